@@ -1,0 +1,294 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use margins::optim::{Lambda, Solver, lambda_grid};
+
+/// Binary classification with margin losses: every fit with a duality gap.
+#[derive(Debug, Parser)]
+#[command(name = "margins", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fit a linear classifier at one lambda
+    Fit(FitArguments),
+    /// Fit a linear classifier at every lambda of a path
+    Path(PathArguments),
+    /// Cross-validate a path and fit at the lambda it selects
+    Cv(CvArguments),
+    /// Apply a model: score, label and, where the loss has one, probability
+    Predict(PredictArguments),
+    /// Describe a data file or a model
+    Inspect(InspectArguments),
+}
+
+/// Where the data come from and how to read them.
+#[derive(Debug, Args)]
+pub(crate) struct DataArguments {
+    /// CSV with a header, or svmlight/LIBSVM; plain or gzip. Or simulated data of the leaky hockey
+    /// stick paper: mixture:example=1,n=200,seed=1 (example 1, 2 or 3; p=10 or 30 for example 3)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: String,
+    /// Name of the label column [default: label]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+    /// Label to take as the positive class [default: the later of the two in order]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    pub(crate) positive: Option<String>,
+    /// Column of sample weights
+    #[arg(long, value_name = "NAME")]
+    pub(crate) weights_column: Option<String>,
+    /// Column of cross-validation folds
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fold_column: Option<String>,
+    /// Number of features of an svmlight file [default: the largest index]
+    #[arg(long, value_name = "P")]
+    pub(crate) columns: Option<usize>,
+    /// Format of the file [default: by its name]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) data_format: Option<DataFormat>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum DataFormat {
+    Csv,
+    Svmlight,
+}
+
+/// What to fit and how.
+#[derive(Debug, Args)]
+pub(crate) struct TrainArguments {
+    /// Loss as name or name:parameter=value,..., such as lhs, l-r:r=2, margin-pursuit:gamma=1,scale=1,
+    /// squared-hinge, smoothed-hinge:width=0.5, logistic, exponential, squared
+    #[arg(long, default_value = "lhs")]
+    pub(crate) loss: String,
+    /// Scale features to unit standard deviation for the fit
+    #[arg(long)]
+    pub(crate) standardize: bool,
+    /// Fix the intercept at 0
+    #[arg(long)]
+    pub(crate) no_intercept: bool,
+    /// Weights of the classes
+    #[arg(long, value_name = "HOW", default_value = "none")]
+    pub(crate) class_weight: ClassWeight,
+    /// Relative duality gap to reach
+    #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = positive)]
+    pub(crate) tol: f64,
+    /// Solver
+    #[arg(long, default_value = "auto")]
+    pub(crate) solver: SolverName,
+    /// Most iterations at one lambda [default: 200 for newton, 10000 for mm]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iterations: Option<usize>,
+    /// Threads for cross-validation folds [default: all cores]; no result depends on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Output
+    #[arg(long, default_value = "table")]
+    pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClassWeight {
+    /// As the data say
+    None,
+    /// Both classes with the same total weight
+    Balanced,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolverName {
+    /// Newton
+    Auto,
+    /// Majorisation-minimisation as published
+    Mm,
+    /// Majorisation-minimisation with extrapolation
+    MmAccelerated,
+    /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
+    Newton,
+}
+
+impl From<SolverName> for Solver {
+    fn from(name: SolverName) -> Self {
+        match name {
+            SolverName::Auto => Solver::Auto,
+            SolverName::Mm => Solver::Mm,
+            SolverName::MmAccelerated => Solver::MmAccelerated,
+            SolverName::Newton => Solver::Newton,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For reading
+    Table,
+    /// One stable document, described in docs/json.md
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArguments {
+    #[command(flatten)]
+    pub(crate) data: DataArguments,
+    #[command(flatten)]
+    pub(crate) train: TrainArguments,
+    /// Regularisation
+    #[arg(long, value_parser = parse_lambda, allow_hyphen_values = true)]
+    pub(crate) lambda: Lambda,
+    /// Write the model to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PathArguments {
+    #[command(flatten)]
+    pub(crate) data: DataArguments,
+    #[command(flatten)]
+    pub(crate) train: TrainArguments,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GridArguments {
+    /// Lambdas: FIRST:LAST:COUNT, evenly spaced on a logarithmic scale, or a list separated by
+    /// commas
+    #[arg(long, value_name = "GRID", default_value = "1:1e-7:100", value_parser = parse_grid, allow_hyphen_values = true)]
+    pub(crate) lambdas: Grid,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CvArguments {
+    #[command(flatten)]
+    pub(crate) data: DataArguments,
+    #[command(flatten)]
+    pub(crate) train: TrainArguments,
+    #[command(flatten)]
+    pub(crate) grid: GridArguments,
+    /// Number of stratified folds [default: 5]
+    #[arg(long, value_name = "K", conflicts_with = "fold_column")]
+    pub(crate) folds: Option<usize>,
+    /// Seed of the fold assignment
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Which lambda the final fit takes
+    #[arg(long, value_name = "RULE", default_value = "best")]
+    pub(crate) select: Selection,
+    /// Write the model of the final fit to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Selection {
+    /// Least mean error
+    Best,
+    /// Largest lambda within one standard error of the least
+    OneSe,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    /// Model file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) data: DataArguments,
+    /// Write the predictions to this file; standard output then shows how good they are, if the data
+    /// have labels
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Output: a table is CSV
+    #[arg(long, default_value = "table")]
+    pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArguments {
+    /// Model file
+    #[arg(long, value_name = "FILE", conflicts_with = "data", required_unless_present = "data")]
+    pub(crate) model: Option<PathBuf>,
+    /// Data file, as for the other commands
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<String>,
+    /// Name of the label column [default: label]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+    /// Output
+    #[arg(long, default_value = "table")]
+    pub(crate) format: OutputFormat,
+}
+
+/// A lambda grid; a type of its own as clap takes a bare `Vec` for a repeated option.
+#[derive(Debug, Clone)]
+pub(crate) struct Grid(pub(crate) Vec<Lambda>);
+
+fn number(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let value = number(text)?;
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(format!("{value} is not a finite number greater than 0"))
+    }
+}
+
+fn parse_lambda(text: &str) -> Result<Lambda, String> {
+    Lambda::new(number(text)?).map_err(|error| error.to_string())
+}
+
+fn parse_grid(text: &str) -> Result<Grid, String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    match parts.as_slice() {
+        [list] => list.split(',').map(parse_lambda).collect::<Result<_, _>>().map(Grid),
+        [from, to, count] => {
+            let count = count
+                .trim()
+                .parse()
+                .map_err(|_| format!("'{count}' is not a number of lambdas"))?;
+            lambda_grid(number(from)?, number(to)?, count).map(Grid).map_err(|e| e.to_string())
+        }
+        _ => Err("expected FIRST:LAST:COUNT or a list separated by commas".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use margins::optim::DEFAULT_GRID;
+
+    #[test]
+    fn the_interface_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_default_grid_is_the_library_s() {
+        let arguments =
+            Arguments::try_parse_from(["margins", "path", "--data", "x.csv"]).expect("valid");
+        let Command::Path(path) = arguments.command else { panic!("not a path") };
+        let (from, to, count) = DEFAULT_GRID;
+        assert_eq!(path.grid.lambdas.0, lambda_grid(from, to, count).unwrap());
+    }
+
+    #[test]
+    fn grids_are_ranges_or_lists() {
+        assert_eq!(parse_grid("0.5").unwrap().0.len(), 1);
+        assert_eq!(parse_grid("1, 0.1 ,0.01").unwrap().0.len(), 3);
+        assert_eq!(parse_grid("1:1e-3:4").unwrap().0.len(), 4);
+        for wrong in ["", "a", "1:2", "1:0:3", "1:0.1:0", "1:0.1:x", "1,,2", "1:0.1:1"] {
+            assert!(parse_grid(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The JSON documents; `docs/json.md` describes them. Fields are added, never renamed or removed,
+//! without a new version.
+
+use margins::data::Dataset;
+use margins::optim::{CrossValidation, Fit, Status};
+use serde::Serialize;
+
+use crate::args::{ClassWeight, TrainArguments};
+
+/// Version of all documents.
+pub(crate) const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+pub(crate) struct DataDocument {
+    name: String,
+    rows: usize,
+    columns: usize,
+    sparse: bool,
+    positive_class: String,
+    negative_class: String,
+    positives: usize,
+}
+
+impl DataDocument {
+    pub(crate) fn new(name: &str, data: &Dataset) -> Self {
+        let labels = data.labels();
+        DataDocument {
+            name: name.to_owned(),
+            rows: data.rows(),
+            columns: data.columns(),
+            sparse: data.design().is_sparse(),
+            positive_class: labels.positive_class().to_owned(),
+            negative_class: labels.negative_class().to_owned(),
+            positives: labels.count_positive(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct TrainDocument {
+    loss: String,
+    solver: String,
+    tolerance: f64,
+    intercept: bool,
+    standardize: bool,
+    class_weight: &'static str,
+}
+
+impl TrainDocument {
+    pub(crate) fn new(arguments: &TrainArguments, loss: String) -> Self {
+        TrainDocument {
+            loss,
+            solver: clap_name(&arguments.solver),
+            tolerance: arguments.tol,
+            intercept: !arguments.no_intercept,
+            standardize: arguments.standardize,
+            class_weight: match arguments.class_weight {
+                ClassWeight::None => "none",
+                ClassWeight::Balanced => "balanced",
+            },
+        }
+    }
+}
+
+/// The name of a choice on the command line.
+fn clap_name(choice: &impl clap::ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+pub(crate) struct FitDocument<'a> {
+    lambda: f64,
+    objective: f64,
+    dual_objective: f64,
+    relative_gap: f64,
+    gradient_norm: f64,
+    iterations: usize,
+    passes: usize,
+    converged: bool,
+    status: &'static str,
+    intercept: f64,
+    coef: &'a [f64],
+}
+
+impl<'a> From<&'a Fit> for FitDocument<'a> {
+    fn from(fit: &'a Fit) -> Self {
+        let report = &fit.report;
+        FitDocument {
+            lambda: fit.lambda.get(),
+            objective: report.objective,
+            dual_objective: report.dual_objective,
+            relative_gap: report.relative_gap,
+            gradient_norm: report.gradient_norm,
+            iterations: report.iterations,
+            passes: report.passes,
+            converged: report.converged(),
+            status: status_name(report.status),
+            intercept: fit.intercept,
+            coef: &fit.coef,
+        }
+    }
+}
+
+pub(crate) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "converged",
+        Status::IterationLimit => "iteration-limit",
+        Status::Stalled => "stalled",
+        Status::NumericalTrouble => "numerical-trouble",
+        _ => "stopped",
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct PathDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) data: DataDocument,
+    pub(crate) training: TrainDocument,
+    pub(crate) fits: Vec<FitDocument<'a>>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct CvDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) data: DataDocument,
+    pub(crate) training: TrainDocument,
+    pub(crate) folds: usize,
+    /// The seed of the fold assignment; null if the data say the folds.
+    pub(crate) seed: Option<u64>,
+    pub(crate) all_certified: bool,
+    pub(crate) lambdas: Vec<CvLambdaDocument>,
+    pub(crate) best_lambda: f64,
+    pub(crate) one_standard_error_lambda: f64,
+    pub(crate) selection: String,
+    pub(crate) fit: FitDocument<'a>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct CvLambdaDocument {
+    lambda: f64,
+    mean_error: f64,
+    standard_error: f64,
+    worst_relative_gap: f64,
+    certified: bool,
+}
+
+impl<'a> CvDocument<'a> {
+    pub(crate) fn new(
+        data: DataDocument,
+        training: TrainDocument,
+        (folds, seed): (usize, Option<u64>),
+        cv: &CrossValidation,
+        selection: &impl clap::ValueEnum,
+        fit: &'a Fit,
+    ) -> Self {
+        let lambdas = (0..cv.lambdas.len())
+            .map(|k| CvLambdaDocument {
+                lambda: cv.lambdas[k].get(),
+                mean_error: cv.mean_error[k],
+                standard_error: cv.standard_error[k],
+                worst_relative_gap: cv.worst_relative_gap[k].max(cv.fits[k].report.relative_gap),
+                certified: cv.certified[k],
+            })
+            .collect();
+        CvDocument {
+            format: "margins-cv",
+            version: VERSION,
+            data,
+            training,
+            folds,
+            seed,
+            all_certified: cv.certified.iter().all(|&certified| certified),
+            lambdas,
+            best_lambda: cv.lambdas[cv.best].get(),
+            one_standard_error_lambda: cv.lambdas[cv.one_standard_error].get(),
+            selection: clap_name(selection),
+            fit: FitDocument::from(fit),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The command that describes a data file or a model.
+
+use std::path::Path;
+
+use margins::Model;
+use margins::data::read::ReadOptions;
+use margins::data::{Dataset, Standardizer};
+use margins::losses::LossRegistry;
+use serde::Serialize;
+
+use crate::args::{InspectArguments, OutputFormat};
+use crate::document::VERSION;
+use crate::source;
+use crate::table::{Table, facts, gap, number};
+use crate::{Failure, emit};
+
+/// Columns or coefficients listed in a table.
+const MOST_LISTED: usize = 20;
+
+#[derive(Serialize)]
+struct InspectionDocument<'a> {
+    format: &'static str,
+    version: u32,
+    name: &'a str,
+    rows: usize,
+    columns: usize,
+    sparse: bool,
+    stored_share: f64,
+    positive_class: &'a str,
+    negative_class: &'a str,
+    positives: usize,
+    constant_columns: Vec<usize>,
+    features: Vec<Feature>,
+}
+
+#[derive(Serialize)]
+struct Feature {
+    name: Option<String>,
+    mean: f64,
+    standard_deviation: f64,
+    minimum: f64,
+    maximum: f64,
+}
+
+pub(crate) fn inspect(
+    registry: &LossRegistry,
+    arguments: &InspectArguments,
+) -> Result<(), Failure> {
+    if let Some(path) = &arguments.model {
+        return inspect_model(registry, path, arguments.format);
+    }
+    let Some(name) = &arguments.data else {
+        return Err(Failure::Usage("one of --model and --data is needed".to_owned()));
+    };
+    let options = ReadOptions { label: arguments.label.clone(), ..ReadOptions::default() };
+    let data = source::dataset(name, &options)?;
+    let document = describe(name, &data);
+    match arguments.format {
+        OutputFormat::Json => emit(None, |out| {
+            serde_json::to_writer(&mut *out, &document)?;
+            writeln!(out)
+        }),
+        OutputFormat::Table => emit(None, |out| {
+            let share = format!("{:.2} %", 100.0 * document.stored_share);
+            facts(
+                out,
+                &[
+                    ("data", name.clone()),
+                    ("rows", document.rows.to_string()),
+                    ("columns", document.columns.to_string()),
+                    (
+                        "storage",
+                        if document.sparse {
+                            format!("sparse, {share} stored")
+                        } else {
+                            "dense".to_owned()
+                        },
+                    ),
+                    (
+                        "classes",
+                        format!(
+                            "'{}' positive ({}), '{}' negative ({})",
+                            document.positive_class,
+                            document.positives,
+                            document.negative_class,
+                            document.rows - document.positives
+                        ),
+                    ),
+                    ("constant columns", document.constant_columns.len().to_string()),
+                ],
+            )?;
+            writeln!(out)?;
+            let mut table = Table::new(&["column", "name", "mean", "sd", "minimum", "maximum"]);
+            for (k, feature) in document.features.iter().take(MOST_LISTED).enumerate() {
+                table.row(vec![
+                    (k + 1).to_string(),
+                    feature.name.clone().unwrap_or_default(),
+                    number(feature.mean),
+                    number(feature.standard_deviation),
+                    number(feature.minimum),
+                    number(feature.maximum),
+                ]);
+            }
+            table.write(out)?;
+            if document.columns > MOST_LISTED {
+                writeln!(out, "... and {} more columns", document.columns - MOST_LISTED)?;
+            }
+            Ok(())
+        }),
+    }
+}
+
+fn describe<'a>(name: &'a str, data: &'a Dataset) -> InspectionDocument<'a> {
+    let (design, labels) = (data.design(), data.labels());
+    let (rows, columns) = (data.rows(), data.columns());
+    let standardizer = Standardizer::fit(design, None);
+    let mut extremes = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
+    let mut stored = vec![0; columns];
+    for sample in design.samples() {
+        sample.for_each(|column, x| {
+            let (low, high) = &mut extremes[column];
+            *low = low.min(x);
+            *high = high.max(x);
+            stored[column] += 1;
+        });
+    }
+    let features = (0..columns)
+        .map(|k| {
+            // A column that is not stored in every row has a zero somewhere.
+            let zero = stored[k] < rows;
+            let (low, high) = extremes[k];
+            Feature {
+                name: data.feature_names().map(|names| names[k].clone()),
+                mean: standardizer.means()[k],
+                standard_deviation: standardizer.deviations()[k],
+                minimum: if zero { low.min(0.0) } else { low },
+                maximum: if zero { high.max(0.0) } else { high },
+            }
+        })
+        .collect();
+    InspectionDocument {
+        format: "margins-inspection",
+        version: VERSION,
+        name,
+        rows,
+        columns,
+        sparse: design.is_sparse(),
+        stored_share: design.stored() as f64 / (rows as f64 * columns as f64),
+        positive_class: labels.positive_class(),
+        negative_class: labels.negative_class(),
+        positives: labels.count_positive(),
+        constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),
+        features,
+    }
+}
+
+fn inspect_model(
+    registry: &LossRegistry,
+    path: &Path,
+    format: OutputFormat,
+) -> Result<(), Failure> {
+    let model = Model::load(path, registry).map_err(Failure::job)?;
+    if format == OutputFormat::Json {
+        return emit(None, |out| {
+            serde_json::to_writer(&mut *out, &model)?;
+            writeln!(out)
+        });
+    }
+    emit(None, |out| {
+        let training = &model.training;
+        let state = if training.converged { "" } else { ", NOT CERTIFIED" };
+        facts(
+            out,
+            &[
+                ("model", path.display().to_string()),
+                ("loss", model.loss.clone()),
+                ("lambda", number(model.lambda)),
+                (
+                    "classes",
+                    format!(
+                        "'{}' positive, '{}' negative",
+                        model.positive_class, model.negative_class
+                    ),
+                ),
+                ("rows trained on", training.rows.to_string()),
+                ("standardised", if training.standardize { "yes" } else { "no" }.to_owned()),
+                ("objective", number(training.objective)),
+                ("relative gap", format!("{}{state}", gap(training.relative_gap))),
+                ("intercept", number(model.intercept)),
+                ("coefficients", model.columns().to_string()),
+            ],
+        )?;
+        writeln!(out)?;
+        let mut order: Vec<usize> = (0..model.columns()).collect();
+        order.sort_by(|&i, &j| model.coef[j].abs().total_cmp(&model.coef[i].abs()));
+        let mut table = Table::new(&["column", "name", "coefficient"]);
+        for &k in order.iter().take(MOST_LISTED) {
+            table.row(vec![
+                (k + 1).to_string(),
+                model.feature_names.as_ref().map(|names| names[k].clone()).unwrap_or_default(),
+                number(model.coef[k]),
+            ]);
+        }
+        table.write(out)?;
+        if model.columns() > MOST_LISTED {
+            writeln!(out, "... and {} smaller ones", model.columns() - MOST_LISTED)?;
+        }
+        Ok(())
+    })
+}

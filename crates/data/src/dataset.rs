@@ -1,0 +1,216 @@
+use std::collections::HashMap;
+
+use crate::error::{check_len, check_weights};
+use crate::{Design, Error, Labels};
+
+/// A design with its labels, and optionally sample weights, feature names and cross-validation
+/// folds.
+///
+/// ```
+/// use margins_data::{Dataset, Design, Labels};
+///
+/// let design = Design::from_rows(&[[0.0], [1.0], [2.0]])?;
+/// let labels = Labels::from_signs(vec![-1.0, 1.0, 1.0])?;
+/// let data = Dataset::new(design, labels)?.with_weights(vec![2.0, 1.0, 1.0])?;
+/// assert_eq!(data.select(&[2, 0]).weights(), Some(&[1.0, 2.0][..]));
+/// # Ok::<(), margins_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    design: Design,
+    labels: Labels,
+    weights: Option<Vec<f64>>,
+    feature_names: Option<Vec<String>>,
+    folds: Option<Vec<usize>>,
+}
+
+impl Dataset {
+    /// From n samples and their n labels.
+    ///
+    /// # Errors
+    /// The numbers differ.
+    pub fn new(design: Design, labels: Labels) -> Result<Self, Error> {
+        check_len("labels, one a row", design.rows(), labels.len())?;
+        Ok(Dataset { design, labels, weights: None, feature_names: None, folds: None })
+    }
+
+    /// With sample weights c_i.
+    ///
+    /// # Errors
+    /// Not one weight a row, a weight that is negative or not finite, or a class in which all
+    /// weights are zero.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        check_len("weights, one a row", self.rows(), weights.len())?;
+        check_weights(&weights)?;
+        for sign in [-1.0, 1.0] {
+            let mut class = self.labels.signs().iter().zip(&weights).filter(|&(&s, _)| s == sign);
+            if class.all(|(_, &c)| c == 0.0) {
+                let class = self.labels.class_name(sign).to_owned();
+                return Err(Error::NoWeight { class });
+            }
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// With names for the features.
+    ///
+    /// # Errors
+    /// Not one name a column, or a name that occurs twice.
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self, Error> {
+        check_len("feature names, one a column", self.columns(), names.len())?;
+        let mut seen = HashMap::with_capacity(names.len());
+        for (second, name) in names.iter().enumerate() {
+            if let Some(first) = seen.insert(name.as_str(), second) {
+                return Err(Error::DuplicateName { name: name.clone(), first, second });
+            }
+        }
+        self.feature_names = Some(names);
+        Ok(self)
+    }
+
+    /// With the cross-validation fold of every row, numbered from 0 without a gap.
+    ///
+    /// # Errors
+    /// Not one fold a row, an empty fold, or fewer than two folds.
+    pub fn with_folds(mut self, folds: Vec<usize>) -> Result<Self, Error> {
+        check_len("folds, one a row", self.rows(), folds.len())?;
+        let largest = folds.iter().copied().max().unwrap_or(0);
+        // More folds than rows leave one of the first n + 1 empty, whatever the numbers are.
+        let mut used = vec![false; largest.saturating_add(1).min(folds.len() + 1).max(2)];
+        for &fold in &folds {
+            if let Some(used) = used.get_mut(fold) {
+                *used = true;
+            }
+        }
+        if let Some(empty) = used.iter().position(|used| !used) {
+            return Err(Error::EmptyFold { empty, largest });
+        }
+        self.folds = Some(folds);
+        Ok(self)
+    }
+
+    /// With another design of the same shape, such as a scaled one.
+    ///
+    /// # Errors
+    /// The shape is another.
+    pub fn with_design(mut self, design: Design) -> Result<Self, Error> {
+        check_len("rows of a replacing design", self.rows(), design.rows())?;
+        check_len("columns of a replacing design", self.columns(), design.columns())?;
+        self.design = design;
+        Ok(self)
+    }
+
+    /// The n x p matrix of features.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The n labels.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// The n sample weights, if any: finite and not negative.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The p feature names, if any: all distinct.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// The fold of every row, if any: 0 to k-1 with k at least 2, none empty.
+    pub fn folds(&self) -> Option<&[usize]> {
+        self.folds.as_deref()
+    }
+
+    /// Number of samples n.
+    pub fn rows(&self) -> usize {
+        self.design.rows()
+    }
+
+    /// Number of features p.
+    pub fn columns(&self) -> usize {
+        self.design.columns()
+    }
+
+    /// The rows with the given indices, in their order; an index may repeat. Only one class may be
+    /// left. Folds that are left are renumbered from 0, and dropped if fewer than two are.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn select(&self, indices: &[usize]) -> Dataset {
+        let chosen = |folds: &Vec<usize>| indices.iter().map(|&i| folds[i]).collect::<Vec<_>>();
+        Dataset {
+            design: self.design.select(indices),
+            labels: self.labels.select(indices),
+            weights: self.weights.as_ref().map(|c| indices.iter().map(|&i| c[i]).collect()),
+            feature_names: self.feature_names.clone(),
+            folds: self.folds.as_ref().and_then(|folds| renumber(&chosen(folds))),
+        }
+    }
+}
+
+/// Folds as 0 to k-1 in their order, if there are at least two.
+fn renumber(folds: &[usize]) -> Option<Vec<usize>> {
+    let mut left = folds.to_vec();
+    left.sort_unstable();
+    left.dedup();
+    // Every fold is in `left`, so that the partition point is its position.
+    let position = |fold: &usize| left.partition_point(|f| f < fold);
+    (left.len() >= 2).then(|| folds.iter().map(position).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn four_rows() -> Dataset {
+        let design = Design::from_rows(&[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]).unwrap();
+        let labels = Labels::from_signs(vec![-1.0, 1.0, -1.0, 1.0]).unwrap();
+        Dataset::new(design, labels).unwrap()
+    }
+
+    #[test]
+    fn selection_takes_everything_along() {
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        let data = four_rows()
+            .with_weights(vec![1.0, 2.0, 3.0, 4.0])
+            .and_then(|data| data.with_feature_names(names))
+            .and_then(|data| data.with_folds(vec![0, 1, 2, 2]))
+            .unwrap();
+        let some = data.select(&[3, 1]);
+        assert_eq!(some.design(), &Design::from_rows(&[[6.0, 7.0], [2.0, 3.0]]).unwrap());
+        assert_eq!(some.labels().signs(), [1.0, 1.0]);
+        assert_eq!(some.weights(), Some(&[4.0, 2.0][..]));
+        assert_eq!(some.folds(), Some(&[1, 0][..]));
+        assert_eq!(some.feature_names(), data.feature_names());
+        assert_eq!(data.select(&[2, 3]).folds(), None);
+    }
+
+    #[test]
+    fn refusals() {
+        let names = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
+        let short = Labels::from_signs(vec![1.0, -1.0]).unwrap();
+        let message = |result: Result<Dataset, Error>| result.unwrap_err().to_string();
+        insta::assert_snapshot!(
+            [
+                message(Dataset::new(four_rows().design().clone(), short)),
+                message(four_rows().with_weights(vec![1.0])),
+                message(four_rows().with_weights(vec![1.0, 1.0, -0.5, 1.0])),
+                message(four_rows().with_weights(vec![1.0, f64::INFINITY, 1.0, 1.0])),
+                message(four_rows().with_weights(vec![1.0, 0.0, 1.0, 0.0])),
+                message(four_rows().with_feature_names(vec![])),
+                message(four_rows().with_feature_names(names("age", "age"))),
+                message(four_rows().with_folds(vec![0, 0, 0, 0])),
+                message(four_rows().with_folds(vec![0, 2, 2, 0])),
+                message(four_rows().with_folds(vec![usize::MAX, 0, 1, 2])),
+                message(four_rows().with_folds(vec![0, 1])),
+                message(four_rows().with_design(Design::from_rows(&[[1.0, 2.0]]).unwrap())),
+            ]
+            .join("\n")
+        );
+    }
+}

@@ -1,0 +1,481 @@
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, MatMut, MatRef, Par};
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+
+use crate::Error;
+use crate::kernel::{axpy, dot, dot_sparse};
+
+/// A samples x features matrix whose samples are contiguous in memory.
+///
+/// It answers the few questions that solvers ask (`X w`, `X'z`, a sample against a vector, weighted
+/// Gram products) and hides how it is stored: dense samples one after the other, or compressed
+/// sparse rows. All values are finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Design {
+    storage: Storage,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Storage {
+    /// Features x samples: nalgebra is column-major, so that a column is a sample.
+    Dense(DMatrix<f64>),
+    Sparse(CsrMatrix<f64>),
+}
+
+/// One sample, borrowed from a [`Design`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sample<'a> {
+    /// Every feature.
+    Dense(&'a [f64]),
+    /// The stored features only.
+    Sparse {
+        /// Zero-based columns, strictly increasing.
+        columns: &'a [usize],
+        /// The values in those columns.
+        values: &'a [f64],
+    },
+}
+
+impl Sample<'_> {
+    /// `<x, w>`.
+    pub fn dot(&self, w: &[f64]) -> f64 {
+        match *self {
+            Sample::Dense(x) => dot(x, w),
+            Sample::Sparse { columns, values } => dot_sparse(columns, values, w),
+        }
+    }
+
+    /// `out += factor x`.
+    pub fn add_to(&self, factor: f64, out: &mut [f64]) {
+        match *self {
+            Sample::Dense(x) => axpy(factor, x, out),
+            Sample::Sparse { columns, values } => {
+                for (&column, &value) in columns.iter().zip(values) {
+                    out[column] += factor * value;
+                }
+            }
+        }
+    }
+
+    /// Calls `visit(column, value)` for every stored feature, columns ascending.
+    pub fn for_each(&self, mut visit: impl FnMut(usize, f64)) {
+        match *self {
+            Sample::Dense(x) => {
+                for (column, &value) in x.iter().enumerate() {
+                    visit(column, value);
+                }
+            }
+            Sample::Sparse { columns, values } => {
+                for (&column, &value) in columns.iter().zip(values) {
+                    visit(column, value);
+                }
+            }
+        }
+    }
+
+    /// `||x||^2`.
+    pub fn squared_norm(&self) -> f64 {
+        match *self {
+            Sample::Dense(x) => dot(x, x),
+            Sample::Sparse { values, .. } => dot(values, values),
+        }
+    }
+}
+
+impl Design {
+    /// From an n x p matrix, one row a sample.
+    ///
+    /// # Errors
+    /// No rows, no columns, or a value that is not finite.
+    pub fn dense(matrix: &DMatrix<f64>) -> Result<Self, Error> {
+        Self::from_samples(matrix.transpose())
+    }
+
+    /// From a p x n matrix whose columns are the samples; takes it over without a copy.
+    ///
+    /// # Errors
+    /// No rows, no columns, or a value that is not finite.
+    pub fn from_samples(samples: DMatrix<f64>) -> Result<Self, Error> {
+        let p = samples.nrows();
+        Self::check_size(samples.ncols(), p)?;
+        match samples.as_slice().iter().position(|x| !x.is_finite()) {
+            Some(at) => {
+                Err(Error::NotFinite { row: at / p, column: at % p, value: samples.as_slice()[at] })
+            }
+            None => Ok(Design { storage: Storage::Dense(samples) }),
+        }
+    }
+
+    /// From rows of equal length, one a sample.
+    ///
+    /// # Errors
+    /// No rows, no columns, rows of different lengths, or a value that is not finite.
+    pub fn from_rows<R: AsRef<[f64]>>(rows: &[R]) -> Result<Self, Error> {
+        let p = rows.first().map_or(0, |row| row.as_ref().len());
+        let mut flat = Vec::with_capacity(rows.len() * p);
+        for row in rows {
+            let row = row.as_ref();
+            if row.len() != p {
+                return Err(Error::Shape {
+                    what: "features in a row",
+                    expected: p,
+                    found: row.len(),
+                });
+            }
+            flat.extend_from_slice(row);
+        }
+        Self::from_samples(DMatrix::from_vec(p, rows.len(), flat))
+    }
+
+    /// From compressed sparse rows, one a sample.
+    ///
+    /// # Errors
+    /// No rows, no columns, or a value that is not finite.
+    pub fn sparse(matrix: CsrMatrix<f64>) -> Result<Self, Error> {
+        Self::check_size(matrix.nrows(), matrix.ncols())?;
+        match matrix.triplet_iter().find(|(_, _, x)| !x.is_finite()) {
+            Some((row, column, &value)) => Err(Error::NotFinite { row, column, value }),
+            None => Ok(Design { storage: Storage::Sparse(matrix) }),
+        }
+    }
+
+    fn check_size(rows: usize, columns: usize) -> Result<(), Error> {
+        if rows == 0 {
+            Err(Error::Empty("rows"))
+        } else if columns == 0 {
+            Err(Error::Empty("columns"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Number of samples n.
+    pub fn rows(&self) -> usize {
+        match &self.storage {
+            Storage::Dense(samples) => samples.ncols(),
+            Storage::Sparse(matrix) => matrix.nrows(),
+        }
+    }
+
+    /// Number of features p.
+    pub fn columns(&self) -> usize {
+        match &self.storage {
+            Storage::Dense(samples) => samples.nrows(),
+            Storage::Sparse(matrix) => matrix.ncols(),
+        }
+    }
+
+    /// Whether only nonzero features are stored.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.storage, Storage::Sparse(_))
+    }
+
+    /// Number of stored values: `n p` if dense.
+    pub fn stored(&self) -> usize {
+        match &self.storage {
+            Storage::Dense(samples) => samples.len(),
+            Storage::Sparse(matrix) => matrix.nnz(),
+        }
+    }
+
+    /// Sample `i`.
+    ///
+    /// # Panics
+    /// If `i >= n`.
+    pub fn sample(&self, i: usize) -> Sample<'_> {
+        match &self.storage {
+            Storage::Dense(samples) => {
+                let p = samples.nrows();
+                Sample::Dense(&samples.as_slice()[i * p..(i + 1) * p])
+            }
+            Storage::Sparse(matrix) => {
+                let range = matrix.row_offsets()[i]..matrix.row_offsets()[i + 1];
+                Sample::Sparse {
+                    columns: &matrix.col_indices()[range.clone()],
+                    values: &matrix.values()[range],
+                }
+            }
+        }
+    }
+
+    /// All samples in order.
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = Sample<'_>> {
+        (0..self.rows()).map(|i| self.sample(i))
+    }
+
+    /// `<x_i, w>`.
+    ///
+    /// # Panics
+    /// If `i >= n` or `w` is not of length p.
+    pub fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        assert_eq!(w.len(), self.columns(), "the vector is not of length p");
+        self.sample(i).dot(w)
+    }
+
+    /// `out = X w`, with `w` of length p and `out` of length n.
+    ///
+    /// # Panics
+    /// If the lengths differ from these.
+    pub fn multiply(&self, w: &[f64], out: &mut [f64]) {
+        assert_eq!((w.len(), out.len()), (self.columns(), self.rows()), "shapes of X w");
+        match &self.storage {
+            Storage::Dense(samples) => crate::kernel::multiply(samples.as_slice(), w, out),
+            Storage::Sparse(_) => {
+                for (o, sample) in out.iter_mut().zip(self.samples()) {
+                    *o = sample.dot(w);
+                }
+            }
+        }
+    }
+
+    /// `out = X'z`, with `z` of length n and `out` of length p.
+    ///
+    /// # Panics
+    /// If the lengths differ from these.
+    pub fn multiply_transposed(&self, z: &[f64], out: &mut [f64]) {
+        assert_eq!((z.len(), out.len()), (self.rows(), self.columns()), "shapes of X'z");
+        out.fill(0.0);
+        match &self.storage {
+            Storage::Dense(samples) => {
+                crate::kernel::multiply_transposed(samples.as_slice(), z, out);
+            }
+            Storage::Sparse(_) => {
+                for (&z, sample) in z.iter().zip(self.samples()) {
+                    if z != 0.0 {
+                        sample.add_to(z, out);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lower triangle of the (p+1) x (p+1) matrix `Z' diag(d) Z` with `Z = [1 X]`, the constant
+    /// first, for nonnegative weights `d` of length n. What stands above the diagonal is not
+    /// touched.
+    ///
+    /// # Panics
+    /// If the shapes differ from these.
+    pub fn weighted_gram(&self, d: &[f64], out: &mut DMatrix<f64>) {
+        let q = self.columns() + 1;
+        assert_eq!(d.len(), self.rows(), "weights of a Gram matrix");
+        assert_eq!(out.shape(), (q, q), "shape of a Gram matrix");
+        match &self.storage {
+            Storage::Dense(samples) => {
+                // Only samples of positive weight, scaled by its root, take part in the product.
+                let active = d.iter().filter(|&&d| d > 0.0).count();
+                let mut scaled = Vec::with_capacity(active * q);
+                for (sample, &d) in samples.as_slice().chunks_exact(q - 1).zip(d) {
+                    if d > 0.0 {
+                        let root = d.sqrt();
+                        scaled.push(root);
+                        scaled.extend(sample.iter().map(|x| root * x));
+                    }
+                }
+                let scaled = MatRef::from_column_major_slice(&scaled, q, active);
+                lower_product(out, scaled);
+            }
+            Storage::Sparse(_) => {
+                out.fill(0.0);
+                let entries = out.as_mut_slice();
+                for (sample, &d) in self.samples().zip(d) {
+                    let Sample::Sparse { columns, values } = sample else { continue };
+                    if d <= 0.0 {
+                        continue;
+                    }
+                    entries[0] += d;
+                    for (&column, &value) in columns.iter().zip(values) {
+                        entries[column + 1] += d * value;
+                    }
+                    for (k, (&column, &value)) in columns.iter().zip(values).enumerate() {
+                        let scaled = d * value;
+                        let below = &mut entries[(column + 1) * q..(column + 2) * q];
+                        for (&row, &other) in columns[k..].iter().zip(&values[k..]) {
+                            below[row + 1] += scaled * other;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The n x n matrix `X X'` of inner products between samples.
+    pub fn sample_gram(&self) -> DMatrix<f64> {
+        let n = self.rows();
+        let mut gram = DMatrix::zeros(n, n);
+        match &self.storage {
+            Storage::Dense(samples) => {
+                let p = samples.nrows();
+                let x = MatRef::from_column_major_slice(samples.as_slice(), p, n);
+                lower_product(&mut gram, x.transpose());
+            }
+            Storage::Sparse(matrix) => {
+                // Row i is scattered once into a dense vector; the rows below it are gathered.
+                let mut dense = vec![0.0; matrix.ncols()];
+                for i in 0..n {
+                    let Sample::Sparse { columns, values } = self.sample(i) else { continue };
+                    for (&column, &value) in columns.iter().zip(values) {
+                        dense[column] = value;
+                    }
+                    for j in i..n {
+                        gram[(j, i)] = self.sample(j).dot(&dense);
+                    }
+                    for &column in columns {
+                        dense[column] = 0.0;
+                    }
+                }
+            }
+        }
+        gram.fill_upper_triangle_with_lower_triangle();
+        gram
+    }
+
+    /// The samples with the given indices, in their order; an index may repeat.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn select(&self, indices: &[usize]) -> Design {
+        let storage = match &self.storage {
+            Storage::Dense(samples) => Storage::Dense(samples.select_columns(indices)),
+            Storage::Sparse(matrix) => {
+                let mut offsets = Vec::with_capacity(indices.len() + 1);
+                let (mut columns, mut values) = (Vec::new(), Vec::new());
+                offsets.push(0);
+                for &i in indices {
+                    let Sample::Sparse { columns: c, values: v } = self.sample(i) else { continue };
+                    columns.extend_from_slice(c);
+                    values.extend_from_slice(v);
+                    offsets.push(columns.len());
+                }
+                let selected = CsrMatrix::try_from_csr_data(
+                    indices.len(),
+                    matrix.ncols(),
+                    offsets,
+                    columns,
+                    values,
+                );
+                Storage::Sparse(selected.expect("rows of a valid CSR matrix form a valid one"))
+            }
+        };
+        Design { storage }
+    }
+
+    /// Multiplies column `j` by `factors[j]`, in place.
+    ///
+    /// # Panics
+    /// If there is not one finite factor for each column.
+    pub fn scale_columns(&mut self, factors: &[f64]) {
+        assert_eq!(factors.len(), self.columns(), "one factor a column");
+        assert!(factors.iter().all(|f| f.is_finite()), "column factors must be finite");
+        match &mut self.storage {
+            Storage::Dense(samples) => {
+                for mut sample in samples.column_iter_mut() {
+                    for (x, factor) in sample.iter_mut().zip(factors) {
+                        *x *= factor;
+                    }
+                }
+            }
+            Storage::Sparse(matrix) => {
+                for (_, column, x) in matrix.triplet_iter_mut() {
+                    *x *= factors[column];
+                }
+            }
+        }
+    }
+
+    /// The n x p matrix, densified if sparse.
+    pub fn to_dense(&self) -> DMatrix<f64> {
+        match &self.storage {
+            Storage::Dense(samples) => samples.transpose(),
+            Storage::Sparse(matrix) => DMatrix::from(matrix),
+        }
+    }
+}
+
+/// Lower triangle of `out = a a'`.
+fn lower_product(out: &mut DMatrix<f64>, a: MatRef<'_, f64>) {
+    let n = out.nrows();
+    triangular::matmul(
+        MatMut::from_column_major_slice_mut(out.as_mut_slice(), n, n),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        a,
+        BlockStructure::Rectangular,
+        a.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same small random matrix in both storages.
+    fn both() -> impl Strategy<Value = (Design, Design)> {
+        (1usize..9, 1usize..9).prop_flat_map(|(n, p)| {
+            let cell = prop_oneof![Just(0.0), -3.0..3.0f64];
+            proptest::collection::vec(cell, n * p).prop_map(move |flat| {
+                let matrix = DMatrix::from_row_slice(n, p, &flat);
+                let sparse = Design::sparse(CsrMatrix::from(&matrix)).expect("finite");
+                (Design::dense(&matrix).expect("finite"), sparse)
+            })
+        })
+    }
+
+    fn weights(n: usize) -> Vec<f64> {
+        (0..n).map(|i| (i % 3) as f64 * 0.7).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn products_agree_with_nalgebra((dense, sparse) in both()) {
+            let x = dense.to_dense();
+            prop_assert_eq!(&x, &sparse.to_dense());
+            let (n, p) = x.shape();
+            let w: Vec<f64> = (0..p).map(|j| j as f64 - 1.5).collect();
+            let z: Vec<f64> = (0..n).map(|i| 2.0 - i as f64).collect();
+            let d = weights(n);
+            let with_constant = x.clone().insert_column(0, 1.0);
+            let weighted = with_constant.transpose()
+                * DMatrix::from_diagonal(&nalgebra::DVector::from_vec(d.clone())) * &with_constant;
+            for design in [&dense, &sparse] {
+                let mut xw = vec![f64::NAN; n];
+                design.multiply(&w, &mut xw);
+                let mut xz = vec![f64::NAN; p];
+                design.multiply_transposed(&z, &mut xz);
+                let want_xw = &x * DMatrix::from_vec(p, 1, w.clone());
+                let want_xz = x.transpose() * DMatrix::from_vec(n, 1, z.clone());
+                for (a, b) in xw.iter().zip(&want_xw).chain(xz.iter().zip(&want_xz)) {
+                    prop_assert!((a - b).abs() < 1e-12);
+                }
+                let mut gram = DMatrix::zeros(p + 1, p + 1);
+                design.weighted_gram(&d, &mut gram);
+                prop_assert!((gram.lower_triangle() - weighted.lower_triangle()).amax() < 1e-12);
+                prop_assert!((design.sample_gram() - &x * x.transpose()).amax() < 1e-12);
+            }
+        }
+
+        #[test]
+        fn selection_and_scaling_agree_between_storages((mut dense, mut sparse) in both()) {
+            let n = dense.rows();
+            let chosen = [n - 1, 0, n / 2, 0];
+            prop_assert_eq!(dense.select(&chosen).to_dense(), sparse.select(&chosen).to_dense());
+            let factors: Vec<f64> = (0..dense.columns()).map(|j| 0.5 + j as f64).collect();
+            dense.scale_columns(&factors);
+            sparse.scale_columns(&factors);
+            prop_assert_eq!(dense.to_dense(), sparse.to_dense());
+        }
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_refused_by_place() {
+        let error = Design::from_rows(&[[1.0, 2.0], [3.0, f64::NAN]]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "row 1, column 1: the value is NaN, but features must be finite"
+        );
+    }
+}

@@ -1,0 +1,233 @@
+use std::fmt;
+use std::io;
+
+use thiserror::Error;
+
+/// What can be wrong with data.
+///
+/// Rows and columns of data in memory are counted from 0, lines and characters of files from 1.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two parts of a data set do not fit together.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What does not fit, such as "labels for 10 rows".
+        what: &'static str,
+        /// The size that fits.
+        expected: usize,
+        /// The size that was given.
+        found: usize,
+    },
+    /// A feature is NaN or infinite.
+    #[error("row {row}, column {column}: the value is {value}, but features must be finite")]
+    NotFinite {
+        /// Zero-based row.
+        row: usize,
+        /// Zero-based column.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// No rows or no columns.
+    #[error("the data has no {0}")]
+    Empty(&'static str),
+    /// All labels are the same.
+    #[error("the only class among {rows} label(s) is '{class}', but two classes are needed")]
+    OneClass {
+        /// The only class.
+        class: String,
+        /// The number of labels.
+        rows: usize,
+    },
+    /// More than two different labels.
+    #[error("row {row}: {}", third_class(value, classes))]
+    ThirdClass {
+        /// Zero-based row of the first label of a third class.
+        row: usize,
+        /// That label.
+        value: String,
+        /// The two classes that came before it.
+        classes: [String; 2],
+    },
+    /// A class was asked for that the labels do not have.
+    #[error("there is no class '{class}': the labels are '{}' and '{}'", classes[0], classes[1])]
+    UnknownClass {
+        /// The class that was asked for.
+        class: String,
+        /// The two that there are.
+        classes: [String; 2],
+    },
+    /// A sign, weight, score or probability is outside its range.
+    #[error("row {row}: the {what} is {value}, but must be {requirement}")]
+    Entry {
+        /// What it is, such as "weight".
+        what: &'static str,
+        /// Zero-based row.
+        row: usize,
+        /// The value.
+        value: f64,
+        /// The range in words, such as "1 or -1".
+        requirement: &'static str,
+    },
+    /// All samples of a class have weight zero.
+    #[error("every sample of class '{class}' has weight 0, but each class needs a positive weight")]
+    NoWeight {
+        /// Name of the class.
+        class: String,
+    },
+    /// Two columns have the same name.
+    #[error("columns {first} and {second} are both named '{name}', but names must be distinct")]
+    DuplicateName {
+        /// The name.
+        name: String,
+        /// Zero-based column where it comes first.
+        first: usize,
+        /// Zero-based column where it comes again.
+        second: usize,
+    },
+    /// Folds are not numbered 0 to k-1 with k at least 2 and none empty.
+    #[error(
+        "no row is in fold {empty} (the largest is {largest}), but folds must be numbered from 0 \
+         without a gap, and be at least two"
+    )]
+    EmptyFold {
+        /// The first fold without a row.
+        empty: usize,
+        /// The largest fold.
+        largest: usize,
+    },
+    /// A parameter is outside its range.
+    #[error("{parameter} is {value}, but must be {requirement}")]
+    Parameter {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value that was refused.
+        value: String,
+        /// The range in words, such as "at least 2".
+        requirement: String,
+    },
+    /// The operation needs dense data.
+    #[error("{operation} needs dense data, but this is sparse: it would fill in every zero")]
+    NeedsDense {
+        /// What was asked for.
+        operation: &'static str,
+    },
+    /// The content of a file is not as its format wants it.
+    #[error("{place}: {reason}")]
+    Malformed {
+        /// File, line and column.
+        place: Place,
+        /// What is wrong, naming the value, and what to do about it.
+        reason: String,
+    },
+    /// The content of a file is well-formed, but is not a data set.
+    #[error("{file}: {error}")]
+    InFile {
+        /// Name of the file.
+        file: String,
+        /// What is wrong with its data.
+        error: Box<Error>,
+    },
+    /// The name of a file does not tell its format.
+    #[error(
+        "{file}: the name does not tell the format: end it in .csv, or in .svm, .libsvm, .svmlight \
+         or .txt (each may be followed by .gz), or choose the format"
+    )]
+    UnknownFormat {
+        /// Name of the file.
+        file: String,
+    },
+    /// A file cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Io {
+        /// Name of the file.
+        file: String,
+        /// What the operating system or the decompressor said.
+        source: io::Error,
+    },
+    /// Data cannot be written.
+    #[error("cannot write the data: {0}")]
+    Write(#[source] io::Error),
+}
+
+impl Error {
+    pub(crate) fn parameter(
+        parameter: &'static str,
+        value: impl fmt::Display,
+        requirement: impl Into<String>,
+    ) -> Self {
+        let (value, requirement) = (value.to_string(), requirement.into());
+        Error::Parameter { parameter, value, requirement }
+    }
+}
+
+/// Refuses the first value outside its range.
+pub(crate) fn check_entries(
+    what: &'static str,
+    values: &[f64],
+    requirement: &'static str,
+    valid: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    match values.iter().position(|&value| !valid(value)) {
+        Some(row) => Err(Error::Entry { what, row, value: values[row], requirement }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a length other than the expected one.
+pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+}
+
+/// Refuses a sign other than 1 and -1.
+pub(crate) fn check_signs(signs: &[f64]) -> Result<(), Error> {
+    check_entries("sign", signs, "1 or -1", |sign| sign.abs() == 1.0)
+}
+
+/// Refuses a weight that is negative or not finite.
+pub(crate) fn check_weights(weights: &[f64]) -> Result<(), Error> {
+    check_entries("weight", weights, "finite and not negative", |c| c.is_finite() && c >= 0.0)
+}
+
+pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String {
+    format!(
+        "label '{value}' is a third class beside '{first}' and '{second}', but exactly two are \
+         needed"
+    )
+}
+
+/// Where in a file something is: `train.csv, line 7, column 'age'`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// Name of the file.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: Option<u64>,
+    /// Column within the line.
+    pub column: Option<Column>,
+}
+
+/// A column of a text file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Column {
+    /// Column of a table, by its name in the header.
+    Name(String),
+    /// Character within the line, counted from 1.
+    Character(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        match &self.column {
+            Some(Column::Name(name)) => write!(f, ", column '{name}'"),
+            Some(Column::Character(at)) => write!(f, ", character {at}"),
+            None => Ok(()),
+        }
+    }
+}

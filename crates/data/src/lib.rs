@@ -1,0 +1,45 @@
+//! Data sets for binary classification.
+//!
+//! This crate knows nothing of losses or solvers. It holds samples (dense or compressed sparse
+//! rows) with two-valued labels, reads and writes them, splits and scales them, draws them from the
+//! mixtures of the literature, and measures what a classifier makes of them.
+//!
+//! * [`Design`]: the samples x features matrix; a sample is contiguous in memory.
+//! * [`Labels`]: +1 and -1, with the class names that they stand for.
+//! * [`Dataset`]: a design, its labels, and optionally weights, names and folds.
+//! * [`read`]: CSV and svmlight files, plain or gzip.
+//! * [`mod@write`]: the same formats.
+//! * [`split`]: stratified folds, hold-out, balanced subsamples.
+//! * [`Standardizer`]: features to unit scale, sparse data kept sparse.
+//! * [`metrics`]: error, AUC, log-loss, Brier score, margin distribution.
+//! * [`generate`]: Gaussian mixtures with known Bayes error.
+//!
+//! ```
+//! use margins_data::{Dataset, Design, Labels};
+//!
+//! let design = Design::from_rows(&[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])?;
+//! let labels = Labels::new(&["spam", "ham", "spam"])?;
+//! assert_eq!(labels.positive_class(), "spam"); // the later of the two in sorted order
+//! let data = Dataset::new(design, labels)?;
+//! assert_eq!((data.rows(), data.columns()), (3, 2));
+//! assert_eq!(data.design().dot(2, &[1.0, -1.0]), -1.0);
+//! # Ok::<(), margins_data::Error>(())
+//! ```
+
+mod dataset;
+mod design;
+mod error;
+pub mod generate;
+mod kernel;
+mod labels;
+pub mod metrics;
+pub mod read;
+pub mod split;
+mod standardize;
+pub mod write;
+
+pub use dataset::Dataset;
+pub use design::{Design, Sample};
+pub use error::{Column, Error, Place};
+pub use labels::Labels;
+pub use standardize::Standardizer;

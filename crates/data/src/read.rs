@@ -1,0 +1,225 @@
+//! Data sets from CSV and svmlight files, plain or gzip.
+//!
+//! * CSV: a header line, then one sample a line, cells separated by commas. One column is the
+//!   label; weights and folds may be columns too; every other column is a feature and must hold
+//!   finite numbers. The design is dense.
+//! * svmlight (LIBSVM): a label, then `index:value` for the features that are not zero, counted
+//!   from 1. `# comments` and a `qid:` after the label are skipped, the latter because queries
+//!   matter to ranking only. The design is sparse.
+//!
+//! Both are read line by line. Text is UTF-8, with or without a byte order mark; lines end in LF or
+//! CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
+//! whatever its name.
+//!
+//! ```
+//! use margins_data::read::{self, Format, ReadOptions};
+//!
+//! let text = "age,income,label\n31,1.5e3,no\n54,2e3,yes\n";
+//! let options = ReadOptions::default();
+//! let data = read::dataset_from(text.as_bytes(), "people.csv", Format::Csv, &options)?;
+//! assert_eq!((data.rows(), data.columns()), (2, 2));
+//! assert_eq!(data.labels().positive_class(), "yes");
+//!
+//! let text = "age,income,label\n31,1.5e3,no\n54,much,yes\n";
+//! let result = read::dataset_from(text.as_bytes(), "people.csv", Format::Csv, &options);
+//! let message = result.unwrap_err().to_string();
+//! assert!(message.starts_with("people.csv, line 3, column 'income': 'much' is not a number"));
+//! # Ok::<(), margins_data::Error>(())
+//! ```
+
+mod csv;
+mod lines;
+mod svmlight;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::labels::LabelCollector;
+use crate::{Column, Dataset, Design, Error};
+use lines::Lines;
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values with a header line.
+    Csv,
+    /// `label index:value index:value ...`, indices from 1.
+    Svmlight,
+}
+
+impl Format {
+    /// The format that the name of a file tells, with or without `.gz` at its end: CSV for `.csv`,
+    /// svmlight for `.svm`, `.libsvm`, `.svmlight` and `.txt`.
+    pub fn of(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        match name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1 {
+            "csv" => Some(Format::Csv),
+            "svm" | "libsvm" | "svmlight" | "txt" => Some(Format::Svmlight),
+            _ => None,
+        }
+    }
+}
+
+/// What to make of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// CSV: name of the label column; "label" unless told.
+    pub label: Option<String>,
+    /// CSV: name of a column of sample weights.
+    pub weights_column: Option<String>,
+    /// CSV: name of a column whose values, of any kind, tell the cross-validation fold. Folds are
+    /// numbered by these values in order.
+    pub fold_column: Option<String>,
+    /// The class that becomes +1; the later one in order unless told, see
+    /// [`Labels::new`](crate::Labels::new).
+    pub positive: Option<String>,
+    /// Number of features to expect, such as that of the training file. An svmlight file may have
+    /// fewer (its last ones may be zero everywhere), never more; a CSV file must have as many.
+    pub columns: Option<usize>,
+    /// The format; that of the file's name unless told.
+    pub format: Option<Format>,
+}
+
+/// Samples to predict, read by [`features`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unlabelled {
+    /// The samples.
+    pub design: Design,
+    /// Names of the columns, from CSV.
+    pub feature_names: Option<Vec<String>>,
+    /// The labels as they stand in the file, if they do.
+    pub labels: Option<Vec<String>>,
+}
+
+/// What the readers of the two formats have in common; labels go through a [`LabelSink`].
+struct Table {
+    design: Design,
+    feature_names: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
+    folds: Option<Vec<usize>>,
+}
+
+/// Takes the label of the next row.
+type LabelSink<'a> = dyn FnMut(&str) -> Result<(), Error> + 'a;
+
+/// What a file is read for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Labels are needed; weights and folds are taken.
+    Fit,
+    /// Labels are taken if they are there; weights and folds are dropped.
+    Predict,
+}
+
+/// Reads a labelled data set.
+///
+/// # Errors
+/// The file cannot be read, its format is not known, its content is malformed, or it has other than
+/// two classes. The message names the file, the line and the column.
+pub fn dataset(path: &Path, options: &ReadOptions) -> Result<Dataset, Error> {
+    let (file, name, format) = open(path, options)?;
+    dataset_from(file, &name, format, options)
+}
+
+/// As [`dataset`], from any reader; `name` stands for the file in messages, and `format` prevails
+/// over that of the options.
+///
+/// # Errors
+/// Those of [`dataset`].
+pub fn dataset_from(
+    reader: impl Read,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Dataset, Error> {
+    let mut labels = LabelCollector::default();
+    let table =
+        table(reader, name, format, options, Purpose::Fit, &mut |value| labels.push(value))?;
+    let assemble = || {
+        let mut data = Dataset::new(table.design, labels.finish(options.positive.as_deref())?)?;
+        if let Some(names) = table.feature_names {
+            data = data.with_feature_names(names)?;
+        }
+        if let Some(weights) = table.weights {
+            data = data.with_weights(weights)?;
+        }
+        if let Some(folds) = table.folds {
+            data = data.with_folds(folds)?;
+        }
+        Ok(data)
+    };
+    assemble().map_err(|error| Error::InFile { file: name.to_owned(), error: Box::new(error) })
+}
+
+/// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else, and
+/// columns of weights and folds are dropped.
+///
+/// # Errors
+/// The file cannot be read, its format is not known, or its content is malformed.
+pub fn features(path: &Path, options: &ReadOptions) -> Result<Unlabelled, Error> {
+    let (file, name, format) = open(path, options)?;
+    features_from(file, &name, format, options)
+}
+
+/// As [`features`], from any reader; `name` stands for the file in messages, and `format` prevails
+/// over that of the options.
+///
+/// # Errors
+/// Those of [`features`].
+pub fn features_from(
+    reader: impl Read,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Unlabelled, Error> {
+    let mut labels = Vec::new();
+    let table = table(reader, name, format, options, Purpose::Predict, &mut |value| {
+        labels.push(value.to_owned());
+        Ok(())
+    })?;
+    Ok(Unlabelled {
+        design: table.design,
+        feature_names: table.feature_names,
+        labels: (!labels.is_empty()).then_some(labels),
+    })
+}
+
+fn open(path: &Path, options: &ReadOptions) -> Result<(File, String, Format), Error> {
+    let name = path.display().to_string();
+    let Some(format) = options.format.or_else(|| Format::of(path)) else {
+        return Err(Error::UnknownFormat { file: name });
+    };
+    match File::open(path) {
+        Ok(file) => Ok((file, name, format)),
+        Err(source) => Err(Error::Io { file: name, source }),
+    }
+}
+
+fn table(
+    reader: impl Read,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+    purpose: Purpose,
+    labels: &mut LabelSink<'_>,
+) -> Result<Table, Error> {
+    if options.columns == Some(0) {
+        return Err(Error::parameter("the number of features to expect", 0, "at least 1"));
+    }
+    let lines = Lines::new(reader, name)?;
+    match format {
+        Format::Csv => csv::read(lines, options, purpose, labels),
+        Format::Svmlight => svmlight::read(lines, options, labels),
+    }
+}
+
+/// Gives a label error its place in the file.
+fn label_error(error: Error, lines: &Lines<'_>, column: Column) -> Error {
+    match error {
+        Error::ThirdClass { value, classes, .. } => {
+            lines.malformed(column, crate::error::third_class(&value, &classes))
+        }
+        other => other,
+    }
+}

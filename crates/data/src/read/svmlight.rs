@@ -1,0 +1,162 @@
+use nalgebra_sparse::CsrMatrix;
+
+use super::lines::{Lines, not_a_number, quoted};
+use super::{LabelSink, ReadOptions, Table, label_error};
+use crate::{Column, Design, Error};
+
+/// Largest feature index. A vector of coefficients of that length takes 16 GiB, so that a larger
+/// index is rather a slip than a feature.
+const LARGEST_INDEX: u64 = 1 << 31;
+
+pub(super) fn read(
+    mut lines: Lines<'_>,
+    options: &ReadOptions,
+    labels: &mut LabelSink<'_>,
+) -> Result<Table, Error> {
+    refuse_column_names(options)?;
+    let mut offsets = vec![0];
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    let mut p = options.columns.unwrap_or(0);
+    let mut features = Vec::new();
+    while lines.advance()? {
+        let line = lines.text()?;
+        let line = line.split_once('#').map_or(line, |(content, _comment)| content);
+        let mut tokens = tokens(line);
+        let Some((at, label)) = tokens.next() else { continue };
+        check_label(&lines, column(line, at), label)?;
+        labels(label).map_err(|error| label_error(error, &lines, column(line, at)))?;
+
+        features.clear();
+        for (position, (at, token)) in tokens.enumerate() {
+            if position == 0 && token.starts_with("qid:") {
+                continue;
+            }
+            let feature = feature(token, at, options.columns)
+                .map_err(|(at, reason)| lines.malformed(column(line, at), reason))?;
+            features.push(feature);
+        }
+        if !features.is_sorted_by_key(|feature| feature.index) {
+            features.sort_by_key(|feature| feature.index);
+        }
+        if let Some(pair) = features.windows(2).find(|pair| pair[0].index == pair[1].index) {
+            // The sort is stable: the second of a pair stands later in the line.
+            let Feature { index, at, .. } = pair[1];
+            let reason = format!("feature {index} is here for the second time in the line");
+            return Err(lines.malformed(column(line, at), reason));
+        }
+        if let Some(last) = features.last() {
+            p = p.max(last.index);
+        }
+        for feature in features.iter().filter(|feature| feature.value != 0.0) {
+            columns.push(feature.index - 1);
+            values.push(feature.value);
+        }
+        offsets.push(columns.len());
+    }
+    let rows = offsets.len() - 1;
+    if rows == 0 {
+        return Err(lines.wrong("there are no samples".to_owned()));
+    }
+    if p == 0 {
+        return Err(lines.wrong("no line has a feature (index:value)".to_owned()));
+    }
+    let matrix = CsrMatrix::try_from_csr_data(rows, p, offsets, columns, values);
+    let matrix = matrix.expect("columns are below p, and strictly increasing in each row");
+    Ok(Table { design: Design::sparse(matrix)?, feature_names: None, weights: None, folds: None })
+}
+
+/// `index:value` at byte `at` of its line.
+struct Feature {
+    index: usize,
+    value: f64,
+    at: usize,
+}
+
+/// Parses `index:value`; refuses with the byte and the reason.
+fn feature(token: &str, at: usize, expected: Option<usize>) -> Result<Feature, (usize, String)> {
+    let Some((index, value)) = token.split_once(':') else {
+        return Err((at, format!("{} is not of the form index:value", quoted(token))));
+    };
+    let digits = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits {
+        let reason = format!("feature index {} is not a whole number from 1", quoted(index));
+        return Err((at, reason));
+    }
+    // Digits fail to parse only by overflow.
+    let index = match index.parse::<u64>() {
+        Ok(0) => {
+            let reason =
+                "feature index 0, but indices start at 1; add 1 to each if they start at 0";
+            return Err((at, reason.to_owned()));
+        }
+        Ok(number) if number <= LARGEST_INDEX => number as usize,
+        _ => {
+            let reason = format!(
+                "feature index {} is larger than {LARGEST_INDEX}, the largest that is allowed",
+                quoted(index)
+            );
+            return Err((at, reason));
+        }
+    };
+    if let Some(p) = expected
+        && index > p
+    {
+        return Err((at, format!("feature index {index}, but only {p} features are expected")));
+    }
+    match value.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(Feature { index, value, at }),
+        _ => {
+            let reason = match not_a_number(value) {
+                Some(reason) => reason,
+                None if value.is_empty() => "there is no value after the colon".to_owned(),
+                None => format!("{} is not a finite number", quoted(value)),
+            };
+            // The value stands after index and colon, at the token's end.
+            Err((at + token.len() - value.len(), format!("feature {index}: {reason}")))
+        }
+    }
+}
+
+fn check_label(lines: &Lines<'_>, place: Column, label: &str) -> Result<(), Error> {
+    let reason = if label.contains(':') {
+        format!("the line starts with {}, but must start with a label", quoted(label))
+    } else if label.contains(',') {
+        format!("label {} has a comma in it: is this a CSV file?", quoted(label))
+    } else {
+        return Ok(());
+    };
+    Err(lines.malformed(place, reason))
+}
+
+fn refuse_column_names(options: &ReadOptions) -> Result<(), Error> {
+    let named = [
+        ("the label column", &options.label),
+        ("the weights column", &options.weights_column),
+        ("the fold column", &options.fold_column),
+    ];
+    for (parameter, name) in named {
+        if let Some(name) = name {
+            let requirement = "left out for svmlight files, whose columns have no names";
+            return Err(Error::parameter(parameter, format!("'{name}'"), requirement));
+        }
+    }
+    Ok(())
+}
+
+/// The words of a line with the bytes where they start.
+fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        start += line[start..].find(|c: char| !c.is_ascii_whitespace())?;
+        let rest = &line[start..];
+        let token = &rest[..rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len())];
+        let at = start;
+        start += token.len();
+        Some((at, token))
+    })
+}
+
+/// The column of byte `at` of a line.
+fn column(line: &str, at: usize) -> Column {
+    Column::Character(line[..at].chars().count() + 1)
+}

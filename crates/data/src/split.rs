@@ -1,0 +1,230 @@
+//! Random splits of the rows: cross-validation folds, hold-out, subsamples.
+//!
+//! Each function draws from a ChaCha8 generator seeded with its `seed` alone, so that the same call
+//! gives the same split everywhere. Indices come back in ascending order.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::{Error, Labels};
+
+/// The fold, 0 to k-1, of every row, at random. The number of rows of each class, and of all rows,
+/// differs by at most one between folds.
+///
+/// # Errors
+/// `k` is less than 2 or more than the size of the smaller class.
+pub fn stratified_folds(labels: &Labels, k: usize, seed: u64) -> Result<Vec<usize>, Error> {
+    let classes = shuffled_classes(labels, seed);
+    let smaller = classes.iter().map(Vec::len).min().unwrap_or(0);
+    if k < 2 || k > smaller {
+        let range = format!("at least 2 and at most {smaller}, the size of the smaller class");
+        return Err(Error::parameter("the number of folds", k, range));
+    }
+    // One deal through both classes, so that the second starts where the first ended.
+    let mut folds = vec![0; labels.len()];
+    for (row, fold) in classes.into_iter().flatten().zip((0..k).cycle()) {
+        folds[row] = fold;
+    }
+    Ok(folds)
+}
+
+/// The rows outside `fold` (to train on) and those in it (to test on).
+pub fn fold_indices(folds: &[usize], fold: usize) -> (Vec<usize>, Vec<usize>) {
+    (0..folds.len()).partition(|&row| folds[row] != fold)
+}
+
+/// Training and test rows, at random within each class: `test_fraction` of each class, rounded, but
+/// at least one row of each on either side, is for testing.
+///
+/// # Errors
+/// `test_fraction` is not strictly between 0 and 1, or a class has fewer than two rows.
+pub fn hold_out(
+    labels: &Labels,
+    test_fraction: f64,
+    seed: u64,
+) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    check_fraction(test_fraction)?;
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for (class, sign) in shuffled_classes(labels, seed).iter().zip([-1.0, 1.0]) {
+        if class.len() < 2 {
+            let class_size = format!("{} in class '{}'", class.len(), labels.class_name(sign));
+            let requirement = "at least 2, one to train on and one to test on";
+            return Err(Error::parameter("the number of rows", class_size, requirement));
+        }
+        let size = share(class.len(), test_fraction);
+        test.extend_from_slice(&class[..size]);
+        train.extend_from_slice(&class[size..]);
+    }
+    Ok((ascending(train), ascending(test)))
+}
+
+/// Training and test rows out of n, at random without regard to classes; either side may lack a
+/// class. This is the protocol of many published comparisons.
+///
+/// # Errors
+/// `test_fraction` is not strictly between 0 and 1, or n is less than 2.
+pub fn hold_out_plain(
+    n: usize,
+    test_fraction: f64,
+    seed: u64,
+) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    check_fraction(test_fraction)?;
+    if n < 2 {
+        return Err(Error::parameter("the number of rows", n, "at least 2"));
+    }
+    let mut test: Vec<usize> = (0..n).collect();
+    test.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let train = test.split_off(share(n, test_fraction));
+    Ok((ascending(train), ascending(test)))
+}
+
+/// `size` rows at random without replacement, half of them positive (the smaller half if `size` is
+/// odd), or as near to half as the classes allow.
+///
+/// # Errors
+/// `size` is less than 2 or more than the number of rows.
+pub fn balanced_subsample(labels: &Labels, size: usize, seed: u64) -> Result<Vec<usize>, Error> {
+    if size < 2 || size > labels.len() {
+        let range = format!("at least 2 and at most {}, the number of rows", labels.len());
+        return Err(Error::parameter("the size of a subsample", size, range));
+    }
+    let [negative, positive] = shuffled_classes(labels, seed);
+    let lacking = size.saturating_sub(negative.len());
+    let positives = (size / 2).clamp(lacking, positive.len().max(lacking));
+    let chosen = [&positive[..positives], &negative[..size - positives]].concat();
+    Ok(ascending(chosen))
+}
+
+/// Rows of the negative and of the positive class, each in random order.
+fn shuffled_classes(labels: &Labels, seed: u64) -> [Vec<usize>; 2] {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    [-1.0, 1.0].map(|sign| {
+        let mut rows: Vec<usize> =
+            (0..labels.len()).filter(|&row| labels.signs()[row] == sign).collect();
+        rows.shuffle(&mut random);
+        rows
+    })
+}
+
+fn check_fraction(fraction: f64) -> Result<(), Error> {
+    if fraction > 0.0 && fraction < 1.0 {
+        return Ok(());
+    }
+    Err(Error::parameter("the test fraction", fraction, "strictly between 0 and 1"))
+}
+
+/// A fraction of n >= 2, rounded, with something left on either side.
+fn share(n: usize, fraction: f64) -> usize {
+    ((n as f64 * fraction).round() as usize).clamp(1, n - 1)
+}
+
+fn ascending(mut rows: Vec<usize>) -> Vec<usize> {
+    rows.sort_unstable();
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn labels(negatives: usize, positives: usize) -> Labels {
+        // Interleaved as far as both last.
+        let signs = (0..negatives + positives).map(|i| {
+            if i % 2 == 0 && i / 2 < positives || i >= 2 * negatives { 1.0 } else { -1.0 }
+        });
+        Labels::from_signs(signs.collect()).unwrap()
+    }
+
+    fn positives(labels: &Labels, rows: &[usize]) -> usize {
+        labels.select(rows).count_positive()
+    }
+
+    proptest! {
+        #[test]
+        fn folds_are_balanced(n in 5usize..60, p in 5usize..60, k in 2usize..6, seed: u64) {
+            let labels = labels(n, p);
+            let folds = stratified_folds(&labels, k, seed).unwrap();
+            let mut tested = Vec::new();
+            let mut sizes = Vec::new();
+            for fold in 0..k {
+                let (train, test) = fold_indices(&folds, fold);
+                prop_assert_eq!(train.len() + test.len(), labels.len());
+                prop_assert!(train.iter().all(|row| test.binary_search(row).is_err()));
+                let positive = positives(&labels, &test);
+                sizes.push([test.len(), positive, test.len() - positive]);
+                tested.extend(test);
+            }
+            for column in 0..3 {
+                let counts = sizes.iter().map(|size| size[column]);
+                prop_assert!(counts.clone().max().unwrap() - counts.min().unwrap() <= 1);
+            }
+            prop_assert_eq!(ascending(tested), (0..labels.len()).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn hold_out_keeps_the_class_shares(
+            n in 2usize..60, p in 2usize..60, fraction in 0.01..0.99f64, seed: u64,
+        ) {
+            let labels = labels(n, p);
+            let (train, test) = hold_out(&labels, fraction, seed).unwrap();
+            prop_assert_eq!(positives(&labels, &test), share(p, fraction));
+            prop_assert_eq!(test.len(), share(p, fraction) + share(n, fraction));
+            prop_assert_eq!(ascending([train, test].concat()), (0..n + p).collect::<Vec<_>>());
+            let (train, test) = hold_out_plain(n, fraction, seed).unwrap();
+            prop_assert_eq!(test.len(), share(n, fraction));
+            prop_assert_eq!(ascending([train, test].concat()), (0..n).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn subsamples_are_balanced(
+            n in 1usize..30, p in 1usize..30, share in 0.0..1.0f64, seed: u64,
+        ) {
+            let labels = labels(n, p);
+            let size = 2 + (share * (n + p - 2) as f64) as usize;
+            let rows = balanced_subsample(&labels, size, seed).unwrap();
+            prop_assert_eq!(rows.len(), size);
+            prop_assert!(rows.is_sorted_by(|a, b| a < b));
+            let positive = positives(&labels, &rows);
+            let (half, rest) = (size / 2, size - size / 2);
+            let expected = if p < half { p } else if n < rest { size - n } else { half };
+            prop_assert_eq!(positive, expected);
+        }
+    }
+
+    #[test]
+    fn splits_are_reproducible() {
+        let labels = labels(6, 4);
+        assert_eq!(
+            stratified_folds(&labels, 3, 7).unwrap(),
+            stratified_folds(&labels, 3, 7).unwrap()
+        );
+        insta::assert_debug_snapshot!((
+            stratified_folds(&labels, 3, 7).unwrap(),
+            stratified_folds(&labels, 3, 8).unwrap(),
+            hold_out(&labels, 1.0 / 3.0, 7).unwrap(),
+            hold_out_plain(10, 1.0 / 3.0, 7).unwrap(),
+            balanced_subsample(&labels, 4, 7).unwrap(),
+        ));
+    }
+
+    #[test]
+    fn refusals() {
+        let labels = labels(6, 3);
+        let single = labels.select(&[0, 1, 3]);
+        insta::assert_snapshot!(
+            [
+                stratified_folds(&labels, 1, 0).unwrap_err().to_string(),
+                stratified_folds(&labels, 4, 0).unwrap_err().to_string(),
+                hold_out(&labels, 0.0, 0).unwrap_err().to_string(),
+                hold_out(&labels, f64::NAN, 0).unwrap_err().to_string(),
+                hold_out(&single, 0.5, 0).unwrap_err().to_string(),
+                hold_out_plain(1, 0.5, 0).unwrap_err().to_string(),
+                balanced_subsample(&labels, 10, 0).unwrap_err().to_string(),
+                balanced_subsample(&labels, 0, 0).unwrap_err().to_string(),
+            ]
+            .join("\n")
+        );
+    }
+}

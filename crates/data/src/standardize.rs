@@ -1,0 +1,303 @@
+use nalgebra::DMatrix;
+
+use crate::error::check_len;
+use crate::{Design, Error, Sample};
+
+/// Brings features to unit standard deviation, sparse data without filling in zeros.
+///
+/// Column j has mean m_j = sum_i c_i x_ij / C and deviation
+/// s_j = sqrt(sum_i c_i (x_ij - m_j)^2 / C) with sample weights c_i and C = sum_i c_i; without
+/// weights that is divisor n. Constant columns are left unscaled.
+///
+/// With an intercept that is not penalised, [`scale`](Standardizer::scale) and
+/// [`center_and_scale`](Standardizer::center_and_scale) lead to the same fit, because the intercept
+/// takes up any shift of the features; scaling keeps sparse data sparse.
+///
+/// ```
+/// use margins_data::{Design, Standardizer};
+///
+/// let design = Design::from_rows(&[[1.0, 5.0], [3.0, 5.0]])?;
+/// let standardizer = Standardizer::fit(&design, None);
+/// assert_eq!(standardizer.means(), [2.0, 5.0]);
+/// assert_eq!(standardizer.deviations(), [1.0, 0.0]);
+/// assert_eq!(standardizer.constant_columns(), [1]);
+/// # Ok::<(), margins_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standardizer {
+    means: Vec<f64>,
+    /// Zero for a constant column.
+    deviations: Vec<f64>,
+}
+
+impl Standardizer {
+    /// Means and deviations of the columns. Weights that are all zero count as all equal.
+    ///
+    /// # Panics
+    /// If there is not one finite weight, none negative, a row.
+    pub fn fit(design: &Design, weights: Option<&[f64]>) -> Self {
+        let weights = match weights {
+            Some(weights) => {
+                assert_eq!(weights.len(), design.rows(), "one weight a row");
+                assert!(weights.iter().all(|c| c.is_finite() && *c >= 0.0), "invalid weight");
+                weights.iter().any(|&c| c > 0.0).then_some(weights)
+            }
+            None => None,
+        };
+        // Relative to the largest weight sums cannot overflow.
+        let largest = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row] / largest);
+        let total: f64 = (0..design.rows()).map(weight).sum();
+        let for_each = |visit: &mut dyn FnMut(f64, usize, f64)| {
+            for (row, sample) in design.samples().enumerate().filter(|&(row, _)| weight(row) > 0.0)
+            {
+                sample.for_each(|column, x| visit(weight(row), column, x));
+            }
+        };
+
+        let p = design.columns();
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); p];
+        let mut stored_rows = vec![0; p];
+        for_each(&mut |_, column, x| {
+            let (low, high) = ranges[column];
+            ranges[column] = (low.min(x), high.max(x));
+            stored_rows[column] += 1;
+        });
+        let rows = (0..design.rows()).filter(|&row| weight(row) > 0.0).count();
+        for (range, stored) in ranges.iter_mut().zip(stored_rows) {
+            if stored < rows || rows == 0 {
+                *range = (range.0.min(0.0), range.1.max(0.0));
+            }
+        }
+        // Relative to its magnitude a column neither overflows nor underflows when squared. A power
+        // of two, so that the division is exact.
+        let magnitude = |&(low, high): &(f64, f64)| match high.max(-low) {
+            0.0 => 1.0,
+            largest => largest.log2().floor().exp2(),
+        };
+        let magnitudes: Vec<f64> = ranges.iter().map(magnitude).collect();
+
+        let mut means = vec![0.0; p];
+        let mut stored = vec![0.0; p];
+        for_each(&mut |c, column, x| {
+            means[column] += c * (x / magnitudes[column]);
+            stored[column] += c;
+        });
+        means.iter_mut().for_each(|mean| *mean /= total);
+
+        let mut squares = vec![0.0; p];
+        let mut residuals = vec![0.0; p];
+        for_each(&mut |c, column, x| {
+            let d = x / magnitudes[column] - means[column];
+            squares[column] += c * d * d;
+            residuals[column] += c * d;
+        });
+        let deviations = (0..p).map(|column| {
+            let (mean, zeros) = (means[column], (total - stored[column]).max(0.0));
+            // What rounding left in the mean is taken out of the squares.
+            let residual = residuals[column] - zeros * mean;
+            let squares = squares[column] + zeros * mean * mean - residual * residual / total;
+            let deviation = magnitudes[column] * (squares.max(0.0) / total).sqrt();
+            let (low, high) = ranges[column];
+            // Nor can one divide by a deviation whose reciprocal overflows.
+            if low < high && deviation.recip().is_finite() { deviation } else { 0.0 }
+        });
+        let deviations = deviations.collect();
+        for (column, mean) in means.iter_mut().enumerate() {
+            let (low, high) = ranges[column];
+            *mean = if low < high { *mean * magnitudes[column] } else { low };
+        }
+        Standardizer { means, deviations }
+    }
+
+    /// The column means m_j.
+    pub fn means(&self) -> &[f64] {
+        &self.means
+    }
+
+    /// The column standard deviations s_j: 0 for constant columns.
+    pub fn deviations(&self) -> &[f64] {
+        &self.deviations
+    }
+
+    /// The columns that are constant, and therefore left unscaled.
+    pub fn constant_columns(&self) -> Vec<usize> {
+        (0..self.deviations.len()).filter(|&column| self.deviations[column] == 0.0).collect()
+    }
+
+    /// What column `column` is divided by.
+    fn divisor(&self, column: usize) -> f64 {
+        if self.deviations[column] == 0.0 { 1.0 } else { self.deviations[column] }
+    }
+
+    /// x_ij / s_j: unit deviation, means not removed, sparse data still sparse.
+    ///
+    /// # Errors
+    /// The number of columns is another, or a value overflows.
+    pub fn scale(&self, mut design: Design) -> Result<Design, Error> {
+        check_len("columns to scale", self.deviations.len(), design.columns())?;
+        let factors: Vec<f64> =
+            (0..design.columns()).map(|column| self.divisor(column).recip()).collect();
+        design.scale_columns(&factors);
+        for (row, sample) in design.samples().enumerate() {
+            let mut overflow = None;
+            sample.for_each(|column, value| {
+                if !value.is_finite() {
+                    overflow = Some(Error::NotFinite { row, column, value });
+                }
+            });
+            if let Some(error) = overflow {
+                return Err(error);
+            }
+        }
+        Ok(design)
+    }
+
+    /// (x_ij - m_j) / s_j, for dense data.
+    ///
+    /// # Errors
+    /// The data is sparse, the number of columns is another, or a value overflows.
+    pub fn center_and_scale(&self, design: &Design) -> Result<Design, Error> {
+        let p = self.deviations.len();
+        check_len("columns to scale", p, design.columns())?;
+        let mut values = Vec::with_capacity(design.rows() * p);
+        for sample in design.samples() {
+            let Sample::Dense(x) = sample else {
+                return Err(Error::NeedsDense { operation: "centring" });
+            };
+            values.extend(
+                (0..p).map(|column| (x[column] - self.means[column]) / self.divisor(column)),
+            );
+        }
+        Design::from_samples(DMatrix::from_vec(p, design.rows(), values))
+    }
+
+    /// Coefficients w_j / s_j for features as they were, from w_j for scaled ones.
+    ///
+    /// # Panics
+    /// If there is not one coefficient a column.
+    pub fn unscale_coefficients(&self, coef: &[f64]) -> Vec<f64> {
+        assert_eq!(coef.len(), self.deviations.len(), "one coefficient a column");
+        coef.iter().enumerate().map(|(column, w)| w / self.divisor(column)).collect()
+    }
+
+    /// Intercept b - sum_j w_j m_j / s_j for features as they were, from b and w_j for features
+    /// that were centred and scaled.
+    ///
+    /// # Panics
+    /// If there is not one coefficient a column.
+    pub fn uncenter_intercept(&self, intercept: f64, coef: &[f64]) -> f64 {
+        let coef = self.unscale_coefficients(coef);
+        intercept - coef.iter().zip(&self.means).map(|(w, mean)| w * mean).sum::<f64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra_sparse::CsrMatrix;
+    use proptest::prelude::*;
+
+    fn close(a: &[f64], b: &[f64]) -> bool {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + a.abs()))
+    }
+
+    proptest! {
+        #[test]
+        fn sparse_is_dense_is_the_definition(
+            (n, p, cells, weights) in (1usize..9, 1usize..6).prop_flat_map(|(n, p)| {
+                let cell = prop_oneof![Just(0.0), Just(2.5), -3.0..3.0f64];
+                let weight = prop_oneof![Just(0.0), 0.1..3.0f64];
+                let cells = proptest::collection::vec(cell, n * p);
+                let weights = proptest::option::of(proptest::collection::vec(weight, n));
+                (Just(n), Just(p), cells, weights)
+            })
+        ) {
+            let matrix = DMatrix::from_row_slice(n, p, &cells);
+            let dense = Design::dense(&matrix).unwrap();
+            let sparse = Design::sparse(CsrMatrix::from(&matrix)).unwrap();
+            let fit = Standardizer::fit(&dense, weights.as_deref());
+            let sparse_fit = Standardizer::fit(&sparse, weights.as_deref());
+            prop_assert!(close(fit.means(), sparse_fit.means()));
+            prop_assert!(close(fit.deviations(), sparse_fit.deviations()));
+
+            let ones = vec![1.0; n];
+            let c = weights.filter(|c| c.iter().any(|&c| c > 0.0)).unwrap_or(ones);
+            let total: f64 = c.iter().sum();
+            let average = |f: &dyn Fn(usize) -> f64| {
+                (0..n).map(|i| c[i] * f(i)).sum::<f64>() / total
+            };
+            for j in 0..p {
+                let mean = average(&|i| matrix[(i, j)]);
+                let deviation = average(&|i| (matrix[(i, j)] - mean).powi(2)).sqrt();
+                prop_assert!((mean - fit.means()[j]).abs() < 1e-12);
+                prop_assert!((deviation - fit.deviations()[j]).abs() < 1e-7);
+                let factor = if fit.deviations()[j] == 0.0 { 1.0 } else { fit.deviations()[j] };
+                let scaled = fit.scale(dense.clone()).unwrap().to_dense();
+                for i in 0..n {
+                    prop_assert!((scaled[(i, j)] - matrix[(i, j)] / factor).abs() < 1e-9);
+                }
+            }
+            let scaled = sparse_fit.scale(sparse).unwrap();
+            prop_assert!(scaled.is_sparse());
+        }
+    }
+
+    #[test]
+    fn constant_columns_are_left_alone_exactly() {
+        let rows = vec![[0.1, 1e-310, 0.0, 1e300]; 7];
+        let design = Design::from_rows(&rows).unwrap();
+        let weights = [0.3, 0.7, 0.11, 1e300, 0.9, 0.0, 0.2];
+        for weights in [None, Some(&weights[..])] {
+            let fit = Standardizer::fit(&design, weights);
+            assert_eq!(fit.constant_columns(), [0, 1, 2, 3]);
+            assert_eq!(fit.scale(design.clone()).unwrap(), design);
+        }
+    }
+
+    #[test]
+    fn nothing_selected_is_constant() {
+        let fit = Standardizer::fit(&Design::from_rows(&[[1.0]]).unwrap().select(&[]), None);
+        assert_eq!((fit.means(), fit.deviations()), (&[0.0][..], &[0.0][..]));
+    }
+
+    #[test]
+    fn extreme_values_do_not_overflow() {
+        let design =
+            Design::from_rows(&[[1e300, 1e-200, 1e9], [-1e300, -1e-200, 1e9 + 1.0]]).unwrap();
+        let fit = Standardizer::fit(&design, None);
+        assert!(close(&[fit.deviations()[0] / 1e300, fit.deviations()[1] / 1e-200], &[1.0, 1.0]));
+        assert!((fit.deviations()[2] - 0.5).abs() < 1e-9);
+        let other = Design::from_rows(&[[0.0, 1e200, 0.0]]).unwrap();
+        assert!(matches!(fit.scale(other), Err(Error::NotFinite { row: 0, column: 1, .. })));
+    }
+
+    #[test]
+    fn predictions_survive_the_way_back() {
+        let design = Design::from_rows(&[[1.0, 4.0], [2.0, 9.0], [4.0, 5.0]]).unwrap();
+        let fit = Standardizer::fit(&design, None);
+        let (intercept, coef) = (0.3, [1.5, -2.0]);
+        let centred = fit.center_and_scale(&design).unwrap();
+        let (original, shifted) =
+            (fit.unscale_coefficients(&coef), fit.uncenter_intercept(intercept, &coef));
+        for row in 0..3 {
+            let score = intercept + centred.dot(row, &coef);
+            assert!((score - shifted - design.dot(row, &original)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let design = Design::from_rows(&[[1.0, 2.0], [3.0, 5.0]]).unwrap();
+        let fit = Standardizer::fit(&design, None);
+        let sparse = Design::sparse(CsrMatrix::from(&design.to_dense())).unwrap();
+        let narrow = Design::from_rows(&[[1.0]]).unwrap();
+        insta::assert_snapshot!(
+            [
+                fit.center_and_scale(&sparse).unwrap_err().to_string(),
+                fit.scale(narrow).unwrap_err().to_string(),
+            ]
+            .join("\n")
+        );
+    }
+}

@@ -1,0 +1,350 @@
+//! What well-formed files become, and that what is written reads back.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use margins_data::read::{self, Format, ReadOptions, Unlabelled};
+use margins_data::{Dataset, Design, Labels, Sample, write};
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+use proptest::prelude::*;
+
+fn csv(text: &str, options: &ReadOptions) -> Dataset {
+    read::dataset_from(text.as_bytes(), "file.csv", Format::Csv, options).unwrap()
+}
+
+fn svmlight(text: &str, options: &ReadOptions) -> Dataset {
+    read::dataset_from(text.as_bytes(), "file.svm", Format::Svmlight, options).unwrap()
+}
+
+fn name(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+#[test]
+fn forms_of_csv_are_the_same() {
+    let options = ReadOptions::default();
+    let plain = csv("a,b,label\n1,-2.5,no\n3e2,0,yes\n", &options);
+    assert_eq!(plain.feature_names(), Some(&["a".to_owned(), "b".to_owned()][..]));
+    assert_eq!(plain.design(), &Design::from_rows(&[[1.0, -2.5], [300.0, 0.0]]).unwrap());
+    assert_eq!(plain.labels().signs(), [-1.0, 1.0]);
+    for text in [
+        "a,b,label\r\n1,-2.5,no\r\n3e2,0,yes\r\n",
+        "\u{feff}a,b,label\n1,-2.5,no\n3e2,0,yes",
+        "\n\na,b,label\n\n1,-2.5,no\n   \n3e2,0,yes\n\n",
+        " a , b,label\n 1 ,\t-2.5, no\n+300.,0e5 ,yes \n",
+        "\"a\",\"b\",\"label\"\n\"1\",\"-2.5\",\"no\"\n\"3e2\",0,yes\n",
+    ] {
+        assert_eq!(csv(text, &options), plain, "{text}");
+    }
+    let moved = csv("label,a,b\nno,1,-2.5\nyes,3e2,0\n", &options);
+    assert_eq!(moved, plain);
+}
+
+#[test]
+fn quoted_cells_may_hold_anything() {
+    let data =
+        csv("\"a \"\"b\"\"\",\"c,\nd\",label\n1,2,\"x\n\"\n3,4,\"y,z\"\n", &ReadOptions::default());
+    assert_eq!(data.feature_names(), Some(&["a \"b\"".to_owned(), "c,\nd".to_owned()][..]));
+    assert_eq!((data.labels().negative_class(), data.labels().positive_class()), ("x", "y,z"));
+}
+
+#[test]
+fn column_roles() {
+    let options = ReadOptions {
+        label: name("y"),
+        weights_column: name("w"),
+        fold_column: name("part"),
+        positive: name("no"),
+        columns: Some(1),
+        format: None,
+    };
+    let data = csv("w,part,x,y\n1,10,5,no\n0.5,9,6,yes\n2,10,7,no\n", &options);
+    assert_eq!(data.design(), &Design::from_rows(&[[5.0], [6.0], [7.0]]).unwrap());
+    assert_eq!(data.weights(), Some(&[1.0, 0.5, 2.0][..]));
+    assert_eq!(data.folds(), Some(&[1, 0, 1][..]));
+    assert_eq!(data.labels().positive_class(), "no");
+    assert_eq!(data.labels().signs(), [1.0, -1.0, 1.0]);
+
+    let predict = |text: &str| -> Unlabelled {
+        read::features_from(text.as_bytes(), "file.csv", Format::Csv, &options).unwrap()
+    };
+    let bare = predict("x\n5\n6\n7\n");
+    assert_eq!(&bare.design, data.design());
+    assert_eq!((bare.labels, bare.feature_names), (None, Some(vec!["x".to_owned()])));
+    let full = predict("w,part,x,y\n,,5,a\nbad,?,6,b\n0,0,7,c\n");
+    assert_eq!(&full.design, data.design());
+    assert_eq!(full.labels, Some(["a", "b", "c"].map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn forms_of_svmlight_are_the_same() {
+    let options = ReadOptions::default();
+    let plain = svmlight("+1 1:1 3:-2.5\n-1\n-1 2:3e2\n", &options);
+    assert!(plain.design().is_sparse());
+    let expected = Design::from_rows(&[[1.0, 0.0, -2.5], [0.0, 0.0, 0.0], [0.0, 300.0, 0.0]]);
+    assert_eq!(plain.design().to_dense(), expected.unwrap().to_dense());
+    assert_eq!(plain.labels().signs(), [1.0, -1.0, -1.0]);
+    for text in [
+        "+1 1:1 3:-2.5\r\n-1\r\n-1 2:3e2\r\n",
+        "\u{feff}+1 3:-2.5 1:1\n-1 # nothing\n# a comment\n\n -1\t2:3e2  # 5:6",
+        "+1 qid:7 1:1 2:0 3:-2.5\n-1 qid:8\n-1 qid:8 1:-0.0 2:300 3:0",
+    ] {
+        assert_eq!(svmlight(text, &options), plain, "{text}");
+    }
+}
+
+#[test]
+fn svmlight_columns() {
+    let expecting = |columns| ReadOptions { columns: Some(columns), ..ReadOptions::default() };
+    assert_eq!(svmlight("0 1:1\n2 2:1\n", &expecting(5)).columns(), 5);
+    let zero = svmlight("0 1:1\n2 4:0\n", &ReadOptions::default());
+    assert_eq!((zero.columns(), zero.design().stored()), (4, 1));
+    let one_class = read::features_from(
+        "0 1:1\n0 2:1\n".as_bytes(),
+        "file.svm",
+        Format::Svmlight,
+        &expecting(2),
+    );
+    assert_eq!(one_class.unwrap().labels, Some(vec!["0".to_owned(), "0".to_owned()]));
+}
+
+#[test]
+fn gzip_is_told_by_its_content() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "a,label\n1,x\n2,y\n";
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    let compressed = encoder.finish().unwrap();
+    // Members one after the other are one file.
+    let (head, tail) = text.split_at(9);
+    let member = |part: &str| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(part.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    let members = [member(head), member(tail)].concat();
+    let options = ReadOptions::default();
+    for (name, bytes) in [
+        ("plain.csv", text.as_bytes()),
+        ("plain.csv.gz", text.as_bytes()),
+        ("compressed.csv", &compressed),
+        ("COMPRESSED.CSV.GZ", &compressed),
+        ("members.csv.gz", &members),
+    ] {
+        let path = directory.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(read::dataset(&path, &options).unwrap(), csv(text, &options), "{name}");
+    }
+}
+
+#[test]
+fn formats_of_names() {
+    for (name, format) in [
+        ("a.csv", Some(Format::Csv)),
+        ("dir.csv/a.svm.gz", Some(Format::Svmlight)),
+        ("a.b.TXT", Some(Format::Svmlight)),
+        ("a.libsvm", Some(Format::Svmlight)),
+        ("a.svmlight", Some(Format::Svmlight)),
+        ("a.gz", None),
+        ("a9a", None),
+        ("", None),
+    ] {
+        assert_eq!(Format::of(Path::new(name)), format, "{name}");
+    }
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        3 => Just(0.0),
+        3 => -10.0..10.0f64,
+        2 => proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL,
+        1 => Just(-3.0),
+    ]
+}
+
+/// Any data set: both storages, with or without weights, names and folds.
+fn dataset() -> impl Strategy<Value = Dataset> {
+    (2usize..8, 1usize..6).prop_flat_map(|(n, p)| {
+        let weights = proptest::option::of(proptest::collection::vec(0.1..9.0f64, n));
+        (
+            proptest::collection::vec(number(), n * p),
+            proptest::collection::vec(any::<bool>(), n - 2),
+            weights,
+            any::<(bool, bool, bool)>(),
+        )
+            .prop_map(move |(cells, positive, weights, (named, folded, sparse))| {
+                let matrix = DMatrix::from_row_slice(n, p, &cells);
+                let design = if sparse {
+                    Design::sparse(CsrMatrix::from(&matrix)).unwrap()
+                } else {
+                    Design::dense(&matrix).unwrap()
+                };
+                let mut labels = vec!["no", "yes"];
+                labels.extend(positive.iter().map(|&yes| if yes { "yes" } else { "no" }));
+                let mut data = Dataset::new(design, Labels::new(&labels).unwrap()).unwrap();
+                if let Some(weights) = weights {
+                    data = data.with_weights(weights).unwrap();
+                }
+                if named {
+                    let names = (0..p).map(|j| format!("column \"{j}\", or so")).collect();
+                    data = data.with_feature_names(names).unwrap();
+                }
+                if folded {
+                    data = data.with_folds((0..n).map(|i| i % 2).collect()).unwrap();
+                }
+                data
+            })
+    })
+}
+
+/// Equal bit for bit, but for the sign of zero in sparse text.
+fn same_values(a: &Design, b: &Design) -> bool {
+    a.to_dense() == b.to_dense()
+}
+
+proptest! {
+    #[test]
+    fn csv_reads_back(data in dataset()) {
+        let mut text = Vec::new();
+        write::csv(&data, &mut text).unwrap();
+        let options = ReadOptions {
+            weights_column: data.weights().and(name("weight")),
+            fold_column: data.folds().and(name("fold")),
+            ..ReadOptions::default()
+        };
+        let again = read::dataset_from(&text[..], "memory", Format::Csv, &options).unwrap();
+        prop_assert!(same_values(again.design(), data.design()));
+        prop_assert_eq!(again.labels(), data.labels());
+        prop_assert_eq!(again.weights(), data.weights());
+        prop_assert_eq!(again.folds(), data.folds());
+        if data.feature_names().is_some() {
+            prop_assert_eq!(again.feature_names(), data.feature_names());
+        }
+    }
+
+    #[test]
+    fn svmlight_reads_back(data in dataset()) {
+        let mut text = Vec::new();
+        write::svmlight(&data, &mut text).unwrap();
+        let options = ReadOptions { columns: Some(data.columns()), ..ReadOptions::default() };
+        let again = read::dataset_from(&text[..], "memory", Format::Svmlight, &options).unwrap();
+        prop_assert!(same_values(again.design(), data.design()));
+        prop_assert_eq!(again.labels(), data.labels());
+    }
+
+    #[test]
+    fn unsorted_svmlight_is_sorted_svmlight(
+        features in proptest::collection::btree_map(1usize..40, number(), 1..10),
+        order in proptest::collection::vec(any::<u32>(), 10),
+    ) {
+        let sorted: Vec<(usize, f64)> = features.into_iter().collect();
+        let mut shuffled: Vec<_> = sorted.iter().zip(order).collect();
+        shuffled.sort_by_key(|&(_, key)| key);
+        let line = |features: Vec<&(usize, f64)>| {
+            let cells = features.iter().map(|(index, value)| format!(" {index}:{value:?}"));
+            format!("1{}\n0 1:1\n", cells.collect::<String>())
+        };
+        let shuffled = line(shuffled.into_iter().map(|(feature, _)| feature).collect());
+        let data = svmlight(&shuffled, &ReadOptions::default());
+        prop_assert_eq!(&data, &svmlight(&line(sorted.iter().collect()), &ReadOptions::default()));
+        let Sample::Sparse { columns, .. } = data.design().sample(0) else { unreachable!() };
+        prop_assert!(columns.is_sorted_by(|a, b| a < b));
+    }
+
+    /// Whatever the bytes, a reader returns.
+    #[test]
+    fn arbitrary_bytes_never_panic(
+        text in "([-+0-9a,:.\" \r\n#\u{e9}]|1:|label|nan){0,60}", bytes: Vec<u8>,
+    ) {
+        let options = ReadOptions { weights_column: name("a"), ..ReadOptions::default() };
+        let headed = format!("a,b,label\n{text}");
+        for bytes in [text.as_bytes(), headed.as_bytes(), &bytes] {
+            for format in [Format::Csv, Format::Svmlight] {
+                for options in [&options, &ReadOptions::default()] {
+                    let _ = read::dataset_from(bytes, "bytes", format, options);
+                    let _ = read::features_from(bytes, "bytes", format, options);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_refused() {
+    let design = Design::from_rows(&[[1.0], [2.0]]).unwrap();
+    let with_classes =
+        |a: &str, b: &str| Dataset::new(design.clone(), Labels::new(&[a, b]).unwrap()).unwrap();
+    let names =
+        |name: &str| with_classes("0", "1").with_feature_names(vec![name.to_owned()]).unwrap();
+    let to_csv = |data: &Dataset| write::csv(data, Vec::new()).unwrap_err().to_string();
+    let to_svmlight = |data: &Dataset| write::svmlight(data, Vec::new()).unwrap_err().to_string();
+    insta::assert_snapshot!(
+        [
+            to_csv(&names("label")),
+            to_csv(&names("")),
+            to_csv(&with_classes(" no", "yes")),
+            to_svmlight(&with_classes("not so", "yes")),
+            to_svmlight(&with_classes("", "yes")),
+            write::csv(&names("x"), FullDisk).unwrap_err().to_string(),
+        ]
+        .join("\n")
+    );
+}
+
+struct FullDisk;
+
+impl Write for FullDisk {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::Error::other("the disk is full"))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The data sets of the study, with the sizes that their manifest states.
+#[test]
+fn shared_files_have_the_stated_sizes() {
+    let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let Ok(manifest) = std::fs::read_to_string(directory.join("MANIFEST.csv")) else {
+        eprintln!("skipped: there is no {}", directory.join("MANIFEST.csv").display());
+        return;
+    };
+    // The test below reads the larger files.
+    check_manifest(&directory, &manifest, 0..1_000_000);
+}
+
+#[test]
+#[ignore = "reads some 50 MB of gzip: for release builds"]
+fn large_shared_files_have_the_stated_sizes() {
+    let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let Ok(manifest) = std::fs::read_to_string(directory.join("MANIFEST.csv")) else {
+        eprintln!("skipped: there is no {}", directory.join("MANIFEST.csv").display());
+        return;
+    };
+    check_manifest(&directory, &manifest, 1_000_000..u64::MAX);
+}
+
+fn check_manifest(directory: &Path, manifest: &str, sizes: std::ops::Range<u64>) {
+    let mut checked = 0;
+    for line in manifest.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |cell: usize| cells[cell].parse::<usize>().unwrap();
+        let (path, n, p, positives) = (directory.join(cells[1]), number(2), number(3), number(4));
+        if !sizes.contains(&path.metadata().unwrap().len()) {
+            continue;
+        }
+        let options = ReadOptions { columns: Some(p), ..ReadOptions::default() };
+        let start = std::time::Instant::now();
+        let data = read::dataset(&path, &options).unwrap();
+        eprintln!("{:?} {}", start.elapsed(), cells[1]);
+        assert_eq!((data.rows(), data.columns()), (n, p), "{}", cells[0]);
+        assert_eq!(data.labels().count_positive(), positives, "{}", cells[0]);
+        checked += 1;
+    }
+    assert!(checked > 0);
+}

@@ -1,0 +1,31 @@
+//! Binary classification with margin losses: the one crate that applications depend on.
+//!
+//! This crate knows how the others fit together and nothing of its own but the model file. The
+//! layers, from the bottom up:
+//!
+//! * [`losses`]: scalar mathematics of margin losses, and the trait for yours.
+//! * [`data`]: designs, labels, readers, splits, metrics, generators.
+//! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
+//! * [`Model`]: what a fit leaves behind, saved and loaded.
+//!
+//! ```
+//! use margins::data::{generate::{Example, GaussianMixture}, split::stratified_folds};
+//! use margins::losses::LeakyHockeyStick;
+//! use margins::optim::{Training, cross_validate, lambda_grid};
+//!
+//! let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+//! let folds = stratified_folds(data.labels(), 5, 3)?;
+//! let training = Training::new(&LeakyHockeyStick);
+//! let cv = cross_validate(&training, &data, &folds, &lambda_grid(1.0, 1e-4, 20)?)?;
+//! assert!(cv.certified.iter().all(|&certified| certified));
+//! let best = &cv.fits[cv.best];
+//! assert!(best.report.relative_gap <= 1e-6);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod model;
+
+pub use margins_data as data;
+pub use margins_losses as losses;
+pub use margins_optim as optim;
+pub use model::Model;

@@ -1,0 +1,303 @@
+//! Model files.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::Path;
+
+use margins_data::{Dataset, Design};
+use margins_losses::{LossRegistry, MarginLoss};
+use margins_optim::{Fit, Status};
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+/// First field of every model file.
+const FORMAT: &str = "margins-model";
+
+/// Version of the layout that this crate writes.
+const VERSION: u32 = 1;
+
+/// What can be wrong with a model file or with the data that a model is applied to.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The text is not a model.
+    #[error("{path} is not a model file: {reason}")]
+    NotAModel {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The layout is newer than this program.
+    #[error("{path} has model version {found}; this program reads versions up to {VERSION}")]
+    Version {
+        /// The file.
+        path: String,
+        /// The version found.
+        found: u32,
+    },
+    /// The loss is not registered.
+    #[error("{path}: {source}")]
+    Loss {
+        /// The file.
+        path: String,
+        /// What the registry says.
+        source: margins_losses::Error,
+    },
+    /// Another number of features than the model has.
+    #[error("the model has {expected} features, the data {found}")]
+    Columns {
+        /// Features of the model.
+        expected: usize,
+        /// Features of the data.
+        found: usize,
+    },
+    /// Another feature than the model has in this place.
+    #[error("feature {position} is '{found}' in the data, but '{expected}' in the model")]
+    FeatureName {
+        /// One-based position.
+        position: usize,
+        /// Name in the model.
+        expected: String,
+        /// Name in the data.
+        found: String,
+    },
+}
+
+/// A linear classifier with what is needed to apply it and to know where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    format: String,
+    version: u32,
+    /// Specification of the loss, such as `l-r:r=2`.
+    pub loss: String,
+    /// Name of the class of positive scores.
+    pub positive_class: String,
+    /// Name of the other class.
+    pub negative_class: String,
+    /// Names of the features, if the data had any.
+    pub feature_names: Option<Vec<String>>,
+    /// The regularisation.
+    pub lambda: f64,
+    /// `b`.
+    pub intercept: f64,
+    /// `w`, for the features as given.
+    pub coef: Vec<f64>,
+    /// How the fit ended.
+    pub training: TrainingSummary,
+}
+
+/// The certificate that a model was saved with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSummary {
+    /// Rows of the training data.
+    pub rows: usize,
+    /// Whether features were scaled to unit standard deviation during the fit.
+    pub standardize: bool,
+    /// The objective reached.
+    pub objective: f64,
+    /// A lower bound on its minimum.
+    pub dual_objective: f64,
+    /// The gap between them relative to their size.
+    pub relative_gap: f64,
+    /// Whether that gap is at most the tolerance.
+    pub converged: bool,
+}
+
+impl Model {
+    /// The model of a fit to `data`.
+    pub fn new(loss: &dyn MarginLoss, data: &Dataset, standardize: bool, fit: &Fit) -> Self {
+        let report = &fit.report;
+        Model {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            loss: loss.specification(),
+            positive_class: data.labels().positive_class().to_owned(),
+            negative_class: data.labels().negative_class().to_owned(),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            lambda: fit.lambda.get(),
+            intercept: fit.intercept,
+            coef: fit.coef.clone(),
+            training: TrainingSummary {
+                rows: data.rows(),
+                standardize,
+                objective: report.objective,
+                dual_objective: report.dual_objective,
+                relative_gap: report.relative_gap,
+                converged: report.status == Status::Converged,
+            },
+        }
+    }
+
+    /// Writes the model as JSON, to a temporary file first that then takes the name `path`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let io = |source| Error::Io { path: path.display().to_string(), source };
+        write_atomically(path, |out| {
+            serde_json::to_writer_pretty(&mut *out, self)?;
+            out.write_all(b"\n")
+        })
+        .map_err(io)
+    }
+
+    /// Reads a model and checks that it makes sense.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no model, has a newer version, holds numbers that are not
+    /// finite or contradicts itself, or whose loss is not in the registry.
+    pub fn load(path: &Path, registry: &LossRegistry) -> Result<Self, Error> {
+        let name = || path.display().to_string();
+        let file = File::open(path).map_err(|source| Error::Io { path: name(), source })?;
+        let refuse = |reason: String| Error::NotAModel { path: name(), reason };
+        let value: serde_json::Value = serde_json::from_reader(BufReader::new(file))
+            .map_err(|error| refuse(error.to_string()))?;
+        match value.get("format").and_then(serde_json::Value::as_str) {
+            Some(FORMAT) => {}
+            Some(other) => return Err(refuse(format!("its format is '{other}', not '{FORMAT}'"))),
+            None => return Err(refuse("it has no field 'format'".to_owned())),
+        }
+        let version = value.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        if version != u64::from(VERSION) {
+            let found = u32::try_from(version).unwrap_or(u32::MAX);
+            return Err(Error::Version { path: name(), found });
+        }
+        let model: Model =
+            serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
+        model.check().map_err(refuse)?;
+        registry.parse(&model.loss).map_err(|source| Error::Loss { path: name(), source })?;
+        Ok(model)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.coef.is_empty() {
+            return Err("it has no coefficients".to_owned());
+        }
+        if let Some(names) = &self.feature_names
+            && names.len() != self.coef.len()
+        {
+            return Err(format!(
+                "it has {} feature names for {} coefficients",
+                names.len(),
+                self.coef.len()
+            ));
+        }
+        if !(self.intercept.is_finite() && self.coef.iter().all(|w| w.is_finite())) {
+            return Err("a coefficient is not finite".to_owned());
+        }
+        if self.positive_class == self.negative_class {
+            return Err(format!("both of its classes are '{}'", self.positive_class));
+        }
+        Ok(())
+    }
+
+    /// Number of features.
+    pub fn columns(&self) -> usize {
+        self.coef.len()
+    }
+
+    /// Whether the model can be applied to features with these names, or to as many without names.
+    ///
+    /// # Errors
+    /// Another number of features; another name in some place.
+    pub fn accept(&self, columns: usize, names: Option<&[String]>) -> Result<(), Error> {
+        if columns != self.columns() {
+            return Err(Error::Columns { expected: self.columns(), found: columns });
+        }
+        if let (Some(ours), Some(theirs)) = (&self.feature_names, names) {
+            for (k, (expected, found)) in ours.iter().zip(theirs).enumerate() {
+                if expected != found {
+                    return Err(Error::FeatureName {
+                        position: k + 1,
+                        expected: expected.clone(),
+                        found: found.clone(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The score `b + <w, x>` of every sample.
+    ///
+    /// # Errors
+    /// Another number of features.
+    pub fn decision_function(&self, design: &Design) -> Result<Vec<f64>, Error> {
+        self.accept(design.columns(), None)?;
+        let mut scores = vec![0.0; design.rows()];
+        design.multiply(&self.coef, &mut scores);
+        for score in &mut scores {
+            *score += self.intercept;
+        }
+        Ok(scores)
+    }
+
+    /// The sign of a label, compared as numbers where both are numbers; `None` for no class of the
+    /// model.
+    pub fn sign(&self, label: &str) -> Option<f64> {
+        let equal = |class: &str| {
+            class == label
+                || match (class.trim().parse::<f64>(), label.trim().parse::<f64>()) {
+                    (Ok(class), Ok(label)) => class == label,
+                    _ => false,
+                }
+        };
+        if equal(&self.positive_class) {
+            Some(1.0)
+        } else if equal(&self.negative_class) {
+            Some(-1.0)
+        } else {
+            None
+        }
+    }
+
+    /// The class of a score: the positive one if it is greater than 0.
+    pub fn label(&self, score: f64) -> &str {
+        if score > 0.0 { &self.positive_class } else { &self.negative_class }
+    }
+}
+
+/// Writes through a temporary file in the same directory that takes the name `path` only when all
+/// is written, so that an interruption leaves either the old file or the new one.
+///
+/// # Errors
+/// What the system or `write` says.
+pub fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let temporary = new_file_in(directory)?;
+    let mut out = BufWriter::new(temporary);
+    write(&mut out)?;
+    let temporary = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A temporary file with the permissions of any new file, not the private ones of a temporary file.
+fn new_file_in(directory: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    let builder = {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666))
+    };
+    builder.tempfile_in(directory)
+}

@@ -1,0 +1,62 @@
+use thiserror::Error;
+
+/// What can be wrong with the parameters or the specification of a loss.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("loss '{loss}': parameter {parameter} is {value}, but must be {requirement}")]
+    Parameter {
+        /// Name of the loss.
+        loss: &'static str,
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value that was refused.
+        value: f64,
+        /// The range in words, such as "a finite number greater than 1".
+        requirement: &'static str,
+    },
+    /// No loss has this name.
+    #[error("unknown loss '{name}': known are {known}")]
+    UnknownLoss {
+        /// The name that was asked for.
+        name: String,
+        /// The registered names, separated by commas.
+        known: String,
+    },
+    /// The loss has no parameter of this name.
+    #[error("loss '{loss}' has no parameter '{parameter}': {known}")]
+    UnknownParameter {
+        /// Name of the loss.
+        loss: String,
+        /// The parameter that was given.
+        parameter: String,
+        /// What it takes, in words.
+        known: String,
+    },
+    /// The text is not `name` or `name:key=value,key=value`.
+    #[error("loss specification '{specification}': {reason}")]
+    Syntax {
+        /// The text that was given.
+        specification: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// `Ok(value)` if it is finite and `valid` holds, else the error that names it.
+    pub(crate) fn check(
+        loss: &'static str,
+        parameter: &'static str,
+        value: f64,
+        requirement: &'static str,
+        valid: impl FnOnce(f64) -> bool,
+    ) -> Result<f64, Error> {
+        if value.is_finite() && valid(value) {
+            Ok(value)
+        } else {
+            Err(Error::Parameter { loss, parameter, value, requirement })
+        }
+    }
+}

@@ -1,0 +1,103 @@
+use crate::scalar_search::newton_root;
+use crate::vectorized::{exp, ln_1p, map};
+use crate::{Interval, MarginLoss};
+
+/// The logistic loss, `L(u) = log(1 + exp(-u))`.
+///
+/// Convex, smooth, 1-Lipschitz, at least 0, with `L'' <= 1/4` (attained at 0),
+/// classification-calibrated. Conjugate `L*(-t) = t log t + (1-t) log(1-t)` on [0, 1]; population
+/// minimiser `log(eta/(1-eta))`, so a score `f` stands for the probability `1/(1 + exp(-f))`.
+///
+/// Source: Cox, *The regression analysis of binary sequences*, JRSS B 20 (1958).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Logistic;
+
+/// `1/(1 + exp(-x))`, without overflow.
+pub(crate) fn sigmoid(x: f64) -> f64 {
+    let e = (-x.abs()).exp();
+    if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
+}
+
+/// `log(eta/(1-eta))`, accurate near 0, 1/2 and 1.
+pub(crate) fn log_odds(eta: f64) -> f64 {
+    let smaller = eta.min(1.0 - eta);
+    ((1.0 - 2.0 * smaller) / smaller).ln_1p().copysign(eta - 0.5)
+}
+
+impl MarginLoss for Logistic {
+    fn name(&self) -> &str {
+        "logistic"
+    }
+
+    fn value(&self, u: f64) -> f64 {
+        (-u).max(0.0) + (-u.abs()).exp().ln_1p()
+    }
+
+    fn derivative(&self, u: f64) -> f64 {
+        -sigmoid(-u)
+    }
+
+    fn second_derivative(&self, u: f64) -> f64 {
+        let e = (-u.abs()).exp();
+        e / ((1.0 + e) * (1.0 + e))
+    }
+
+    fn curvature(&self) -> Option<f64> {
+        Some(0.25)
+    }
+
+    fn lipschitz(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
+    fn conjugate(&self, t: f64) -> f64 {
+        if t == 0.0 || t == 1.0 {
+            0.0
+        } else if t > 0.0 && t < 1.0 {
+            t * t.ln() + (1.0 - t) * (-t).ln_1p()
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    fn conjugate_domain(&self) -> Option<Interval> {
+        Some(Interval::new(0.0, 1.0))
+    }
+
+    fn proximal(&self, point: f64, step: f64) -> f64 {
+        let condition = |v: f64| {
+            ((v - point) + step * self.derivative(v), 1.0 + step * self.second_derivative(v))
+        };
+        newton_root(condition, point, point + step)
+    }
+
+    fn lower_bound(&self) -> Option<f64> {
+        Some(0.0)
+    }
+
+    fn population_minimizer(&self, eta: f64) -> f64 {
+        log_odds(eta)
+    }
+
+    fn probability(&self, score: f64) -> Option<f64> {
+        Some(sigmoid(score))
+    }
+
+    fn values(&self, margins: &[f64], out: &mut [f64]) {
+        map(margins, out, |u| (-u).max(0.0) + ln_1p(exp(-u.abs())));
+    }
+
+    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        map(margins, out, |u| {
+            let e = exp(-u.abs());
+            -(if u > 0.0 { e } else { 1.0 }) / (1.0 + e)
+        });
+    }
+
+    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        map(margins, out, |u| {
+            let e = exp(-u.abs());
+            e / ((1.0 + e) * (1.0 + e))
+        });
+    }
+}

@@ -1,0 +1,216 @@
+use std::fmt::Debug;
+
+use crate::Interval;
+use crate::scalar_search::monotone_root;
+
+/// Beyond this margin the numerical defaults take a limit at infinity for reached.
+const FAR: f64 = 1e100;
+
+/// A margin loss `L(u)`, `u = y f(x)`.
+///
+/// Two methods are required; every other one has a default that is right for a convex,
+/// differentiable loss and is computed numerically where it has to be. (A loss that is not convex
+/// says so and overrides `proximal` and `population_minimizer`.) Override what has a closed form: it
+/// is faster and more accurate, and `curvature`, `lipschitz` and `homogeneous_tail` cannot be
+/// guessed. Run `margins_losses::testkit::check` (feature `testkit`) on the result.
+///
+/// The trait is object-safe. Implementations are pure functions: same margin, same answer.
+pub trait MarginLoss: Debug + Send + Sync {
+    /// `L(u)`.
+    fn value(&self, u: f64) -> f64;
+
+    /// `L'(u)`; at a kink any element of the subdifferential.
+    fn derivative(&self, u: f64) -> f64;
+
+    /// The name in specifications, reports and model files, such as `squared-hinge`.
+    fn name(&self) -> &str {
+        std::any::type_name::<Self>()
+    }
+
+    /// Parameter names with their values, in the order of the specification.
+    fn parameters(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+
+    /// The specification `name:key=value,...` that [`LossRegistry`](crate::LossRegistry) reads back.
+    fn specification(&self) -> String {
+        let parameters: Vec<String> =
+            self.parameters().iter().map(|(key, value)| format!("{key}={value}")).collect();
+        if parameters.is_empty() {
+            self.name().to_owned()
+        } else {
+            format!("{}:{}", self.name(), parameters.join(","))
+        }
+    }
+
+    /// `L''(u)`, at a kink of `L'` any element of its generalised derivative.
+    ///
+    /// Default: a central difference of [`derivative`](Self::derivative), good to about ten digits.
+    fn second_derivative(&self, u: f64) -> f64 {
+        let h = f64::EPSILON.cbrt() * u.abs().max(1.0);
+        (self.derivative(u + h) - self.derivative(u - h)) / ((u + h) - (u - h))
+    }
+
+    /// Whether `L` is convex. Default: yes; the test-kit checks it.
+    fn is_convex(&self) -> bool {
+        true
+    }
+
+    /// Whether `L` is continuously differentiable. Default: yes; the test-kit checks it.
+    fn is_differentiable(&self) -> bool {
+        true
+    }
+
+    /// `sup L''`, the curvature of the quadratic majoriser of MM; `None` if infinite or unknown.
+    fn curvature(&self) -> Option<f64> {
+        None
+    }
+
+    /// `sup |L'|`; `None` if infinite or unknown.
+    fn lipschitz(&self) -> Option<f64> {
+        None
+    }
+
+    /// The conjugate at `-t`: `L*(-t) = sup_u (-t u - L(u))`, `+inf` outside its domain.
+    ///
+    /// Default: the supremum of a concave function of one variable by bisection on its derivative;
+    /// for a loss that is not convex `+inf`, as duality then certifies nothing.
+    fn conjugate(&self, t: f64) -> f64 {
+        if !self.is_convex() {
+            return f64::INFINITY;
+        }
+        let at = |u: f64| -t * u - self.value(u);
+        let u = monotone_root(|u| t + self.derivative(u), 0.0, FAR);
+        if u.is_finite() {
+            return at(u);
+        }
+        // The supremum is a limit: finite if the function has settled between two far points.
+        let (near, far) = (at(FAR.sqrt().copysign(u)), at(FAR.copysign(u)));
+        if (far - near).abs() <= 1e-9 * (1.0 + far.abs()) { far } else { f64::INFINITY }
+    }
+
+    /// The closure of the set of `t` with `L*(-t)` finite; `None` for a loss that is not convex.
+    ///
+    /// Default: from `-L'(+inf)` to `-L'(-inf)`.
+    fn conjugate_domain(&self) -> Option<Interval> {
+        if !self.is_convex() {
+            return None;
+        }
+        let slope = |u: f64| {
+            let slope = -self.derivative(u);
+            if slope.abs() > FAR.sqrt() || slope.is_nan() {
+                f64::INFINITY.copysign(-u)
+            } else {
+                slope
+            }
+        };
+        Some(Interval::new(slope(FAR), slope(-FAR)))
+    }
+
+    /// The proximal point: the minimiser over `v` of `L(v) + (v - point)^2 / (2 step)`, `step > 0`.
+    ///
+    /// Default: bisection on `v - point + step L'(v)`, right for every convex loss, kinks included.
+    fn proximal(&self, point: f64, step: f64) -> f64 {
+        monotone_root(|v| (v - point) + step * self.derivative(v), point, FAR)
+    }
+
+    /// One coordinate of the dual: the maximiser over `s` of
+    /// `-L*(-s) - (s - dual) margin - curvature (s - dual)^2 / 2`,
+    /// with `dual` the present value and `margin` the present margin of the sample.
+    ///
+    /// In a linear model `curvature = c_i ||x_i||^2 / (2 lambda n)`. By Moreau's identity the
+    /// maximiser is `(v - a)/curvature` with `a = margin - curvature dual` and `v` the
+    /// [`proximal`](Self::proximal) point of `a`, which for a differentiable loss is `-L'(v)`, the
+    /// form that does not cancel; for curvature 0 it is `-L'(margin)`.
+    fn dual_step(&self, dual: f64, margin: f64, curvature: f64) -> f64 {
+        if curvature <= 0.0 {
+            return -self.derivative(margin);
+        }
+        let point = margin - curvature * dual;
+        let v = self.proximal(point, curvature);
+        let maximizer =
+            if self.is_differentiable() { -self.derivative(v) } else { (v - point) / curvature };
+        match self.conjugate_domain() {
+            Some(domain) => maximizer.clamp(domain.lower, domain.upper),
+            None => maximizer,
+        }
+    }
+
+    /// `inf L`; `None` for a negatively divergent loss. Default: `-L*(0)`.
+    fn lower_bound(&self) -> Option<f64> {
+        let bound = -self.conjugate(0.0);
+        bound.is_finite().then_some(bound)
+    }
+
+    /// Whether every minimiser of the conditional risk has the sign of the Bayes rule.
+    ///
+    /// Default: the criterion of Bartlett, Jordan and McAuliffe (2006, theorem 2) for convex losses:
+    /// differentiable at 0 with `L'(0) < 0`; `false` for others, which must decide for themselves.
+    fn is_classification_calibrated(&self) -> bool {
+        let (left, right) =
+            (self.derivative(-f64::MIN_POSITIVE), self.derivative(f64::MIN_POSITIVE));
+        self.is_convex() && left == right && self.derivative(0.0) < 0.0
+    }
+
+    /// The minimiser over `u` of the conditional risk `eta L(u) + (1 - eta) L(-u)`, `eta` the
+    /// probability of the positive class; `-inf` or `+inf` where the infimum is not attained. Where
+    /// the minimiser is not unique, the one nearest to 0.
+    ///
+    /// Default: bisection on the derivative, right for convex losses.
+    fn population_minimizer(&self, eta: f64) -> f64 {
+        monotone_root(|u| eta * self.derivative(u) - (1.0 - eta) * self.derivative(-u), 0.0, FAR)
+    }
+
+    /// The probability of the positive class that makes `score` a population minimiser:
+    /// `L'(-f) / (L'(f) + L'(-f))`, clipped to [0, 1]. `None` where the population minimiser says
+    /// no more than the class (hinge, LeakyReLU) or is not characterised by its derivative.
+    fn probability(&self, score: f64) -> Option<f64> {
+        if !(self.is_convex() && self.is_classification_calibrated()) {
+            return None;
+        }
+        // Past a stationary point of L the ratio would leave [0, 1]: there the class is certain.
+        let odds_against = self.derivative(score).min(0.0) / self.derivative(-score).min(0.0);
+        // The sign of a zero is not the loss's: both slopes are at most 0.
+        Some(if odds_against.is_nan() { 0.5 } else { 1.0 / (1.0 + odds_against.abs()) })
+    }
+
+    /// The tail on which scaling the margins scales the derivative, if there is one: it makes a
+    /// lambda path beyond separation a ray in closed form.
+    fn homogeneous_tail(&self) -> Option<HomogeneousTail> {
+        None
+    }
+
+    /// `out[i] = L(margins[i])`; the slices are of equal length.
+    fn values(&self, margins: &[f64], out: &mut [f64]) {
+        for (o, &u) in out.iter_mut().zip(margins) {
+            *o = self.value(u);
+        }
+    }
+
+    /// `out[i] = L'(margins[i])`; the slices are of equal length.
+    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        for (o, &u) in out.iter_mut().zip(margins) {
+            *o = self.derivative(u);
+        }
+    }
+
+    /// `out[i] = L''(margins[i])`; the slices are of equal length.
+    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        for (o, &u) in out.iter_mut().zip(margins) {
+            *o = self.second_derivative(u);
+        }
+    }
+}
+
+/// `L'(k u) = k^(-degree) L'(u)` for all `u >= from` and `k >= 1`.
+///
+/// Then, once every margin of the minimiser at lambda is at least `from`, the minimiser at a smaller
+/// lambda' is `c = (lambda/lambda')^(1/(1+degree))` times it, intercept included, and its duality
+/// gap is `c^(1-degree)` times as large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HomogeneousTail {
+    /// The margin where the tail begins.
+    pub from: f64,
+    /// The degree with which the slope decays: 1 for the leaky hockey stick, `1 - 1/r` for `L_r`.
+    pub degree: f64,
+}

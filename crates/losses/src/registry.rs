@@ -1,0 +1,327 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{
+    Error, Exponential, GargRoth, Hinge, LeakyHockeyStick, LeakyRelu, LogCoshMarginPursuit,
+    Logistic, MarginLoss, MarginPursuit, PowerHockeyStick, SmoothedHinge, Squared, SquaredHinge,
+    ZeroOne,
+};
+
+type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send + Sync;
+
+#[derive(Clone)]
+struct Entry {
+    /// Names and defaults, in the order in which the constructor takes the values.
+    parameters: Vec<(String, f64)>,
+    constructor: Arc<Constructor>,
+}
+
+/// A map from names to losses: it reads specifications such as `margin-pursuit:gamma=1,scale=2`.
+///
+/// Parameters left out take their defaults. Register a loss of your own by [`with`](Self::with):
+///
+/// ```
+/// use margins_losses::{LossRegistry, MarginLoss};
+///
+/// /// `L(u) = max(0, -u)^power`.
+/// #[derive(Debug)]
+/// struct PowerPerceptron {
+///     power: f64,
+/// }
+///
+/// impl MarginLoss for PowerPerceptron {
+///     fn value(&self, u: f64) -> f64 {
+///         (-u).max(0.0).powf(self.power)
+///     }
+///     fn derivative(&self, u: f64) -> f64 {
+///         -self.power * (-u).max(0.0).powf(self.power - 1.0)
+///     }
+///     fn name(&self) -> &str {
+///         "power-perceptron"
+///     }
+///     fn parameters(&self) -> Vec<(&'static str, f64)> {
+///         vec![("power", self.power)]
+///     }
+/// }
+///
+/// let registry = LossRegistry::standard().with("power-perceptron", &[("power", 2.0)], |values| {
+///     Ok(Box::new(PowerPerceptron { power: values[0] }))
+/// });
+/// let loss = registry.parse("power-perceptron:power=3")?;
+/// assert_eq!(loss.value(-2.0), 8.0);
+/// assert_eq!(loss.specification(), "power-perceptron:power=3");
+/// # Ok::<(), margins_losses::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct LossRegistry {
+    entries: BTreeMap<String, Entry>,
+}
+
+impl LossRegistry {
+    /// Every loss of this crate.
+    pub fn standard() -> Self {
+        Self::empty()
+            .with("lhs", &[], |_| Ok(Box::new(LeakyHockeyStick)))
+            .with("l-r", &[("r", 2.0)], |p| Ok(Box::new(PowerHockeyStick::new(p[0])?)))
+            .with("margin-pursuit", &[("gamma", 1.0), ("scale", 1.0)], |p| {
+                Ok(Box::new(MarginPursuit::new(p[0], p[1])?))
+            })
+            .with("log-cosh", &[("gamma", 1.0), ("scale", 1.0)], |p| {
+                Ok(Box::new(LogCoshMarginPursuit::new(p[0], p[1])?))
+            })
+            .with("leaky-relu", &[("lambda", 0.1)], |p| Ok(Box::new(LeakyRelu::new(p[0])?)))
+            .with("hinge", &[], |_| Ok(Box::new(Hinge)))
+            .with("squared-hinge", &[], |_| Ok(Box::new(SquaredHinge)))
+            .with("smoothed-hinge", &[("width", 1.0)], |p| Ok(Box::new(SmoothedHinge::new(p[0])?)))
+            .with("logistic", &[], |_| Ok(Box::new(Logistic)))
+            .with("exponential", &[], |_| Ok(Box::new(Exponential)))
+            .with("squared", &[], |_| Ok(Box::new(Squared)))
+            .with("garg-roth", &[("alpha", 1.0), ("beta", 1.0)], |p| {
+                Ok(Box::new(GargRoth::new(p[0], p[1])?))
+            })
+            .with("zero-one", &[], |_| Ok(Box::new(ZeroOne)))
+    }
+
+    /// No loss at all.
+    pub fn empty() -> Self {
+        LossRegistry { entries: BTreeMap::new() }
+    }
+
+    /// Adds a loss, or replaces the one of this name. The constructor gets the values of the
+    /// parameters in the order in which they are declared here with their defaults.
+    #[must_use]
+    pub fn with(
+        mut self,
+        name: &str,
+        parameters: &[(&str, f64)],
+        constructor: impl Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send + Sync + 'static,
+    ) -> Self {
+        let parameters = parameters.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let entry = Entry { parameters, constructor: Arc::new(constructor) };
+        self.entries.insert(name.to_owned(), entry);
+        self
+    }
+
+    /// The registered names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// The parameters of a loss with their defaults, in the order of its specification.
+    pub fn parameters(&self, name: &str) -> Option<&[(String, f64)]> {
+        self.entries.get(name).map(|entry| entry.parameters.as_slice())
+    }
+
+    /// The loss of a specification `name` or `name:key=value,key=value`. Spaces around names and
+    /// values are ignored.
+    ///
+    /// # Errors
+    /// [`Error`] for a text of another form and for what [`build`](Self::build) refuses.
+    pub fn parse(&self, specification: &str) -> Result<Box<dyn MarginLoss>, Error> {
+        let wrong =
+            |reason: String| Error::Syntax { specification: specification.to_owned(), reason };
+        let (name, list) = match specification.split_once(':') {
+            Some((name, list)) => (name.trim(), Some(list)),
+            None => (specification.trim(), None),
+        };
+        if name.is_empty() {
+            let known = self.known();
+            return Err(wrong(format!(
+                "it does not begin with the name of a loss; known are {known}"
+            )));
+        }
+        let mut parameters = Vec::new();
+        for assignment in list.into_iter().flat_map(|list| list.split(',')) {
+            let (key, value) = assignment.split_once('=').ok_or_else(|| {
+                wrong(format!("'{}' is not of the form parameter=value", assignment.trim()))
+            })?;
+            let (key, value) = (key.trim(), value.trim());
+            let value = value
+                .parse()
+                .map_err(|_| wrong(format!("the value '{value}' of '{key}' is not a number")))?;
+            parameters.push((key.to_owned(), value));
+        }
+        self.build_from(name, &parameters, specification)
+    }
+
+    /// The loss of this name with these parameters, and the defaults for those not given.
+    ///
+    /// # Errors
+    /// [`Error`] if there is no such loss or parameter, if a parameter is given twice, or if its
+    /// value is out of range.
+    pub fn build(
+        &self,
+        name: &str,
+        parameters: &[(String, f64)],
+    ) -> Result<Box<dyn MarginLoss>, Error> {
+        self.build_from(name, parameters, name)
+    }
+
+    fn build_from(
+        &self,
+        name: &str,
+        parameters: &[(String, f64)],
+        specification: &str,
+    ) -> Result<Box<dyn MarginLoss>, Error> {
+        let entry = self.entries.get(name).ok_or_else(|| self.unknown_loss(name))?;
+        let mut given = vec![None; entry.parameters.len()];
+        for (key, value) in parameters {
+            let place = entry.parameters.iter().position(|(known, _)| known == key);
+            let slot = place.and_then(|place| given.get_mut(place)).ok_or_else(|| {
+                Error::UnknownParameter {
+                    loss: name.to_owned(),
+                    parameter: key.clone(),
+                    known: entry.takes(),
+                }
+            })?;
+            if slot.replace(*value).is_some() {
+                return Err(Error::Syntax {
+                    specification: specification.to_owned(),
+                    reason: format!("the parameter '{key}' is given twice"),
+                });
+            }
+        }
+        let values: Vec<f64> = given
+            .iter()
+            .zip(&entry.parameters)
+            .map(|(given, (_, default))| given.unwrap_or(*default))
+            .collect();
+        (entry.constructor)(&values)
+    }
+
+    fn known(&self) -> String {
+        self.names().collect::<Vec<_>>().join(", ")
+    }
+
+    fn unknown_loss(&self, name: &str) -> Error {
+        let mut known = self.known();
+        let nearest = self.names().min_by_key(|candidate| edit_distance(candidate, name));
+        if let Some(nearest) = nearest.filter(|near| edit_distance(near, name) <= near.len() / 3) {
+            known.push_str(&format!("; did you mean '{nearest}'?"));
+        }
+        Error::UnknownLoss { name: name.to_owned(), known }
+    }
+}
+
+impl Entry {
+    fn takes(&self) -> String {
+        if self.parameters.is_empty() {
+            return "it takes none".to_owned();
+        }
+        let defaults: Vec<String> =
+            self.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("it takes {} by default", defaults.join(", "))
+    }
+}
+
+impl Default for LossRegistry {
+    /// The [`standard`](LossRegistry::standard) one.
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+impl fmt::Debug for LossRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = self.entries.iter().map(|(name, entry)| (name, &entry.parameters));
+        f.debug_map().entries(parameters).finish()
+    }
+}
+
+/// The least number of insertions, deletions and substitutions of letters between two words.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    // Row of the distances from a prefix of a to every prefix of b.
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LossRegistry, edit_distance};
+    use crate::{Error, MarginLoss};
+
+    fn message(specification: &str) -> String {
+        match LossRegistry::standard().parse(specification) {
+            Ok(loss) => format!("read as {}", loss.specification()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn defaults_and_values() {
+        assert_eq!(message("l-r"), "read as l-r:r=2");
+        assert_eq!(message(" l-r : r = 1.5 "), "read as l-r:r=1.5");
+        assert_eq!(message("margin-pursuit:scale=2"), "read as margin-pursuit:gamma=1,scale=2");
+        assert_eq!(message("log-cosh:scale=2,gamma=3"), "read as log-cosh:gamma=3,scale=2");
+        for name in LossRegistry::standard().names() {
+            assert!(message(name).starts_with(&format!("read as {name}")));
+        }
+        assert_eq!(LossRegistry::default().names().count(), 13);
+    }
+
+    #[test]
+    fn errors_name_the_value_and_what_is_known() {
+        assert_eq!(
+            message("logitsic"),
+            "unknown loss 'logitsic': known are exponential, garg-roth, hinge, l-r, leaky-relu, lhs, \
+             log-cosh, logistic, margin-pursuit, smoothed-hinge, squared, squared-hinge, zero-one; \
+             did you mean 'logistic'?"
+        );
+        assert!(message("ramp").ends_with("zero-one"));
+        assert_eq!(message("hinge:c=1"), "loss 'hinge' has no parameter 'c': it takes none");
+        assert_eq!(
+            message("margin-pursuit:sigma=1"),
+            "loss 'margin-pursuit' has no parameter 'sigma': it takes gamma=1, scale=1 by default"
+        );
+        assert_eq!(
+            message("l-r:r=2,r=3"),
+            "loss specification 'l-r:r=2,r=3': the parameter 'r' is given twice"
+        );
+        assert_eq!(
+            message("l-r:r=two"),
+            "loss specification 'l-r:r=two': the value 'two' of 'r' is not a number"
+        );
+        assert_eq!(
+            message("l-r:"),
+            "loss specification 'l-r:': '' is not of the form parameter=value"
+        );
+        assert_eq!(
+            message("l-r:r=1"),
+            "loss 'l-r': parameter r is 1, but must be a finite number greater than 1"
+        );
+        for text in ["l-r:r=NaN", "l-r:r=inf"] {
+            assert!(message(text).contains("must be a finite number"), "{}", message(text));
+        }
+        assert!(message("").starts_with("loss specification '': it does not begin with the name"));
+        assert!(message(":r=2").contains("does not begin with the name"));
+    }
+
+    #[test]
+    fn build_takes_pairs() -> Result<(), Error> {
+        let registry = LossRegistry::standard();
+        let loss = registry.build("smoothed-hinge", &[("width".to_owned(), 0.5)])?;
+        assert_eq!(loss.specification(), "smoothed-hinge:width=0.5");
+        let twice = [("width".to_owned(), 0.5), ("width".to_owned(), 0.5)];
+        assert!(registry.build("smoothed-hinge", &twice).is_err());
+        assert!(LossRegistry::empty().build("hinge", &[]).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn edit_distances() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("lhs", "lhs"), 0);
+    }
+}

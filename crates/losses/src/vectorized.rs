@@ -1,0 +1,170 @@
+//! Elementwise maps over slices, compiled for every instruction set and dispatched at run time, and
+//! the branch-free elementary functions that they need.
+//!
+//! The maps apply the same arithmetic to every element, so their results do not depend on the
+//! instruction set: there is no reduction and no contraction to fused operations.
+
+use pulp::Arch;
+use std::f64::consts::LN_2;
+
+/// `out[i] = f(input[i])`. The closure must be branch-free to be worth it.
+///
+/// # Panics
+/// If the slices differ in length: a programming error of the caller.
+#[inline(always)]
+pub(crate) fn map(input: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64 + Copy) {
+    assert_eq!(input.len(), out.len(), "input and output of a batch evaluation differ in length");
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (o, &u) in out.iter_mut().zip(input) {
+                *o = f(u);
+            }
+        },
+    );
+}
+
+/// `ln 2` without its last 32 bits, so that its product with an exponent is exact.
+const LN_2_HIGH: f64 = f64::from_bits(LN_2.to_bits() & !0xffff_ffff);
+/// The rest of `ln 2`, to twice the working precision.
+const LN_2_LOW: f64 = (LN_2 - LN_2_HIGH) + 2.319_046_813_846_299_6e-17;
+
+/// Adding this to a whole number of size below 2^51 puts its integer into the low mantissa bits.
+const SHIFTER: f64 = 6_755_399_441_055_744.0;
+
+/// Natural logarithm of a positive normal number, within about one unit in the last place; infinity
+/// and NaN are returned as they come.
+///
+/// With `x = 2^k m`, `m` between `sqrt(1/2)` and `sqrt 2`, and `s = (m-1)/(m+1)`, the logarithm is
+/// `k ln 2 + 2 artanh s`; the series of artanh needs ten terms for `|s| <= 0.172`.
+#[inline(always)]
+pub(crate) fn ln(x: f64) -> f64 {
+    const SQRT_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
+    const BIAS: u64 = 1 << 11;
+    let bits = x.to_bits();
+    // Exponent of x relative to [sqrt(1/2), sqrt 2), biased to stay positive in unsigned arithmetic.
+    let biased = (bits.wrapping_sub(SQRT_HALF).wrapping_add(BIAS << 52)) >> 52;
+    let exponent = biased.wrapping_sub(BIAS & 0xfff);
+    let k = f64::from_bits(0x4330_0000_0000_0000 + ((exponent.wrapping_add(BIAS)) & 0xfff))
+        - (4_503_599_627_370_496.0 + BIAS as f64);
+    let m = f64::from_bits(bits.wrapping_sub(exponent << 52));
+    let f = m - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let mut series = 1.0 / 21.0;
+    for odd in [19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
+        series = series * z + 1.0 / odd;
+    }
+    // 2 artanh s = 2 s + 2 s z series, with 2 s = f - s f kept apart so that f enters unrounded.
+    let half_square = 0.5 * f * f;
+    let tail = s * (half_square + 2.0 * z * series);
+    let logarithm = k * LN_2_HIGH - ((half_square - (tail + k * LN_2_LOW)) - f);
+    if x <= f64::MAX { logarithm } else { x }
+}
+
+/// The largest argument with a finite exponential.
+const EXP_MAX: f64 = 709.782_712_893_384;
+/// Exponentials of arguments below this, all smaller than 1e-307, are taken for 0.
+const EXP_MIN: f64 = -708.0;
+
+/// `exp x = (1 + t) 2 p`: returns `t` and `p`, for arguments from [`EXP_MIN`] to [`EXP_MAX`].
+///
+/// With `x = k ln 2 + r`, `|r| <= ln 2 / 2`, `t = exp r - 1` needs thirteen terms of its series and
+/// `p = 2^(k-1)` is always representable.
+#[inline(always)]
+fn exp_parts(x: f64) -> (f64, f64) {
+    let shifted = x * std::f64::consts::LOG2_E + SHIFTER;
+    let k = shifted - SHIFTER;
+    let r = (x - k * LN_2_HIGH) - k * LN_2_LOW;
+    let mut series = 1.0 / 13.0;
+    for divisor in [12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0] {
+        series = 1.0 / divisor * (1.0 + r * series);
+    }
+    let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(0.5f64.to_bits()));
+    (r + r * r * series, power)
+}
+
+/// Exponential, within about one unit in the last place.
+#[inline(always)]
+pub(crate) fn exp(x: f64) -> f64 {
+    let (t, p) = exp_parts(x);
+    let exponential = if x < EXP_MIN { 0.0 } else { 2.0 * ((1.0 + t) * p) };
+    if x > EXP_MAX { f64::INFINITY } else { exponential }
+}
+
+/// `exp(x) - 1`, to full relative accuracy also for tiny `x`.
+#[inline(always)]
+pub(crate) fn exp_m1(x: f64) -> f64 {
+    let (t, p) = exp_parts(x);
+    let difference = if x < EXP_MIN { -1.0 } else { 2.0 * (t * p + (p - 0.5)) };
+    if x > EXP_MAX { f64::INFINITY } else { difference }
+}
+
+/// `ln(1 + x)` for `x >= 0`, to full relative accuracy also for tiny `x`.
+#[inline(always)]
+pub(crate) fn ln_1p(x: f64) -> f64 {
+    let y = 1.0 + x;
+    // What rounding 1 + x lost, to first order.
+    ln(y) + (x - (y - 1.0)) / y
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{exp, exp_m1, ln, ln_1p, map};
+    use proptest::prelude::*;
+
+    fn ulps(got: f64, want: f64) -> f64 {
+        (got - want).abs() / (want.abs() * f64::EPSILON).max(f64::MIN_POSITIVE)
+    }
+
+    proptest! {
+        #[test]
+        fn ln_is_within_two_ulps(exponent in -300.0..300.0f64) {
+            let x = 10f64.powf(exponent);
+            prop_assert!(ulps(ln(x), x.ln()) <= 2.0, "ln({x}) = {} not {}", ln(x), x.ln());
+        }
+
+        #[test]
+        fn ln_near_one_is_within_two_ulps(offset in -0.3..0.42f64, scale in 0.0..16.0f64) {
+            let x = 1.0 + offset * 10f64.powf(-scale);
+            prop_assert!(ulps(ln(x), x.ln()) <= 2.0, "ln({x:e}) = {:e} not {:e}", ln(x), x.ln());
+        }
+
+        #[test]
+        fn exp_is_within_two_ulps(x in -700.0..700.0f64) {
+            prop_assert!(ulps(exp(x), x.exp()) <= 2.0, "exp({x}) = {} not {}", exp(x), x.exp());
+        }
+
+        #[test]
+        fn exp_m1_is_within_three_ulps(exponent in -300.0..2.8f64, negative: bool) {
+            let x = if negative { -10f64.powf(exponent) } else { 10f64.powf(exponent) };
+            prop_assert!(ulps(exp_m1(x), x.exp_m1()) <= 3.0, "{x}: {} {}", exp_m1(x), x.exp_m1());
+        }
+
+        #[test]
+        fn ln_1p_is_within_three_ulps(exponent in -300.0..0.0f64) {
+            let x = 10f64.powf(exponent);
+            prop_assert!(ulps(ln_1p(x), x.ln_1p()) <= 3.0);
+        }
+    }
+
+    #[test]
+    fn ends_of_the_range() {
+        assert_eq!(ln(1.0), 0.0);
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(exp_m1(0.0), 0.0);
+        for x in [-1e6, f64::NEG_INFINITY, 1e6, f64::INFINITY, 710.0] {
+            assert_eq!(exp(x), x.exp());
+            assert_eq!(exp_m1(x), x.exp_m1());
+        }
+        for x in [709.7, 709.2, -707.9] {
+            assert!(ulps(exp(x), x.exp()) <= 2.0, "exp({x})");
+        }
+        assert_eq!(ln(f64::INFINITY), f64::INFINITY);
+        assert!(ln(f64::NAN).is_nan() && exp(f64::NAN).is_nan() && exp_m1(f64::NAN).is_nan());
+        assert!(ulps(ln(f64::MAX), f64::MAX.ln()) <= 2.0);
+        let mut out = [0.0; 3];
+        map(&[1.0, 2.0, 3.0], &mut out, |x| 2.0 * x);
+        assert_eq!(out, [2.0, 4.0, 6.0]);
+    }
+}

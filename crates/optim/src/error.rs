@@ -1,0 +1,95 @@
+use thiserror::Error;
+
+/// Why a problem cannot be posed or a solver cannot take it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Lambda must be a finite positive number.
+    #[error("lambda is {0}, but must be a finite number greater than 0")]
+    Lambda(f64),
+    /// A grid of lambdas that cannot be laid out.
+    #[error("a lambda grid from {from} to {to} with {count} values: {reason}")]
+    LambdaGrid {
+        /// The first lambda.
+        from: f64,
+        /// The last lambda.
+        to: f64,
+        /// Number of values.
+        count: usize,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A path without lambdas.
+    #[error("a path needs at least one lambda")]
+    NoLambdas,
+    /// The tolerance must be positive.
+    #[error("the tolerance is {0}, but must be a finite number greater than 0")]
+    Tolerance(f64),
+    /// The loss lacks a property that the solver is built on.
+    #[error("loss '{loss}' {lacks}, which {solver} needs; {alternative}")]
+    Unsuitable {
+        /// Specification of the loss.
+        loss: String,
+        /// The missing property, as in "is not convex".
+        lacks: &'static str,
+        /// The solver, or all of them.
+        solver: &'static str,
+        /// What to do instead.
+        alternative: &'static str,
+    },
+    /// The eigendecomposition of MM would be too large.
+    #[error(
+        "MM decomposes a matrix of order {order}, more than the {limit} that it is meant for; \
+         the newton solver takes problems of this shape"
+    )]
+    TooLargeForMm {
+        /// Order of the matrix.
+        order: usize,
+        /// The largest order accepted.
+        limit: usize,
+    },
+    /// Parts of the problem do not fit together.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What does not fit.
+        what: &'static str,
+        /// The size that fits.
+        expected: usize,
+        /// The size that was given.
+        found: usize,
+    },
+    /// A classifier with an intercept where the objective fixes it at 0.
+    #[error("the intercept is {0}, but the objective has none")]
+    Intercept(f64),
+    /// A sample weight is negative, NaN or infinite.
+    #[error("weight {value} of row {row} is not a finite number of at least 0")]
+    Weight {
+        /// Zero-based row.
+        row: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// No sample of a class has a positive weight.
+    #[error("no sample of class '{0}' has a positive weight: two classes are needed")]
+    OneClass(String),
+    /// Cross-validation folds leave a class out of a training set.
+    #[error("fold {fold} holds every sample of class '{class}', so nothing is left to train on")]
+    Fold {
+        /// The fold, counted from 0.
+        fold: usize,
+        /// The class that is missing from its training set.
+        class: String,
+    },
+    /// A fold number is skipped.
+    #[error("fold {0} has no rows")]
+    EmptyFold(usize),
+    /// Cross-validation needs two folds or more.
+    #[error("cross-validation needs at least 2 folds, found {0}")]
+    TooFewFolds(usize),
+    /// The data crate refused something.
+    #[error(transparent)]
+    Data(#[from] margins_data::Error),
+    /// The eigendecomposition did not converge.
+    #[error("the eigendecomposition of a matrix of order {0} did not converge")]
+    Eigendecomposition(usize),
+}

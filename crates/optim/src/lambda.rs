@@ -1,0 +1,88 @@
+use std::fmt;
+
+use crate::Error;
+
+/// Regularisation `lambda > 0` of `F = mean loss + lambda ||w||^2`.
+///
+/// Other conventions, for n samples: LIBSVM and LIBLINEAR `C = 1/(2 n lambda)`, scikit-learn the
+/// same `C`, Pegasos `2 lambda`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Lambda(f64);
+
+impl Lambda {
+    /// # Errors
+    /// A value that is not finite or not positive.
+    pub fn new(lambda: f64) -> Result<Self, Error> {
+        if lambda.is_finite() && lambda > 0.0 {
+            Ok(Lambda(lambda))
+        } else {
+            Err(Error::Lambda(lambda))
+        }
+    }
+
+    /// The number itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Lambda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// First, last and number of lambdas of the default grid: 1 down to 1e-7, as in the R package of
+/// the leaky hockey stick paper.
+pub const DEFAULT_GRID: (f64, f64, usize) = (1.0, 1e-7, 100);
+
+/// `count` lambdas evenly spaced on a logarithmic scale, both ends included, largest first whatever
+/// the order of the ends.
+///
+/// # Errors
+/// Ends that are no lambdas, no values at all, or one value between different ends.
+pub fn lambda_grid(from: f64, to: f64, count: usize) -> Result<Vec<Lambda>, Error> {
+    Lambda::new(from)?;
+    Lambda::new(to)?;
+    let refuse = |reason| Err(Error::LambdaGrid { from, to, count, reason });
+    if count == 0 {
+        return refuse("at least one value is needed");
+    }
+    if count == 1 && from != to {
+        return refuse("one value cannot reach both ends");
+    }
+    let (high, low) = (from.max(to), from.min(to));
+    let step = (low / high).ln() / (count.max(2) - 1) as f64;
+    (0..count)
+        .map(|k| {
+            // The last value is the end itself, not its logarithm's rounding.
+            Lambda::new(if k > 0 && k == count - 1 { low } else { high * (step * k as f64).exp() })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lambda, lambda_grid};
+
+    #[test]
+    fn grid_runs_down_and_hits_its_ends() {
+        let grid = lambda_grid(1e-7, 1.0, 100).unwrap();
+        assert_eq!((grid[0].get(), grid[99].get(), grid.len()), (1.0, 1e-7, 100));
+        assert!(grid.windows(2).all(|pair| pair[0] > pair[1]));
+        let ratio = grid[1].get() / grid[0].get();
+        assert!(
+            grid.windows(2).all(|pair| (pair[1].get() / pair[0].get() / ratio - 1.0).abs() < 1e-12)
+        );
+        assert_eq!(lambda_grid(0.5, 0.5, 1).unwrap(), [Lambda::new(0.5).unwrap()]);
+    }
+
+    #[test]
+    fn wrong_grids_are_refused() {
+        for (from, to, count) in
+            [(0.0, 1.0, 3), (1.0, -1.0, 3), (1.0, f64::NAN, 3), (1.0, 0.1, 0), (1.0, 0.1, 1)]
+        {
+            assert!(lambda_grid(from, to, count).is_err(), "{from}:{to}:{count}");
+        }
+    }
+}

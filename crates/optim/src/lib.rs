@@ -1,0 +1,55 @@
+//! Certified solvers for regularised margin losses.
+//!
+//! This crate knows nothing of files, kernels or probabilities. It minimises, over an intercept `b`
+//! that is never penalised and coefficients `w`,
+//!
+//! `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`
+//!
+//! for any convex, differentiable [`MarginLoss`](margins_losses::MarginLoss), at one lambda or along
+//! a whole path, and says with every fit how far from the minimum it can at most be: the duality
+//! gap. *Converged* means that the relative gap is at most the tolerance, nothing else.
+//!
+//! * [`Objective`]: loss, data, weights, and whether there is an intercept.
+//! * [`Lambda`] and [`lambda_grid`]: regularisation.
+//! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
+//! * [`Solver`]: MM as published, accelerated MM, or semismooth Newton.
+//! * [`Training`]: the same from a data set, with standardisation and class weights.
+//! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
+//!
+//! ```
+//! use margins_data::{Design, Labels};
+//! use margins_losses::LeakyHockeyStick;
+//! use margins_optim::{Lambda, Objective, Options, fit};
+//!
+//! let design = Design::from_rows(&[[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0]])?;
+//! let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0])?;
+//! let objective = Objective::new(&LeakyHockeyStick, &design, &labels)?;
+//! let fit = fit(&objective, Lambda::new(0.1)?, &Options::default())?;
+//! assert!(fit.report.converged() && fit.report.relative_gap <= 1e-6);
+//! assert!(fit.score(&design.sample(3)) > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod certificate;
+mod cross_validation;
+mod error;
+mod lambda;
+mod line_search;
+mod mm;
+mod newton;
+mod objective;
+mod options;
+mod path;
+mod report;
+mod row_space;
+mod training;
+
+pub use certificate::Certificate;
+pub use cross_validation::{CrossValidation, cross_validate};
+pub use error::Error;
+pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
+pub use objective::Objective;
+pub use options::{Options, Solver, StoppingRule};
+pub use path::{fit, path};
+pub use report::{Fit, HistoryEntry, Report, Status};
+pub use training::{ClassWeights, Training};

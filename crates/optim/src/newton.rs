@@ -1,0 +1,330 @@
+//! Semismooth Newton with line search, on a dense system or by conjugate gradients.
+//!
+//! Where `L'` has a kink, as the leaky hockey stick's at the margin 1, any element of its
+//! generalised derivative serves (Qi and Sun 1993); the line search makes the method globally
+//! convergent and the exact intercept after every step keeps the dual point feasible.
+
+use faer::linalg::solvers::Solve;
+use faer::{Mat, MatRef, Side};
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use nalgebra::DMatrix;
+
+use crate::certificate::{Certificate, Evaluator, Point, dot};
+use crate::line_search;
+use crate::report::{Ending, HistoryEntry, Status};
+use crate::{Lambda, Options};
+
+const DEFAULT_ITERATIONS: usize = 200;
+
+/// Share of the slope that a line search may leave.
+const REST: f64 = 0.5;
+
+/// How the Newton system `H d = -g` is solved, `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)` with
+/// `Z = [1 X]` and `D_i = c_i L''(u_i) / n`.
+pub(crate) enum System {
+    /// Cholesky of H, of order p + 1.
+    Dense(DMatrix<f64>),
+    /// Conjugate gradients with products with X and X' only, preconditioned by the diagonal of H.
+    ConjugateGradients,
+}
+
+impl System {
+    pub(crate) fn dense(p: usize) -> Self {
+        System::Dense(DMatrix::zeros(p + 1, p + 1))
+    }
+
+    /// The Newton direction, with its products left to the caller; `None` if H is numerically
+    /// indefinite.
+    fn direction(
+        &mut self,
+        design: &Design,
+        curvatures: &[f64],
+        lambda: Lambda,
+        gradient: &[f64],
+        with_intercept: bool,
+        passes: &mut usize,
+    ) -> Option<(f64, Vec<f64>)> {
+        match self {
+            System::Dense(hessian) => {
+                *passes += 1;
+                design.weighted_gram(curvatures, hessian);
+                dense_direction(hessian, lambda, gradient, with_intercept)
+            }
+            System::ConjugateGradients => Some(conjugate_gradients(
+                design,
+                curvatures,
+                lambda,
+                gradient,
+                with_intercept,
+                passes,
+            )),
+        }
+    }
+}
+
+fn dense_direction(
+    hessian: &mut DMatrix<f64>,
+    lambda: Lambda,
+    gradient: &[f64],
+    with_intercept: bool,
+) -> Option<(f64, Vec<f64>)> {
+    let q = hessian.nrows();
+    for j in 1..q {
+        hessian[(j, j)] += 2.0 * lambda.get();
+    }
+    if with_intercept {
+        // No curvature at all in the intercept (every margin on a straight part of the loss) leaves
+        // it where it is: its slope is zero already.
+        let floor = f64::EPSILON * (1.0 + hessian[(0, 0)]);
+        hessian[(0, 0)] += floor;
+    } else {
+        hessian.column_mut(0).fill(0.0);
+        hessian[(0, 0)] = 1.0;
+    }
+    let view = MatRef::from_column_major_slice(hessian.as_slice(), q, q);
+    let factor = view.llt(Side::Lower).ok()?;
+    let mut right = Mat::from_fn(q, 1, |j, _| if j == 0 { 0.0 } else { -gradient[j - 1] });
+    factor.solve_in_place(&mut right);
+    let solution = right.col_as_slice(0);
+    solution.iter().all(|d| d.is_finite()).then(|| (solution[0], solution[1..].to_vec()))
+}
+
+/// Inexact Newton direction: residual at most a tenth of the gradient, less near the minimum.
+fn conjugate_gradients(
+    design: &Design,
+    curvatures: &[f64],
+    lambda: Lambda,
+    gradient: &[f64],
+    with_intercept: bool,
+    passes: &mut usize,
+) -> (f64, Vec<f64>) {
+    const MOST_STEPS: usize = 500;
+    let (n, q) = (design.rows(), design.columns() + 1);
+    let ridge = 2.0 * lambda.get();
+
+    // Diagonal of H; entry 0 is the intercept's.
+    let mut diagonal = vec![ridge; q];
+    diagonal[0] = curvatures.iter().sum();
+    for (sample, &d) in design.samples().zip(curvatures) {
+        if d > 0.0 {
+            sample.for_each(|column, x| diagonal[column + 1] += d * x * x);
+        }
+    }
+    *passes += 1;
+    let move_intercept = with_intercept && diagonal[0] > 0.0;
+    if !move_intercept {
+        diagonal[0] = f64::INFINITY;
+    }
+
+    let mut products = vec![0.0; n];
+    let mut multiply = |direction: &[f64], out: &mut [f64]| {
+        design.multiply(&direction[1..], &mut products);
+        let mut constant = 0.0;
+        for (product, &d) in products.iter_mut().zip(curvatures) {
+            *product = d * (*product + direction[0]);
+            constant += *product;
+        }
+        design.multiply_transposed(&products, &mut out[1..]);
+        *passes += 2;
+        out[0] = if move_intercept { constant } else { 0.0 };
+        for (o, d) in out[1..].iter_mut().zip(&direction[1..]) {
+            *o += ridge * d;
+        }
+    };
+
+    let mut solution = vec![0.0; q];
+    let mut residual = Vec::with_capacity(q);
+    residual.push(0.0);
+    residual.extend(gradient.iter().map(|g| -g));
+    let norm = dot(&residual, &residual).sqrt();
+    let target = norm * norm.sqrt().min(0.1);
+    let precondition =
+        |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
+    let mut conditioned = precondition(&residual);
+    let mut direction = conditioned.clone();
+    let mut energy = dot(&residual, &conditioned);
+    let mut image = vec![0.0; q];
+    for _ in 0..MOST_STEPS {
+        multiply(&direction, &mut image);
+        let curvature = dot(&direction, &image);
+        if !(curvature > 0.0) {
+            break;
+        }
+        let step = energy / curvature;
+        for j in 0..q {
+            solution[j] += step * direction[j];
+            residual[j] -= step * image[j];
+        }
+        if dot(&residual, &residual).sqrt() <= target {
+            break;
+        }
+        conditioned = precondition(&residual);
+        let next = dot(&residual, &conditioned);
+        let ratio = next / energy;
+        energy = next;
+        for (d, c) in direction.iter_mut().zip(&conditioned) {
+            *d = c + ratio * *d;
+        }
+    }
+    (solution[0], solution.split_off(1))
+}
+
+/// Minimises F from `point`, in place. On return the point's intercept is settled.
+pub(crate) fn minimize<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    system: &mut System,
+    lambda: Lambda,
+    point: &mut Point,
+    options: &Options,
+) -> Ending {
+    let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+    let objective = evaluator.objective;
+    let mut history = Vec::new();
+    let mut iterations = 0;
+    evaluator.settle_intercept(point);
+    let mut certificate = evaluator.certificate(lambda, point);
+    let status = loop {
+        if options.history {
+            history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate));
+        }
+        if !certificate.is_finite() {
+            break Status::NumericalTrouble;
+        }
+        if certificate.relative_gap() <= options.tolerance {
+            break Status::Converged;
+        }
+        if iterations == limit {
+            break Status::IterationLimit;
+        }
+        iterations += 1;
+
+        let mut passes = 0;
+        let curvatures = evaluator.curvatures().to_vec();
+        let solved = system.direction(
+            &objective.design,
+            &curvatures,
+            lambda,
+            &evaluator.gradient,
+            objective.intercept,
+            &mut passes,
+        );
+        evaluator.passes += passes + 1;
+        let Some((intercept, coef)) = solved else {
+            break Status::NumericalTrouble;
+        };
+        let direction = Point::at(objective, intercept, coef);
+        let slope = dot(&evaluator.gradient, &direction.coef);
+        if !(slope < 0.0) {
+            break Status::Stalled;
+        }
+        let Some((next, next_certificate)) =
+            descend(evaluator, lambda, point, &direction, slope, &certificate)
+        else {
+            break Status::Stalled;
+        };
+        *point = next;
+        certificate = next_certificate;
+    };
+    Ending { iterations, status, certificate, history }
+}
+
+/// The point after a line search and an exact intercept. `None` if rounding hides any progress:
+/// neither the objective nor the gap becomes smaller.
+fn descend<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    lambda: Lambda,
+    point: &Point,
+    direction: &Point,
+    slope: f64,
+    from: &Certificate,
+) -> Option<(Point, Certificate)> {
+    // A coarse search first; only if it fails to decrease F is the minimum along the line found
+    // exactly, which decreases a convex function for certain.
+    for rest in [REST, 1e-3] {
+        let t = line_search::search(evaluator, lambda, point, direction, slope, rest);
+        let mut next = point.step(t, direction);
+        evaluator.settle_intercept(&mut next);
+        let certificate = evaluator.certificate(lambda, &next);
+        let decreased = certificate.objective < from.objective + 1e-4 * t * slope;
+        let tightened = certificate.duality_gap < 0.5 * from.duality_gap
+            && certificate.objective <= from.objective + 1e-12 * from.objective.abs();
+        if decreased || tightened {
+            return Some((next, certificate));
+        }
+    }
+    // The evaluator must describe the point that is kept.
+    let mut kept = point.clone();
+    evaluator.settle_intercept(&mut kept);
+    evaluator.set_gradient(lambda, &kept);
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_data::{Design, Labels};
+    use margins_losses::{LeakyHockeyStick, MarginLoss};
+
+    use super::{System, minimize};
+    use crate::certificate::{Evaluator, Point};
+    use crate::{Lambda, Objective, Options, Status};
+
+    /// The dense system and conjugate gradients reach the same minimum, with and without intercept.
+    #[test]
+    fn conjugate_gradients_agree_with_the_dense_system() {
+        let rows: Vec<Vec<f64>> = (0..40)
+            .map(|i| (0..12).map(|j| ((i * j + 3 * i + j) as f64 * 0.37).sin()).collect())
+            .collect();
+        let signs = (0..40).map(|i| if (i * i) % 7 < 3 { 1.0 } else { -1.0 }).collect();
+        let design = Design::from_rows(&rows).expect("finite");
+        let labels = Labels::from_signs(signs).expect("two classes");
+        let with = Objective::new(&LeakyHockeyStick, &design, &labels).expect("fits");
+        let without = with.clone().without_intercept();
+        for objective in [with, without] {
+            for lambda in [1.0, 1e-2, 1e-5] {
+                let lambda = Lambda::new(lambda).expect("positive");
+                let mut solve = |mut system: System| {
+                    let mut point = Point::zero(&objective);
+                    let mut evaluator = Evaluator::new(&objective);
+                    let options = Options { tolerance: 1e-9, ..Options::default() };
+                    minimize(&mut evaluator, &mut system, lambda, &mut point, &options)
+                };
+                let dense = solve(System::dense(12));
+                let iterative = solve(System::ConjugateGradients);
+                for ending in [&dense, &iterative] {
+                    assert_eq!(ending.status, Status::Converged, "{lambda} {ending:?}");
+                }
+                let difference = dense.certificate.objective - iterative.certificate.objective;
+                assert!(difference.abs() <= 2e-9 * dense.certificate.objective.abs());
+            }
+        }
+    }
+
+    /// A loss with two methods and nothing else: all the rest is numerical.
+    #[derive(Debug)]
+    struct Bare;
+
+    impl MarginLoss for Bare {
+        fn value(&self, u: f64) -> f64 {
+            LeakyHockeyStick.value(u)
+        }
+        fn derivative(&self, u: f64) -> f64 {
+            LeakyHockeyStick.derivative(u)
+        }
+    }
+
+    #[test]
+    fn a_loss_with_two_methods_is_fitted() {
+        let design =
+            Design::from_rows(&[[0.0, 1.0], [1.0, 3.0], [2.0, 0.5], [3.0, 1.0]]).expect("ok");
+        let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0]).expect("two classes");
+        let lambda = Lambda::new(0.1).expect("positive");
+        let solve = |loss: &dyn MarginLoss| {
+            let objective = Objective::new(loss, &design, &labels).expect("fits");
+            crate::fit(&objective, lambda, &Options::default()).expect("convex").report
+        };
+        let (bare, full) = (solve(&Bare), solve(&LeakyHockeyStick));
+        assert!(bare.converged() && full.converged());
+        assert!((bare.objective - full.objective).abs() < 1e-6 * full.objective.abs());
+    }
+}

@@ -1,0 +1,73 @@
+use crate::Error;
+
+/// How to minimise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Solver {
+    /// Newton, on the smaller of the two dense systems or by conjugate gradients.
+    #[default]
+    Auto,
+    /// Majorisation-minimisation as published (Kwon and Zou 2023, appendix C), one
+    /// eigendecomposition for all lambdas. Needs a finite [`curvature`].
+    ///
+    /// [`curvature`]: margins_losses::MarginLoss::curvature
+    Mm,
+    /// The same with Nesterov extrapolation and restarts; never increases the objective.
+    MmAccelerated,
+    /// Semismooth Newton with line search.
+    Newton,
+}
+
+/// When a solver may stop.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum StoppingRule {
+    /// When the relative duality gap is at most [`Options::tolerance`].
+    #[default]
+    RelativeGap,
+    /// When the squared change of intercept and coefficients in one MM step is at most this, the
+    /// rule of the R package of the leaky hockey stick paper (which takes 1e-5). It certifies
+    /// nothing and is here for comparisons; MM alone knows it.
+    CoefficientChange(f64),
+}
+
+/// What a solver is told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// The method.
+    pub solver: Solver,
+    /// Relative duality gap to reach.
+    pub tolerance: f64,
+    /// Most iterations at one lambda; `None` for the default of the solver (10000 for MM, 200 for
+    /// Newton).
+    pub max_iterations: Option<usize>,
+    /// When to stop.
+    pub stopping: StoppingRule,
+    /// Whether a path may follow the ray in closed form once every margin is on the homogeneous tail
+    /// of the loss. The result is the same, only sooner.
+    pub closed_form_ray: bool,
+    /// Whether reports keep one [`HistoryEntry`](crate::HistoryEntry) an iteration.
+    pub history: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            solver: Solver::Auto,
+            tolerance: 1e-6,
+            max_iterations: None,
+            stopping: StoppingRule::RelativeGap,
+            closed_form_ray: true,
+            history: false,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.tolerance.is_finite() && self.tolerance > 0.0 {
+            Ok(())
+        } else {
+            Err(Error::Tolerance(self.tolerance))
+        }
+    }
+}

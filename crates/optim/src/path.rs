@@ -1,0 +1,248 @@
+use margins_losses::MarginLoss;
+
+use crate::certificate::{Evaluator, Point};
+use crate::mm::{self, Majorizer};
+use crate::newton::{self, System};
+use crate::report::{Ending, Status};
+use crate::row_space::RowSpace;
+use crate::{Error, Fit, Lambda, Objective, Options, Report, Solver};
+
+/// Up to this order a dense system is formed and factorised.
+const LARGEST_DENSE_ORDER: usize = 3000;
+
+/// Minimises `F` at one lambda.
+///
+/// # Errors
+/// A loss or a shape that the solver cannot take; a tolerance that is not positive.
+pub fn fit<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambda: Lambda,
+    options: &Options,
+) -> Result<Fit, Error> {
+    path(objective, &[lambda], options, &|_| {}).map(|mut fits| fits.swap_remove(0))
+}
+
+/// Minimises `F` at every lambda, largest first whatever the order given, each fit starting from
+/// the ones before it; `observer` sees the report of every fit as it is made.
+///
+/// Beyond separation the path of a loss with a homogeneous tail is a ray: once every margin is on
+/// the tail, `(b, w)` at a smaller lambda' is `(lambda/lambda')^(1/(1+degree))` times `(b, w)` at
+/// lambda. Proof: scaling the point by k scales the gradient of the mean loss by `k^(-degree)` and
+/// that of the penalty by `k lambda'/lambda`; they still cancel for this k, and as `k >= 1` no
+/// margin leaves the tail. Every point of the ray is certified like any other.
+///
+/// # Errors
+/// As [`fit`]; no lambdas.
+pub fn path<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &(dyn Fn(&Report) + Sync),
+) -> Result<Vec<Fit>, Error> {
+    options.check()?;
+    objective.check_loss()?;
+    if lambdas.is_empty() {
+        return Err(Error::NoLambdas);
+    }
+    let mut lambdas = lambdas.to_vec();
+    lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
+
+    let (n, p) = (objective.design.rows(), objective.design.columns());
+    if p > n && n <= LARGEST_DENSE_ORDER {
+        let row_space = RowSpace::of(&objective.design)?;
+        let reduced = objective.over(row_space.design.clone());
+        let mut lift = Lift::new(objective, &row_space);
+        run(&reduced, &lambdas, options, |lambda, point, ending, passes| {
+            let fit = lift.fit(lambda, point, ending, passes, options);
+            observer(&fit.report);
+            fit
+        })
+    } else {
+        run(objective, &lambdas, options, |lambda, point, ending, passes| {
+            let fit = assemble(lambda, point.clone(), ending, passes);
+            observer(&fit.report);
+            fit
+        })
+    }
+}
+
+/// A solver with what it prepares once for a whole path.
+enum Engine {
+    Newton(System),
+    Mm { majorizer: Majorizer, accelerated: bool },
+}
+
+impl Engine {
+    fn prepare<L: MarginLoss + ?Sized>(
+        objective: &Objective<'_, L>,
+        solver: Solver,
+    ) -> Result<Self, Error> {
+        Ok(match solver {
+            Solver::Auto | Solver::Newton => {
+                let p = objective.design.columns();
+                Engine::Newton(if p <= LARGEST_DENSE_ORDER {
+                    System::dense(p)
+                } else {
+                    System::ConjugateGradients
+                })
+            }
+            Solver::Mm | Solver::MmAccelerated => Engine::Mm {
+                majorizer: Majorizer::of(objective)?,
+                accelerated: solver == Solver::MmAccelerated,
+            },
+        })
+    }
+
+    fn minimize<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<'_, '_, L>,
+        lambda: Lambda,
+        point: &mut Point,
+        options: &Options,
+    ) -> Ending {
+        match self {
+            Engine::Newton(system) => newton::minimize(evaluator, system, lambda, point, options),
+            Engine::Mm { majorizer, accelerated } => {
+                mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
+            }
+        }
+    }
+}
+
+/// Solves at every lambda in turn; `finish` makes a fit of the point reached, how the solver ended
+/// and the passes it took.
+fn run<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambdas: &[Lambda],
+    options: &Options,
+    mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
+) -> Result<Vec<Fit>, Error> {
+    let mut engine = Engine::prepare(objective, options.solver)?;
+    let mut evaluator = Evaluator::new(objective);
+    let mut trail = Trail::default();
+    let mut fits = Vec::with_capacity(lambdas.len());
+    for &lambda in lambdas {
+        let passes = evaluator.passes;
+        let mut point = trail.start(&mut evaluator, lambda, options);
+        let ending = engine.minimize(&mut evaluator, lambda, &mut point, options);
+        fits.push(finish(lambda, &point, ending, evaluator.passes - passes));
+        trail.push(lambda, point);
+    }
+    Ok(fits)
+}
+
+/// The last two solutions of a path, from which the next one starts.
+#[derive(Default)]
+struct Trail {
+    last: Option<(Lambda, Point)>,
+    before: Option<(Lambda, Point)>,
+}
+
+impl Trail {
+    fn push(&mut self, lambda: Lambda, point: Point) {
+        self.before = self.last.replace((lambda, point));
+    }
+
+    /// The point on the ray if the last solution lies beyond separation, else whichever is lowest of
+    /// the last solution, that solution scaled along the ray, and the line through the last two in
+    /// the logarithm of lambda.
+    fn start<L: MarginLoss + ?Sized>(
+        &self,
+        evaluator: &mut Evaluator<'_, '_, L>,
+        lambda: Lambda,
+        options: &Options,
+    ) -> Point {
+        let Some((last_lambda, last)) = &self.last else {
+            return Point::zero(evaluator.objective);
+        };
+        let objective = evaluator.objective;
+        let mut candidates = vec![last.clone()];
+        if let (Some(tail), true) = (objective.loss.homogeneous_tail(), options.closed_form_ray) {
+            let factor = (last_lambda.get() / lambda.get()).powf(1.0 / (1.0 + tail.degree));
+            evaluator.value_at(*last_lambda, last);
+            let beyond = evaluator
+                .margins
+                .iter()
+                .zip(&objective.weights)
+                .all(|(&u, &c)| c == 0.0 || u >= tail.from);
+            if beyond {
+                return last.scaled(factor);
+            }
+            candidates.push(last.scaled(factor));
+        }
+        if let Some((before_lambda, before)) = &self.before {
+            let taken = (last_lambda.get() / before_lambda.get()).ln();
+            let ahead = (lambda.get() / last_lambda.get()).ln();
+            if taken != 0.0 {
+                candidates.push(last.step(ahead / taken, &last.step(-1.0, before)));
+            }
+        }
+        let values: Vec<f64> =
+            candidates.iter().map(|point| evaluator.value_at(lambda, point)).collect();
+        let lowest = (0..candidates.len()).min_by(|&i, &j| values[i].total_cmp(&values[j]));
+        candidates.swap_remove(lowest.unwrap_or(0))
+    }
+}
+
+fn assemble(lambda: Lambda, point: Point, ending: Ending, passes: usize) -> Fit {
+    let certificate = ending.certificate;
+    Fit {
+        lambda,
+        intercept: point.intercept,
+        coef: point.coef,
+        report: Report {
+            objective: certificate.objective,
+            dual_objective: certificate.dual_objective(),
+            duality_gap: certificate.duality_gap,
+            relative_gap: certificate.relative_gap(),
+            gradient_norm: certificate.gradient_norm,
+            iterations: ending.iterations,
+            passes,
+            status: ending.status,
+            history: ending.history,
+        },
+    }
+}
+
+/// Takes fits in row-space coordinates back to the original features and certifies them there,
+/// against the true data and not their factorisation.
+struct Lift<'o, 'a, L: MarginLoss + ?Sized> {
+    evaluator: Evaluator<'o, 'a, L>,
+    row_space: &'o RowSpace,
+}
+
+impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
+    fn new(objective: &'o Objective<'a, L>, row_space: &'o RowSpace) -> Self {
+        Lift { evaluator: Evaluator::new(objective), row_space }
+    }
+
+    fn fit(
+        &mut self,
+        lambda: Lambda,
+        reduced: &Point,
+        ending: Ending,
+        passes: usize,
+        options: &Options,
+    ) -> Fit {
+        let objective = self.evaluator.objective;
+        let coef = self.row_space.coefficients(&objective.design, &reduced.coef);
+        let mut point = Point::at(objective, reduced.intercept, coef);
+        let before = self.evaluator.passes;
+        self.evaluator.settle_intercept(&mut point);
+        let certificate = self.evaluator.certificate(lambda, &point);
+        let mut ending = Ending { certificate, ..ending };
+        // What the factorisation lost, if it matters, a few steps on the true data win back.
+        if ending.status == Status::Converged && certificate.relative_gap() > options.tolerance {
+            let mut system = System::ConjugateGradients;
+            let polish =
+                newton::minimize(&mut self.evaluator, &mut system, lambda, &mut point, options);
+            ending = Ending {
+                iterations: ending.iterations + polish.iterations,
+                history: ending.history,
+                ..polish
+            };
+        }
+        let passes = passes + 2 + self.evaluator.passes - before;
+        assemble(lambda, point, ending, passes)
+    }
+}

@@ -1,0 +1,115 @@
+use margins_data::{Design, Sample};
+
+use crate::{Certificate, Lambda};
+
+/// How a solver ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// The relative duality gap is at most the tolerance.
+    Converged,
+    /// The iteration limit came first.
+    IterationLimit,
+    /// Rounding allows no further progress, yet the gap is above the tolerance.
+    Stalled,
+    /// Numbers overflowed.
+    NumericalTrouble,
+    /// A rule without a certificate was met, and the gap is above the tolerance.
+    RuleMet,
+}
+
+/// What a solver knows about its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// `F` at the result.
+    pub objective: f64,
+    /// A lower bound on the minimum of `F`: the value of a feasible point of the dual.
+    pub dual_objective: f64,
+    /// `objective - dual_objective`, computed without their cancellation.
+    pub duality_gap: f64,
+    /// The gap relative to the larger size of the two objectives.
+    pub relative_gap: f64,
+    /// Euclidean norm of the gradient of `F`.
+    pub gradient_norm: f64,
+    /// Iterations of the solver; 0 on the closed-form ray.
+    pub iterations: usize,
+    /// Products of the design or its transpose with a vector, a Gram matrix counting as one.
+    pub passes: usize,
+    /// Why it stopped.
+    pub status: Status,
+    /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
+    pub history: Vec<HistoryEntry>,
+}
+
+impl Report {
+    /// Whether the relative duality gap reached the tolerance.
+    pub fn converged(&self) -> bool {
+        self.status == Status::Converged
+    }
+}
+
+/// The state after an iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HistoryEntry {
+    /// Iterations so far.
+    pub iteration: usize,
+    /// Passes over the data so far.
+    pub passes: usize,
+    /// `F`.
+    pub objective: f64,
+    /// The relative duality gap.
+    pub relative_gap: f64,
+}
+
+impl HistoryEntry {
+    pub(crate) fn new(iteration: usize, passes: usize, certificate: &Certificate) -> Self {
+        HistoryEntry {
+            iteration,
+            passes,
+            objective: certificate.objective,
+            relative_gap: certificate.relative_gap(),
+        }
+    }
+}
+
+/// What a solver leaves beside the point that it was given to improve.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pub(crate) iterations: usize,
+    pub(crate) status: Status,
+    pub(crate) certificate: Certificate,
+    pub(crate) history: Vec<HistoryEntry>,
+}
+
+/// A linear classifier with the certificate of its fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The regularisation.
+    pub lambda: Lambda,
+    /// `b`, 0 where the objective has none.
+    pub intercept: f64,
+    /// `w`, one coefficient a feature.
+    pub coef: Vec<f64>,
+    /// How good it is.
+    pub report: Report,
+}
+
+impl Fit {
+    /// `b + <w, x>`.
+    pub fn score(&self, x: &Sample<'_>) -> f64 {
+        self.intercept + x.dot(&self.coef)
+    }
+
+    /// The scores of all samples.
+    ///
+    /// # Panics
+    /// If the design has another number of features.
+    pub fn decision_function(&self, design: &Design) -> Vec<f64> {
+        let mut scores = vec![0.0; design.rows()];
+        design.multiply(&self.coef, &mut scores);
+        for score in &mut scores {
+            *score += self.intercept;
+        }
+        scores
+    }
+}

@@ -1,0 +1,88 @@
+use margins_data::{Dataset, Standardizer};
+use margins_losses::MarginLoss;
+
+use crate::{Error, Fit, Lambda, Objective, Options, Report, path};
+
+/// How much the loss of a sample counts beyond the weight that the data give it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClassWeights {
+    /// As the data say.
+    #[default]
+    AsGiven,
+    /// Multiplied so that both classes have the same total weight and the total stays what it was:
+    /// by `total / (2 total of the class)`.
+    Balanced,
+}
+
+/// Everything between a data set and its fits that does not depend on the data: the loss, how
+/// samples and features are weighed, and the solver.
+#[derive(Clone, Copy)]
+pub struct Training<'a, L: MarginLoss + ?Sized> {
+    /// The loss.
+    pub loss: &'a L,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// Whether features are scaled to unit standard deviation before the fit, sparse ones kept
+    /// sparse. Coefficients are reported for the features as given; the penalty acts on those of the
+    /// scaled ones.
+    pub standardize: bool,
+    /// The weights of the classes.
+    pub class_weights: ClassWeights,
+    /// The solver.
+    pub options: Options,
+    /// Sees the report of every fit as it is made, from whatever thread makes it.
+    pub observer: &'a (dyn Fn(&Report) + Sync),
+}
+
+impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
+    /// With an intercept, features and classes as given, and default options.
+    pub fn new(loss: &'a L) -> Self {
+        Training {
+            loss,
+            intercept: true,
+            standardize: false,
+            class_weights: ClassWeights::AsGiven,
+            options: Options::default(),
+            observer: &|_| {},
+        }
+    }
+
+    /// The fits at every lambda, largest first, with coefficients for the features as given.
+    ///
+    /// # Errors
+    /// As [`path`] and [`Objective::of`].
+    pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
+        if !self.standardize {
+            return self.solve(data, lambdas);
+        }
+        let standardizer = Standardizer::fit(data.design(), data.weights());
+        let scaled = standardizer.scale(data.design().clone())?;
+        let mut fits = self.solve(&data.clone().with_design(scaled)?, lambdas)?;
+        for fit in &mut fits {
+            fit.coef = standardizer.unscale_coefficients(&fit.coef);
+        }
+        Ok(fits)
+    }
+
+    fn solve(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
+        let mut objective = Objective::of(self.loss, data)?;
+        if self.class_weights == ClassWeights::Balanced {
+            objective = objective.with_weights(&balancing_weights(data))?;
+        }
+        if !self.intercept {
+            objective = objective.without_intercept();
+        }
+        path(&objective, lambdas, &self.options, self.observer)
+    }
+}
+
+/// One factor a sample, to be multiplied with its weight.
+fn balancing_weights(data: &Dataset) -> Vec<f64> {
+    let signs = data.labels().signs();
+    let weight = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
+    let total_of =
+        |sign: f64| -> f64 { (0..signs.len()).filter(|&i| signs[i] == sign).map(weight).sum() };
+    let (positive, negative) = (total_of(1.0), total_of(-1.0));
+    let total = positive + negative;
+    signs.iter().map(|&y| total / (2.0 * if y > 0.0 { positive } else { negative })).collect()
+}

@@ -1,0 +1,397 @@
+//! What must hold for any data: duality, invariances, agreement of routes to the same minimum.
+
+use margins_data::{Dataset, Design, Labels};
+use margins_losses::{LossRegistry, MarginLoss};
+use margins_optim::{
+    ClassWeights, Error, Lambda, Objective, Options, Solver, Training, cross_validate, fit,
+    lambda_grid, path,
+};
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+use proptest::prelude::*;
+
+const SMOOTH: [&str; 9] = [
+    "lhs",
+    "l-r:r=2",
+    "l-r:r=1.2",
+    "margin-pursuit:gamma=1,scale=1",
+    "log-cosh:gamma=1,scale=0.5",
+    "logistic",
+    "squared-hinge",
+    "smoothed-hinge:width=0.5",
+    "squared",
+];
+
+fn loss(specification: &str) -> Box<dyn MarginLoss> {
+    LossRegistry::standard().parse(specification).expect("a standard loss")
+}
+
+fn lambda(value: f64) -> Lambda {
+    Lambda::new(value).expect("positive")
+}
+
+/// Rows and labels of both classes.
+fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
+    (4usize..25, 1usize..8).prop_flat_map(|(n, p)| {
+        let rows = proptest::collection::vec(proptest::collection::vec(-2.0..2.0f64, p), n);
+        let signs = proptest::collection::vec(prop_oneof![Just(-1.0), Just(1.0)], n - 2);
+        (rows, signs).prop_map(|(rows, mut signs)| {
+            signs.extend([1.0, -1.0]);
+            (rows, signs)
+        })
+    })
+}
+
+fn any_loss() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(SMOOTH.to_vec())
+}
+
+fn any_lambda() -> impl Strategy<Value = f64> {
+    (-4.0..0.5f64).prop_map(|exponent| 10f64.powf(exponent))
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
+}
+
+/// The dual objective from the conjugate, and by how much its constraint is violated.
+fn dual(
+    loss: &dyn MarginLoss,
+    rows: &[Vec<f64>],
+    y: &[f64],
+    lambda: f64,
+    intercept: f64,
+    coef: &[f64],
+) -> (f64, f64) {
+    let n = y.len() as f64;
+    let (mut value, mut residual) = (0.0, 0.0);
+    let mut v = vec![0.0; coef.len()];
+    for (x, &y) in rows.iter().zip(y) {
+        let score = intercept + x.iter().zip(coef).map(|(x, w)| x * w).sum::<f64>();
+        let s = -loss.derivative(y * score);
+        value -= loss.conjugate(s) / n;
+        residual += s * y / n;
+        for (v, x) in v.iter_mut().zip(x) {
+            *v += s * y * x / n;
+        }
+    }
+    (value - v.iter().map(|v| v * v).sum::<f64>() / (4.0 * lambda), residual)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn the_gap_is_primal_minus_dual((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
+        let loss = loss(name);
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y.clone()).unwrap();
+        let objective = Objective::new(&*loss, &design, &labels).unwrap();
+        // A loose fit leaves a gap worth measuring.
+        let options = Options { tolerance: 1e-2, ..Options::default() };
+        let fit = fit(&objective, lambda(at), &options).unwrap();
+        let (value, residual) = dual(&*loss, &rows, &y, at, fit.intercept, &fit.coef);
+        prop_assert!(residual.abs() <= 1e-12);
+        prop_assert!(
+            close(fit.report.dual_objective, value, 1e-9),
+            "{} {value}", fit.report.dual_objective
+        );
+        prop_assert!(fit.report.duality_gap >= 0.0);
+    }
+
+    #[test]
+    fn solvers_agree_within_their_gaps((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
+        let loss = loss(name);
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let objective = Objective::new(&*loss, &design, &labels).unwrap();
+        let solve = |solver| {
+            let options = Options { solver, max_iterations: Some(300_000), ..Options::default() };
+            fit(&objective, lambda(at), &options).unwrap().report
+        };
+        let newton = solve(Solver::Newton);
+        prop_assert!(newton.converged(), "{newton:?}");
+        let accelerated = solve(Solver::MmAccelerated);
+        prop_assert!(accelerated.converged(), "{accelerated:?}");
+        for (one, other) in [(&newton, &accelerated), (&accelerated, &newton)] {
+            prop_assert!(
+                one.dual_objective <= other.objective + 1e-12 * other.objective.abs().max(1.0)
+            );
+        }
+    }
+
+    #[test]
+    fn sparse_and_dense_storage_agree((mut rows, y) in samples(), name in any_loss(), at in any_lambda()) {
+        for row in &mut rows {
+            for x in row.iter_mut().filter(|x| x.abs() < 0.7) {
+                *x = 0.0;
+            }
+        }
+        let (n, p) = (rows.len(), rows[0].len());
+        let dense = Design::from_rows(&rows).unwrap();
+        let matrix = DMatrix::from_row_iterator(n, p, rows.iter().flatten().copied());
+        let sparse = Design::sparse(CsrMatrix::from(&matrix)).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let loss = loss(name);
+        let solve = |design: &Design| {
+            let objective = Objective::new(&*loss, design, &labels).unwrap();
+            fit(&objective, lambda(at), &Options::default()).unwrap().report
+        };
+        let (dense, sparse) = (solve(&dense), solve(&sparse));
+        prop_assert!(dense.converged() && sparse.converged());
+        prop_assert!(close(dense.objective, sparse.objective, 2e-6));
+    }
+
+    #[test]
+    fn a_whole_weight_is_a_repeated_sample((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
+        let loss = loss(name);
+        let n = rows.len();
+        // The last two samples, one of each class, keep a positive weight.
+        let weights: Vec<f64> = (0..n).map(|i| if i + 2 >= n { 2.0 } else { (i % 3) as f64 }).collect();
+        let total: f64 = weights.iter().sum();
+        let repeated: Vec<usize> =
+            (0..n).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let (copies, copied_labels) = (design.select(&repeated), labels.select(&repeated));
+        let options = Options { tolerance: 1e-9, ..Options::default() };
+        let weighted = Objective::new(&*loss, &design, &labels).unwrap().with_weights(&weights).unwrap();
+        let weighted = fit(&weighted, lambda(at), &options).unwrap();
+        // F of the repeated samples is n/total times F of the weighted ones at lambda total/n.
+        let plain = Objective::new(&*loss, &copies, &copied_labels).unwrap();
+        let plain = fit(&plain, lambda(at * n as f64 / total), &options).unwrap();
+        prop_assert!(weighted.report.converged() && plain.report.converged());
+        let scaled = plain.report.objective * total / n as f64;
+        prop_assert!(close(weighted.report.objective, scaled, 1e-8), "{} {scaled}", weighted.report.objective);
+    }
+
+    #[test]
+    fn more_features_than_samples_lose_nothing((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
+        // Padding with zero columns leaves the minimum alone but takes the route of the row space.
+        let n = rows.len();
+        let padded: Vec<Vec<f64>> =
+            rows.iter().map(|x| x.iter().copied().chain(vec![0.0; n]).collect()).collect();
+        let loss = loss(name);
+        let labels = Labels::from_signs(y).unwrap();
+        let solve = |rows: &[Vec<f64>]| {
+            let design = Design::from_rows(rows).unwrap();
+            let objective = Objective::new(&*loss, &design, &labels).unwrap();
+            fit(&objective, lambda(at), &Options::default()).unwrap()
+        };
+        let (narrow, wide) = (solve(&rows), solve(&padded));
+        prop_assert!(narrow.report.converged() && wide.report.converged());
+        prop_assert!(close(narrow.report.objective, wide.report.objective, 2e-6));
+        prop_assert!(wide.coef[rows[0].len()..].iter().all(|w| w.abs() < 1e-9));
+    }
+
+    #[test]
+    fn the_ray_is_the_path((mut rows, y) in samples(), name in any_loss()) {
+        // A feature that is the label separates the classes.
+        for (x, y) in rows.iter_mut().zip(&y) {
+            x.push(3.0 * y);
+        }
+        let loss = loss(name);
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let objective = Objective::new(&*loss, &design, &labels).unwrap();
+        let grid = lambda_grid(1.0, 1e-6, 25).unwrap();
+        let solve = |closed_form_ray| {
+            let options = Options { closed_form_ray, tolerance: 1e-8, ..Options::default() };
+            path(&objective, &grid, &options, &|_| {}).unwrap()
+        };
+        let (ray, plain) = (solve(true), solve(false));
+        for (ray, plain) in ray.iter().zip(&plain) {
+            prop_assert!(ray.report.converged(), "{:?}", ray.report);
+            prop_assert!(plain.report.converged(), "{:?}", plain.report);
+            prop_assert!(close(ray.report.objective, plain.report.objective, 1e-7));
+        }
+        // On separable data the ray takes over, and then nothing is left to iterate.
+        if loss.homogeneous_tail().is_some() {
+            prop_assert!(ray.iter().skip(15).all(|fit| fit.report.iterations <= 1));
+        }
+    }
+
+    #[test]
+    fn no_step_of_mm_increases_the_objective((rows, y) in samples(), name in any_loss(), at in any_lambda()) {
+        let loss = loss(name);
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let objective = Objective::new(&*loss, &design, &labels).unwrap();
+        for solver in [Solver::Mm, Solver::MmAccelerated] {
+            let options =
+                Options { solver, history: true, max_iterations: Some(300), ..Options::default() };
+            let report = fit(&objective, lambda(at), &options).unwrap().report;
+            for pair in report.history.windows(2) {
+                let slack = 1e-12 * pair[0].objective.abs().max(1.0);
+                prop_assert!(pair[1].objective <= pair[0].objective + slack, "{solver:?} {pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_certificate_bounds_any_classifier(
+        (rows, y) in samples(), name in any_loss(), at in any_lambda(), b in -2.0..2.0f64, w in -2.0..2.0f64
+    ) {
+        let loss = loss(name);
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let with = Objective::new(&*loss, &design, &labels).unwrap();
+        let without = with.clone().without_intercept();
+        prop_assert!(without.certificate(lambda(at), 0.5, &vec![w; design.columns()]).is_err());
+        for (objective, b) in [(with, b), (without, 0.0)] {
+            let best = fit(&objective, lambda(at), &Options::default()).unwrap().report;
+            let coef = vec![w; design.columns()];
+            let certificate = objective.certificate(lambda(at), b, &coef).unwrap();
+            let above = certificate.objective - best.objective;
+            let slack = 1e-9 * (1.0 + best.objective.abs());
+            prop_assert!(certificate.duality_gap + slack >= above, "{certificate:?} {best:?}");
+            prop_assert!(above >= -best.duality_gap - slack);
+        }
+    }
+}
+
+/// Sixty samples of two overlapping classes, the second feature on a much larger scale.
+fn overlapping() -> Dataset {
+    let rows: Vec<[f64; 3]> = (0..60)
+        .map(|i| {
+            let t = i as f64;
+            [(t * 0.7).sin() + t / 40.0, 1e3 * (t * 1.3).cos(), (t * 2.1).sin()]
+        })
+        .collect();
+    let signs = (0..60).map(|i| if (i * 7) % 60 < 2 * i - 30 { 1.0 } else { -1.0 });
+    Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs.collect()).unwrap())
+        .unwrap()
+}
+
+#[test]
+fn standardised_fits_do_not_depend_on_the_units_of_features() {
+    let data = overlapping();
+    let loss = loss("lhs");
+    let training = Training { standardize: true, ..Training::new(&*loss) };
+    let grid = lambda_grid(1.0, 1e-4, 5).unwrap();
+    let fits = training.path(&data, &grid).unwrap();
+    let mut design = data.design().clone();
+    design.scale_columns(&[5.0, 1e-3, 0.2]);
+    let other_units = data.clone().with_design(design).unwrap();
+    let others = training.path(&other_units, &grid).unwrap();
+    for (fit, other) in fits.iter().zip(&others) {
+        assert!(close(fit.report.objective, other.report.objective, 1e-9));
+        let scores = fit.decision_function(data.design());
+        for (a, b) in scores.iter().zip(other.decision_function(other_units.design())) {
+            assert!(close(*a, b, 1e-6), "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn balanced_classes_weigh_the_same() {
+    let data = overlapping();
+    let loss = loss("logistic");
+    let training = Training { class_weights: ClassWeights::Balanced, ..Training::new(&*loss) };
+    let fit = &training.path(&data, &[lambda(0.01)]).unwrap()[0];
+    let n = data.rows() as f64;
+    let positives = data.labels().count_positive() as f64;
+    let weights: Vec<f64> = (data.labels().signs().iter())
+        .map(|&y| n / (2.0 * if y > 0.0 { positives } else { n - positives }))
+        .collect();
+    let by_hand = training_by_weights(&data, &*loss, &weights);
+    assert!(close(fit.intercept, by_hand.intercept, 1e-9));
+    assert!(positives != n - positives, "the example must not be balanced already");
+}
+
+fn training_by_weights(
+    data: &Dataset,
+    loss: &dyn MarginLoss,
+    weights: &[f64],
+) -> margins_optim::Fit {
+    let objective = Objective::of(loss, data).unwrap().with_weights(weights).unwrap();
+    fit(&objective, lambda(0.01), &Options::default()).unwrap()
+}
+
+#[test]
+fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
+    let data = overlapping();
+    let loss = loss("lhs");
+    let training = Training { standardize: true, ..Training::new(&*loss) };
+    let folds: Vec<usize> = (0..60).map(|i| i % 4).collect();
+    let grid = lambda_grid(1.0, 1e-4, 12).unwrap();
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| cross_validate(&training, &data, &folds, &grid)).unwrap()
+    };
+    let cv = on(1);
+    assert_eq!(cv, on(3));
+    assert!(cv.certified.iter().all(|&certified| certified));
+
+    let signs = data.labels().signs();
+    for (k, &error) in cv.mean_error.iter().enumerate() {
+        let mut rates = Vec::new();
+        for fold in 0..4 {
+            let rest: Vec<usize> = (0..60).filter(|i| i % 4 != fold).collect();
+            let fit = &training.path(&data.select(&rest), &grid).unwrap()[k];
+            let held_out = (0..60).filter(|i| i % 4 == fold);
+            let wrong = held_out
+                .filter(|&i| (fit.score(&data.design().sample(i)) > 0.0) != (signs[i] > 0.0));
+            rates.push(wrong.count() as f64 / 15.0);
+        }
+        let mean = rates.iter().sum::<f64>() / 4.0;
+        let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / 3.0;
+        assert!(close(error, mean, 1e-12));
+        assert!(close(cv.standard_error[k], (variance / 4.0).sqrt(), 1e-12));
+    }
+    let least = cv.mean_error.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(cv.mean_error[cv.best], least);
+    assert!(cv.one_standard_error <= cv.best);
+    let within = least + cv.standard_error[cv.best];
+    assert!(cv.mean_error[cv.one_standard_error] <= within);
+    assert!(cv.mean_error[..cv.one_standard_error].iter().all(|&error| error > within));
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused_by_name() {
+    let data = overlapping();
+    let refusal = |specification: &str, solver| {
+        let loss = loss(specification);
+        let objective = Objective::of(&*loss, &data).unwrap();
+        let options = Options { solver, ..Options::default() };
+        fit(&objective, lambda(0.1), &options).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refusal("hinge", Solver::Auto),
+        "loss 'hinge' has a kink, which a certified fit needs; smoothed-hinge or squared-hinge are \
+         its differentiable relatives"
+    );
+    assert!(refusal("garg-roth", Solver::Auto).contains("is not convex"));
+    assert!(refusal("exponential", Solver::Mm).contains("has no finite curvature"));
+
+    let loss = loss("lhs");
+    let objective = Objective::of(&*loss, &data).unwrap();
+    assert!(matches!(path(&objective, &[], &Options::default(), &|_| {}), Err(Error::NoLambdas)));
+    let options = Options { tolerance: 0.0, ..Options::default() };
+    assert!(matches!(fit(&objective, lambda(0.1), &options), Err(Error::Tolerance(_))));
+    for weights in [vec![1.0; 3], vec![-1.0; 60], vec![f64::NAN; 60], vec![0.0; 60]] {
+        assert!(Objective::of(&*loss, &data).unwrap().with_weights(&weights).is_err());
+    }
+    let training = Training::new(&*loss);
+    let one_fold = vec![0; 60];
+    let skipped: Vec<usize> = (0..60).map(|i| 2 * (i % 2)).collect();
+    let all_of_a_class: Vec<usize> =
+        data.labels().signs().iter().map(|&y| usize::from(y > 0.0)).collect();
+    for folds in [&one_fold[..], &one_fold[..3], &skipped, &all_of_a_class] {
+        assert!(cross_validate(&training, &data, folds, &[lambda(0.1)]).is_err());
+    }
+}
+
+#[test]
+fn limits_are_reported_and_not_hidden() {
+    let data = overlapping();
+    let loss = loss("lhs");
+    let objective = Objective::of(&*loss, &data).unwrap();
+    for solver in [Solver::Mm, Solver::MmAccelerated, Solver::Newton] {
+        let options =
+            Options { solver, tolerance: 1e-12, max_iterations: Some(1), ..Options::default() };
+        let report = fit(&objective, lambda(1e-6), &options).unwrap().report;
+        assert_eq!(report.status, margins_optim::Status::IterationLimit);
+        assert!(report.relative_gap > 1e-12);
+    }
+}

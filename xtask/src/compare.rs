@@ -1,0 +1,103 @@
+//! Linear paths beside the published algorithm: the same folds, lambdas, machine and run.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use margins::data::Dataset;
+use margins::data::read::{self, ReadOptions};
+use margins::losses::LeakyHockeyStick;
+use margins::optim::{
+    CrossValidation, Lambda, Options, Solver, StoppingRule, Training, cross_validate, lambda_grid,
+};
+
+use crate::Outcome;
+
+/// The stopping rule of the authors' package: squared change of the coefficients.
+const PUBLISHED_CHANGE: f64 = 1e-5;
+
+/// One contestant's times and its last result.
+struct Contestant<'a> {
+    name: &'static str,
+    training: Training<'a, LeakyHockeyStick>,
+    times: Vec<Duration>,
+    result: Option<CrossValidation>,
+}
+
+impl<'a> Contestant<'a> {
+    fn new(name: &'static str, options: Options) -> Self {
+        let training = Training { options, ..Training::new(&LeakyHockeyStick) };
+        Contestant { name, training, times: Vec::new(), result: None }
+    }
+
+    fn run(&mut self, data: &Dataset, folds: &[usize], lambdas: &[Lambda]) -> Outcome {
+        let start = Instant::now();
+        let result = cross_validate(&self.training, data, folds, lambdas)?;
+        self.times.push(start.elapsed());
+        self.result = Some(result);
+        Ok(())
+    }
+
+    fn median(&mut self) -> f64 {
+        self.times.sort();
+        self.times[self.times.len() / 2].as_secs_f64()
+    }
+}
+
+pub(crate) fn compare(files: &[PathBuf], repetitions: usize) -> Outcome {
+    println!(
+        "| file | n | p | method | seconds | ratio | certified lambdas | worst relative gap | most above the optimum |"
+    );
+    println!("| --- | --: | --: | --- | --: | --: | --: | --: | --: |");
+    for file in files {
+        compare_on(file, repetitions.max(1))?;
+    }
+    Ok(())
+}
+
+fn compare_on(file: &Path, repetitions: usize) -> Outcome {
+    let options = ReadOptions { fold_column: Some("fold".to_owned()), ..ReadOptions::default() };
+    let data = read::dataset(file, &options)?;
+    let folds = data.folds().ok_or("the file has no folds")?;
+    let lambdas = lambda_grid(1.0, 1e-7, 100)?;
+    let published = Options {
+        solver: Solver::Mm,
+        stopping: StoppingRule::CoefficientChange(PUBLISHED_CHANGE),
+        closed_form_ray: false,
+        ..Options::default()
+    };
+    let mut contestants = [
+        Contestant::new("semismooth Newton, gap 1e-6", Options::default()),
+        Contestant::new("published MM, change 1e-5", published),
+    ];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    for _ in 0..repetitions {
+        for contestant in &mut contestants {
+            pool.install(|| contestant.run(&data, folds, &lambdas).map_err(|e| e.to_string()))?;
+        }
+    }
+    let reference = contestants[0].median();
+    let optimum: Vec<f64> = contestants[0]
+        .result
+        .iter()
+        .flat_map(|cv| cv.fits.iter().map(|fit| fit.report.dual_objective))
+        .collect();
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    for contestant in &mut contestants {
+        let seconds = contestant.median();
+        let Some(cv) = &contestant.result else { continue };
+        let gaps = cv.fits.iter().zip(&cv.worst_relative_gap);
+        let worst = gaps.map(|(fit, &gap)| gap.max(fit.report.relative_gap)).fold(0.0, f64::max);
+        let above = cv.fits.iter().zip(&optimum).map(|(fit, best)| fit.report.objective - best);
+        println!(
+            "| {name} | {} | {} | {} | {seconds:.4} | {:.1} | {} of {} | {worst:.1e} | {:.1e} |",
+            data.rows(),
+            data.columns(),
+            contestant.name,
+            seconds / reference,
+            cv.certified.iter().filter(|&&certified| certified).count(),
+            cv.lambdas.len(),
+            above.fold(0.0, f64::max),
+        );
+    }
+    Ok(())
+}
