@@ -31,7 +31,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct DataArguments {
     /// CSV with a header, or svmlight/LIBSVM; plain or gzip. Or simulated data of the leaky hockey
-    /// stick paper: mixture:example=1,n=200,seed=1 (example 1, 2 or 3; p=10 or 30 for example 3)
+    /// stick paper: mixture:example=1,n=200,seed=1 (example 1, 2, 3 or 3-corrected; p=10 or 30 for example 3)
     #[arg(long, value_name = "FILE")]
     pub(crate) data: String,
     /// Name of the label column [default: label]

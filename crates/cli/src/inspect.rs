@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args::{InspectArguments, OutputFormat};
 use crate::document::VERSION;
-use crate::source;
+use crate::source::{self, Simulation};
 use crate::table::{Table, facts, gap, number};
 use crate::{Failure, emit};
 
@@ -30,7 +30,16 @@ struct InspectionDocument<'a> {
     negative_class: &'a str,
     positives: usize,
     constant_columns: Vec<usize>,
+    /// Null for data from a file.
+    bayes_error: Option<BayesError>,
     features: Vec<Feature>,
+}
+
+/// Of simulated data: the least error possible, and how far from it that number may be.
+#[derive(Serialize)]
+struct BayesError {
+    rate: f64,
+    error: f64,
 }
 
 #[derive(Serialize)]
@@ -54,7 +63,11 @@ pub(crate) fn inspect(
     };
     let options = ReadOptions { label: arguments.label.clone(), ..ReadOptions::default() };
     let data = source::dataset(name, &options)?;
-    let document = describe(name, &data);
+    let mut document = describe(name, &data);
+    if let Some(simulation) = Simulation::named(name)? {
+        let (rate, error) = simulation.bayes_error()?;
+        document.bayes_error = Some(BayesError { rate, error });
+    }
     match arguments.format {
         OutputFormat::Json => emit(None, |out| {
             serde_json::to_writer(&mut *out, &document)?;
@@ -62,33 +75,37 @@ pub(crate) fn inspect(
         }),
         OutputFormat::Table => emit(None, |out| {
             let share = format!("{:.2} %", 100.0 * document.stored_share);
-            facts(
-                out,
-                &[
-                    ("data", name.clone()),
-                    ("rows", document.rows.to_string()),
-                    ("columns", document.columns.to_string()),
-                    (
-                        "storage",
-                        if document.sparse {
-                            format!("sparse, {share} stored")
-                        } else {
-                            "dense".to_owned()
-                        },
+            let mut lines = vec![
+                ("data", name.clone()),
+                ("rows", document.rows.to_string()),
+                ("columns", document.columns.to_string()),
+                (
+                    "storage",
+                    if document.sparse {
+                        format!("sparse, {share} stored")
+                    } else {
+                        "dense".to_owned()
+                    },
+                ),
+                (
+                    "classes",
+                    format!(
+                        "'{}' positive ({}), '{}' negative ({})",
+                        document.positive_class,
+                        document.positives,
+                        document.negative_class,
+                        document.rows - document.positives
                     ),
-                    (
-                        "classes",
-                        format!(
-                            "'{}' positive ({}), '{}' negative ({})",
-                            document.positive_class,
-                            document.positives,
-                            document.negative_class,
-                            document.rows - document.positives
-                        ),
-                    ),
-                    ("constant columns", document.constant_columns.len().to_string()),
-                ],
-            )?;
+                ),
+                ("constant columns", document.constant_columns.len().to_string()),
+            ];
+            if let Some(bayes) = &document.bayes_error {
+                lines.push((
+                    "Bayes error",
+                    format!("{:.3} % +- {:.3}", 100.0 * bayes.rate, 100.0 * bayes.error),
+                ));
+            }
+            facts(out, &lines)?;
             writeln!(out)?;
             let mut table = Table::new(&["column", "name", "mean", "sd", "minimum", "maximum"]);
             for (k, feature) in document.features.iter().take(MOST_LISTED).enumerate() {
@@ -150,6 +167,7 @@ fn describe<'a>(name: &'a str, data: &'a Dataset) -> InspectionDocument<'a> {
         negative_class: labels.negative_class(),
         positives: labels.count_positive(),
         constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),
+        bayes_error: None,
         features,
     }
 }

@@ -34,8 +34,8 @@ impl DataArguments {
 
     /// The data to predict, for a model with this number of features.
     pub(crate) fn features(&self, columns: usize) -> Result<Unlabelled, Failure> {
-        if let Some(parameters) = self.data.strip_prefix(MIXTURE) {
-            let data = simulate(parameters)?;
+        if let Some(simulation) = Simulation::named(&self.data)? {
+            let data = simulation.draw()?;
             let labels = data.labels();
             let names = labels.signs().iter().map(|&sign| labels.class_name(sign).to_owned());
             return Ok(Unlabelled {
@@ -57,63 +57,89 @@ impl DataArguments {
 
 /// A file or a simulation, by its name.
 pub(crate) fn dataset(name: &str, options: &ReadOptions) -> Result<Dataset, Failure> {
-    match name.strip_prefix(MIXTURE) {
-        Some(parameters) => simulate(parameters),
+    match Simulation::named(name)? {
+        Some(simulation) => simulation.draw(),
         None => read::dataset(Path::new(name), options).map_err(Failure::job),
     }
 }
 
-/// A draw from a mixture of section 6.1 of Kwon and Zou (2023): `example=1,n=200,p=2,seed=1`, each
-/// part optional. The seed draws the centres and the sample, in streams of their own.
-fn simulate(parameters: &str) -> Result<Dataset, Failure> {
-    let (mut example, mut n, mut p, mut seed) = (1, 200, None, 1);
-    for part in parameters.split(',').filter(|part| !part.is_empty()) {
-        let Some((key, value)) = part.split_once('=') else {
-            return Err(Failure::Usage(format!("simulated data: '{part}' is not KEY=VALUE")));
-        };
-        let whole: u64 = value.parse().map_err(|_| {
-            Failure::Usage(format!("simulated data: {key} is '{value}', not a whole number"))
-        })?;
-        match key {
-            "example" => example = whole,
-            "n" => n = whole,
-            "p" => p = Some(whole),
-            "seed" => seed = whole,
-            _ => {
-                return Err(Failure::Usage(format!(
-                    "simulated data: unknown key '{key}'; known are example, n, p, seed"
-                )));
+/// A draw from a mixture of section 6.1 of Kwon and Zou (2023). The seed draws the centres and the
+/// sample, in streams of their own.
+pub(crate) struct Simulation {
+    pub(crate) mixture: GaussianMixture,
+    rows: usize,
+    seed: u64,
+}
+
+impl Simulation {
+    /// `mixture:example=1,n=200,p=2,seed=1`, each part optional; `None` for any other name.
+    pub(crate) fn named(name: &str) -> Result<Option<Self>, Failure> {
+        const MOST_ROWS: u64 = 100_000_000;
+        let Some(parameters) = name.strip_prefix(MIXTURE) else { return Ok(None) };
+        let (mut example, mut rows, mut p, mut seed) = ("1", 200, None, 1);
+        for part in parameters.split(',').filter(|part| !part.is_empty()) {
+            let Some((key, value)) = part.split_once('=') else {
+                return Err(refuse(format!("'{part}' is not KEY=VALUE")));
+            };
+            let whole = || {
+                let number: Result<u64, _> = value.parse();
+                number.map_err(|_| refuse(format!("{key} is '{value}', not a whole number")))
+            };
+            match key {
+                "example" => example = value,
+                "n" => rows = whole()?,
+                "p" => p = Some(whole()?),
+                "seed" => seed = whole()?,
+                _ => {
+                    return Err(refuse(format!(
+                        "unknown key '{key}'; known are example, n, p, seed"
+                    )));
+                }
             }
         }
+        if !(2..=MOST_ROWS).contains(&rows) {
+            return Err(refuse(format!("n is {rows}, but must be from 2 to {MOST_ROWS}")));
+        }
+        let example = match (example, p) {
+            ("1", None | Some(2)) => Example::One,
+            ("2", None | Some(2)) => Example::Two,
+            ("3", None | Some(30)) => Example::Three { p: 30 },
+            ("3", Some(10)) => Example::Three { p: 10 },
+            ("3-corrected", None | Some(30)) => Example::ThreeCorrected,
+            ("1" | "2", Some(p)) => {
+                return Err(refuse(format!("example {example} has p=2, not {p}")));
+            }
+            ("3", Some(p)) => return Err(refuse(format!("example 3 has p=10 or p=30, not {p}"))),
+            ("3-corrected", Some(p)) => {
+                return Err(refuse(format!("example 3-corrected has p=30, not {p}")));
+            }
+            _ => {
+                return Err(refuse(format!(
+                    "example is '{example}', but must be 1, 2, 3 or 3-corrected"
+                )));
+            }
+        };
+        let mixture = GaussianMixture::example(example, seed).map_err(Failure::job)?;
+        Ok(Some(Simulation { mixture, rows: rows as usize, seed }))
     }
-    const MOST_ROWS: u64 = 100_000_000;
-    if !(2..=MOST_ROWS).contains(&n) {
-        return Err(Failure::Usage(format!(
-            "simulated data: n is {n}, but must be from 2 to {MOST_ROWS}"
-        )));
+
+    fn draw(&self) -> Result<Dataset, Failure> {
+        self.mixture.sample(self.rows, self.seed).map_err(Failure::job)
     }
-    let example = match (example, p) {
-        (1, None | Some(2)) => Example::One,
-        (2, None | Some(2)) => Example::Two,
-        (3, None | Some(30)) => Example::Three { p: 30 },
-        (3, Some(10)) => Example::Three { p: 10 },
-        (1 | 2, Some(p)) => {
-            return Err(Failure::Usage(format!(
-                "simulated data: example {example} has p=2, not {p}"
-            )));
+
+    /// The Bayes error and the error of that number.
+    pub(crate) fn bayes_error(&self) -> Result<(f64, f64), Failure> {
+        const SAMPLES: usize = 200_000;
+        if self.mixture.columns() == 2 {
+            let quadrature = self.mixture.bayes_error_quadrature(1e-6).map_err(Failure::job)?;
+            return Ok((quadrature.rate, quadrature.error));
         }
-        (3, Some(p)) => {
-            return Err(Failure::Usage(format!(
-                "simulated data: example 3 has p=10 or p=30, not {p}"
-            )));
-        }
-        _ => {
-            return Err(Failure::Usage(format!(
-                "simulated data: example is {example}, but must be 1, 2 or 3"
-            )));
-        }
-    };
-    GaussianMixture::example(example, seed)
-        .and_then(|mixture| mixture.sample(n as usize, seed))
-        .map_err(Failure::job)
+        let estimate =
+            self.mixture.bayes_error_estimate(SAMPLES, self.seed).map_err(Failure::job)?;
+        Ok((estimate.rate, estimate.standard_error))
+    }
+}
+
+fn refuse(reason: String) -> Failure {
+    Failure::Usage(format!("simulated data: {reason}"))
 }

@@ -45,14 +45,27 @@ pub(crate) fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> Result<()>
     Ok(())
 }
 
-/// Six significant digits, in the notation that is shorter to read.
+/// At most six significant digits, in the notation that is shorter to read.
 pub(crate) fn number(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 || (1e-3..1e6).contains(&size) {
         let digits = if x == 0.0 { 0 } else { (5 - size.log10().floor() as i32).max(0) as usize };
-        format!("{x:.digits$}")
+        trimmed(&format!("{x:.digits$}"))
     } else {
-        format!("{x:.5e}")
+        let text = format!("{x:.5e}");
+        match text.split_once('e') {
+            Some((mantissa, exponent)) => format!("{}e{exponent}", trimmed(mantissa)),
+            None => text,
+        }
+    }
+}
+
+/// A decimal without the zeros at its end.
+fn trimmed(decimal: &str) -> String {
+    if decimal.contains('.') {
+        decimal.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        decimal.to_owned()
     }
 }
 
@@ -71,15 +84,16 @@ mod tests {
     use super::{number, percent};
 
     #[test]
-    fn numbers_have_six_digits() {
+    fn numbers_have_at_most_six_digits() {
         let cases = [
             (0.0, "0"),
-            (1.0, "1.00000"),
+            (1.0, "1"),
             (-12.3456789, "-12.3457"),
             (123_456.7, "123457"),
-            (1e-7, "1.00000e-7"),
-            (0.05, "0.0500000"),
-            (3.5e8, "3.50000e8"),
+            (1e-7, "1e-7"),
+            (0.05, "0.05"),
+            (100.0, "100"),
+            (3.5e8, "3.5e8"),
         ];
         for (x, text) in cases {
             assert_eq!(number(x), text);

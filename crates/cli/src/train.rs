@@ -7,7 +7,7 @@ use margins::Model;
 use margins::data::{Dataset, split};
 use margins::losses::{LossRegistry, MarginLoss};
 use margins::optim::{
-    ClassWeights, CrossValidation, Fit, Options, Report, Training, cross_validate,
+    self, ClassWeights, CrossValidation, Fit, Options, Report, Training, cross_validate,
 };
 
 use crate::args::{
@@ -73,7 +73,7 @@ pub(crate) fn fit(registry: &LossRegistry, arguments: &FitArguments) -> Result<(
     let fits = arguments
         .train
         .on_threads(|| training.path(&data, &[arguments.lambda]))?
-        .map_err(Failure::job)?;
+        .map_err(refusal)?;
     warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, arguments.train.standardize, &fits[0]);
@@ -84,8 +84,8 @@ pub(crate) fn fit(registry: &LossRegistry, arguments: &FitArguments) -> Result<(
             write_path("margins-fit", &arguments.data.data, &arguments.train, &*loss, &data, &fits)
         }
         OutputFormat::Table => emit(None, |out| {
-            facts(out, &describe(&arguments.data.data, &*loss, &data))?;
-            facts(out, &describe_fit(&data, &fits[0]))
+            let head = describe(&arguments.data.data, &*loss, &data);
+            facts(out, &[&head[..], &describe_fit(&data, &fits[0])].concat())
         }),
     }
 }
@@ -99,7 +99,7 @@ pub(crate) fn path(registry: &LossRegistry, arguments: &PathArguments) -> Result
     let training = arguments.train.training(&*loss, &observer);
     let fits = arguments.train.on_threads(|| training.path(&data, lambdas))?;
     bar.finish_and_clear();
-    let fits = fits.map_err(Failure::job)?;
+    let fits = fits.map_err(refusal)?;
     warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
     match arguments.train.format {
         OutputFormat::Json => {
@@ -131,7 +131,7 @@ pub(crate) fn cv(registry: &LossRegistry, arguments: &CvArguments) -> Result<(),
     let training = arguments.train.training(&*loss, &observer);
     let cv = arguments.train.on_threads(|| cross_validate(&training, &data, &folds, lambdas))?;
     bar.finish_and_clear();
-    let cv = cv.map_err(Failure::job)?;
+    let cv = cv.map_err(refusal)?;
     warn_if_uncertified(cv.certified.iter().copied());
     let selected = match arguments.select {
         Selection::Best => cv.best,
@@ -160,9 +160,18 @@ pub(crate) fn cv(registry: &LossRegistry, arguments: &CvArguments) -> Result<(),
             writeln!(out)?;
             cv_table(&cv).write(out)?;
             writeln!(out)?;
-            facts(out, &describe_cv(&cv, count))?;
-            facts(out, &describe_fit(&data, fit))
+            facts(out, &[describe_cv(&cv, count), describe_fit(&data, fit)].concat())
         }),
+    }
+}
+
+/// A loss that the solver cannot take is a matter of usage, all else one of the job.
+fn refusal(error: optim::Error) -> Failure {
+    match error {
+        optim::Error::Unsuitable { .. } | optim::Error::TooLargeForMm { .. } => {
+            Failure::usage(error)
+        }
+        _ => Failure::job(error),
     }
 }
 

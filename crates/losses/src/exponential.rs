@@ -73,14 +73,32 @@ impl MarginLoss for Exponential {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| exp(-u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            #[inline(always)]
+            move |u| exp(-u),
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| -exp(-u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            #[inline(always)]
+            move |u| -exp(-u),
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| exp(-u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            #[inline(always)]
+            move |u| exp(-u),
+        );
     }
 }

@@ -162,14 +162,32 @@ impl MarginLoss for GargRoth {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| exp(self.exponent(u)));
+        let loss = *self;
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| exp(self.exponent(u)),
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| self.slope(u, exp(self.exponent(u))));
+        let loss = *self;
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| loss.slope(u, exp(loss.exponent(u))),
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| self.bend(u, exp(self.exponent(u))));
+        let loss = *self;
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| loss.bend(u, exp(loss.exponent(u))),
+        );
     }
 }

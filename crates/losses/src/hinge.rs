@@ -76,11 +76,21 @@ impl MarginLoss for Hinge {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u >= 1.0 { 0.0 } else { 1.0 - u });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u >= 1.0 { 0.0 } else { 1.0 - u },
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u >= 1.0 { 0.0 } else { -1.0 });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u >= 1.0 { 0.0 } else { -1.0 },
+        );
     }
 
     fn second_derivatives(&self, _margins: &[f64], out: &mut [f64]) {

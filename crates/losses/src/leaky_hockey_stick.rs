@@ -77,14 +77,29 @@ impl MarginLoss for LeakyHockeyStick {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u > 1.0 { -ln(u) } else { 1.0 - u });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u > 1.0 { -ln(u) } else { 1.0 - u },
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| -1.0 / if u > 1.0 { u } else { 1.0 });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| -1.0 / if u > 1.0 { u } else { 1.0 },
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u >= 1.0 { 1.0 / (u * u) } else { 0.0 });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u >= 1.0 { 1.0 / (u * u) } else { 0.0 },
+        );
     }
 }

@@ -122,7 +122,12 @@ impl MarginLoss for LeakyRelu {
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let lambda = self.lambda;
-        map(margins, out, |u| if u <= 0.0 { lambda - 1.0 } else { -lambda });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u <= 0.0 { lambda - 1.0 } else { -lambda },
+        );
     }
 
     fn second_derivatives(&self, _margins: &[f64], out: &mut [f64]) {

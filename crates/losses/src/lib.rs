@@ -79,3 +79,8 @@ pub use smoothed_hinge::SmoothedHinge;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 pub use zero_one::ZeroOne;
+
+/// The example of the README, run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

@@ -145,16 +145,31 @@ impl MarginLoss for LogCoshMarginPursuit {
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
         let LogCoshMarginPursuit { gamma, scale } = *self;
-        map(margins, out, |u| scale * scale * log_cosh((gamma - u) / scale));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| scale * scale * log_cosh((gamma - u) / scale),
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let LogCoshMarginPursuit { gamma, scale } = *self;
-        map(margins, out, |u| -scale * tanh((gamma - u) / scale));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| -scale * tanh((gamma - u) / scale),
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let LogCoshMarginPursuit { gamma, scale } = *self;
-        map(margins, out, |u| sech_squared((gamma - u) / scale));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| sech_squared((gamma - u) / scale),
+        );
     }
 }

@@ -84,20 +84,38 @@ impl MarginLoss for Logistic {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| (-u).max(0.0) + ln_1p(exp(-u.abs())));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            #[inline(always)]
+            move |u| (-u).max(0.0) + ln_1p(exp(-u.abs())),
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| {
-            let e = exp(-u.abs());
-            -(if u > 0.0 { e } else { 1.0 }) / (1.0 + e)
-        });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            #[inline(always)]
+            move |u| {
+                let e = exp(-u.abs());
+                -(if u > 0.0 { e } else { 1.0 }) / (1.0 + e)
+            },
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| {
-            let e = exp(-u.abs());
-            e / ((1.0 + e) * (1.0 + e))
-        });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            #[inline(always)]
+            move |u| {
+                let e = exp(-u.abs());
+                e / ((1.0 + e) * (1.0 + e))
+            },
+        );
     }
 }

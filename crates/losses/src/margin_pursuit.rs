@@ -123,16 +123,31 @@ impl MarginLoss for MarginPursuit {
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
         let MarginPursuit { gamma, scale } = *self;
-        map(margins, out, |u| scale * scale * rho((gamma - u) / scale));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| scale * scale * rho((gamma - u) / scale),
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let MarginPursuit { gamma, scale } = *self;
-        map(margins, out, |u| -scale * psi((gamma - u) / scale));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| -scale * psi((gamma - u) / scale),
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let MarginPursuit { gamma, scale } = *self;
-        map(margins, out, |u| psi_prime((gamma - u) / scale));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| psi_prime((gamma - u) / scale),
+        );
     }
 }

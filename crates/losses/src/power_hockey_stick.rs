@@ -114,22 +114,37 @@ impl MarginLoss for PowerHockeyStick {
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
         let r = self.r;
-        map(margins, out, |u| {
-            let tail = -r * exp_m1(ln(if u > 1.0 { u } else { 1.0 }) / r);
-            if u > 1.0 { tail } else { 1.0 - u }
-        });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| {
+                let tail = -r * exp_m1(ln(if u > 1.0 { u } else { 1.0 }) / r);
+                if u > 1.0 { tail } else { 1.0 - u }
+            },
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let degree = self.degree;
-        map(margins, out, |u| -exp(-degree * ln(if u > 1.0 { u } else { 1.0 })));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| -exp(-degree * ln(if u > 1.0 { u } else { 1.0 })),
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let degree = self.degree;
-        map(margins, out, |u| {
-            let tail = degree * exp(-degree * ln(if u > 1.0 { u } else { 1.0 })) / u;
-            if u >= 1.0 { tail } else { 0.0 }
-        });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| {
+                let tail = degree * exp(-degree * ln(if u > 1.0 { u } else { 1.0 })) / u;
+                if u >= 1.0 { tail } else { 0.0 }
+            },
+        );
     }
 }

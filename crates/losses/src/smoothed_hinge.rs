@@ -128,16 +128,31 @@ impl MarginLoss for SmoothedHinge {
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
         let width = self.width;
-        map(margins, out, |u| value(width, u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| value(width, u),
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let width = self.width;
-        map(margins, out, |u| derivative(width, u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| derivative(width, u),
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
         let width = self.width;
-        map(margins, out, |u| second_derivative(width, u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| second_derivative(width, u),
+        );
     }
 }

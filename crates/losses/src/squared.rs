@@ -3,8 +3,8 @@ use crate::{Interval, MarginLoss};
 
 /// The squared loss, `L(u) = (1 - u)^2`: least squares on the labels, as `(1 - y f)^2 = (y - f)^2`.
 ///
-/// Convex, smooth, at least 0, `L'' = 2`, classification-calibrated; it also punishes margins beyond
-/// 1. Conjugate `L*(-t) = t^2/4 - t`; population minimiser `2 eta - 1`, so a score `f` stands for
+/// Convex, smooth, at least 0, `L'' = 2`, classification-calibrated. It punishes margins beyond 1
+/// too. Conjugate `L*(-t) = t^2/4 - t`; population minimiser `2 eta - 1`, so a score `f` stands for
 /// the probability `(1 + f)/2`.
 ///
 /// Source: least squares; its calibration in Bartlett, Jordan and McAuliffe, JASA 101 (2006).
@@ -57,11 +57,21 @@ impl MarginLoss for Squared {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| (1.0 - u) * (1.0 - u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| (1.0 - u) * (1.0 - u),
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| -2.0 * (1.0 - u));
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| -2.0 * (1.0 - u),
+        );
     }
 
     fn second_derivatives(&self, _margins: &[f64], out: &mut [f64]) {

@@ -57,14 +57,29 @@ impl MarginLoss for SquaredHinge {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u >= 1.0 { 0.0 } else { (1.0 - u) * (1.0 - u) });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u >= 1.0 { 0.0 } else { (1.0 - u) * (1.0 - u) },
+        );
     }
 
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u >= 1.0 { 0.0 } else { -2.0 * (1.0 - u) });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u >= 1.0 { 0.0 } else { -2.0 * (1.0 - u) },
+        );
     }
 
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u <= 1.0 { 2.0 } else { 0.0 });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u <= 1.0 { 2.0 } else { 0.0 },
+        );
     }
 }

@@ -7,7 +7,9 @@
 use pulp::Arch;
 use std::f64::consts::LN_2;
 
-/// `out[i] = f(input[i])`. The closure must be branch-free to be worth it.
+/// `out[i] = f(input[i])`. To be worth it the closure must be branch-free, own what it captures and,
+/// unless it is tiny, be `#[inline(always)]`: only where it is inlined is it compiled anew for each
+/// instruction set.
 ///
 /// # Panics
 /// If the slices differ in length: a programming error of the caller.
@@ -16,12 +18,23 @@ pub(crate) fn map(input: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64 + Copy)
     assert_eq!(input.len(), out.len(), "input and output of a batch evaluation differ in length");
     Arch::new().dispatch(
         #[inline(always)]
-        || {
+        move || {
+            // Copied, so that the compiler sees that writing to the output leaves it alone.
+            let f = f;
             for (o, &u) in out.iter_mut().zip(input) {
                 *o = f(u);
             }
         },
     );
+}
+
+/// The polynomial with these coefficients, constant first, by Horner's rule. Written out, because a
+/// loop over the coefficients keeps the compiler from vectorising the loop over the elements.
+macro_rules! polynomial {
+    ($x:expr; $coefficient:expr) => { $coefficient };
+    ($x:expr; $coefficient:expr, $($rest:expr),+) => {
+        $coefficient + $x * polynomial!($x; $($rest),+)
+    };
 }
 
 /// `ln 2` without its last 32 bits, so that its product with an exponent is exact.
@@ -51,10 +64,8 @@ pub(crate) fn ln(x: f64) -> f64 {
     let f = m - 1.0;
     let s = f / (2.0 + f);
     let z = s * s;
-    let mut series = 1.0 / 21.0;
-    for odd in [19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
-        series = series * z + 1.0 / odd;
-    }
+    let series = polynomial!(z; 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0, 1.0 / 11.0, 1.0 / 13.0,
+        1.0 / 15.0, 1.0 / 17.0, 1.0 / 19.0, 1.0 / 21.0);
     // 2 artanh s = 2 s + 2 s z series, with 2 s = f - s f kept apart so that f enters unrounded.
     let half_square = 0.5 * f * f;
     let tail = s * (half_square + 2.0 * z * series);
@@ -76,10 +87,9 @@ fn exp_parts(x: f64) -> (f64, f64) {
     let shifted = x * std::f64::consts::LOG2_E + SHIFTER;
     let k = shifted - SHIFTER;
     let r = (x - k * LN_2_HIGH) - k * LN_2_LOW;
-    let mut series = 1.0 / 13.0;
-    for divisor in [12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0] {
-        series = 1.0 / divisor * (1.0 + r * series);
-    }
+    let series = polynomial!(r; 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0,
+        1.0 / 5040.0, 1.0 / 40_320.0, 1.0 / 362_880.0, 1.0 / 3_628_800.0, 1.0 / 39_916_800.0,
+        1.0 / 479_001_600.0, 1.0 / 6_227_020_800.0);
     let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(0.5f64.to_bits()));
     (r + r * r * series, power)
 }

@@ -61,7 +61,12 @@ impl MarginLoss for ZeroOne {
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(margins, out, |u| if u > 0.0 { 0.0 } else { 1.0 });
+        map(
+            margins,
+            out,
+            #[inline(always)]
+            move |u| if u > 0.0 { 0.0 } else { 1.0 },
+        );
     }
 
     fn derivatives(&self, _margins: &[f64], out: &mut [f64]) {

@@ -36,7 +36,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(20000))]
+    #![proptest_config(config(500))]
 
     #[test]
     fn specifications_round_trip(loss in any_loss()) {
@@ -137,7 +137,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(5000))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn any_parameters_conform(loss in any_loss()) {

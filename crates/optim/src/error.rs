@@ -26,14 +26,12 @@ pub enum Error {
     #[error("the tolerance is {0}, but must be a finite number greater than 0")]
     Tolerance(f64),
     /// The loss lacks a property that the solver is built on.
-    #[error("loss '{loss}' {lacks}, which {solver} needs; {alternative}")]
+    #[error("loss '{loss}' {lacks}; {alternative}")]
     Unsuitable {
         /// Specification of the loss.
         loss: String,
-        /// The missing property, as in "is not convex".
+        /// The missing property and who needs it, as in "has no finite curvature, which MM needs".
         lacks: &'static str,
-        /// The solver, or all of them.
-        solver: &'static str,
         /// What to do instead.
         alternative: &'static str,
     },
@@ -73,7 +71,7 @@ pub enum Error {
     #[error("no sample of class '{0}' has a positive weight: two classes are needed")]
     OneClass(String),
     /// Cross-validation folds leave a class out of a training set.
-    #[error("fold {fold} holds every sample of class '{class}', so nothing is left to train on")]
+    #[error("fold {} holds every sample of class '{class}', so nothing is left to train on", fold + 1)]
     Fold {
         /// The fold, counted from 0.
         fold: usize,
@@ -81,7 +79,7 @@ pub enum Error {
         class: String,
     },
     /// A fold number is skipped.
-    #[error("fold {0} has no rows")]
+    #[error("fold {} has no rows", .0 + 1)]
     EmptyFold(usize),
     /// Cross-validation needs two folds or more.
     #[error("cross-validation needs at least 2 folds, found {0}")]

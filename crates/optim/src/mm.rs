@@ -42,8 +42,7 @@ impl Majorizer {
     pub(crate) fn of<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<Self, Error> {
         let curvature = objective.loss.curvature().ok_or_else(|| Error::Unsuitable {
             loss: objective.loss.specification(),
-            lacks: "has no finite curvature",
-            solver: "MM",
+            lacks: "has no finite curvature, which MM needs",
             alternative: "the newton solver does without",
         })?;
         let order = objective.design.columns() + 1;

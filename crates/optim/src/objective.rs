@@ -144,19 +144,17 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     /// Whether the loss has what every solver here is built on.
     pub(crate) fn check_loss(&self) -> Result<(), Error> {
         let unsuitable = |lacks, alternative| {
-            Err(Error::Unsuitable {
-                loss: self.loss.specification(),
-                lacks,
-                solver: "a certified fit",
-                alternative,
-            })
+            Err(Error::Unsuitable { loss: self.loss.specification(), lacks, alternative })
         };
         if !self.loss.is_convex() {
-            unsuitable("is not convex", "a convex loss such as lhs or logistic has a duality gap")
+            unsuitable(
+                "is not convex, and without convexity no duality gap certifies a fit",
+                "lhs and logistic are convex",
+            )
         } else if !self.loss.is_differentiable() {
             unsuitable(
-                "has a kink",
-                "smoothed-hinge or squared-hinge are its differentiable relatives",
+                "has a kink, and the solvers here need a differentiable loss",
+                "smoothed-hinge and squared-hinge are the differentiable relatives of the hinge",
             )
         } else {
             Ok(())

@@ -1,0 +1,425 @@
+//! The command from outside: what it prints, how it ends, what it leaves behind.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Twelve samples of two overlapping classes.
+const DATA: &str = "\
+height,width,label
+1.0,2.0,no
+1.5,0.5,no
+2.0,3.0,yes
+2.5,1.0,no
+3.0,2.5,yes
+3.5,0.0,no
+4.0,1.5,yes
+4.5,3.5,yes
+0.5,1.0,no
+5.0,0.5,yes
+1.0,4.0,yes
+2.0,0.0,no
+";
+
+struct Workshop {
+    folder: TempDir,
+}
+
+impl Workshop {
+    fn new() -> Self {
+        let workshop = Workshop { folder: TempDir::new().expect("a temporary folder") };
+        workshop.write("data.csv", DATA.as_bytes());
+        workshop
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &[u8]) {
+        std::fs::write(self.path(name), content).expect("a writable folder");
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_margins"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("the command runs")
+    }
+
+    /// Standard output of a run that must succeed and print nothing else.
+    fn output(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(text(&output.stderr), "", "{arguments:?}");
+        assert!(output.status.success(), "{arguments:?}");
+        text(&output.stdout)
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let arguments = [arguments, &["--format", "json"]].concat();
+        serde_json::from_str(&self.output(&arguments)).expect("a JSON document")
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+#[test]
+fn fit_prints_a_certified_fit() {
+    let workshop = Workshop::new();
+    insta::assert_snapshot!(workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1"]));
+}
+
+#[test]
+fn path_prints_a_table() {
+    let workshop = Workshop::new();
+    let arguments = ["path", "--data", "data.csv", "--loss", "l-r:r=2", "--lambdas", "1:1e-3:4"];
+    insta::assert_snapshot!(workshop.output(&arguments));
+}
+
+#[test]
+fn cv_prints_errors_and_the_selected_fit() {
+    let workshop = Workshop::new();
+    let arguments =
+        ["cv", "--data", "data.csv", "--loss", "logistic", "--lambdas", "1:1e-3:4", "--folds", "3"];
+    insta::assert_snapshot!(workshop.output(&arguments));
+}
+
+#[test]
+fn inspect_describes_data() {
+    let workshop = Workshop::new();
+    insta::assert_snapshot!(workshop.output(&["inspect", "--data", "data.csv"]));
+}
+
+#[test]
+fn the_path_document_is_stable() {
+    let workshop = Workshop::new();
+    let document = workshop.json(&["path", "--data", "data.csv", "--lambdas", "0.1,1"]);
+    let keys = |value: &Value| -> Vec<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    assert_eq!(keys(&document), ["data", "fits", "format", "training", "version"]);
+    assert_eq!(document["format"], "margins-path");
+    assert_eq!(document["version"], 1);
+    let fits = document["fits"].as_array().expect("fits");
+    assert_eq!(fits.len(), 2);
+    assert_eq!(
+        keys(&fits[0]),
+        [
+            "coef",
+            "converged",
+            "dual_objective",
+            "gradient_norm",
+            "intercept",
+            "iterations",
+            "lambda",
+            "objective",
+            "passes",
+            "relative_gap",
+            "status"
+        ]
+    );
+    assert_eq!(fits[0]["lambda"], 1.0);
+    for fit in fits {
+        assert_eq!(fit["converged"], true);
+        assert!(number(&fit["relative_gap"]) <= 1e-6);
+        assert!(number(&fit["dual_objective"]) <= number(&fit["objective"]));
+        assert_eq!(fit["coef"].as_array().expect("coefficients").len(), 2);
+    }
+}
+
+#[test]
+fn cv_selects_by_either_rule_and_saves_what_it_selected() {
+    let workshop = Workshop::new();
+    for (rule, key) in [("best", "best_lambda"), ("one-se", "one_standard_error_lambda")] {
+        let document = workshop.json(&[
+            "cv",
+            "--data",
+            "data.csv",
+            "--folds",
+            "3",
+            "--select",
+            rule,
+            "--out",
+            "model.json",
+        ]);
+        assert_eq!(document["all_certified"], true);
+        assert_eq!(document["lambdas"].as_array().expect("lambdas").len(), 100);
+        assert_eq!(document["fit"]["lambda"], document[key]);
+        let model = workshop.json(&["inspect", "--model", "model.json"]);
+        assert_eq!(model["lambda"], document[key]);
+        assert_eq!(model["coef"], document["fit"]["coef"]);
+    }
+}
+
+#[test]
+fn folds_may_come_with_the_data() {
+    let workshop = Workshop::new();
+    let with_folds: String = (DATA.lines().enumerate())
+        .map(|(i, line)| match i {
+            0 => format!("{line},part\n"),
+            _ => format!("{line},{}\n", ["a", "b", "c"][i % 3]),
+        })
+        .collect();
+    workshop.write("folds.csv", with_folds.as_bytes());
+    let arguments = ["cv", "--data", "folds.csv", "--fold-column", "part", "--lambdas", "0.1"];
+    let document = workshop.json(&arguments);
+    assert_eq!(document["folds"], 3);
+    assert_eq!(document["seed"], Value::Null);
+    assert_eq!(document["data"]["columns"], 2);
+}
+
+#[test]
+fn threads_change_no_number() {
+    let workshop = Workshop::new();
+    let run = |threads: &str| {
+        let data = "mixture:example=1,n=80,seed=3";
+        workshop.output(&["cv", "--data", data, "--threads", threads, "--format", "json"])
+    };
+    assert_eq!(run("1"), run("3"));
+}
+
+#[test]
+fn weights_and_solvers_agree_through_the_command() {
+    let workshop = Workshop::new();
+    let objective = |arguments: &[&str]| {
+        let common = ["fit", "--data", "data.csv", "--lambda", "0.05", "--tol", "1e-9"];
+        number(&workshop.json(&[&common[..], arguments].concat())["fits"][0]["objective"])
+    };
+    let newton = objective(&[]);
+    for solver in ["auto", "newton", "mm", "mm-accelerated"] {
+        assert!((objective(&["--solver", solver]) - newton).abs() < 1e-8 * newton.abs());
+    }
+    // Six of twelve are positive: balanced already.
+    assert!((objective(&["--class-weight", "balanced"]) - newton).abs() < 1e-8);
+    assert!(objective(&["--no-intercept"]) >= newton - 1e-9);
+}
+
+#[test]
+fn predictions_follow_the_model() {
+    let workshop = Workshop::new();
+    workshop.output(&[
+        "fit", "--data", "data.csv", "--loss", "logistic", "--lambda", "0.01", "--out", "m.json",
+    ]);
+    insta::assert_snapshot!(
+        workshop.output(&["predict", "--model", "m.json", "--data", "data.csv"])
+    );
+
+    let document = workshop.json(&["predict", "--model", "m.json", "--data", "data.csv"]);
+    assert_eq!(document["rows"], 12);
+    assert!(number(&document["metrics"]["auc"]) > 0.9);
+
+    // Without labels there is nothing to measure.
+    workshop.write("new.csv", b"height,width\n1,2\n5,3\n");
+    let document = workshop.json(&["predict", "--model", "m.json", "--data", "new.csv"]);
+    assert_eq!(document["metrics"], Value::Null);
+    assert_eq!(document["predictions"][0]["label"], "no");
+    assert_eq!(document["predictions"][1]["label"], "yes");
+
+    let summary = workshop.output(&[
+        "predict",
+        "--model",
+        "m.json",
+        "--data",
+        "data.csv",
+        "--out",
+        "predictions.csv",
+    ]);
+    insta::assert_snapshot!(summary);
+    let written = std::fs::read_to_string(workshop.path("predictions.csv")).expect("written");
+    assert_eq!(written.lines().count(), 13);
+}
+
+#[test]
+fn a_loss_without_probabilities_gives_none() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
+    let model = std::fs::read_to_string(workshop.path("m.json")).expect("a model");
+    workshop.write("hinge.json", model.replace("\"lhs\"", "\"hinge\"").as_bytes());
+    let output = workshop.output(&["predict", "--model", "hinge.json", "--data", "data.csv"]);
+    assert_eq!(output.lines().next(), Some("score,label"));
+}
+
+#[test]
+fn a_limit_that_was_met_is_a_warning() {
+    let workshop = Workshop::new();
+    let output = workshop.run(&[
+        "path",
+        "--data",
+        "data.csv",
+        "--lambdas",
+        "1:1e-5:4",
+        "--solver",
+        "mm",
+        "--max-iterations",
+        "3",
+    ]);
+    assert!(output.status.success());
+    insta::assert_snapshot!(text(&output.stderr));
+    assert!(text(&output.stdout).contains("not certified"));
+}
+
+#[test]
+fn a_failed_job_leaves_the_old_file() {
+    let workshop = Workshop::new();
+    workshop.write("m.json", b"old");
+    workshop.write("bad.csv", b"x,label\n1,a\n2,b\nnan,a\n");
+    let output = workshop.run(&["fit", "--data", "bad.csv", "--lambda", "1", "--out", "m.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read(workshop.path("m.json")).expect("still there"), b"old");
+    let output =
+        workshop.run(&["fit", "--data", "data.csv", "--lambda", "1", "--out", "no/such/m.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let left: Vec<_> = std::fs::read_dir(workshop.folder.path()).expect("a folder").collect();
+    assert_eq!(left.len(), 3, "no temporary file is left: {left:?}");
+}
+
+/// Malformed files, models and parameter values, with exit status and message.
+#[test]
+fn bad_input_gets_a_clear_message() {
+    let workshop = Workshop::new();
+    let model = workshop.path("model.json");
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "model.json"]);
+    let model = std::fs::read_to_string(Path::new(&model)).expect("a model");
+
+    let mut gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    gzip.extend_from_slice(b"not deflate");
+    let files: Vec<(&str, Vec<u8>)> = vec![
+        ("empty.csv", b"".to_vec()),
+        ("header-only.csv", b"x,label\n".to_vec()),
+        ("no-label.csv", b"x,y\n1,2\n".to_vec()),
+        ("only-label.csv", b"label\na\nb\n".to_vec()),
+        ("ragged.csv", b"x,y,label\n1,2,a\n1,b\n".to_vec()),
+        ("categorical.csv", b"x,colour,label\n1,red,a\n2,blue,b\n".to_vec()),
+        ("missing.csv", b"x,y,label\n1,,a\n2,3,b\n".to_vec()),
+        ("nan.csv", b"x,label\n1,a\nNaN,b\n".to_vec()),
+        ("inf.csv", b"x,label\n1,a\n-inf,b\n".to_vec()),
+        ("huge.csv", b"x,label\n1,a\n1e999,b\n".to_vec()),
+        ("one-class.csv", b"x,label\n1,a\n2,a\n".to_vec()),
+        ("three-classes.csv", b"x,label\n1,a\n2,b\n3,c\n".to_vec()),
+        ("twice.csv", b"x,x,label\n1,2,a\n3,4,b\n".to_vec()),
+        ("latin1.csv", b"h\xf6he,label\n1,a\n2,b\n".to_vec()),
+        ("weights.csv", b"x,w,label\n1,1,a\n2,-1,b\n".to_vec()),
+        ("zero-weights.csv", b"x,w,label\n1,1,a\n2,0,b\n".to_vec()),
+        ("one-fold.csv", b"x,fold,label\n1,1,a\n2,1,b\n3,1,a\n4,1,b\n".to_vec()),
+        ("class-fold.csv", b"x,fold,label\n1,1,a\n2,2,b\n3,1,a\n4,2,b\n".to_vec()),
+        ("broken.csv.gz", gzip),
+        ("duplicate.svm", b"+1 1:2 3:4\n-1 2:1 2:3\n".to_vec()),
+        ("zero-index.svm", b"+1 0:2\n-1 2:1\n".to_vec()),
+        ("no-colon.svm", b"+1 1:2\n-1 2\n".to_vec()),
+        ("bad-value.svm", b"+1 1:2\n-1 2:x\n".to_vec()),
+        ("bad-index.svm", b"+1 1:2\n-1 a:1\n".to_vec()),
+        ("nan.svm", b"+1 1:2\n-1 2:nan\n".to_vec()),
+        ("three.svm", b"+1 1:2\n-1 2:1\n0 1:1\n".to_vec()),
+        ("empty.svm", b"\n\n".to_vec()),
+        ("good.svm", b"+1 1:2 3:1\n-1 2:1\n".to_vec()),
+        ("data.xyz", DATA.as_bytes().to_vec()),
+        ("other-names.csv", DATA.replace("width", "depth").into_bytes()),
+        ("more-columns.csv", DATA.replace("width", "width,x").replace(".0,", ".0,1,").into_bytes()),
+        ("wide.csv", b"height,width,depth,label\n1,2,3,no\n2,1,3,yes\n".to_vec()),
+        ("text.json", b"{ \"format\": \"margins-model\"".to_vec()),
+        ("other.json", b"{ \"format\": \"recipe\" }".to_vec()),
+        ("future.json", model.replace("\"version\": 1", "\"version\": 99").into_bytes()),
+        ("no-coef.json", model.replace("\"coef\"", "\"koef\"").into_bytes()),
+        ("unknown-loss.json", model.replace("\"lhs\"", "\"lsh\"").into_bytes()),
+        ("short.json", model.replace("\"height\",", "").into_bytes()),
+    ];
+    for (name, content) in &files {
+        workshop.write(name, content);
+    }
+
+    let fit = |data: &'static str| vec!["fit", "--lambda", "0.1", "--data", data];
+    let with = |more: &[&'static str]| [&["fit", "--data", "data.csv"], more].concat();
+    let simulated = |data: &'static str| vec!["fit", "--lambda", "0.1", "--data", data];
+    let mut cases: Vec<Vec<&str>> = files
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| {
+            !name.ends_with(".json")
+                && !name.contains("weights")
+                && !name.contains("fold")
+                && !["good.svm", "other-names.csv", "wide.csv"].contains(name)
+        })
+        .map(fit)
+        .collect();
+    cases.extend([
+        fit("absent.csv"),
+        fit("."),
+        [&fit("data.csv")[..], &["--label", "klass"]].concat(),
+        [&fit("data.csv")[..], &["--positive", "maybe"]].concat(),
+        [&fit("data.csv")[..], &["--columns", "5"]].concat(),
+        [&fit("good.svm")[..], &["--columns", "2"]].concat(),
+        [&fit("good.svm")[..], &["--fold-column", "fold"]].concat(),
+        [&fit("weights.csv")[..], &["--weights-column", "w"]].concat(),
+        [&fit("weights.csv")[..], &["--weights-column", "v"]].concat(),
+        [&fit("zero-weights.csv")[..], &["--weights-column", "w"]].concat(),
+        vec!["cv", "--data", "one-fold.csv", "--fold-column", "fold"],
+        vec!["cv", "--data", "class-fold.csv", "--fold-column", "fold"],
+        vec!["cv", "--data", "data.csv", "--folds", "1"],
+        vec!["cv", "--data", "data.csv", "--folds", "7"],
+        vec!["cv", "--data", "data.csv", "--folds", "3", "--fold-column", "fold"],
+        with(&["--lambda", "0"]),
+        with(&["--lambda", "-1"]),
+        with(&["--lambda", "nan"]),
+        with(&["--lambda", "much"]),
+        with(&[]),
+        with(&["--lambda", "1", "--tol", "0"]),
+        with(&["--lambda", "1", "--threads", "0"]),
+        with(&["--lambda", "1", "--solver", "magic"]),
+        with(&["--lambda", "1", "--loss", "lsh"]),
+        with(&["--lambda", "1", "--loss", ""]),
+        with(&["--lambda", "1", "--loss", "l-r:r=1"]),
+        with(&["--lambda", "1", "--loss", "l-r:r=two"]),
+        with(&["--lambda", "1", "--loss", "l-r:q=2"]),
+        with(&["--lambda", "1", "--loss", "l-r:r=2,r=3"]),
+        with(&["--lambda", "1", "--loss", "lhs:r=2"]),
+        with(&["--lambda", "1", "--loss", "margin-pursuit:gamma=1,scale=0"]),
+        with(&["--lambda", "1", "--loss", "hinge"]),
+        with(&["--lambda", "1", "--loss", "garg-roth"]),
+        with(&["--lambda", "1", "--loss", "exponential", "--solver", "mm"]),
+        vec!["path", "--data", "data.csv", "--lambdas", "1:0:10"],
+        vec!["path", "--data", "data.csv", "--lambdas", "1:0.1:1"],
+        vec!["path", "--data", "data.csv", "--lambdas", "1:0.1"],
+        vec!["path", "--data", "data.csv", "--lambdas", "1,x"],
+        simulated("mixture:example=4"),
+        simulated("mixture:example=3,p=7"),
+        simulated("mixture:n=1"),
+        simulated("mixture:size=3"),
+        simulated("mixture:n=many"),
+        vec!["predict", "--model", "absent.json", "--data", "data.csv"],
+        vec!["predict", "--model", "text.json", "--data", "data.csv"],
+        vec!["predict", "--model", "other.json", "--data", "data.csv"],
+        vec!["predict", "--model", "future.json", "--data", "data.csv"],
+        vec!["predict", "--model", "no-coef.json", "--data", "data.csv"],
+        vec!["predict", "--model", "unknown-loss.json", "--data", "data.csv"],
+        vec!["predict", "--model", "short.json", "--data", "data.csv"],
+        vec!["predict", "--model", "model.json", "--data", "other-names.csv"],
+        vec!["predict", "--model", "model.json", "--data", "wide.csv"],
+        vec!["predict", "--model", "model.json", "--data", "good.svm"],
+        vec!["inspect"],
+        vec!["frobnicate"],
+    ]);
+    let report: String = cases
+        .iter()
+        .map(|arguments| {
+            let output = workshop.run(arguments);
+            assert_ne!(output.status.code(), Some(0), "{arguments:?} succeeded");
+            assert_eq!(text(&output.stdout), "", "{arguments:?}");
+            let message = text(&output.stderr);
+            let message = message.split("\n\nUsage:").next().unwrap_or_default();
+            let message = message.split("\n\nFor more").next().unwrap_or_default().trim_end();
+            let status = output.status.code().unwrap_or(-1);
+            format!("$ margins {}\n[{status}] {message}\n\n", arguments.join(" "))
+        })
+        .collect();
+    insta::assert_snapshot!(report);
+}
