@@ -79,7 +79,7 @@ fn draw_loss(loss: &dyn MarginLoss, file: &Path) -> Outcome {
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
+        .position(SeriesLabelPosition::UpperMiddle)
         .background_style(WHITE.mix(0.9))
         .border_style(BLACK.mix(0.3))
         .draw()?;

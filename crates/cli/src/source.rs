@@ -140,6 +140,6 @@ impl Simulation {
     }
 }
 
-fn refuse(reason: String) -> Failure {
+fn refuse(reason: impl std::fmt::Display) -> Failure {
     Failure::Usage(format!("simulated data: {reason}"))
 }

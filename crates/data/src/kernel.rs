@@ -1,7 +1,7 @@
 //! Inner loops over contiguous samples, compiled for every instruction set and dispatched at run
 //! time. Sums run in a fixed number of lanes, so that results do not depend on the instruction set.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 const LANES: usize = 8;
 
@@ -42,14 +42,7 @@ pub(crate) fn multiply(samples: &[f64], w: &[f64], out: &mut [f64]) {
     if w.is_empty() {
         return out.fill(0.0);
     }
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (o, sample) in out.iter_mut().zip(samples.chunks_exact(w.len())) {
-                *o = dot_lanes(sample, w);
-            }
-        },
-    );
+    Arch::new().dispatch(Multiply { samples, w, out });
 }
 
 /// `out += sum_i z_i samples_i`.
@@ -57,14 +50,44 @@ pub(crate) fn multiply_transposed(samples: &[f64], z: &[f64], out: &mut [f64]) {
     if out.is_empty() {
         return;
     }
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (&z, sample) in z.iter().zip(samples.chunks_exact(out.len())) {
-                for (o, x) in out.iter_mut().zip(sample) {
-                    *o += z * x;
-                }
+    Arch::new().dispatch(MultiplyTransposed { samples, z, out });
+}
+
+/// The loop of [`multiply`]. Not a closure, because the way to call one is a function that is not
+/// inlined into the code for an instruction set if the body is long.
+struct Multiply<'a> {
+    samples: &'a [f64],
+    w: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (o, sample) in self.out.iter_mut().zip(self.samples.chunks_exact(self.w.len())) {
+            *o = dot_lanes(sample, self.w);
+        }
+    }
+}
+
+/// The loop of [`multiply_transposed`].
+struct MultiplyTransposed<'a> {
+    samples: &'a [f64],
+    z: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for MultiplyTransposed<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (&z, sample) in self.z.iter().zip(self.samples.chunks_exact(self.out.len())) {
+            for (o, x) in self.out.iter_mut().zip(sample) {
+                *o += z * x;
             }
-        },
-    );
+        }
+    }
 }

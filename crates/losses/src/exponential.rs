@@ -77,7 +77,6 @@ impl MarginLoss for Exponential {
             margins,
             out,
             #[inline(always)]
-            #[inline(always)]
             move |u| exp(-u),
         );
     }
@@ -87,7 +86,6 @@ impl MarginLoss for Exponential {
             margins,
             out,
             #[inline(always)]
-            #[inline(always)]
             move |u| -exp(-u),
         );
     }
@@ -96,7 +94,6 @@ impl MarginLoss for Exponential {
         map(
             margins,
             out,
-            #[inline(always)]
             #[inline(always)]
             move |u| exp(-u),
         );

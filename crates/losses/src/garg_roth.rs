@@ -53,7 +53,7 @@ impl GargRoth {
     /// The exponent of the loss.
     #[inline(always)]
     fn exponent(&self, u: f64) -> f64 {
-        if u > 0.0 { -self.alpha * u * u } else { -self.beta * u }
+        -u * if u > 0.0 { self.alpha * u } else { self.beta }
     }
 
     /// `L'` and `L''` from the value; 0 where that has underflowed, also at infinity.
@@ -167,7 +167,7 @@ impl MarginLoss for GargRoth {
             margins,
             out,
             #[inline(always)]
-            move |u| exp(self.exponent(u)),
+            move |u| exp(loss.exponent(u)),
         );
     }
 

@@ -88,7 +88,6 @@ impl MarginLoss for Logistic {
             margins,
             out,
             #[inline(always)]
-            #[inline(always)]
             move |u| (-u).max(0.0) + ln_1p(exp(-u.abs())),
         );
     }
@@ -97,7 +96,6 @@ impl MarginLoss for Logistic {
         map(
             margins,
             out,
-            #[inline(always)]
             #[inline(always)]
             move |u| {
                 let e = exp(-u.abs());
@@ -110,7 +108,6 @@ impl MarginLoss for Logistic {
         map(
             margins,
             out,
-            #[inline(always)]
             #[inline(always)]
             move |u| {
                 let e = exp(-u.abs());

@@ -4,7 +4,7 @@
 //! The maps apply the same arithmetic to every element, so their results do not depend on the
 //! instruction set: there is no reduction and no contraction to fused operations.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use std::f64::consts::LN_2;
 
 /// `out[i] = f(input[i])`. To be worth it the closure must be branch-free, own what it captures and,
@@ -16,16 +16,27 @@ use std::f64::consts::LN_2;
 #[inline(always)]
 pub(crate) fn map(input: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64 + Copy) {
     assert_eq!(input.len(), out.len(), "input and output of a batch evaluation differ in length");
-    Arch::new().dispatch(
-        #[inline(always)]
-        move || {
-            // Copied, so that the compiler sees that writing to the output leaves it alone.
-            let f = f;
-            for (o, &u) in out.iter_mut().zip(input) {
-                *o = f(u);
-            }
-        },
-    );
+    Arch::new().dispatch(Map { input, out, f });
+}
+
+/// The loop of [`map`]. Not a closure, because the standard library's way to call one is a function
+/// that is not inlined if the body is long.
+struct Map<'a, F> {
+    input: &'a [f64],
+    out: &'a mut [f64],
+    f: F,
+}
+
+impl<F: Fn(f64) -> f64> WithSimd for Map<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Map { input, out, f } = self;
+        for (o, &u) in out.iter_mut().zip(input) {
+            *o = f(u);
+        }
+    }
 }
 
 /// The polynomial with these coefficients, constant first, by Horner's rule. Written out, because a

@@ -184,7 +184,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
         loop {
             let slope = self.intercept_slope(point);
             self.residual = slope;
-            if !(slope.abs() > 2.0 * f64::EPSILON * self.total_slope()) {
+            if slope.is_nan() || slope.abs() <= 2.0 * f64::EPSILON * self.total_slope() {
                 return;
             }
             let b = point.intercept;

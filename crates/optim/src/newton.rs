@@ -34,140 +34,132 @@ impl System {
         System::Dense(DMatrix::zeros(p + 1, p + 1))
     }
 
-    /// The Newton direction, with its products left to the caller; `None` if H is numerically
-    /// indefinite.
-    fn direction(
-        &mut self,
-        design: &Design,
-        curvatures: &[f64],
-        lambda: Lambda,
-        gradient: &[f64],
-        with_intercept: bool,
-        passes: &mut usize,
-    ) -> Option<(f64, Vec<f64>)> {
+    /// The Newton direction; `None` if H is numerically indefinite.
+    fn solve(&mut self, equation: &Equation<'_>, passes: &mut usize) -> Option<(f64, Vec<f64>)> {
         match self {
             System::Dense(hessian) => {
                 *passes += 1;
-                design.weighted_gram(curvatures, hessian);
-                dense_direction(hessian, lambda, gradient, with_intercept)
+                equation.factorize_and_solve(hessian)
             }
-            System::ConjugateGradients => Some(conjugate_gradients(
-                design,
-                curvatures,
-                lambda,
-                gradient,
-                with_intercept,
-                passes,
-            )),
+            System::ConjugateGradients => Some(equation.iterate(passes)),
         }
     }
 }
 
-fn dense_direction(
-    hessian: &mut DMatrix<f64>,
-    lambda: Lambda,
-    gradient: &[f64],
+/// `H d = -g` at one point.
+struct Equation<'a> {
+    design: &'a Design,
+    /// `D`.
+    curvatures: &'a [f64],
+    /// `2 lambda`.
+    ridge: f64,
+    /// Gradient in the coefficients; that in the intercept is zero.
+    gradient: &'a [f64],
+    /// Whether the intercept takes part.
     with_intercept: bool,
-) -> Option<(f64, Vec<f64>)> {
-    let q = hessian.nrows();
-    for j in 1..q {
-        hessian[(j, j)] += 2.0 * lambda.get();
-    }
-    if with_intercept {
-        // No curvature at all in the intercept (every margin on a straight part of the loss) leaves
-        // it where it is: its slope is zero already.
-        let floor = f64::EPSILON * (1.0 + hessian[(0, 0)]);
-        hessian[(0, 0)] += floor;
-    } else {
-        hessian.column_mut(0).fill(0.0);
-        hessian[(0, 0)] = 1.0;
-    }
-    let view = MatRef::from_column_major_slice(hessian.as_slice(), q, q);
-    let factor = view.llt(Side::Lower).ok()?;
-    let mut right = Mat::from_fn(q, 1, |j, _| if j == 0 { 0.0 } else { -gradient[j - 1] });
-    factor.solve_in_place(&mut right);
-    let solution = right.col_as_slice(0);
-    solution.iter().all(|d| d.is_finite()).then(|| (solution[0], solution[1..].to_vec()))
+    /// The norm of a residual that will do.
+    enough: f64,
 }
 
-/// Inexact Newton direction: residual at most a tenth of the gradient, less near the minimum.
-fn conjugate_gradients(
-    design: &Design,
-    curvatures: &[f64],
-    lambda: Lambda,
-    gradient: &[f64],
-    with_intercept: bool,
-    passes: &mut usize,
-) -> (f64, Vec<f64>) {
-    const MOST_STEPS: usize = 500;
-    let (n, q) = (design.rows(), design.columns() + 1);
-    let ridge = 2.0 * lambda.get();
-
-    // Diagonal of H; entry 0 is the intercept's.
-    let mut diagonal = vec![ridge; q];
-    diagonal[0] = curvatures.iter().sum();
-    for (sample, &d) in design.samples().zip(curvatures) {
-        if d > 0.0 {
-            sample.for_each(|column, x| diagonal[column + 1] += d * x * x);
+impl Equation<'_> {
+    fn factorize_and_solve(&self, hessian: &mut DMatrix<f64>) -> Option<(f64, Vec<f64>)> {
+        self.design.weighted_gram(self.curvatures, hessian);
+        let q = hessian.nrows();
+        for j in 1..q {
+            hessian[(j, j)] += self.ridge;
         }
-    }
-    *passes += 1;
-    let move_intercept = with_intercept && diagonal[0] > 0.0;
-    if !move_intercept {
-        diagonal[0] = f64::INFINITY;
+        if self.with_intercept {
+            // No curvature at all in the intercept (every margin on a straight part of the loss)
+            // leaves it where it is: its slope is zero already.
+            let floor = f64::EPSILON * (1.0 + hessian[(0, 0)]);
+            hessian[(0, 0)] += floor;
+        } else {
+            hessian.column_mut(0).fill(0.0);
+            hessian[(0, 0)] = 1.0;
+        }
+        let view = MatRef::from_column_major_slice(hessian.as_slice(), q, q);
+        let factor = view.llt(Side::Lower).ok()?;
+        let mut right = Mat::from_fn(q, 1, |j, _| if j == 0 { 0.0 } else { -self.gradient[j - 1] });
+        factor.solve_in_place(&mut right);
+        let solution = right.col_as_slice(0);
+        solution.iter().all(|d| d.is_finite()).then(|| (solution[0], solution[1..].to_vec()))
     }
 
-    let mut products = vec![0.0; n];
-    let mut multiply = |direction: &[f64], out: &mut [f64]| {
-        design.multiply(&direction[1..], &mut products);
-        let mut constant = 0.0;
-        for (product, &d) in products.iter_mut().zip(curvatures) {
+    /// The diagonal of H, the intercept's entry first; infinite where the intercept does not move.
+    fn diagonal(&self) -> Vec<f64> {
+        let mut diagonal = vec![self.ridge; self.design.columns() + 1];
+        diagonal[0] = self.curvatures.iter().sum();
+        for (sample, &d) in self.design.samples().zip(self.curvatures) {
+            if d > 0.0 {
+                sample.for_each(|column, x| diagonal[column + 1] += d * x * x);
+            }
+        }
+        if !self.with_intercept || diagonal[0] <= 0.0 {
+            diagonal[0] = f64::INFINITY;
+        }
+        diagonal
+    }
+
+    /// `out = H direction`; `products` is memory of length n.
+    fn multiply(&self, direction: &[f64], products: &mut [f64], out: &mut [f64]) {
+        self.design.multiply(&direction[1..], products);
+        for (product, &d) in products.iter_mut().zip(self.curvatures) {
             *product = d * (*product + direction[0]);
-            constant += *product;
         }
-        design.multiply_transposed(&products, &mut out[1..]);
-        *passes += 2;
-        out[0] = if move_intercept { constant } else { 0.0 };
+        out[0] = products.iter().sum();
+        self.design.multiply_transposed(products, &mut out[1..]);
         for (o, d) in out[1..].iter_mut().zip(&direction[1..]) {
-            *o += ridge * d;
-        }
-    };
-
-    let mut solution = vec![0.0; q];
-    let mut residual = Vec::with_capacity(q);
-    residual.push(0.0);
-    residual.extend(gradient.iter().map(|g| -g));
-    let norm = dot(&residual, &residual).sqrt();
-    let target = norm * norm.sqrt().min(0.1);
-    let precondition =
-        |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
-    let mut conditioned = precondition(&residual);
-    let mut direction = conditioned.clone();
-    let mut energy = dot(&residual, &conditioned);
-    let mut image = vec![0.0; q];
-    for _ in 0..MOST_STEPS {
-        multiply(&direction, &mut image);
-        let curvature = dot(&direction, &image);
-        if !(curvature > 0.0) {
-            break;
-        }
-        let step = energy / curvature;
-        for j in 0..q {
-            solution[j] += step * direction[j];
-            residual[j] -= step * image[j];
-        }
-        if dot(&residual, &residual).sqrt() <= target {
-            break;
-        }
-        conditioned = precondition(&residual);
-        let next = dot(&residual, &conditioned);
-        let ratio = next / energy;
-        energy = next;
-        for (d, c) in direction.iter_mut().zip(&conditioned) {
-            *d = c + ratio * *d;
+            *o += self.ridge * d;
         }
     }
-    (solution[0], solution.split_off(1))
+
+    /// Conjugate gradients preconditioned by the diagonal, until the residual is a tenth of the
+    /// gradient, less near the minimum, but never less than is enough.
+    fn iterate(&self, passes: &mut usize) -> (f64, Vec<f64>) {
+        const MOST_STEPS: usize = 500;
+        let diagonal = self.diagonal();
+        *passes += 1;
+        let q = diagonal.len();
+        let precondition =
+            |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
+
+        let mut solution = vec![0.0; q];
+        let mut residual: Vec<f64> =
+            std::iter::once(0.0).chain(self.gradient.iter().map(|g| -g)).collect();
+        let norm = dot(&residual, &residual).sqrt();
+        let target = (norm * norm.sqrt().min(0.1)).max(self.enough);
+        let mut conditioned = precondition(&residual);
+        let mut direction = conditioned.clone();
+        let mut energy = dot(&residual, &conditioned);
+        let mut image = vec![0.0; q];
+        let mut products = vec![0.0; self.curvatures.len()];
+        for _ in 0..MOST_STEPS {
+            self.multiply(&direction, &mut products, &mut image);
+            *passes += 2;
+            if diagonal[0].is_infinite() {
+                image[0] = 0.0;
+            }
+            let step = energy / dot(&direction, &image);
+            if !step.is_finite() {
+                break;
+            }
+            for j in 0..q {
+                solution[j] += step * direction[j];
+                residual[j] -= step * image[j];
+            }
+            if dot(&residual, &residual).sqrt() <= target {
+                break;
+            }
+            conditioned = precondition(&residual);
+            let next = dot(&residual, &conditioned);
+            let ratio = next / energy;
+            energy = next;
+            for (d, c) in direction.iter_mut().zip(&conditioned) {
+                *d = c + ratio * *d;
+            }
+        }
+        (solution[0], solution.split_off(1))
+    }
 }
 
 /// Minimises F from `point`, in place. On return the point's intercept is settled.
@@ -201,21 +193,23 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
 
         let mut passes = 0;
         let curvatures = evaluator.curvatures().to_vec();
-        let solved = system.direction(
-            &objective.design,
-            &curvatures,
-            lambda,
-            &evaluator.gradient,
-            objective.intercept,
-            &mut passes,
-        );
+        let equation = Equation {
+            design: &objective.design,
+            curvatures: &curvatures,
+            ridge: 2.0 * lambda.get(),
+            gradient: &evaluator.gradient,
+            with_intercept: objective.intercept,
+            // Half of the gradient norm at which the gap reaches the tolerance.
+            enough: (options.tolerance * certificate.objective.abs() * lambda.get()).sqrt(),
+        };
+        let solved = system.solve(&equation, &mut passes);
         evaluator.passes += passes + 1;
         let Some((intercept, coef)) = solved else {
             break Status::NumericalTrouble;
         };
         let direction = Point::at(objective, intercept, coef);
         let slope = dot(&evaluator.gradient, &direction.coef);
-        if !(slope < 0.0) {
+        if slope >= 0.0 || slope.is_nan() {
             break Status::Stalled;
         }
         let Some((next, next_certificate)) =
@@ -283,7 +277,7 @@ mod tests {
         for objective in [with, without] {
             for lambda in [1.0, 1e-2, 1e-5] {
                 let lambda = Lambda::new(lambda).expect("positive");
-                let mut solve = |mut system: System| {
+                let solve = |mut system: System| {
                     let mut point = Point::zero(&objective);
                     let mut evaluator = Evaluator::new(&objective);
                     let options = Options { tolerance: 1e-9, ..Options::default() };

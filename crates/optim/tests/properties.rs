@@ -205,9 +205,24 @@ proptest! {
             prop_assert!(plain.report.converged(), "{:?}", plain.report);
             prop_assert!(close(ray.report.objective, plain.report.objective, 1e-7));
         }
-        // On separable data the ray takes over, and then nothing is left to iterate.
-        if loss.homogeneous_tail().is_some() {
-            prop_assert!(ray.iter().skip(15).all(|fit| fit.report.iterations <= 1));
+        // Once every margin is on the tail the next solution is the last one scaled, and hardly
+        // anything is left to iterate.
+        let Some(tail) = loss.homogeneous_tail() else { return Ok(()) };
+        let beyond = |fit: &margins_optim::Fit| {
+            let scores = fit.decision_function(&design);
+            scores.iter().zip(labels.signs()).all(|(f, y)| f * y >= tail.from)
+        };
+        for pair in ray.windows(2).filter(|pair| beyond(&pair[0])) {
+            prop_assert!(beyond(&pair[1]));
+            let iterations = pair[1].report.iterations;
+            prop_assert!(iterations <= 2, "{iterations} iterations on the ray");
+            if iterations == 0 {
+                let ratio = pair[0].lambda.get() / pair[1].lambda.get();
+                let factor = ratio.powf(1.0 / (1.0 + tail.degree));
+                for (last, next) in pair[0].coef.iter().zip(&pair[1].coef) {
+                    prop_assert!((factor * last - next).abs() <= 1e-12 * next.abs());
+                }
+            }
         }
     }
 
