@@ -85,8 +85,7 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
     for contestant in &mut contestants {
         let seconds = contestant.median();
         let Some(cv) = &contestant.result else { continue };
-        let gaps = cv.fits.iter().zip(&cv.worst_relative_gap);
-        let worst = gaps.map(|(fit, &gap)| gap.max(fit.report.relative_gap)).fold(0.0, f64::max);
+        let worst = cv.worst_relative_gap.iter().copied().fold(0.0, f64::max);
         let above = cv.fits.iter().zip(&optimum).map(|(fit, best)| fit.report.objective - best);
         println!(
             "| {name} | {} | {} | {} | {seconds:.4} | {:.1} | {} of {} | {worst:.1e} | {:.1e} |",

@@ -1,6 +1,8 @@
 //! Automation of the workspace: `cargo xtask <task>`.
 
 mod compare;
+mod figure;
+mod margin_pursuit;
 mod msrv;
 mod pictures;
 
@@ -8,7 +10,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Automation of the margins workspace")]
@@ -23,6 +25,14 @@ enum Task {
     Msrv,
     /// Draw every loss with its derivative into docs/pictures
     Pictures,
+    /// Compute a figure of a paper as CSV and SVG
+    Experiment {
+        /// Which figure
+        name: Experiment,
+        /// Folder for the files
+        #[arg(long, default_value = "report")]
+        out: PathBuf,
+    },
     /// Time cross-validated linear paths against MM as published with its own stopping rule
     Compare {
         /// CSV files with a fold column
@@ -34,10 +44,36 @@ enum Task {
     },
 }
 
+/// Figures of the papers.
+#[derive(Clone, Copy, ValueEnum)]
+enum Experiment {
+    /// rho with its derivatives
+    MarginPursuitFig1,
+    /// H, Psi and its inverse over the level and the scale
+    MarginPursuitFig2,
+    /// The double-cube condition with its roots
+    MarginPursuitFig6,
+    /// The single-cube conditions with their roots
+    MarginPursuitFig7,
+}
+
+impl Experiment {
+    fn run(self, out: &Path) -> Outcome {
+        let figure = match self {
+            Experiment::MarginPursuitFig1 => margin_pursuit::figure_1(),
+            Experiment::MarginPursuitFig2 => margin_pursuit::figure_2()?,
+            Experiment::MarginPursuitFig6 => margin_pursuit::figure_6()?,
+            Experiment::MarginPursuitFig7 => margin_pursuit::figure_7()?,
+        };
+        figure.write(out)
+    }
+}
+
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Msrv => msrv::check(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
+        Task::Experiment { name, out } => name.run(&out),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
     };
     match result {

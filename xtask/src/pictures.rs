@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use margins::losses::{LossRegistry, MarginLoss};
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
 use crate::Outcome;
@@ -72,9 +73,9 @@ fn draw_loss(loss: &dyn MarginLoss, file: &Path) -> Outcome {
         let dashes = DashedLineSeries::new(curve, 6, 4, red.stroke_width(2));
         let series = chart.draw_series(dashes)?;
         if k == 0 {
-            series
-                .label("L'(u)")
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], red.stroke_width(2)));
+            series.label("L'(u)").legend(move |(x, y)| {
+                DashedPathElement::new([(x, y), (x + 20, y)], 6, 4, red.stroke_width(2))
+            });
         }
     }
     chart

@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Predict(PredictArguments),
     /// Describe a data file or a model
     Inspect(InspectArguments),
+    /// What an excess surrogate risk says about the misclassification risk: the Psi-transform
+    Psi(PsiArguments),
 }
 
 /// Where the data come from and how to read them.
@@ -215,12 +217,25 @@ pub(crate) struct InspectArguments {
     /// Model file
     #[arg(long, value_name = "FILE", conflicts_with = "data", required_unless_present = "data")]
     pub(crate) model: Option<PathBuf>,
-    /// Data file, as for the other commands
-    #[arg(long, value_name = "FILE")]
-    pub(crate) data: Option<String>,
-    /// Name of the label column [default: label]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) label: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: Option<DataArguments>,
+    /// Output
+    #[arg(long, default_value = "table")]
+    pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PsiArguments {
+    /// Loss, as for the other commands
+    #[arg(long)]
+    pub(crate) loss: String,
+    /// Excess misclassification risks in [0, 1], separated by commas; with --inverse excess surrogate
+    /// risks of at least 0
+    #[arg(long, value_name = "LIST", required = true, value_delimiter = ',', value_parser = number, allow_hyphen_values = true)]
+    pub(crate) at: Vec<f64>,
+    /// Evaluate the inverse: the most that the misclassification risk can exceed the least one by
+    #[arg(long)]
+    pub(crate) inverse: bool,
     /// Output
     #[arg(long, default_value = "table")]
     pub(crate) format: OutputFormat,

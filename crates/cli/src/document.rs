@@ -160,7 +160,7 @@ impl<'a> CvDocument<'a> {
                 lambda: cv.lambdas[k].get(),
                 mean_error: cv.mean_error[k],
                 standard_error: cv.standard_error[k],
-                worst_relative_gap: cv.worst_relative_gap[k].max(cv.fits[k].report.relative_gap),
+                worst_relative_gap: cv.worst_relative_gap[k],
                 certified: cv.certified[k],
             })
             .collect();

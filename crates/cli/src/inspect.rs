@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use margins::Model;
-use margins::data::read::ReadOptions;
 use margins::data::{Dataset, Standardizer};
 use margins::losses::LossRegistry;
 use serde::Serialize;
 
 use crate::args::{InspectArguments, OutputFormat};
 use crate::document::VERSION;
-use crate::source::{self, Simulation};
+use crate::source::Simulation;
 use crate::table::{Table, facts, gap, number};
 use crate::{Failure, emit};
 
@@ -58,11 +57,11 @@ pub(crate) fn inspect(
     if let Some(path) = &arguments.model {
         return inspect_model(registry, path, arguments.format);
     }
-    let Some(name) = &arguments.data else {
+    let Some(source) = &arguments.data else {
         return Err(Failure::Usage("one of --model and --data is needed".to_owned()));
     };
-    let options = ReadOptions { label: arguments.label.clone(), ..ReadOptions::default() };
-    let data = source::dataset(name, &options)?;
+    let name = &source.data;
+    let data = source.dataset()?;
     let mut document = describe(name, &data);
     if let Some(simulation) = Simulation::named(name)? {
         let (rate, error) = simulation.bayes_error()?;

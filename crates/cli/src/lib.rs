@@ -12,6 +12,7 @@ mod args;
 mod document;
 mod inspect;
 mod predict;
+mod psi;
 mod source;
 mod table;
 mod train;
@@ -66,6 +67,7 @@ pub fn run(
         Command::Cv(arguments) => train::cv(registry, &arguments),
         Command::Predict(arguments) => predict::predict(registry, &arguments),
         Command::Inspect(arguments) => inspect::inspect(registry, &arguments),
+        Command::Psi(arguments) => psi::psi(registry, &arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

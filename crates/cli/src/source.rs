@@ -13,7 +13,7 @@ use crate::args::{DataArguments, DataFormat};
 const MIXTURE: &str = "mixture:";
 
 impl DataArguments {
-    pub(crate) fn read_options(&self) -> ReadOptions {
+    fn read_options(&self) -> ReadOptions {
         ReadOptions {
             label: self.label.clone(),
             weights_column: self.weights_column.clone(),
@@ -29,7 +29,12 @@ impl DataArguments {
 
     /// The labelled data.
     pub(crate) fn dataset(&self) -> Result<Dataset, Failure> {
-        dataset(&self.data, &self.read_options())
+        match Simulation::named(&self.data)? {
+            Some(simulation) => simulation.draw(),
+            None => {
+                read::dataset(Path::new(&self.data), &self.read_options()).map_err(Failure::job)
+            }
+        }
     }
 
     /// The data to predict, for a model with this number of features.
@@ -52,14 +57,6 @@ impl DataArguments {
             options.columns = options.columns.or(Some(columns));
         }
         read::features(path, &options).map_err(Failure::job)
-    }
-}
-
-/// A file or a simulation, by its name.
-pub(crate) fn dataset(name: &str, options: &ReadOptions) -> Result<Dataset, Failure> {
-    match Simulation::named(name)? {
-        Some(simulation) => simulation.draw(),
-        None => read::dataset(Path::new(name), options).map_err(Failure::job),
     }
 }
 

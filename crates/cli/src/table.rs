@@ -48,7 +48,9 @@ pub(crate) fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> Result<()>
 /// At most six significant digits, in the notation that is shorter to read.
 pub(crate) fn number(x: f64) -> String {
     let size = x.abs();
-    if x == 0.0 || (1e-3..1e6).contains(&size) {
+    if !x.is_finite() {
+        x.to_string()
+    } else if x == 0.0 || (1e-3..1e6).contains(&size) {
         let digits = if x == 0.0 { 0 } else { (5 - size.log10().floor() as i32).max(0) as usize };
         trimmed(&format!("{x:.digits$}"))
     } else {

@@ -310,7 +310,7 @@ fn cv_table(cv: &CrossValidation) -> Table {
             number(cv.lambdas[k].get()),
             percent(cv.mean_error[k]),
             percent(cv.standard_error[k]),
-            gap(cv.worst_relative_gap[k].max(cv.fits[k].report.relative_gap)),
+            gap(cv.worst_relative_gap[k]),
             notes.join(", "),
         ]);
     }

@@ -4,6 +4,7 @@
 //! layers, from the bottom up:
 //!
 //! * [`losses`]: scalar mathematics of margin losses, and the trait for yours.
+//! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
 //! * [`Model`]: what a fit leaves behind, saved and loaded.
@@ -25,6 +26,7 @@
 
 pub mod model;
 
+pub use margins_calibration as calibration;
 pub use margins_data as data;
 pub use margins_losses as losses;
 pub use margins_optim as optim;

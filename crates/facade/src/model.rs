@@ -37,6 +37,14 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// The fit has no usable numbers.
+    #[error("{path} is not written, for the fit is of no use: {reason}")]
+    NotFinite {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The layout is newer than this program.
     #[error("{path} has model version {found}; this program reads versions up to {VERSION}")]
     Version {
@@ -143,8 +151,10 @@ impl Model {
     /// Writes the model as JSON, to a temporary file first that then takes the name `path`.
     ///
     /// # Errors
-    /// What the system says.
+    /// A fit whose numbers overflowed and that no program could apply; what the system says.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
+        self.check()
+            .map_err(|reason| Error::NotFinite { path: path.display().to_string(), reason })?;
         let io = |source| Error::Io { path: path.display().to_string(), source };
         write_atomically(path, |out| {
             serde_json::to_writer_pretty(&mut *out, self)?;
@@ -169,7 +179,9 @@ impl Model {
             Some(other) => return Err(refuse(format!("its format is '{other}', not '{FORMAT}'"))),
             None => return Err(refuse("it has no field 'format'".to_owned())),
         }
-        let version = value.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        let Some(version) = value.get("version").and_then(serde_json::Value::as_u64) else {
+            return Err(refuse("its field 'version' is missing or not a number".to_owned()));
+        };
         if version != u64::from(VERSION) {
             let found = u32::try_from(version).unwrap_or(u32::MAX);
             return Err(Error::Version { path: name(), found });
@@ -196,6 +208,11 @@ impl Model {
         }
         if !(self.intercept.is_finite() && self.coef.iter().all(|w| w.is_finite())) {
             return Err("a coefficient is not finite".to_owned());
+        }
+        let training = &self.training;
+        let numbers = [training.objective, training.dual_objective, training.relative_gap];
+        if !numbers.iter().all(|x| x.is_finite()) {
+            return Err("its objective or the gap of it is not finite".to_owned());
         }
         if self.positive_class == self.negative_class {
             return Err(format!("both of its classes are '{}'", self.positive_class));

@@ -64,6 +64,12 @@ impl MarginLoss for Exponential {
         Some(0.0)
     }
 
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        // 1 - sqrt(1 - a^2), without its cancellation.
+        let square = a * a;
+        Some(square / (1.0 + ((1.0 - a) * (1.0 + a)).sqrt()))
+    }
+
     fn population_minimizer(&self, eta: f64) -> f64 {
         0.5 * log_odds(eta)
     }

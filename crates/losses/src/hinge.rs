@@ -61,6 +61,10 @@ impl MarginLoss for Hinge {
         Some(0.0)
     }
 
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        Some(a)
+    }
+
     fn population_minimizer(&self, eta: f64) -> f64 {
         if eta > 0.5 {
             1.0

@@ -62,6 +62,11 @@ impl MarginLoss for LeakyHockeyStick {
         None
     }
 
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        // eta ln(eta / (1 - eta)) at eta = (1 + a)/2.
+        Some((1.0 + a) * a.atanh())
+    }
+
     fn population_minimizer(&self, eta: f64) -> f64 {
         if eta > 0.5 {
             eta / (1.0 - eta)

@@ -75,6 +75,14 @@ impl MarginLoss for Logistic {
         Some(0.0)
     }
 
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        // ((1 + a) ln(1 + a) + (1 - a) ln(1 - a)) / 2, without its cancellation near 0.
+        if a == 1.0 {
+            return Some(std::f64::consts::LN_2);
+        }
+        Some(a * a.atanh() + 0.5 * (-a * a).ln_1p())
+    }
+
     fn population_minimizer(&self, eta: f64) -> f64 {
         log_odds(eta)
     }

@@ -174,6 +174,15 @@ pub trait MarginLoss: Debug + Send + Sync {
         Some(if odds_against.is_nan() { 0.5 } else { 1.0 / (1.0 + odds_against.abs()) })
     }
 
+    /// The Psi-transform of Bartlett, Jordan and McAuliffe (2006) at `a` in [0, 1], where it has a
+    /// closed form: with `H(eta)` the least conditional risk, `Psi(a) = L(0) - H((1 + a)/2)` for a
+    /// convex calibrated loss. An excess surrogate risk of `Psi(a)` bounds the excess
+    /// misclassification risk by `a`. `None` without a closed form: the calibration crate then
+    /// computes it.
+    fn psi_transform(&self, _a: f64) -> Option<f64> {
+        None
+    }
+
     /// The tail on which scaling the margins scales the derivative, if there is one: it makes a
     /// lambda path beyond separation a ray in closed form.
     fn homogeneous_tail(&self) -> Option<HomogeneousTail> {

@@ -97,6 +97,12 @@ impl MarginLoss for PowerHockeyStick {
         None
     }
 
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        // (r - 1) eta ((eta / (1 - eta))^(1/(r - 1)) - 1) at eta = (1 + a)/2.
+        let r_1 = self.r - 1.0;
+        Some(0.5 * r_1 * (1.0 + a) * (2.0 * a.atanh() / r_1).exp_m1())
+    }
+
     fn population_minimizer(&self, eta: f64) -> f64 {
         let inverse = self.degree.recip();
         if eta > 0.5 {

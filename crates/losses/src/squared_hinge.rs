@@ -48,6 +48,10 @@ impl MarginLoss for SquaredHinge {
         Some(0.0)
     }
 
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        Some(a * a)
+    }
+
     fn population_minimizer(&self, eta: f64) -> f64 {
         2.0 * eta - 1.0
     }

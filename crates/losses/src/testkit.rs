@@ -65,6 +65,7 @@ pub fn violations(loss: &dyn MarginLoss) -> Vec<String> {
     examination.lower_bound();
     examination.population_minimizer();
     examination.probability();
+    examination.psi_transform();
     examination.homogeneous_tail();
     examination.batches();
     examination.found
@@ -559,6 +560,21 @@ impl Examination<'_> {
                     || format!("{probability:?} at the minimiser {at:e} for eta = {eta}"),
                 );
             }
+        }
+    }
+
+    fn psi_transform(&mut self) {
+        let loss = self.loss;
+        for a in [0.0, 1e-6, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99] {
+            let Some(psi) = loss.psi_transform(a) else { return };
+            let eta = 0.5 * (1.0 + a);
+            let u = loss.population_minimizer(eta);
+            let expected = loss.value(0.0) - eta * loss.value(u) - (1.0 - eta) * loss.value(-u);
+            self.require(
+                (psi - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+                "psi_transform: not L(0) - H",
+                || format!("{psi:e} at {a}, not {expected:e}"),
+            );
         }
     }
 

@@ -18,7 +18,7 @@ pub struct Certificate {
     pub objective: f64,
     /// An upper bound on `F` minus its minimum.
     pub duality_gap: f64,
-    /// Euclidean norm of the gradient of `F`, intercept included.
+    /// Euclidean norm of the gradient of `F`, intercept included, at the optimal intercept.
     pub gradient_norm: f64,
 }
 
@@ -30,10 +30,14 @@ impl Certificate {
 
     /// The gap relative to the larger size of the primal and the dual objective.
     pub fn relative_gap(&self) -> f64 {
+        let size = self.objective.abs().max(self.dual_objective().abs());
         if self.duality_gap == 0.0 {
-            return 0.0;
+            0.0
+        } else if self.duality_gap < f64::INFINITY {
+            self.duality_gap / size
+        } else {
+            f64::INFINITY
         }
-        self.duality_gap / self.objective.abs().max(self.dual_objective().abs())
     }
 
     pub(crate) fn is_finite(&self) -> bool {
@@ -42,8 +46,9 @@ impl Certificate {
 
     /// The certificate of a point with objective `given`, worse than the one certified.
     pub(crate) fn raised_to(self, given: f64) -> Self {
-        let excess = (given - self.objective).max(0.0);
-        Certificate { objective: given, duality_gap: self.duality_gap + excess, ..self }
+        let gap = self.duality_gap + (given - self.objective).max(0.0);
+        let duality_gap = if given.is_finite() { gap } else { f64::INFINITY };
+        Certificate { objective: given, duality_gap, ..self }
     }
 }
 
@@ -184,7 +189,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
         loop {
             let slope = self.intercept_slope(point);
             self.residual = slope;
-            if slope.is_nan() || slope.abs() <= 2.0 * f64::EPSILON * self.total_slope() {
+            let settled = slope.abs() <= 2.0 * f64::EPSILON * self.total_slope();
+            if slope.is_nan() || (settled && slope.is_finite()) {
                 return;
             }
             let b = point.intercept;
@@ -261,15 +267,18 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
     /// F in the intercept.
     fn gap(&mut self, lambda: Lambda, point: &Point, norm: f64) -> f64 {
         let r = self.residual.abs();
+        if !norm.is_finite() || !r.is_finite() {
+            return f64::INFINITY;
+        }
         let settled = (norm + r * self.radius).powi(2) / (4.0 * lambda.get());
         if r == 0.0 {
             return settled;
         }
         let curvature: f64 = self.curvatures().iter().sum();
         // Without curvature nothing can be shifted; the bound then moves by r times the distance to
-        // a minimiser, for which the size of the intercept stands in.
-        let shift = (0.5 * r * r / curvature).min(r * point.intercept.abs().max(1.0));
-        settled + if shift.is_nan() { r } else { shift }
+        // a minimiser, for which the size of the intercept stands in: r is rounding, and so is this.
+        let shift = 0.5 * r * r / curvature;
+        settled + if shift.is_finite() { shift } else { r * point.intercept.abs().max(1.0) }
     }
 
     /// Derivative of `t -> F(point + t direction)`, setting margins and slopes to that point.

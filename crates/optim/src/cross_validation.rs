@@ -13,7 +13,7 @@ pub struct CrossValidation {
     pub mean_error: Vec<f64>,
     /// Standard error of the mean over the folds.
     pub standard_error: Vec<f64>,
-    /// Largest relative duality gap of the fits of the folds.
+    /// Largest relative duality gap of the fits of all folds and of the one on all data.
     pub worst_relative_gap: Vec<f64>,
     /// Whether the fits of all folds and the one on all data converged.
     pub certified: Vec<bool>,
@@ -45,10 +45,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     if folds.len() != data.rows() {
         return Err(Error::Shape { what: "folds", expected: data.rows(), found: folds.len() });
     }
-    let count = folds.iter().max().map_or(0, |last| last + 1);
-    if count < 2 {
-        return Err(Error::TooFewFolds(count));
-    }
+    let count = count_folds(folds)?;
     // The path on all rows is the largest task and goes first.
     let results: Vec<Result<Outcome, Error>> = (0..count + 1)
         .into_par_iter()
@@ -68,6 +65,20 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         }
     }
     Ok(summarize(fits, &held_out))
+}
+
+/// The number of folds, each of which has rows.
+fn count_folds(folds: &[usize]) -> Result<usize, Error> {
+    let last = folds.iter().copied().max().unwrap_or(0);
+    let mut seen = vec![false; folds.len()];
+    // A number beyond that of the rows leaves a gap among the smaller ones.
+    for &fold in folds.iter().filter(|&&fold| fold < folds.len()) {
+        seen[fold] = true;
+    }
+    if let Some(empty) = seen.iter().take(last).position(|seen| !seen) {
+        return Err(Error::EmptyFold(empty));
+    }
+    if last == 0 { Err(Error::TooFewFolds(1)) } else { Ok(last + 1) }
 }
 
 enum Outcome {
@@ -92,9 +103,6 @@ fn hold_out<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
 ) -> Result<HeldOut, Error> {
     let (test, rest): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
-    if test.is_empty() {
-        return Err(Error::EmptyFold(fold));
-    }
     let labels = data.labels();
     let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
     for sign in [1.0, -1.0] {
@@ -132,8 +140,11 @@ fn summarize(fits: Vec<Fit>, folds: &[HeldOut]) -> CrossValidation {
         let square = |fold: &HeldOut| fold.weight * (fold.errors[k] - mean_error[k]).powi(2);
         (folds.iter().map(square).sum::<f64>() / total / (count - 1.0)).sqrt()
     });
-    let worst_relative_gap =
-        along(&|k| folds.iter().map(|fold| fold.relative_gaps[k]).fold(0.0, f64::max));
+    // Gaps are never NaN: what cannot be bounded has an infinite one.
+    let worst_relative_gap = along(&|k| {
+        let gaps = folds.iter().map(|fold| fold.relative_gaps[k]);
+        gaps.fold(fits[k].report.relative_gap, f64::max)
+    });
     let certified = (fits.iter().enumerate())
         .map(|(k, fit)| fit.report.converged() && folds.iter().all(|fold| fold.converged[k]))
         .collect();

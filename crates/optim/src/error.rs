@@ -22,7 +22,7 @@ pub enum Error {
     /// A path without lambdas.
     #[error("a path needs at least one lambda")]
     NoLambdas,
-    /// The tolerance must be positive.
+    /// The tolerance, or that of a stopping rule, must be positive.
     #[error("the tolerance is {0}, but must be a finite number greater than 0")]
     Tolerance(f64),
     /// The loss lacks a property that the solver is built on.
@@ -87,6 +87,9 @@ pub enum Error {
     /// The data crate refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),
+    /// Products of the features are beyond the range of floating point.
+    #[error("the features are so large that their products overflow; scale them first")]
+    Overflow,
     /// The eigendecomposition did not converge.
     #[error("the eigendecomposition of a matrix of order {0} did not converge")]
     Eigendecomposition(usize),

@@ -40,13 +40,18 @@ pub const DEFAULT_GRID: (f64, f64, usize) = (1.0, 1e-7, 100);
 /// the order of the ends.
 ///
 /// # Errors
-/// Ends that are no lambdas, no values at all, or one value between different ends.
+/// Ends that are no lambdas, no values at all, more than a million, or one value between different
+/// ends.
 pub fn lambda_grid(from: f64, to: f64, count: usize) -> Result<Vec<Lambda>, Error> {
     Lambda::new(from)?;
     Lambda::new(to)?;
+    const MOST: usize = 1_000_000;
     let refuse = |reason| Err(Error::LambdaGrid { from, to, count, reason });
     if count == 0 {
         return refuse("at least one value is needed");
+    }
+    if count > MOST {
+        return refuse("a million values are the most");
     }
     if count == 1 && from != to {
         return refuse("one value cannot reach both ends");
@@ -79,9 +84,14 @@ mod tests {
 
     #[test]
     fn wrong_grids_are_refused() {
-        for (from, to, count) in
-            [(0.0, 1.0, 3), (1.0, -1.0, 3), (1.0, f64::NAN, 3), (1.0, 0.1, 0), (1.0, 0.1, 1)]
-        {
+        for (from, to, count) in [
+            (0.0, 1.0, 3),
+            (1.0, -1.0, 3),
+            (1.0, f64::NAN, 3),
+            (1.0, 0.1, 0),
+            (1.0, 0.1, 1),
+            (1.0, 0.1, 1_000_001),
+        ] {
             assert!(lambda_grid(from, to, count).is_err(), "{from}:{to}:{count}");
         }
     }

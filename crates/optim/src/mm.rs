@@ -53,6 +53,9 @@ impl Majorizer {
         let weights: Vec<f64> = objective.weights.iter().map(|c| c * samples).collect();
         let mut gram = DMatrix::zeros(order, order);
         objective.design.weighted_gram(&weights, &mut gram);
+        if gram.iter().any(|x| !x.is_finite()) {
+            return Err(Error::Overflow);
+        }
         if !objective.intercept {
             // The intercept's coordinate is cut off from the others and never moves.
             gram.column_mut(0).fill(0.0);
@@ -63,8 +66,10 @@ impl Majorizer {
         let (s, u) = (eigen.S().column_vector(), eigen.U());
         Ok(Majorizer {
             vectors: DMatrix::from_fn(order, order, |i, j| u[(i, j)]),
-            // Rounding must not make a positive semidefinite matrix indefinite.
-            values: DVector::from_fn(order, |i, _| s[i].max(0.0)),
+            // Rounding must not make the majoriser less than one.
+            values: DVector::from_fn(order, |i, _| {
+                s[i].max(0.0) + order as f64 * f64::EPSILON * s[order - 1].abs()
+            }),
             curvature,
             samples,
             with_intercept: objective.intercept,
@@ -230,7 +235,7 @@ impl Momentum {
         self.weight = weight;
         // Differences within rounding are no increase: where F is flat to the last bits the gap still
         // has a way to go.
-        if next_value > value + ROUNDING * value.abs().max(1.0) {
+        if next_value > value + ROUNDING * value.abs() {
             // The plain step is a descent by majorisation.
             self.weight = 1.0;
             next = advance(evaluator, majorizer, lambda, point);

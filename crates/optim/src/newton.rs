@@ -34,14 +34,15 @@ impl System {
         System::Dense(DMatrix::zeros(p + 1, p + 1))
     }
 
-    /// The Newton direction; `None` if H is numerically indefinite.
-    fn solve(&mut self, equation: &Equation<'_>, passes: &mut usize) -> Option<(f64, Vec<f64>)> {
+    /// The Newton direction: its part in the intercept and that in the coefficients.
+    fn solve(&mut self, equation: &Equation<'_>, passes: &mut usize) -> (f64, Vec<f64>) {
         match self {
             System::Dense(hessian) => {
                 *passes += 1;
-                equation.factorize_and_solve(hessian)
+                // A matrix too close to singular for Cholesky is not for conjugate gradients.
+                equation.factorize_and_solve(hessian).unwrap_or_else(|| equation.iterate(passes))
             }
-            System::ConjugateGradients => Some(equation.iterate(passes)),
+            System::ConjugateGradients => equation.iterate(passes),
         }
     }
 }
@@ -62,6 +63,8 @@ struct Equation<'a> {
 }
 
 impl Equation<'_> {
+    /// By Cholesky, after scaling H to a unit diagonal so that the units of the features do not
+    /// matter; `None` if H is numerically indefinite all the same.
     fn factorize_and_solve(&self, hessian: &mut DMatrix<f64>) -> Option<(f64, Vec<f64>)> {
         self.design.weighted_gram(self.curvatures, hessian);
         let q = hessian.nrows();
@@ -77,12 +80,21 @@ impl Equation<'_> {
             hessian.column_mut(0).fill(0.0);
             hessian[(0, 0)] = 1.0;
         }
+        let units: Vec<f64> = (0..q).map(|j| hessian[(j, j)].sqrt().recip()).collect();
+        for (j, mut column) in hessian.column_iter_mut().enumerate() {
+            for (entry, unit) in column.iter_mut().zip(&units).skip(j) {
+                *entry *= unit * units[j];
+            }
+            column[j] = 1.0 + q as f64 * f64::EPSILON;
+        }
         let view = MatRef::from_column_major_slice(hessian.as_slice(), q, q);
         let factor = view.llt(Side::Lower).ok()?;
-        let mut right = Mat::from_fn(q, 1, |j, _| if j == 0 { 0.0 } else { -self.gradient[j - 1] });
-        factor.solve_in_place(&mut right);
-        let solution = right.col_as_slice(0);
-        solution.iter().all(|d| d.is_finite()).then(|| (solution[0], solution[1..].to_vec()))
+        let right = |j: usize| if j == 0 { 0.0 } else { -self.gradient[j - 1] * units[j] };
+        let mut solution = Mat::from_fn(q, 1, |j, _| right(j));
+        factor.solve_in_place(&mut solution);
+        let direction: Vec<f64> =
+            solution.col_as_slice(0).iter().zip(&units).map(|(d, unit)| d * unit).collect();
+        direction.iter().all(|d| d.is_finite()).then(|| (direction[0], direction[1..].to_vec()))
     }
 
     /// The diagonal of H, the intercept's entry first; infinite where the intercept does not move.
@@ -176,6 +188,7 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
     let mut iterations = 0;
     evaluator.settle_intercept(point);
     let mut certificate = evaluator.certificate(lambda, point);
+    let mut least_gap = certificate.duality_gap;
     let status = loop {
         if options.history {
             history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate));
@@ -202,29 +215,29 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
             // Half of the gradient norm at which the gap reaches the tolerance.
             enough: (options.tolerance * certificate.objective.abs() * lambda.get()).sqrt(),
         };
-        let solved = system.solve(&equation, &mut passes);
+        let (intercept, coef) = system.solve(&equation, &mut passes);
         evaluator.passes += passes + 1;
-        let Some((intercept, coef)) = solved else {
-            break Status::NumericalTrouble;
-        };
         let direction = Point::at(objective, intercept, coef);
         let slope = dot(&evaluator.gradient, &direction.coef);
         if slope >= 0.0 || slope.is_nan() {
             break Status::Stalled;
         }
         let Some((next, next_certificate)) =
-            descend(evaluator, lambda, point, &direction, slope, &certificate)
+            descend(evaluator, lambda, point, &direction, slope, &certificate, least_gap)
         else {
             break Status::Stalled;
         };
         *point = next;
         certificate = next_certificate;
+        least_gap = least_gap.min(certificate.duality_gap);
     };
     Ending { iterations, status, certificate, history }
 }
 
-/// The point after a line search and an exact intercept. `None` if rounding hides any progress:
-/// neither the objective nor the gap becomes smaller.
+/// The point after a line search and an exact intercept. `None` if rounding hides any progress.
+///
+/// Progress is a sufficient decrease of F; or, where rounding blurs that, a gap half as large as the
+/// least so far, which bounds F by itself.
 fn descend<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<'_, '_, L>,
     lambda: Lambda,
@@ -232,17 +245,25 @@ fn descend<L: MarginLoss + ?Sized>(
     direction: &Point,
     slope: f64,
     from: &Certificate,
+    least_gap: f64,
 ) -> Option<(Point, Certificate)> {
-    // A coarse search first; only if it fails to decrease F is the minimum along the line found
-    // exactly, which decreases a convex function for certain.
-    for rest in [REST, 1e-3] {
-        let t = line_search::search(evaluator, lambda, point, direction, slope, rest);
+    const BLUR: f64 = 1e-6;
+    // A coarse search first; then the full step, whose gap tells more than its F near the minimum;
+    // then the minimum along the line, which decreases a convex function for certain.
+    let coarse = line_search::search(evaluator, lambda, point, direction, slope, REST);
+    for attempt in 0..3 {
+        let t = match attempt {
+            0 => coarse,
+            1 if coarse == 1.0 => continue,
+            1 => 1.0,
+            _ => line_search::search(evaluator, lambda, point, direction, slope, 1e-3),
+        };
         let mut next = point.step(t, direction);
         evaluator.settle_intercept(&mut next);
         let certificate = evaluator.certificate(lambda, &next);
         let decreased = certificate.objective < from.objective + 1e-4 * t * slope;
-        let tightened = certificate.duality_gap < 0.5 * from.duality_gap
-            && certificate.objective <= from.objective + 1e-12 * from.objective.abs();
+        let tightened = certificate.duality_gap <= 0.5 * least_gap
+            && certificate.objective <= from.objective + BLUR * from.objective.abs();
         if decreased || tightened {
             return Some((next, certificate));
         }

@@ -64,10 +64,13 @@ impl Default for Options {
 
 impl Options {
     pub(crate) fn check(&self) -> Result<(), Error> {
-        if self.tolerance.is_finite() && self.tolerance > 0.0 {
-            Ok(())
-        } else {
-            Err(Error::Tolerance(self.tolerance))
+        let change = match self.stopping {
+            StoppingRule::CoefficientChange(change) => change,
+            StoppingRule::RelativeGap => self.tolerance,
+        };
+        match [self.tolerance, change].into_iter().find(|t| !(t.is_finite() && *t > 0.0)) {
+            Some(wrong) => Err(Error::Tolerance(wrong)),
+            None => Ok(()),
         }
     }
 }

@@ -39,6 +39,17 @@ pub fn path<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &(dyn Fn(&Report) + Sync),
 ) -> Result<Vec<Fit>, Error> {
+    path_within(objective, lambdas, options, observer, LARGEST_DENSE_ORDER)
+}
+
+/// [`path`] with dense systems up to a given order.
+fn path_within<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &(dyn Fn(&Report) + Sync),
+    dense_order: usize,
+) -> Result<Vec<Fit>, Error> {
     options.check()?;
     objective.check_loss()?;
     if lambdas.is_empty() {
@@ -48,17 +59,17 @@ pub fn path<L: MarginLoss + ?Sized>(
     lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
-    if p > n && n <= LARGEST_DENSE_ORDER {
+    if p > n && n <= dense_order {
         let row_space = RowSpace::of(&objective.design)?;
         let reduced = objective.over(row_space.design.clone());
         let mut lift = Lift::new(objective, &row_space);
-        run(&reduced, &lambdas, options, |lambda, point, ending, passes| {
+        run(&reduced, &lambdas, options, dense_order, |lambda, point, ending, passes| {
             let fit = lift.fit(lambda, point, ending, passes, options);
             observer(&fit.report);
             fit
         })
     } else {
-        run(objective, &lambdas, options, |lambda, point, ending, passes| {
+        run(objective, &lambdas, options, dense_order, |lambda, point, ending, passes| {
             let fit = assemble(lambda, point.clone(), ending, passes);
             observer(&fit.report);
             fit
@@ -76,11 +87,12 @@ impl Engine {
     fn prepare<L: MarginLoss + ?Sized>(
         objective: &Objective<'_, L>,
         solver: Solver,
+        dense_order: usize,
     ) -> Result<Self, Error> {
         Ok(match solver {
             Solver::Auto | Solver::Newton => {
                 let p = objective.design.columns();
-                Engine::Newton(if p <= LARGEST_DENSE_ORDER {
+                Engine::Newton(if p <= dense_order {
                     System::dense(p)
                 } else {
                     System::ConjugateGradients
@@ -115,9 +127,10 @@ fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
+    dense_order: usize,
     mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
-    let mut engine = Engine::prepare(objective, options.solver)?;
+    let mut engine = Engine::prepare(objective, options.solver, dense_order)?;
     let mut evaluator = Evaluator::new(objective);
     let mut trail = Trail::default();
     let mut fits = Vec::with_capacity(lambdas.len());
@@ -231,8 +244,14 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
         self.evaluator.settle_intercept(&mut point);
         let certificate = self.evaluator.certificate(lambda, &point);
         let mut ending = Ending { certificate, ..ending };
-        // What the factorisation lost, if it matters, a few steps on the true data win back.
-        if ending.status == Status::Converged && certificate.relative_gap() > options.tolerance {
+        let certified = certificate.relative_gap() <= options.tolerance;
+        let by_newton = matches!(options.solver, Solver::Auto | Solver::Newton);
+        if certified {
+            ending.status = Status::Converged;
+        } else if ending.status == Status::Converged && !by_newton {
+            ending.status = Status::Stalled;
+        } else if by_newton && ending.status != Status::IterationLimit {
+            // What the factorisation lost a few steps on the true data win back.
             let mut system = System::ConjugateGradients;
             let polish =
                 newton::minimize(&mut self.evaluator, &mut system, lambda, &mut point, options);
@@ -244,5 +263,42 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
         }
         let passes = passes + 2 + self.evaluator.passes - before;
         assemble(lambda, point, ending, passes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_data::{Design, Labels};
+    use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
+
+    use super::{LARGEST_DENSE_ORDER, path_within};
+    use crate::{Objective, Options, lambda_grid};
+
+    /// A whole path by conjugate gradients on the data as they are, beside the one by dense systems,
+    /// directly and through the row space.
+    #[test]
+    fn paths_do_not_depend_on_the_system() {
+        for (n, p) in [(40usize, 12usize), (15, 40)] {
+            let rows: Vec<Vec<f64>> = (0..n)
+                .map(|i| (0..p).map(|j| ((i * j + 3 * i + j) as f64 * 0.37).sin()).collect())
+                .collect();
+            let signs = (0..n).map(|i| if (i * i) % 7 < 3 { 1.0 } else { -1.0 }).collect();
+            let design = Design::from_rows(&rows).expect("finite");
+            let labels = Labels::from_signs(signs).expect("two classes");
+            let losses: [&dyn MarginLoss; 2] = [&LeakyHockeyStick, &Logistic];
+            for loss in losses {
+                let objective = Objective::new(loss, &design, &labels).expect("fits");
+                let lambdas = lambda_grid(1.0, 1e-5, 12).expect("a grid");
+                let solve = |order| {
+                    path_within(&objective, &lambdas, &Options::default(), &|_| {}, order)
+                        .expect("convex")
+                };
+                for (iterative, dense) in solve(0).iter().zip(solve(LARGEST_DENSE_ORDER)) {
+                    assert!(iterative.report.converged() && dense.report.converged());
+                    let (one, other) = (iterative.report.objective, dense.report.objective);
+                    assert!((one - other).abs() <= 2e-6 * one.abs().max(other.abs()));
+                }
+            }
+        }
     }
 }

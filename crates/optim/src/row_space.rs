@@ -22,6 +22,9 @@ impl RowSpace {
     pub(crate) fn of(design: &Design) -> Result<Self, Error> {
         let n = design.rows();
         let gram = design.sample_gram();
+        if gram.iter().any(|x| !x.is_finite()) {
+            return Err(Error::Overflow);
+        }
         let eigen = MatRef::from_column_major_slice(gram.as_slice(), n, n)
             .self_adjoint_eigen(Side::Lower)
             .map_err(|_| Error::Eigendecomposition(n))?;

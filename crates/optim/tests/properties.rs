@@ -121,6 +121,28 @@ proptest! {
     }
 
     #[test]
+    fn mm_agrees_with_weights_and_without_intercept(
+        (rows, y) in samples(), name in any_loss(), at in any_lambda()
+    ) {
+        let loss = loss(name);
+        let weights: Vec<f64> = (0..rows.len()).map(|i| 0.5 + (i % 4) as f64).collect();
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let weighted = Objective::new(&*loss, &design, &labels).unwrap().with_weights(&weights).unwrap();
+        for objective in [weighted.clone(), weighted.without_intercept()] {
+            let solve = |solver| {
+                let options = Options { solver, max_iterations: Some(300_000), ..Options::default() };
+                fit(&objective, lambda(at), &options).unwrap().report
+            };
+            let (newton, mm) = (solve(Solver::Newton), solve(Solver::MmAccelerated));
+            prop_assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
+            let slack = 1e-12 * newton.objective.abs().max(1.0);
+            prop_assert!(newton.dual_objective <= mm.objective + slack);
+            prop_assert!(mm.dual_objective <= newton.objective + slack);
+        }
+    }
+
+    #[test]
     fn sparse_and_dense_storage_agree((mut rows, y) in samples(), name in any_loss(), at in any_lambda()) {
         for row in &mut rows {
             for x in row.iter_mut().filter(|x| x.abs() < 0.7) {
@@ -394,6 +416,71 @@ fn what_cannot_be_solved_is_refused_by_name() {
         data.labels().signs().iter().map(|&y| usize::from(y > 0.0)).collect();
     for folds in [&one_fold[..], &one_fold[..3], &skipped, &all_of_a_class] {
         assert!(cross_validate(&training, &data, folds, &[lambda(0.1)]).is_err());
+    }
+}
+
+#[test]
+fn collinear_features_of_large_scale_are_solved() {
+    let base = overlapping();
+    let rows: Vec<[f64; 3]> = (base.design().samples())
+        .map(|x| {
+            let t = 1e5 * x.dot(&[1.0, 0.0, 0.0]);
+            [t, 2.0 * t, t + x.dot(&[0.0, 0.0, 1e5])]
+        })
+        .collect();
+    let design = Design::from_rows(&rows).unwrap();
+    for name in ["lhs", "logistic", "squared-hinge", "squared"] {
+        let loss = loss(name);
+        let objective = Objective::new(&*loss, &design, base.labels()).unwrap();
+        let fits =
+            path(&objective, &lambda_grid(1.0, 1e-7, 20).unwrap(), &Options::default(), &|_| {});
+        for fit in fits.unwrap() {
+            assert!(fit.report.converged(), "{name} {} {:?}", fit.lambda, fit.report);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_bounded_has_an_infinite_gap() {
+    let data = overlapping();
+    let exponential = loss("exponential");
+    let objective = Objective::of(&*exponential, &data).unwrap();
+    let certificate = objective.certificate(lambda(0.1), 800.0, &[0.0; 3]).unwrap();
+    assert_eq!(certificate.relative_gap(), f64::INFINITY);
+    let training = Training::new(&*exponential);
+    let folds: Vec<usize> = (0..60).map(|i| i % 3).collect();
+    let cv = cross_validate(&training, &data, &folds, &[lambda(1e308), lambda(1e-308)]).unwrap();
+    for (gap, certified) in cv.worst_relative_gap.iter().zip(&cv.certified) {
+        assert_eq!(*certified, *gap <= 1e-6, "{gap}");
+    }
+    let beyond = vec![usize::MAX; 60];
+    let training_folds = cross_validate(&training, &data, &beyond, &[lambda(1.0)]);
+    assert!(matches!(training_folds, Err(Error::EmptyFold(0))));
+}
+
+/// A row of the reference solutions as a literal, for clones without them: n = 4 by hand. With one
+/// feature x = y every margin is the same u = w, and the minimiser of -log w + lambda w^2 is
+/// w = 1/sqrt(2 lambda).
+#[test]
+fn a_minimiser_in_closed_form() {
+    let design = Design::from_rows(&[[1.0], [-1.0], [1.0], [-1.0]]).unwrap();
+    let labels = Labels::from_signs(vec![1.0, -1.0, 1.0, -1.0]).unwrap();
+    let loss = loss("lhs");
+    let objective = Objective::new(&*loss, &design, &labels).unwrap();
+    for at in [0.25, 1e-2, 1e-6] {
+        for solver in [Solver::Newton, Solver::Mm, Solver::MmAccelerated] {
+            let options = Options {
+                solver,
+                tolerance: 1e-12,
+                max_iterations: Some(10_000_000),
+                ..Options::default()
+            };
+            let fit = fit(&objective, lambda(at), &options).unwrap();
+            let w = (2.0 * at).sqrt().recip();
+            assert!(fit.report.converged(), "{solver:?} {:?}", fit.report);
+            assert!(close(fit.coef[0], w, 1e-5), "{} {w}", fit.coef[0]);
+            assert!(close(fit.report.objective, 0.5 - w.ln(), 1e-11));
+        }
     }
 }
 

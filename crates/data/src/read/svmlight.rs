@@ -4,9 +4,9 @@ use super::lines::{Lines, not_a_number, quoted};
 use super::{LabelSink, ReadOptions, Table, label_error};
 use crate::{Column, Design, Error};
 
-/// Largest feature index. A vector of coefficients of that length takes 16 GiB, so that a larger
-/// index is rather a slip than a feature.
-const LARGEST_INDEX: u64 = 1 << 31;
+/// Largest feature index. A vector of coefficients of that length takes 256 MiB, and a path holds many
+/// of them, so that a larger index is rather a slip than a feature.
+const LARGEST_INDEX: u64 = 1 << 25;
 
 pub(super) fn read(
     mut lines: Lines<'_>,

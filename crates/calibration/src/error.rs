@@ -1,0 +1,112 @@
+use thiserror::Error;
+
+/// What can be wrong with the input of a calibration.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number is outside its range.
+    #[error("{name} is {value}, but must be {requirement}")]
+    Parameter {
+        /// What the number is.
+        name: &'static str,
+        /// The value that was refused.
+        value: f64,
+        /// The range in words.
+        requirement: &'static str,
+    },
+    /// No samples at all.
+    #[error("{0}: at least one value is needed")]
+    Empty(&'static str),
+    /// A value of a sample is NaN or infinite.
+    #[error("{name}: value {value} at index {index} is not finite")]
+    NotFinite {
+        /// What the sample is.
+        name: &'static str,
+        /// Zero-based index.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// An entry of a sample is outside its range.
+    #[error("{name} {index} is {value}, but must be {requirement}")]
+    Entry {
+        /// What the entry is.
+        name: &'static str,
+        /// Zero-based index.
+        index: usize,
+        /// The value.
+        value: f64,
+        /// The range in words.
+        requirement: &'static str,
+    },
+    /// An iteration ended before it met its tolerance.
+    #[error("{what} did not converge in {iterations} iterations")]
+    NotConverged {
+        /// What was iterated.
+        what: &'static str,
+        /// Iterations done.
+        iterations: usize,
+    },
+    /// Two samples should be of the same length.
+    #[error("{what}: expected {expected}, found {found}")]
+    Length {
+        /// What does not fit.
+        what: &'static str,
+        /// The length that fits.
+        expected: usize,
+        /// The length that was given.
+        found: usize,
+    },
+    /// Labels of one class only.
+    #[error("labels of both classes are needed, all {0} are of one")]
+    OneClass(usize),
+}
+
+impl Error {
+    /// Refuses a sample without values or with one that is not finite.
+    pub(crate) fn check_sample(name: &'static str, sample: &[f64]) -> Result<(), Error> {
+        if sample.is_empty() {
+            return Err(Error::Empty(name));
+        }
+        match sample.iter().position(|x| !x.is_finite()) {
+            Some(index) => Err(Error::NotFinite { name, index, value: sample[index] }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a sample with an entry for which `valid` does not hold.
+    pub(crate) fn check_entries(
+        name: &'static str,
+        sample: &[f64],
+        requirement: &'static str,
+        valid: impl Fn(f64) -> bool,
+    ) -> Result<(), Error> {
+        match sample.iter().position(|&x| !valid(x)) {
+            Some(index) => Err(Error::Entry { name, index, value: sample[index], requirement }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a length other than the one that fits.
+    pub(crate) fn check_length(
+        what: &'static str,
+        expected: usize,
+        found: usize,
+    ) -> Result<(), Error> {
+        if expected == found { Ok(()) } else { Err(Error::Length { what, expected, found }) }
+    }
+
+    /// `Ok(value)` if it is finite and `valid` holds, else the error that names it.
+    pub(crate) fn check(
+        name: &'static str,
+        value: f64,
+        requirement: &'static str,
+        valid: impl FnOnce(f64) -> bool,
+    ) -> Result<f64, Error> {
+        if value.is_finite() && valid(value) {
+            Ok(value)
+        } else {
+            Err(Error::Parameter { name, value, requirement })
+        }
+    }
+}

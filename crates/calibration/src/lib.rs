@@ -1,0 +1,39 @@
+//! From a surrogate guarantee to a misclassification guarantee.
+//!
+//! This crate knows nothing of data sets, solvers or files: its inputs are losses, numbers and slices
+//! of them.
+//!
+//! * [`PsiTransform`]: the Psi-transform of any calibrated loss and its inverse.
+//! * [`MarginPursuitPsi`]: that of margin pursuit in closed form.
+//! * [`cubic`]: all real roots of a cubic, accurate where the textbook formulas cancel.
+//! * [`location`]: the Catoni-type M-estimate of location, its confidence interval and stability.
+//! * [`scale`]: rules for the scale of the margin-pursuit loss.
+//! * [`risk_bound`]: the excess risk bound of margin pursuit, term by term.
+//! * [`probability`]: Platt scaling, isotonic regression, reliability.
+//!
+//! ```
+//! use margins_calibration::PsiTransform;
+//! use margins_losses::{LeakyRelu, Logistic};
+//!
+//! // A logistic risk within 0.02 of the least one keeps the error within 0.2 of the Bayes error.
+//! let psi = PsiTransform::of(&Logistic)?;
+//! assert!((psi.inverse(0.02) - 0.1987).abs() < 1e-3);
+//! // This loss says nothing of the kind, and why.
+//! let reason = PsiTransform::of(&LeakyRelu::new(0.1)?).unwrap_err();
+//! assert!(reason.to_string().contains("kink at 0"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod cubic;
+mod double_double;
+mod error;
+pub mod location;
+mod margin_pursuit;
+pub mod probability;
+pub mod risk_bound;
+pub mod scale;
+mod transform;
+
+pub use error::Error;
+pub use margin_pursuit::MarginPursuitPsi;
+pub use transform::{NotCalibrated, PsiTransform};

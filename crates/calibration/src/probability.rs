@@ -1,0 +1,36 @@
+//! Class probabilities from the scores of any classifier, and how reliable they are.
+//!
+//! [`PlattScaling`] and [`IsotonicRegression`] are fitted on scores of samples that the classifier
+//! was not fitted on, with their signs +1 and -1. [`Reliability`] compares probabilities with what
+//! happened.
+
+mod isotonic;
+mod platt;
+mod reliability;
+
+pub use isotonic::IsotonicRegression;
+pub use platt::PlattScaling;
+pub use reliability::{Bin, Binning, BrierDecomposition, CalibrationError, Reliability};
+
+use crate::Error;
+
+/// Refuses signs that are not one a value, none at all, and others than +1 and -1.
+fn check_signs(values: usize, signs: &[f64]) -> Result<(), Error> {
+    Error::check_length("signs, one a value", values, signs.len())?;
+    if signs.is_empty() {
+        return Err(Error::Empty("signs"));
+    }
+    Error::check_entries("sign", signs, "+1 or -1", |y| y == 1.0 || y == -1.0)
+}
+
+/// Checks scores and their signs, and returns the number of signs +1.
+fn check_scores(scores: &[f64], signs: &[f64]) -> Result<usize, Error> {
+    check_signs(scores.len(), signs)?;
+    Error::check_sample("scores", scores)?;
+    Ok(signs.iter().filter(|&&y| y > 0.0).count())
+}
+
+/// 1 for the sign +1, 0 for -1.
+fn outcome(sign: f64) -> f64 {
+    if sign > 0.0 { 1.0 } else { 0.0 }
+}

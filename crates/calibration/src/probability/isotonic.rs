@@ -1,0 +1,110 @@
+use super::{check_scores, outcome};
+use crate::Error;
+
+/// Isotonic regression of the outcomes on the scores: the nondecreasing function p that minimises
+/// `sum_i c_i (p(f_i) - 1[y_i = +1])^2`, by pooling adjacent violators, after pooling equal scores.
+///
+/// The minimiser is determined at the fitted scores only, where it takes one value on each block of
+/// adjacent scores: the weighted frequency of +1. Between two blocks
+/// [`probability`](Self::probability) is linear, below the first and above the last it is constant.
+/// O(n log n) to fit, O(log blocks) a probability.
+///
+/// Source: Zadrozny and Elkan 2002; Barlow, Bartholomew, Bremner and Brunk 1972.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IsotonicRegression {
+    /// Ascending in score and in mean.
+    blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Block {
+    first: f64,
+    last: f64,
+    weight: f64,
+    positive: f64,
+}
+
+impl Block {
+    fn mean(&self) -> f64 {
+        self.positive / self.weight
+    }
+
+    fn pool(&mut self, next: &Block) {
+        self.last = next.last;
+        self.weight += next.weight;
+        self.positive += next.positive;
+    }
+}
+
+impl IsotonicRegression {
+    /// Fits held-out scores and their signs, +1 or -1, with weights >= 0 (1 if none are given); a
+    /// sample of weight zero is left out.
+    ///
+    /// # Errors
+    /// Slices of different or zero length, a score that is not finite, another sign, a weight that
+    /// is negative or not finite, one class only among the samples of positive weight.
+    pub fn fit(scores: &[f64], signs: &[f64], weights: Option<&[f64]>) -> Result<Self, Error> {
+        check_scores(scores, signs)?;
+        let ones;
+        let weights = match weights {
+            Some(weights) => weights,
+            None => {
+                ones = vec![1.0; scores.len()];
+                &ones
+            }
+        };
+        Error::check_length("weights, one a score", scores.len(), weights.len())?;
+        let valid = |c: f64| c >= 0.0 && c.is_finite();
+        Error::check_entries("weight", weights, "at least 0 and finite", valid)?;
+        // Relative to the largest weight sums cannot overflow.
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let mut samples: Vec<Block> = scores
+            .iter()
+            .zip(signs)
+            .zip(weights)
+            .map(|((&f, &y), &c)| (f, outcome(y), c / largest))
+            .filter(|&(_, _, weight)| weight > 0.0)
+            .map(|(f, y, weight)| Block { first: f, last: f, weight, positive: weight * y })
+            .collect();
+        if samples.iter().all(|b| b.positive == 0.0) || samples.iter().all(|b| b.positive > 0.0) {
+            return Err(Error::OneClass(samples.len()));
+        }
+        samples.sort_by(|a, b| a.first.total_cmp(&b.first));
+        let mut blocks: Vec<Block> = Vec::new();
+        // Zeros of both signs are a tie.
+        for tied in samples.chunk_by(|a, b| a.first == b.first) {
+            let mut block = tied[0];
+            tied[1..].iter().for_each(|sample| block.pool(sample));
+            while let Some(last) = blocks.pop_if(|last| last.mean() >= block.mean()) {
+                let next = std::mem::replace(&mut block, last);
+                block.pool(&next);
+            }
+            blocks.push(block);
+        }
+        Ok(IsotonicRegression { blocks })
+    }
+
+    /// P(y = +1) at a score: nondecreasing; NaN at NaN.
+    pub fn probability(&self, score: f64) -> f64 {
+        if score.is_nan() {
+            return f64::NAN;
+        }
+        let above = self.blocks.partition_point(|block| block.last < score);
+        let (left, right) = match (above.checked_sub(1), self.blocks.get(above)) {
+            (Some(left), Some(right)) if score < right.first => (&self.blocks[left], right),
+            (_, Some(block)) => return block.mean(),
+            (Some(last), None) => return self.blocks[last].mean(),
+            (None, None) => return f64::NAN,
+        };
+        // Halves, so that the difference of large scores does not overflow.
+        let gap = 0.5 * right.first - 0.5 * left.last;
+        let share = if gap > 0.0 { (0.5 * score - 0.5 * left.last) / gap } else { 0.0 };
+        (left.mean() + share * (right.mean() - left.mean())).min(right.mean())
+    }
+
+    /// The blocks of adjacent scores that share a probability, ascending: smallest score, largest
+    /// score, probability.
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = (f64, f64, f64)> {
+        self.blocks.iter().map(|block| (block.first, block.last, block.mean()))
+    }
+}

@@ -1,0 +1,194 @@
+//! The excess risk bound of margin pursuit by gradient descent, term by term.
+//!
+//! Source: Holland, *Classification using margin pursuit* (2019), theorem 11 and its proof.
+
+use margins_losses::catoni::SATURATION;
+
+use crate::Error;
+
+/// The quantities that the bound is a function of. Gradient descent with a fixed step runs on
+/// `(s^2/n) sum_i rho((gamma - y_i <w, x_i>)/s)` over n samples x in R^d, and stays in a set W that
+/// holds its start w0 and a minimiser w* of the expectation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MarginPursuitBound {
+    /// kappa: the expected loss is kappa-strongly convex on W.
+    pub strong_convexity: f64,
+    /// v_X = E ||x||^2, at least kappa.
+    pub input_second_moment: f64,
+    /// alpha, below 2/(kappa + v_X).
+    pub step: f64,
+    /// T.
+    pub iterations: usize,
+    /// ||w0 - w*||.
+    pub initial_distance: f64,
+    /// The diameter of W, a ball; at least `initial_distance`; only the sound terms depend on it.
+    pub diameter: f64,
+    /// n.
+    pub samples: usize,
+    /// d.
+    pub dimension: usize,
+    /// s.
+    pub scale: f64,
+    /// The bound holds with probability at least 1 - 2 delta.
+    pub delta: f64,
+    /// c: every projection of psi((gamma - y <w, x>)/s) y x, centred, on a unit vector has a moment
+    /// generating function of at most exp(c a^2 times its variance). At least 1/2, as for a normal
+    /// distribution.
+    pub gradient_constant: f64,
+    /// E ||x x'|| as published, which is v_X; the proof holds as well with the largest eigenvalue
+    /// of E x x', which is at most that.
+    pub operator_norm_moment: f64,
+}
+
+/// The bound with every term.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExcessRiskBound {
+    /// beta = 2 kappa v_X/(kappa + v_X).
+    pub beta: f64,
+    /// 1 - alpha beta, the factor by which a step without noise shrinks the squared distance.
+    pub contraction: f64,
+    /// (1 - alpha beta)^T v_X ||w0 - w*||^2.
+    pub optimization_error: f64,
+    /// epsilon* = sqrt(c psi(sqrt 2)^2 E||x x'|| (d log(3 sqrt(n)/(2 delta)) + log(1/delta))).
+    pub epsilon_star: f64,
+    /// 4 v_X/(beta^2 n) ((1 + delta) v_X + 2 s epsilon*)^2.
+    pub statistical_error: f64,
+    /// The sum of both errors: bounds the excess of the expected loss, as published.
+    pub surrogate_bound: f64,
+    /// epsilon* with what the proof leaves out.
+    pub sound_epsilon_star: f64,
+    /// The bound of the excess of the expected loss that the corrected proof gives.
+    pub sound_surrogate_bound: f64,
+    /// 1 - 2 delta.
+    pub confidence: f64,
+}
+
+/// The larger of the two errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DominantTerm {
+    /// More iterations help.
+    Optimization,
+    /// More samples, or a smaller scale, help.
+    Statistical,
+}
+
+impl MarginPursuitBound {
+    /// Every term of theorem 11, as published, and beside it the bound that its proof supports.
+    ///
+    /// What was checked in the proof:
+    ///
+    /// * The name epsilon* stands for two quantities: in the theorem it is multiplied by 2 s, in
+    ///   the proof (equation 27) it contains 2 s. They agree; this follows the theorem.
+    /// * The distance after T steps is at most a + b, `a = (1 - alpha beta)^(T/2) ||w0 - w*||`,
+    ///   `b = 2 e/beta`, e the error of the gradient. The theorem has `v_X (a^2 + b^2)` without
+    ///   cross term, which is right: smoothness gives `v_X/2 (a + b)^2 <= v_X (a^2 + b^2)`, the
+    ///   half being left out in the proof. The sound bound is the left side.
+    /// * The covering number has the diameter of W in it, and the term in the logarithm should be
+    ///   `3 diameter sqrt(n)/(2 delta)`; as published the diameter is 1.
+    /// * The tail bound for a mean of vectors (lemma 15) applies a bound for a fixed direction to
+    ///   the direction of the deviation itself, which is random; for a standard normal vector it
+    ///   would bound the norm without regard to the dimension. A net of 5^d directions with radius
+    ///   1/2 repairs it: d log 5 is added below the root, and the root is doubled.
+    ///
+    /// Hence `sound_epsilon_star` is twice `epsilon_star` with `15 diameter` in place of 3 in its
+    /// logarithm, the diameter being raised to `2 delta/sqrt(n)` if below.
+    ///
+    /// Either bounds a misclassification risk only if the linear functions attain the infimum of
+    /// the expected loss over all functions: the Psi-transform compares with that.
+    ///
+    /// # Errors
+    /// The first condition that fails: a quantity that is not positive and finite (distances may
+    /// be 0, as may iterations), kappa > v_X, step >= 2/(kappa + v_X), delta outside (0, 1/2),
+    /// a gradient constant below 1/2, E||x x'|| > v_X, initial distance > diameter, no samples, no
+    /// dimension.
+    pub fn evaluate(&self) -> Result<ExcessRiskBound, Error> {
+        self.check()?;
+        let (n, d) = (self.samples as f64, self.dimension as f64);
+        let (kappa, v) = (self.strong_convexity, self.input_second_moment);
+        let beta = 2.0 * kappa / (kappa / v + 1.0);
+        let contraction = (1.0 - self.step * beta).max(0.0);
+        let halfway = contraction.powf(0.5 * self.iterations as f64) * self.initial_distance;
+        let optimization_error = v * halfway * halfway;
+
+        let noise = |log_cover: f64| {
+            let log_terms = d * log_cover - self.delta.ln();
+            SATURATION * (self.gradient_constant * self.operator_norm_moment * log_terms).sqrt()
+        };
+        let distance = |epsilon_star: f64| {
+            let gradient_error = (1.0 + self.delta) * v + 2.0 * self.scale * epsilon_star;
+            2.0 * gradient_error / (beta * n.sqrt())
+        };
+        let radius = self.delta / n.sqrt();
+        let epsilon_star = noise((1.5 / radius).ln());
+        let published = distance(epsilon_star);
+        let statistical_error = v * published * published;
+
+        let sound_epsilon_star = 2.0 * noise((7.5 * (self.diameter / radius).max(2.0)).ln());
+        let sound = halfway + distance(sound_epsilon_star);
+        Ok(ExcessRiskBound {
+            beta,
+            contraction,
+            optimization_error,
+            epsilon_star,
+            statistical_error,
+            surrogate_bound: optimization_error + statistical_error,
+            sound_epsilon_star,
+            sound_surrogate_bound: 0.5 * v * sound * sound,
+            confidence: 1.0 - 2.0 * self.delta,
+        })
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let positive = |name, value| Error::check(name, value, "positive and finite", |x| x > 0.0);
+        let (kappa, v) = (self.strong_convexity, self.input_second_moment);
+        positive("strong convexity", kappa)?;
+        positive("second moment of the inputs", v)?;
+        Error::check("strong convexity", kappa, "at most the second moment of the inputs", |x| {
+            x <= v
+        })?;
+        positive("step", self.step)?;
+        Error::check("step", self.step, "below 2/(kappa + v_X)", |x| x < 2.0 / (kappa + v))?;
+        let distance = self.initial_distance;
+        Error::check("initial distance", distance, "at least 0 and finite", |x| x >= 0.0)?;
+        Error::check("diameter", self.diameter, "at least the initial distance", |x| {
+            x >= distance
+        })?;
+        if self.samples == 0 {
+            return Err(Error::Empty("samples"));
+        }
+        if self.dimension == 0 {
+            return Err(Error::Empty("dimensions"));
+        }
+        positive("scale", self.scale)?;
+        Error::check("delta", self.delta, "between 0 and 1/2, both excluded", |x| {
+            x > 0.0 && x < 0.5
+        })?;
+        Error::check("gradient constant", self.gradient_constant, "at least 1/2", |x| x >= 0.5)?;
+        let norm = positive("moment of the operator norm", self.operator_norm_moment)?;
+        let requirement = "at most the second moment of the inputs";
+        Error::check("moment of the operator norm", norm, requirement, |x| x <= v)?;
+        Ok(())
+    }
+}
+
+impl ExcessRiskBound {
+    /// Which of the published bound's errors is larger; the statistical one at a tie.
+    pub fn dominant(&self) -> DominantTerm {
+        if self.optimization_error > self.statistical_error {
+            DominantTerm::Optimization
+        } else {
+            DominantTerm::Statistical
+        }
+    }
+
+    /// The bound of the excess misclassification risk, as published: the given inverse of the
+    /// Psi-transform at [`surrogate_bound`](Self::surrogate_bound), at most 1.
+    pub fn misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
+        inverse(self.surrogate_bound).min(1.0)
+    }
+
+    /// The same of [`sound_surrogate_bound`](Self::sound_surrogate_bound).
+    pub fn sound_misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
+        inverse(self.sound_surrogate_bound).min(1.0)
+    }
+}

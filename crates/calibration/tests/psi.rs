@@ -1,0 +1,324 @@
+//! Psi-transforms against reference values, numerical minimisation and their own inverses.
+
+use margins_calibration::cubic::getroot;
+use margins_calibration::{MarginPursuitPsi, NotCalibrated, PsiTransform};
+use margins_losses::catoni::{SATURATION, rho};
+use margins_losses::{LossRegistry, MarginLoss};
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::f64::consts::SQRT_2;
+
+fn reference<T: DeserializeOwned>(name: &str) -> Option<Vec<T>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/");
+    match std::fs::read_to_string(format!("{folder}{name}")) {
+        Ok(text) => Some(serde_json::from_str(&text).expect("the reference file")),
+        Err(_) => {
+            eprintln!("SKIPPED: {name} is not here");
+            None
+        }
+    }
+}
+
+fn loss(specification: &str) -> Box<dyn MarginLoss> {
+    LossRegistry::standard().parse(specification).expect("a standard loss")
+}
+
+#[derive(Deserialize)]
+struct Forward {
+    gamma: f64,
+    scale: f64,
+    a: f64,
+    eta: f64,
+    u_star: f64,
+    #[serde(rename = "H")]
+    h: f64,
+    psi: f64,
+}
+
+#[test]
+fn reference_transforms_of_margin_pursuit() {
+    for case in reference::<Forward>("psi_transform.json").unwrap_or_default() {
+        let transform = MarginPursuitPsi::new(case.gamma, case.scale).unwrap();
+        let tolerance = 1e-13 * transform.maximum();
+        let label = format!("gamma {} scale {} a {}", case.gamma, case.scale, case.a);
+        let value = transform.value(case.a);
+        assert!((value - case.psi).abs() <= tolerance, "{label}: {value} not {}", case.psi);
+        let h = transform.least_conditional_risk(case.eta).unwrap();
+        assert!((h - case.h).abs() <= tolerance, "{label}: H {h} not {}", case.h);
+        let minimizer = transform.minimizer(case.eta).unwrap();
+        // At a = 0 and a level above sqrt 2 every point of an interval minimises.
+        if case.a > 0.0 {
+            let error = (minimizer - case.u_star).abs();
+            assert!(error <= 1e-10 * case.gamma, "{label}: u* {minimizer} not {}", case.u_star);
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Inverse {
+    gamma: f64,
+    scale: f64,
+    excess_surrogate_risk: f64,
+    psi_inverse: f64,
+}
+
+#[test]
+fn reference_inverses_of_margin_pursuit() {
+    for case in reference::<Inverse>("psi_inverse.json").unwrap_or_default() {
+        let transform = MarginPursuitPsi::new(case.gamma, case.scale).unwrap();
+        let inverse = transform.inverse(case.excess_surrogate_risk);
+        assert!(
+            (inverse - case.psi_inverse).abs() <= 1e-9,
+            "gamma {} scale {} risk {}: {inverse} not {}",
+            case.gamma,
+            case.scale,
+            case.excess_surrogate_risk,
+            case.psi_inverse
+        );
+        let grid = transform.grid_inverse(case.excess_surrogate_risk, 2500).unwrap();
+        assert!(
+            grid <= case.psi_inverse + 1e-12 && case.psi_inverse - grid <= 1.0 / 2499.0 + 1e-12
+        );
+    }
+}
+
+#[derive(Deserialize)]
+struct Other {
+    loss: String,
+    r: Option<f64>,
+    a: f64,
+    psi: Option<f64>,
+}
+
+#[test]
+fn reference_transforms_of_other_losses() {
+    for case in reference::<Other>("psi_other_losses.json").unwrap_or_default() {
+        let specification = match case.r {
+            Some(r) => format!("{}:r={r}", case.loss),
+            None => case.loss.clone(),
+        };
+        let loss = loss(&specification);
+        let transform = PsiTransform::of(&*loss).unwrap();
+        let want = case.psi.unwrap_or(f64::INFINITY);
+        let value = transform.value(case.a);
+        let close = value == want || (value - want).abs() <= 1e-12 * want.abs();
+        assert!(close, "{specification} at {}: {value} not {want}", case.a);
+    }
+}
+
+/// A few rows of the reference files, for clones without them.
+#[test]
+fn representative_rows() {
+    let transform = MarginPursuitPsi::new(std::f64::consts::FRAC_1_SQRT_2, 1.0).unwrap();
+    assert!((transform.value(0.01) - 2.800_873_098_022_805_2e-5).abs() <= 1e-17);
+    assert!(
+        (transform.inverse(0.000_239_583_333_333_333_37) - 0.029_249_101_025_429_5).abs() <= 1e-14
+    );
+    assert_eq!(PsiTransform::of(&*loss("hinge")).unwrap().value(0.3), 0.3);
+    assert_eq!(PsiTransform::of(&*loss("lhs")).unwrap().value(1.0), f64::INFINITY);
+    let quarter = PsiTransform::of(&*loss("exponential")).unwrap().value(0.6);
+    assert!((quarter - 0.2).abs() < 1e-15);
+}
+
+/// Levels on both sides of every switch, and scales.
+fn parameters() -> impl Strategy<Value = (f64, f64)> {
+    let level = prop_oneof![
+        0.05..5.0f64,
+        (-12.0..-1.0f64).prop_map(|e| SQRT_2 + 10f64.powf(e)),
+        (-12.0..-1.0f64).prop_map(|e| SQRT_2 - 10f64.powf(e)),
+        (-12.0..-1.0f64).prop_map(|e| 0.5 * SQRT_2 + 10f64.powf(e)),
+    ];
+    (level, prop_oneof![Just(1.0), 0.01..100.0f64])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn the_closed_form_is_the_least_risk((level, scale) in parameters(), a in 0.0..1.0f64) {
+        let gamma = level * scale;
+        let transform = MarginPursuitPsi::new(gamma, scale).unwrap();
+        let eta = 0.5 * (1.0 + a);
+        let risk = |u: f64| {
+            scale * scale * (eta * rho((gamma - u) / scale) + (1.0 - eta) * rho((gamma + u) / scale))
+        };
+        let u = transform.minimizer(eta).unwrap();
+        let least = transform.least_conditional_risk(eta).unwrap();
+        let slack = 1e-13 * transform.maximum();
+        prop_assert!((risk(u) - least).abs() <= slack, "{} {least}", risk(u));
+        for k in 0..=40 {
+            prop_assert!(risk(gamma * f64::from(k - 20) / 20.0) >= least - slack);
+        }
+        prop_assert!((transform.minimizer(1.0 - eta).unwrap() + u).abs() <= 1e-9 * gamma);
+    }
+
+    #[test]
+    fn the_inverse_undoes_the_transform((level, scale) in parameters(), e in -9.0..0.0f64) {
+        let transform = MarginPursuitPsi::new(level * scale, scale).unwrap();
+        let a = 10f64.powf(e);
+        let back = transform.inverse(transform.value(a));
+        prop_assert!((back - a).abs() <= 1e-9 * a.max(1e-3), "{a:e} {back:e}");
+        let near_one = 1.0 - a;
+        let back = transform.inverse(transform.value(near_one));
+        prop_assert!((back - near_one).abs() <= 1e-9, "{near_one} {back}");
+    }
+
+    #[test]
+    fn psi_is_convex_increasing_and_continuous((level, scale) in parameters()) {
+        let transform = MarginPursuitPsi::new(level * scale, scale).unwrap();
+        let slack = 1e-13 * transform.maximum();
+        let values: Vec<f64> = (0..=400).map(|k| transform.value(f64::from(k) / 400.0)).collect();
+        for triple in values.windows(3) {
+            prop_assert!(triple[0] <= triple[1] + slack);
+            prop_assert!(2.0 * triple[1] <= triple[0] + triple[2] + 4.0 * slack);
+        }
+        prop_assert!(values[0] == 0.0 && (values[400] - transform.maximum()).abs() <= slack);
+        // Across the switch from one cubic to the other.
+        let next = MarginPursuitPsi::new(level * (1.0 + 1e-12) * scale, scale).unwrap();
+        for k in 0..=50 {
+            let a = f64::from(k) / 50.0;
+            let change = (next.value(a) - transform.value(a)).abs();
+            prop_assert!(change <= 1e-10 * transform.maximum(), "{a} {change:e}");
+        }
+    }
+
+    #[test]
+    fn the_derivative_is_that_of_the_value((level, scale) in parameters(), a in 0.01..0.99f64) {
+        let transform = MarginPursuitPsi::new(level * scale, scale).unwrap();
+        let h = 1e-5;
+        let difference = (transform.value(a + h) - transform.value(a - h)) / (2.0 * h);
+        prop_assert!((difference - transform.derivative(a)).abs() <= 1e-6 * transform.maximum());
+    }
+
+    /// The corrected conditions (14), (16) and (17) of the source have the minimiser among their
+    /// roots.
+    #[test]
+    fn the_minimiser_is_a_root_of_its_cubic(g in 0.05..4.0f64, a in 0.01..0.99f64) {
+        let transform = MarginPursuitPsi::new(g, 1.0).unwrap();
+        for eta in [0.5 * (1.0 + a), 0.5 * (1.0 - a)] {
+            let u = transform.minimizer(eta).unwrap();
+            let alpha = (eta - 1.0) / eta;
+            let roots = if u.abs() + g <= SQRT_2 {
+                let d = (1.0 + alpha) * (6.0 * g - g * g * g);
+                getroot(1.0 - alpha, -3.0 * g * (1.0 + alpha), 3.0 * (1.0 - alpha) * (g * g - 2.0), d)
+            } else if eta > 0.5 {
+                let d = 6.0 * (g + alpha * SATURATION - g * g * g / 6.0);
+                getroot(1.0, -3.0 * g, 3.0 * g * g - 6.0, d)
+            } else {
+                let d = -6.0 * (g + SATURATION / alpha - g * g * g / 6.0);
+                getroot(1.0, 3.0 * g, 3.0 * g * g - 6.0, d)
+            };
+            let distance = roots.unwrap().as_slice().iter().map(|root| (root - u).abs()).fold(f64::INFINITY, f64::min);
+            // Where the cubic is flat at its root both are uncertain by the root of the rounding.
+            prop_assert!(distance <= 1e-6, "{g} {eta}: {distance:e}");
+        }
+    }
+
+    #[test]
+    fn numerical_and_closed_forms_agree(a in 0.0..0.999f64) {
+        for specification in ["logistic", "exponential", "squared", "squared-hinge", "hinge", "lhs", "l-r:r=3"] {
+            let loss = loss(specification);
+            let closed = PsiTransform::of(&*loss).unwrap().value(a);
+            let bare = Bare(&*loss);
+            let numerical = PsiTransform::of(&bare).unwrap().value(a);
+            prop_assert!((closed - numerical).abs() <= 1e-12 * (1.0 + closed), "{specification} {a}: {closed} {numerical}");
+        }
+    }
+}
+
+/// A loss stripped of everything but its two required methods and its bound.
+#[derive(Debug)]
+struct Bare<'a>(&'a dyn MarginLoss);
+
+impl MarginLoss for Bare<'_> {
+    fn value(&self, u: f64) -> f64 {
+        self.0.value(u)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        self.0.derivative(u)
+    }
+}
+
+#[test]
+fn ends_and_nonsense() {
+    let transform = MarginPursuitPsi::new(1.0, 2.0).unwrap();
+    assert_eq!((transform.value(0.0), transform.inverse(0.0)), (0.0, 0.0));
+    assert_eq!(transform.inverse(-1.0), 0.0);
+    assert_eq!(transform.inverse(transform.maximum()), 1.0);
+    assert_eq!(transform.inverse(f64::INFINITY), 1.0);
+    assert!(transform.inverse(f64::NAN).is_nan() && transform.value(f64::NAN).is_nan());
+    assert_eq!(transform.minimizer(1.0).unwrap(), 1.0);
+    assert_eq!(transform.minimizer(0.0).unwrap(), -1.0);
+    for (gamma, scale) in
+        [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)]
+    {
+        assert!(MarginPursuitPsi::new(gamma, scale).is_err());
+    }
+    assert!(transform.minimizer(1.5).is_err());
+    assert!(transform.grid_inverse(0.1, 1).is_err());
+    assert!(transform.grid_inverse(-0.1, 2500).is_err());
+}
+
+#[test]
+fn a_loss_that_is_not_calibrated_says_why() {
+    let leaky = loss("leaky-relu:lambda=0.1");
+    let reason = PsiTransform::of(&*leaky).unwrap_err();
+    assert!(matches!(reason, NotCalibrated::KinkAtZero { .. }), "{reason}");
+    assert!(reason.to_string().contains("slopes -0.9 and -0.1"));
+    let half = loss("leaky-relu:lambda=0.5");
+    assert!(PsiTransform::of(&*half).is_ok());
+    let garg_roth = loss("garg-roth:alpha=1,beta=1");
+    assert!(matches!(PsiTransform::of(&*garg_roth), Err(NotCalibrated::WrongSign { .. })));
+}
+
+#[test]
+fn without_convexity_the_hull_is_taken() {
+    let loss = loss("garg-roth:alpha=1,beta=0.3");
+    let transform = PsiTransform::of(&*loss).unwrap();
+    let values: Vec<f64> = (0..=1000).map(|k| transform.value(f64::from(k) / 1000.0)).collect();
+    assert!(values.windows(3).all(|t| 2.0 * t[1] <= t[0] + t[2] + 1e-12), "convex");
+    assert!(values.windows(2).all(|pair| pair[0] < pair[1]), "increasing");
+    // Below psi~, touching it at the end.
+    let wrong = |eta: f64| {
+        (0..=40_000)
+            .map(|k| -f64::from(k) * 1e-3)
+            .map(|u| eta * loss.value(u) + (1.0 - eta) * loss.value(-u))
+            .fold(f64::INFINITY, f64::min)
+    };
+    for (k, value) in values.iter().enumerate().step_by(100) {
+        let eta = 0.5 * (1.0 + k as f64 / 1000.0);
+        let gap = wrong(eta) - transform.least_conditional_risk(eta).unwrap();
+        assert!(*value <= gap + 1e-6, "{eta}: {value} {gap}");
+    }
+    let end = wrong(1.0) - transform.least_conditional_risk(1.0).unwrap();
+    assert!((values[1000] - end).abs() < 1e-6);
+}
+
+#[test]
+fn inverses_of_every_loss() {
+    for specification in [
+        "logistic",
+        "exponential",
+        "squared",
+        "hinge",
+        "lhs",
+        "l-r:r=2",
+        "log-cosh",
+        "smoothed-hinge",
+        "zero-one",
+        "garg-roth:alpha=1,beta=0.3",
+    ] {
+        let loss = loss(specification);
+        let transform = PsiTransform::of(&*loss).unwrap();
+        for a in [1e-4, 0.01, 0.3, 0.7, 0.999] {
+            let back = transform.inverse(transform.value(a));
+            assert!((back - a).abs() <= 1e-7, "{specification} {a}: {back}");
+        }
+        assert_eq!(transform.inverse(0.0), 0.0);
+        assert_eq!(transform.inverse(f64::INFINITY), 1.0);
+        let excess = transform.excess_misclassification(0.9, 0.4).unwrap();
+        assert_eq!(excess, transform.inverse(0.5));
+        assert!(transform.excess_misclassification(0.4, 0.9).is_err());
+    }
+}

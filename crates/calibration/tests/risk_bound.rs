@@ -1,0 +1,199 @@
+//! The excess risk bound against literals, its conditions and its direction in each quantity.
+
+use margins_calibration::risk_bound::{DominantTerm, ExcessRiskBound, MarginPursuitBound};
+use proptest::prelude::*;
+
+const SIMPLE: MarginPursuitBound = MarginPursuitBound {
+    strong_convexity: 1.0,
+    input_second_moment: 1.0,
+    step: 0.5,
+    iterations: 4,
+    initial_distance: 2.0,
+    diameter: 3.0,
+    samples: 100,
+    dimension: 1,
+    scale: 1.0,
+    delta: 0.1,
+    gradient_constant: 0.5,
+    operator_norm_moment: 1.0,
+};
+
+const GENERAL: MarginPursuitBound = MarginPursuitBound {
+    strong_convexity: 0.5,
+    input_second_moment: 4.0,
+    step: 0.25,
+    iterations: 20,
+    initial_distance: 2.0,
+    diameter: 5.0,
+    samples: 10_000,
+    dimension: 3,
+    scale: 2.0,
+    delta: 0.05,
+    gradient_constant: 1.0,
+    operator_norm_moment: 3.0,
+};
+
+fn evaluate(quantities: &MarginPursuitBound) -> ExcessRiskBound {
+    quantities.evaluate().unwrap()
+}
+
+fn close(got: f64, want: f64) -> bool {
+    (got - want).abs() <= 1e-13 * want.abs()
+}
+
+#[test]
+fn literals() {
+    // beta = 1; (1/2)^4 * 1 * 2^2; psi(sqrt 2)^2 = 8/9, so that
+    // epsilon* = sqrt(4/9 (log 150 + log 10)) = 1.80286..; 4/100 (1.1 + 2 epsilon*)^2.
+    let simple = evaluate(&SIMPLE);
+    assert_eq!((simple.beta, simple.contraction, simple.confidence), (1.0, 0.5, 0.8));
+    assert!(close(simple.optimization_error, 0.25));
+    assert!(close(simple.epsilon_star, (4.0 / 9.0 * 1500f64.ln()).sqrt()));
+    assert!(close(simple.epsilon_star, 1.8028644352918315));
+    assert!(close(simple.statistical_error, 0.8857553681377838));
+    assert!(close(simple.surrogate_bound, 1.1357553681377839));
+    assert!(close(simple.sound_epsilon_star, 2.0 * (4.0 / 9.0 * 22500f64.ln()).sqrt()));
+    assert!(close(simple.sound_surrogate_bound, 2.900052767337033));
+    assert_eq!(simple.dominant(), DominantTerm::Statistical);
+
+    let general = evaluate(&GENERAL);
+    assert!(close(general.beta, 8.0 / 9.0) && close(general.contraction, 7.0 / 9.0));
+    assert!(close(general.optimization_error, 0.10500998444653899));
+    assert!(close(general.epsilon_star, 8.48761214578906));
+    assert!(close(general.statistical_error, 2.947299872369497));
+    assert!(close(general.sound_epsilon_star, 19.777822583519303));
+    assert!(close(general.sound_surrogate_bound, 8.294910942455363));
+    let untrained = evaluate(&MarginPursuitBound { iterations: 0, ..GENERAL });
+    assert_eq!(untrained.optimization_error, 16.0);
+    assert_eq!(untrained.dominant(), DominantTerm::Optimization);
+}
+
+#[test]
+fn an_inverse_makes_it_a_misclassification_bound() {
+    let bound = evaluate(&GENERAL);
+    let inverse = |risk: f64| risk / 10.0;
+    assert_eq!(bound.misclassification_bound(inverse), bound.surrogate_bound / 10.0);
+    assert_eq!(bound.sound_misclassification_bound(inverse), bound.sound_surrogate_bound / 10.0);
+    assert_eq!(bound.misclassification_bound(|risk| risk), 1.0);
+}
+
+#[test]
+fn the_recursion_of_the_proof_stays_below_its_closed_form() {
+    for (contraction, noise) in [(0.5f64, 1.0), (0.99, 0.3), (0.01, 2.0)] {
+        let step = 0.1;
+        let beta = (1.0 - contraction) / step;
+        let mut distance: f64 = 3.0;
+        for t in 1..200 {
+            distance = contraction.sqrt() * distance + step * noise;
+            let (a, b) = (contraction.powi(t).sqrt() * 3.0, 2.0 * noise / beta);
+            assert!(distance <= (a + b) * (1.0 + 1e-14));
+            assert!(0.5 * (a + b).powi(2) <= (a * a + b * b) * (1.0 + 1e-14));
+        }
+    }
+}
+
+#[test]
+fn refusals() {
+    let base = GENERAL;
+    let refused = [
+        MarginPursuitBound { strong_convexity: 0.0, ..base },
+        MarginPursuitBound { strong_convexity: 5.0, ..base },
+        MarginPursuitBound { input_second_moment: f64::NAN, ..base },
+        MarginPursuitBound { step: -1.0, ..base },
+        MarginPursuitBound { step: 0.5, ..base },
+        MarginPursuitBound { initial_distance: -1.0, ..base },
+        MarginPursuitBound { diameter: 1.0, ..base },
+        MarginPursuitBound { samples: 0, ..base },
+        MarginPursuitBound { dimension: 0, ..base },
+        MarginPursuitBound { scale: f64::INFINITY, ..base },
+        MarginPursuitBound { delta: 0.5, ..base },
+        MarginPursuitBound { gradient_constant: 0.25, ..base },
+        MarginPursuitBound { operator_norm_moment: 0.0, ..base },
+        MarginPursuitBound { operator_norm_moment: 4.5, ..base },
+    ];
+    let messages: Vec<String> =
+        refused.iter().map(|bound| bound.evaluate().unwrap_err().to_string()).collect();
+    assert_eq!(
+        messages,
+        [
+            "strong convexity is 0, but must be positive and finite",
+            "strong convexity is 5, but must be at most the second moment of the inputs",
+            "second moment of the inputs is NaN, but must be positive and finite",
+            "step is -1, but must be positive and finite",
+            "step is 0.5, but must be below 2/(kappa + v_X)",
+            "initial distance is -1, but must be at least 0 and finite",
+            "diameter is 1, but must be at least the initial distance",
+            "samples: at least one value is needed",
+            "dimensions: at least one value is needed",
+            "scale is inf, but must be positive and finite",
+            "delta is 0.5, but must be between 0 and 1/2, both excluded",
+            "gradient constant is 0.25, but must be at least 1/2",
+            "moment of the operator norm is 0, but must be positive and finite",
+            "moment of the operator norm is 4.5, but must be at most the second moment of the inputs",
+        ]
+    );
+}
+
+fn quantities() -> impl Strategy<Value = MarginPursuitBound> {
+    let convexity = (0.1..5.0f64, 0.05..0.9f64, 0.05..0.9f64);
+    let problem = (0usize..200, 0.1..5.0f64, 1.0..3.0f64, 20usize..100_000, 1usize..50);
+    let noise = (0.1..10.0f64, 0.001..0.4f64, 0.5..3.0f64, 0.1..0.9f64);
+    (convexity, problem, noise).prop_map(|((v, kappa, step), (t, distance, wide, n, d), noise)| {
+        MarginPursuitBound {
+            strong_convexity: kappa * v,
+            input_second_moment: v,
+            step: step * 2.0 / (kappa * v + v),
+            iterations: t,
+            initial_distance: distance,
+            diameter: wide * distance,
+            samples: n,
+            dimension: d,
+            scale: noise.0,
+            delta: noise.1,
+            gradient_constant: noise.2,
+            operator_norm_moment: noise.3 * v,
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn monotone_in_each_quantity(base in quantities()) {
+        let low = evaluate(&base);
+        let below = |a: f64, b: f64| a <= b * (1.0 + 1e-13);
+        prop_assert!((0.0..1.0).contains(&low.contraction));
+        let better = [
+            MarginPursuitBound { initial_distance: base.initial_distance * 0.9, ..base },
+            MarginPursuitBound { iterations: base.iterations + 1, ..base },
+            MarginPursuitBound { step: base.step * 1.05, ..base },
+            MarginPursuitBound { strong_convexity: base.strong_convexity * 1.05, ..base },
+            MarginPursuitBound { samples: base.samples * 2, ..base },
+            MarginPursuitBound { scale: base.scale * 0.9, ..base },
+            MarginPursuitBound { operator_norm_moment: base.operator_norm_moment * 0.9, ..base },
+        ];
+        for better in better {
+            let bound = evaluate(&better);
+            prop_assert!(below(bound.surrogate_bound, low.surrogate_bound), "{better:?}");
+            prop_assert!(below(bound.sound_surrogate_bound, low.sound_surrogate_bound));
+        }
+        let worse = [
+            MarginPursuitBound { dimension: base.dimension + 1, ..base },
+            MarginPursuitBound { gradient_constant: base.gradient_constant * 1.1, ..base },
+            MarginPursuitBound { diameter: base.diameter * 2.0, ..base },
+        ];
+        for worse in worse {
+            let bound = evaluate(&worse);
+            prop_assert!(below(low.surrogate_bound, bound.surrogate_bound), "{worse:?}");
+            prop_assert!(below(low.sound_surrogate_bound, bound.sound_surrogate_bound));
+        }
+        let sharper = evaluate(&MarginPursuitBound { delta: base.delta / 2.0, ..base });
+        prop_assert!(sharper.epsilon_star > low.epsilon_star);
+        prop_assert!(sharper.confidence > low.confidence);
+        let larger = MarginPursuitBound {
+            input_second_moment: base.input_second_moment * 1.01,
+            step: base.step / 1.02,
+            ..base
+        };
+        prop_assert!(evaluate(&larger).beta > low.beta);
+    }
+}

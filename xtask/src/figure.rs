@@ -1,0 +1,198 @@
+//! A figure as data: panels of curves that become one CSV file and one SVG picture.
+
+use std::path::Path;
+
+use margins::model::write_atomically;
+use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+use crate::Outcome;
+
+pub(crate) type Points = Vec<(f64, f64)>;
+
+/// One curve, or the points of one kind.
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) points: Points,
+    pub(crate) style: Style,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Style {
+    Line,
+    /// A guide, such as a vertical line at a threshold, in the colour of this number.
+    Guide(usize),
+    /// Separate points, such as roots.
+    Marks,
+}
+
+pub(crate) struct Panel {
+    /// Short name in the CSV file.
+    pub(crate) key: &'static str,
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+}
+
+pub(crate) struct Axis {
+    pub(crate) label: &'static str,
+    pub(crate) range: (f64, f64),
+}
+
+pub(crate) struct Figure {
+    pub(crate) name: &'static str,
+    pub(crate) panels: Vec<Panel>,
+}
+
+const PANEL: (u32, u32) = (470, 360);
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 90, 181),
+    RGBColor(220, 50, 32),
+    RGBColor(0, 128, 96),
+    RGBColor(230, 140, 0),
+    RGBColor(117, 76, 168),
+    RGBColor(90, 90, 90),
+];
+
+impl Figure {
+    /// `panel,series,x,y`, numbers in the shortest form that reads back the same.
+    pub(crate) fn csv(&self) -> String {
+        let mut text = String::from("panel,series,x,y\n");
+        for panel in &self.panels {
+            for series in &panel.series {
+                for (x, y) in &series.points {
+                    text += &format!("{},{},{x},{y}\n", panel.key, series.name);
+                }
+            }
+        }
+        text
+    }
+
+    /// Writes `NAME.csv` and `NAME.svg` into a folder, which is made if need be.
+    pub(crate) fn write(&self, folder: &Path) -> Outcome {
+        std::fs::create_dir_all(folder)?;
+        for (ending, content) in [("csv", self.csv()), ("svg", self.svg()?)] {
+            let path = folder.join(format!("{}.{ending}", self.name));
+            write_atomically(&path, |out| out.write_all(content.as_bytes()))?;
+            println!("{}", path.display());
+        }
+        Ok(())
+    }
+
+    fn svg(&self) -> Result<String, Box<dyn std::error::Error>> {
+        let columns = self.panels.len().min(2);
+        let rows = self.panels.len().div_ceil(columns);
+        let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
+        let mut text = String::new();
+        {
+            let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+            root.fill(&WHITE)?;
+            for (area, panel) in root.split_evenly((rows, columns)).iter().zip(&self.panels) {
+                panel.draw(area)?;
+            }
+            root.present()?;
+        }
+        Ok(text)
+    }
+}
+
+impl Panel {
+    fn draw(&self, area: &DrawingArea<SVGBackend, Shift>) -> Outcome {
+        let (x, y) = (self.x.range, self.y.range);
+        let mut chart = ChartBuilder::on(area)
+            .margin(12)
+            .caption(&self.title, ("sans-serif", 15))
+            .x_label_area_size(36)
+            .y_label_area_size(46)
+            .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
+        chart
+            .configure_mesh()
+            .x_desc(self.x.label)
+            .y_desc(self.y.label)
+            .light_line_style(WHITE)
+            .bold_line_style(BLACK.mix(0.12))
+            .x_labels(7)
+            .y_labels(7)
+            .draw()?;
+        let mut colours = COLOURS.iter().cycle();
+        for series in &self.series {
+            let inside =
+                series.points.iter().copied().filter(|point| y.0 <= point.1 && point.1 <= y.1);
+            let label = series.name.clone();
+            match series.style {
+                Style::Line => {
+                    let colour = *colours.next().unwrap_or(&BLACK);
+                    chart
+                        .draw_series(LineSeries::new(inside, colour.stroke_width(2)))?
+                        .label(label)
+                        .legend(move |(x, y)| {
+                            PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
+                        });
+                }
+                Style::Guide(number) => {
+                    let colour = COLOURS[number % COLOURS.len()];
+                    chart
+                        .draw_series(DashedLineSeries::new(
+                            series.points.iter().copied(),
+                            4,
+                            4,
+                            colour.stroke_width(1),
+                        ))?
+                        .label(label)
+                        .legend(move |(x, y)| {
+                            DashedPathElement::new(
+                                [(x, y), (x + 18, y)],
+                                4,
+                                4,
+                                colour.stroke_width(1),
+                            )
+                        });
+                }
+                Style::Marks => {
+                    let colour = COLOURS[1];
+                    chart
+                        .draw_series(inside.map(|point| Circle::new(point, 4, colour.filled())))?
+                        .label(label)
+                        .legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()));
+                }
+            }
+        }
+        chart
+            .configure_series_labels()
+            .position(self.free_corner())
+            .label_font(("sans-serif", 11))
+            .background_style(WHITE.mix(0.85))
+            .border_style(BLACK.mix(0.3))
+            .draw()?;
+        Ok(())
+    }
+
+    /// The corner of the picture, or the middle of its upper or lower edge, that the fewest points of
+    /// the curves are in.
+    fn free_corner(&self) -> SeriesLabelPosition {
+        use SeriesLabelPosition::{
+            LowerLeft, LowerMiddle, LowerRight, UpperLeft, UpperMiddle, UpperRight,
+        };
+        let share = |value: f64, (low, high): (f64, f64)| (value - low) / (high - low);
+        let crowd = |left: f64, low: f64| {
+            let points = self.series.iter().flat_map(|series| &series.points);
+            points
+                .filter(|point| {
+                    let (x, y) = (share(point.0, self.x.range), share(point.1, self.y.range));
+                    (left..left + 0.34).contains(&x) && (low..low + 0.4).contains(&y)
+                })
+                .count()
+        };
+        let places = [
+            (UpperRight, crowd(0.66, 0.6)),
+            (UpperLeft, crowd(0.0, 0.6)),
+            (LowerRight, crowd(0.66, 0.0)),
+            (LowerLeft, crowd(0.0, 0.0)),
+            (UpperMiddle, crowd(0.33, 0.6)),
+            (LowerMiddle, crowd(0.33, 0.0)),
+        ];
+        places.into_iter().min_by_key(|(_, crowd)| *crowd).map_or(UpperRight, |(place, _)| place)
+    }
+}
