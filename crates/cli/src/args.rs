@@ -32,7 +32,7 @@ pub(crate) enum Command {
 /// Where the data come from and how to read them.
 #[derive(Debug, Args)]
 pub(crate) struct DataArguments {
-    /// CSV with a header, or svmlight/LIBSVM; plain or gzip. Or simulated data of the leaky hockey
+    /// CSV with a header, or svmlight/LIBSVM; plain or gzip; - for standard input. Or simulated data of the leaky hockey
     /// stick paper: mixture:example=1,n=200,seed=1 (example 1, 2, 3 or 3-corrected; p=10 or 30 for example 3)
     #[arg(long, value_name = "FILE")]
     pub(crate) data: String,
@@ -66,7 +66,7 @@ pub(crate) enum DataFormat {
 #[derive(Debug, Args)]
 pub(crate) struct TrainArguments {
     /// Loss as name or name:parameter=value,..., such as lhs, l-r:r=2, margin-pursuit:gamma=1,scale=1,
-    /// squared-hinge, smoothed-hinge:width=0.5, logistic, exponential, squared
+    /// log-cosh:gamma=1,scale=1, squared-hinge, smoothed-hinge:width=0.5, logistic, exponential, squared
     #[arg(long, default_value = "lhs")]
     pub(crate) loss: String,
     /// Scale features to unit standard deviation for the fit
@@ -79,7 +79,7 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) class_weight: ClassWeight,
     /// Relative duality gap to reach
-    #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = positive)]
+    #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = tolerance)]
     pub(crate) tol: f64,
     /// Solver
     #[arg(long, default_value = "auto")]
@@ -177,9 +177,9 @@ pub(crate) struct CvArguments {
     /// Number of stratified folds [default: 5]
     #[arg(long, value_name = "K", conflicts_with = "fold_column")]
     pub(crate) folds: Option<usize>,
-    /// Seed of the fold assignment
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// Seed of the fold assignment [default: 1]
+    #[arg(long, conflicts_with = "fold_column")]
+    pub(crate) seed: Option<u64>,
     /// Which lambda the final fit takes
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,
@@ -249,12 +249,12 @@ fn number(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+fn tolerance(text: &str) -> Result<f64, String> {
     let value = number(text)?;
-    if value.is_finite() && value > 0.0 {
+    if 0.0 < value && value < 1.0 {
         Ok(value)
     } else {
-        Err(format!("{value} is not a finite number greater than 0"))
+        Err(format!("{value} is not between 0 and 1"))
     }
 }
 

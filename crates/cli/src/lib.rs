@@ -82,13 +82,27 @@ pub fn run(
     }
 }
 
-/// Writes to a file, complete or not at all, or to standard output. A reader that hangs up, such as
+/// Refuses to overwrite what is being read.
+fn keep_input(output: Option<&Path>, input: &Path) -> Result<(), Failure> {
+    let same = |path: &Path| match (path.canonicalize(), input.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other && one.is_file(),
+        _ => false,
+    };
+    match output {
+        Some(path) if same(path) => {
+            Err(Failure::Usage(format!("--out {} would overwrite the input", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes to a file, complete or not at all, or to standard output, which is also what `-` means. A reader that hangs up, such as
 /// `head`, is no failure.
 fn emit(
     file: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    match file {
+    match file.filter(|path| *path != Path::new("-")) {
         Some(path) => margins::model::write_atomically(path, write)
             .map_err(|error| Failure::job(format!("{}: {error}", path.display()))),
         None => {

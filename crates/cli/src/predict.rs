@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::{OutputFormat, PredictArguments};
 use crate::document::VERSION;
 use crate::table::{facts, number, percent};
-use crate::{Failure, emit};
+use crate::{Failure, emit, keep_input};
 
 #[derive(Serialize)]
 struct PredictionDocument<'a> {
@@ -48,6 +48,9 @@ pub(crate) fn predict(
     registry: &LossRegistry,
     arguments: &PredictArguments,
 ) -> Result<(), Failure> {
+    for input in [arguments.model.as_path(), Path::new(&arguments.data.data)] {
+        keep_input(arguments.out.as_deref(), input)?;
+    }
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
     let loss = registry.parse(&model.loss).map_err(Failure::job)?;
     let data = arguments.data.features(model.columns())?;
@@ -63,10 +66,7 @@ pub(crate) fn predict(
             probability: loss.probability(score),
         })
         .collect();
-    let metrics = match &data.labels {
-        Some(labels) => measure(&model, &*loss, &scores, labels),
-        None => None,
-    };
+    let metrics = data.labels.as_ref().and_then(|labels| measure(&model, &*loss, &scores, labels));
     match arguments.format {
         OutputFormat::Json => {
             let document = PredictionDocument {
@@ -100,8 +100,22 @@ fn measure(
     scores: &[f64],
     labels: &[String],
 ) -> Option<Metrics> {
-    let signs: Vec<f64> = labels.iter().map(|label| model.sign(label)).collect::<Option<_>>()?;
-    let error = metrics::error_rate(scores, &signs, None).ok()?;
+    if let Some(unknown) = labels.iter().find(|label| model.sign(label).is_none()) {
+        eprintln!(
+            "warning: the predictions are not measured, for the label '{unknown}' of the data is no class \
+             of the model ('{}', '{}')",
+            model.negative_class, model.positive_class
+        );
+        return None;
+    }
+    let signs: Vec<f64> = labels.iter().filter_map(|label| model.sign(label)).collect();
+    let error = match metrics::error_rate(scores, &signs, None) {
+        Ok(error) => error,
+        Err(error) => {
+            eprintln!("warning: the predictions are not measured: {error}");
+            return None;
+        }
+    };
     let probabilities: Option<Vec<f64>> =
         scores.iter().map(|&score| loss.probability(score)).collect();
     let of_probabilities = |measure: fn(&[f64], &[f64]) -> Result<f64, margins::data::Error>| {
@@ -124,15 +138,23 @@ fn write_csv(out: &mut dyn Write, predictions: &[Prediction]) -> std::io::Result
     if with_probability {
         header.push("probability");
     }
-    csv.write_record(&header)?;
+    csv.write_record(&header).map_err(io_error)?;
     for prediction in predictions {
-        let mut record = vec![prediction.score.to_string(), prediction.label.to_owned()];
+        let mut record = vec![format!("{:?}", prediction.score), prediction.label.to_owned()];
         if with_probability {
-            record.push(prediction.probability.map(|p| p.to_string()).unwrap_or_default());
+            record.push(prediction.probability.map(|p| format!("{p:?}")).unwrap_or_default());
         }
-        csv.write_record(&record)?;
+        csv.write_record(&record).map_err(io_error)?;
     }
     csv.flush()
+}
+
+/// The error of the writer below, by which a closed pipe is known.
+fn io_error(error: csv::Error) -> std::io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    }
 }
 
 fn summarize(path: &Path, rows: usize, metrics: Option<&Metrics>) -> Result<(), Failure> {

@@ -9,6 +9,9 @@ use margins::data::read::{self, Format, ReadOptions, Unlabelled};
 use crate::Failure;
 use crate::args::{DataArguments, DataFormat};
 
+/// What messages call standard input.
+const STDIN: &str = "standard input";
+
 /// Prefix of a simulated data set.
 const MIXTURE: &str = "mixture:";
 
@@ -32,7 +35,12 @@ impl DataArguments {
         match Simulation::named(&self.data)? {
             Some(simulation) => simulation.draw(),
             None => {
-                read::dataset(Path::new(&self.data), &self.read_options()).map_err(Failure::job)
+                let options = self.read_options();
+                match self.standard_input(&options)? {
+                    Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
+                    None => read::dataset(Path::new(&self.data), &options),
+                }
+                .map_err(refusal)
             }
         }
     }
@@ -56,7 +64,22 @@ impl DataArguments {
         if options.format.or_else(|| Format::of(path)) == Some(Format::Svmlight) {
             options.columns = options.columns.or(Some(columns));
         }
-        read::features(path, &options).map_err(Failure::job)
+        match self.standard_input(&options)? {
+            Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),
+            None => read::features(path, &options),
+        }
+        .map_err(refusal)
+    }
+
+    /// The format of standard input, if that is where the data come from.
+    fn standard_input(&self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
+        match (self.data.as_str(), options.format) {
+            ("-", None) => {
+                Err(Failure::Usage("standard input needs --data-format csv or svmlight".to_owned()))
+            }
+            ("-", Some(format)) => Ok(Some(format)),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -74,10 +97,15 @@ impl Simulation {
         const MOST_ROWS: u64 = 100_000_000;
         let Some(parameters) = name.strip_prefix(MIXTURE) else { return Ok(None) };
         let (mut example, mut rows, mut p, mut seed) = ("1", 200, None, 1);
+        let mut seen = Vec::new();
         for part in parameters.split(',').filter(|part| !part.is_empty()) {
             let Some((key, value)) = part.split_once('=') else {
                 return Err(refuse(format!("'{part}' is not KEY=VALUE")));
             };
+            if seen.contains(&key) {
+                return Err(refuse(format!("{key} is given twice")));
+            }
+            seen.push(key);
             let whole = || {
                 let number: Result<u64, _> = value.parse();
                 number.map_err(|_| refuse(format!("{key} is '{value}', not a whole number")))
@@ -134,6 +162,16 @@ impl Simulation {
         let estimate =
             self.mixture.bayes_error_estimate(SAMPLES, self.seed).map_err(Failure::job)?;
         Ok((estimate.rate, estimate.standard_error))
+    }
+}
+
+/// A format that is not told is a matter of usage, all else one of the job.
+fn refusal(error: margins::data::Error) -> Failure {
+    match error {
+        margins::data::Error::UnknownFormat { .. } => {
+            Failure::Usage(format!("{error} with --data-format"))
+        }
+        _ => Failure::job(error),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The commands that fit: `fit`, `path` and `cv`.
 
 use std::io::Write;
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use margins::Model;
@@ -17,9 +18,10 @@ use crate::document::{
     CvDocument, DataDocument, FitDocument, PathDocument, TrainDocument, VERSION,
 };
 use crate::table::{Table, facts, gap, number, percent};
-use crate::{Failure, emit};
+use crate::{Failure, emit, keep_input};
 
 const DEFAULT_FOLDS: usize = 5;
+const DEFAULT_SEED: u64 = 1;
 
 impl TrainArguments {
     fn training<'a>(
@@ -49,9 +51,13 @@ impl TrainArguments {
         registry.parse(&self.loss).map_err(Failure::usage)
     }
 
-    /// Runs a job on a pool of the number of threads asked for.
-    fn on_threads<T: Send>(&self, job: impl FnOnce() -> T + Send) -> Result<T, Failure> {
-        let threads = self.threads.map_or(0, usize::from);
+    /// Runs a job of some tasks on a pool of the number of threads asked for, but no more than tasks.
+    fn on_threads<T: Send>(
+        &self,
+        tasks: usize,
+        job: impl FnOnce() -> T + Send,
+    ) -> Result<T, Failure> {
+        let threads = self.threads.map_or(0, |threads| tasks.min(threads.into()));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         Ok(pool.map_err(Failure::job)?.install(job))
     }
@@ -68,11 +74,12 @@ fn progress(fits: usize) -> ProgressBar {
 
 pub(crate) fn fit(registry: &LossRegistry, arguments: &FitArguments) -> Result<(), Failure> {
     let loss = arguments.train.loss(registry)?;
+    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
     let training = arguments.train.training(&*loss, &|_| {});
     let fits = arguments
         .train
-        .on_threads(|| training.path(&data, &[arguments.lambda]))?
+        .on_threads(1, || training.path(&data, &[arguments.lambda]))?
         .map_err(refusal)?;
     warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
     if let Some(path) = &arguments.out {
@@ -97,7 +104,7 @@ pub(crate) fn path(registry: &LossRegistry, arguments: &PathArguments) -> Result
     let bar = progress(lambdas.len());
     let observer = |_: &Report| bar.inc(1);
     let training = arguments.train.training(&*loss, &observer);
-    let fits = arguments.train.on_threads(|| training.path(&data, lambdas))?;
+    let fits = arguments.train.on_threads(1, || training.path(&data, lambdas))?;
     bar.finish_and_clear();
     let fits = fits.map_err(refusal)?;
     warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
@@ -115,13 +122,15 @@ pub(crate) fn path(registry: &LossRegistry, arguments: &PathArguments) -> Result
 
 pub(crate) fn cv(registry: &LossRegistry, arguments: &CvArguments) -> Result<(), Failure> {
     let loss = arguments.train.loss(registry)?;
+    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
     let (folds, seed) = match data.folds() {
         Some(folds) => (folds.to_vec(), None),
         None => {
             let count = arguments.folds.unwrap_or(DEFAULT_FOLDS);
-            let folds = split::stratified_folds(data.labels(), count, arguments.seed);
-            (folds.map_err(Failure::job)?, Some(arguments.seed))
+            let seed = arguments.seed.unwrap_or(DEFAULT_SEED);
+            let folds = split::stratified_folds(data.labels(), count, seed);
+            (folds.map_err(Failure::usage)?, Some(seed))
         }
     };
     let count = folds.iter().max().map_or(0, |last| last + 1);
@@ -129,7 +138,9 @@ pub(crate) fn cv(registry: &LossRegistry, arguments: &CvArguments) -> Result<(),
     let bar = progress(lambdas.len() * (count + 1));
     let observer = |_: &Report| bar.inc(1);
     let training = arguments.train.training(&*loss, &observer);
-    let cv = arguments.train.on_threads(|| cross_validate(&training, &data, &folds, lambdas))?;
+    let cv = arguments
+        .train
+        .on_threads(count + 1, || cross_validate(&training, &data, &folds, lambdas))?;
     bar.finish_and_clear();
     let cv = cv.map_err(refusal)?;
     warn_if_uncertified(cv.certified.iter().copied());
@@ -181,7 +192,7 @@ fn warn_if_uncertified(converged: impl ExactSizeIterator<Item = bool>) {
     if missed > 0 {
         eprintln!(
             "warning: at {missed} of {all} lambdas a fit missed the tolerance of its duality gap; \
-             raise --max-iterations, choose another --solver, or --standardize"
+             --standardize, another --solver or more --max-iterations may help"
         );
     }
 }

@@ -329,6 +329,53 @@ fn predictions_follow_the_model() {
 }
 
 #[test]
+fn labels_that_the_model_does_not_know_are_said() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
+    workshop.write("other.csv", DATA.replace("yes", "1").replace("no", "0").as_bytes());
+    let output = workshop.run(&["predict", "--model", "m.json", "--data", "other.csv"]);
+    assert!(output.status.success());
+    insta::assert_snapshot!(text(&output.stderr));
+}
+
+#[test]
+fn a_fit_far_below_the_usual_lambdas_starts_from_larger_ones() {
+    let workshop = Workshop::new();
+    let rows: String = (0..100)
+        .map(|i| if i % 2 == 0 { 1 } else { -1 })
+        .map(|y| format!("{y},{},{y}\n", 0.3 * f64::from(y) + 0.01))
+        .collect();
+    workshop.write("separable.csv", format!("a,b,label\n{rows}").as_bytes());
+    for lambda in ["3e-8", "1e-8", "1e-12"] {
+        let document = workshop.json(&["fit", "--data", "separable.csv", "--lambda", lambda]);
+        assert_eq!(document["fits"][0]["converged"], true, "{document}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_keep_links_modes_and_devices() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let workshop = Workshop::new();
+    workshop.write("target.json", b"old");
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(workshop.path("target.json"), private).expect("my own file");
+    symlink(workshop.path("target.json"), workshop.path("link.json")).expect("a link");
+    let fit = |out: &str| {
+        workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", out]);
+    };
+    fit("link.json");
+    let link = std::fs::symlink_metadata(workshop.path("link.json")).expect("there");
+    assert!(link.file_type().is_symlink());
+    let target = std::fs::metadata(workshop.path("target.json")).expect("there");
+    assert_eq!(target.permissions().mode() & 0o777, 0o600);
+    assert!(target.len() > 10);
+    fit("/dev/null");
+    let device = std::fs::metadata("/dev/null").expect("there");
+    assert!(device.file_type().is_char_device());
+}
+
+#[test]
 fn a_loss_without_probabilities_gives_none() {
     let workshop = Workshop::new();
     workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
@@ -393,6 +440,7 @@ fn bad_input_gets_a_clear_message() {
         ("nan.csv", b"x,label\n1,a\nNaN,b\n".to_vec()),
         ("inf.csv", b"x,label\n1,a\n-inf,b\n".to_vec()),
         ("huge.csv", b"x,label\n1,a\n1e999,b\n".to_vec()),
+        ("missing-label.csv", b"x,label\n1,a\n2,NA\n3,b\n".to_vec()),
         ("one-class.csv", b"x,label\n1,a\n2,a\n".to_vec()),
         ("three-classes.csv", b"x,label\n1,a\n2,b\n3,c\n".to_vec()),
         ("twice.csv", b"x,x,label\n1,2,a\n3,4,b\n".to_vec()),
@@ -503,6 +551,14 @@ fn bad_input_gets_a_clear_message() {
         vec!["psi", "--loss", "lhs", "--at", "-1", "--inverse"],
         vec!["psi", "--loss", "leaky-relu:lambda=0.2", "--at", "0.5"],
         vec!["psi", "--loss", "garg-roth", "--at", "0.5"],
+        vec!["fit", "--data", "-", "--lambda", "1"],
+        [&fit("good.svm")[..], &["--columns", "100000000000"]].concat(),
+        [&fit("missing-label.csv")[..]].concat(),
+        with(&["--lambda", "1", "--tol", "2"]),
+        with(&["--lambda", "1", "--out", "data.csv"]),
+        vec!["cv", "--data", "one-fold.csv", "--fold-column", "fold", "--seed", "3"],
+        simulated("mixture:n=20,n=30"),
+        vec!["predict", "--model", "model.json", "--data", "data.csv", "--label", "nosuch"],
         vec!["inspect"],
         vec!["frobnicate"],
     ]);

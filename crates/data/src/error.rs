@@ -129,6 +129,14 @@ pub enum Error {
         /// What is wrong with its data.
         error: Box<Error>,
     },
+    /// A label stands for a missing value.
+    #[error("row {row}: {}", missing_label(value))]
+    MissingLabel {
+        /// Zero-based row.
+        row: usize,
+        /// The label.
+        value: String,
+    },
     /// The name of a file does not tell its format.
     #[error(
         "{file}: the name does not tell the format: end it in .csv, or in .svm, .libsvm, .svmlight \
@@ -230,4 +238,9 @@ impl fmt::Display for Place {
             None => Ok(()),
         }
     }
+}
+
+/// What is wrong with a label that stands for a missing value.
+pub(crate) fn missing_label(value: &str) -> String {
+    format!("label '{value}' is a missing value; drop such rows first")
 }

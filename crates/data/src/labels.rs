@@ -149,6 +149,10 @@ impl LabelCollector {
 
     /// Takes the label of the next row.
     pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
+        let missing = value.parse().is_ok_and(f64::is_nan) || matches!(value, "NA" | "N/A" | "?");
+        if missing {
+            return Err(Error::MissingLabel { row: self.signs.len(), value: value.to_owned() });
+        }
         let known = self.classes.iter().position(|class| same_class(class, value));
         let class = match (known, &self.classes[..]) {
             (Some(class), _) => class,

@@ -220,6 +220,9 @@ fn label_error(error: Error, lines: &Lines<'_>, column: Column) -> Error {
         Error::ThirdClass { value, classes, .. } => {
             lines.malformed(column, crate::error::third_class(&value, &classes))
         }
+        Error::MissingLabel { value, .. } => {
+            lines.malformed(column, crate::error::missing_label(&value))
+        }
         other => other,
     }
 }

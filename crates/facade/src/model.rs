@@ -62,12 +62,14 @@ pub enum Error {
         source: margins_losses::Error,
     },
     /// Another number of features than the model has.
-    #[error("the model has {expected} features, the data {found}")]
+    #[error("the model has {expected} features, the data {found}{}", unknown(extra))]
     Columns {
         /// Features of the model.
         expected: usize,
         /// Features of the data.
         found: usize,
+        /// Names in the data that the model does not know.
+        extra: Vec<String>,
     },
     /// Another feature than the model has in this place.
     #[error("feature {position} is '{found}' in the data, but '{expected}' in the model")]
@@ -79,6 +81,17 @@ pub enum Error {
         /// Name in the data.
         found: String,
     },
+}
+
+/// The first few names that a model does not know, in words.
+fn unknown(extra: &[String]) -> String {
+    const MOST: usize = 5;
+    if extra.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = extra.iter().take(MOST).map(|name| format!("'{name}'")).collect();
+    let more = if extra.len() > MOST { ", ..." } else { "" };
+    format!("; it does not know {}{more}", names.join(", "))
 }
 
 /// A linear classifier with what is needed to apply it and to know where it comes from.
@@ -194,6 +207,9 @@ impl Model {
     }
 
     fn check(&self) -> Result<(), String> {
+        if !(self.lambda.is_finite() && self.lambda > 0.0) {
+            return Err(format!("its lambda is {:?}", self.lambda));
+        }
         if self.coef.is_empty() {
             return Err("it has no coefficients".to_owned());
         }
@@ -231,7 +247,12 @@ impl Model {
     /// Another number of features; another name in some place.
     pub fn accept(&self, columns: usize, names: Option<&[String]>) -> Result<(), Error> {
         if columns != self.columns() {
-            return Err(Error::Columns { expected: self.columns(), found: columns });
+            let unknown = |name: &&String| !self.feature_names.iter().flatten().any(|n| n == *name);
+            let extra = match self.feature_names {
+                Some(_) => names.unwrap_or_default().iter().filter(unknown).cloned().collect(),
+                None => Vec::new(),
+            };
+            return Err(Error::Columns { expected: self.columns(), found: columns, extra });
         }
         if let (Some(ours), Some(theirs)) = (&self.feature_names, names) {
             for (k, (expected, found)) in ours.iter().zip(theirs).enumerate() {
@@ -286,8 +307,10 @@ impl Model {
     }
 }
 
-/// Writes through a temporary file in the same directory that takes the name `path` only when all
-/// is written, so that an interruption leaves either the old file or the new one.
+/// Writes a file so that an interruption leaves either the old file or the new one: to a temporary file
+/// in the same directory that takes the name, and the permissions of the old file, when all is
+/// written. Symbolic links are followed; what is no regular file (a device, a pipe) is written to
+/// directly.
 ///
 /// # Errors
 /// What the system or `write` says.
@@ -295,16 +318,26 @@ pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
+    let existing = std::fs::metadata(path).ok();
+    if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
+        let mut out = BufWriter::new(File::options().write(true).open(path)?);
+        write(&mut out)?;
+        return out.flush();
+    }
+    let path = if existing.is_some() { path.canonicalize()? } else { path.to_path_buf() };
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let temporary = new_file_in(directory)?;
+    if let Some(existing) = existing {
+        temporary.as_file().set_permissions(existing.permissions())?;
+    }
     let mut out = BufWriter::new(temporary);
     write(&mut out)?;
     let temporary = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(path).map_err(|error| error.error)?;
+    temporary.persist(&path).map_err(|error| error.error)?;
     Ok(())
 }
 

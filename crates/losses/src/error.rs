@@ -34,6 +34,17 @@ pub enum Error {
         /// What it takes, in words.
         known: String,
     },
+    /// A loss was registered under another name than its own.
+    #[error(
+        "the loss registered as '{registered}' calls itself '{own}'; let its method `name` return \
+         '{registered}'"
+    )]
+    Misnamed {
+        /// The name in the registry.
+        registered: String,
+        /// What the loss says.
+        own: String,
+    },
     /// The text is not `name` or `name:key=value,key=value`.
     #[error("loss specification '{specification}': {reason}")]
     Syntax {

@@ -187,7 +187,13 @@ impl LossRegistry {
             .zip(&entry.parameters)
             .map(|(given, (_, default))| given.unwrap_or(*default))
             .collect();
-        (entry.constructor)(&values)
+        let loss = (entry.constructor)(&values)?;
+        // Reports and model files name a loss by its own name, and must find it again here.
+        if loss.name() == name {
+            Ok(loss)
+        } else {
+            Err(Error::Misnamed { registered: name.to_owned(), own: loss.name().to_owned() })
+        }
     }
 
     fn known(&self) -> String {

@@ -119,7 +119,7 @@ fn hold_out<L: MarginLoss + ?Sized>(
         let wrong: f64 = (test.iter().zip(&scores))
             .filter(|&(&i, &score)| (score > 0.0) != (labels.signs()[i] > 0.0))
             .map(|(&i, _)| weight_of(i))
-            .sum();
+            .fold(0.0, |sum, weight| sum + weight);
         if weight > 0.0 { wrong / weight } else { 0.0 }
     };
     Ok(HeldOut {

@@ -3,10 +3,20 @@ use margins_losses::MarginLoss;
 use crate::Lambda;
 use crate::certificate::{Evaluator, Point};
 
-/// A step `t > 0` along a descent direction at which the slope of the convex function
-/// `t -> F(point + t direction)` has lost at least a share `1 - rest` of its size.
+/// How near to the minimum along the line a step must come.
+#[derive(Clone, Copy)]
+pub(crate) enum Accept {
+    /// The slope has lost half of its size or turned positive up to that size. Cheap, but no
+    /// guarantee: past the minimum F may have risen again.
+    Near,
+    /// The slope has lost half of its size and is not positive: F has decreased for certain, because
+    /// it is convex.
+    Before,
+}
+
+/// A step `t > 0` along a descent direction of the convex function `t -> F(point + t direction)`.
 ///
-/// Tried first is the full step 1; then the step is doubled while the slope stays negative, or
+/// Tried first is the full step 1; then the step is doubled while the slope stays too negative, or
 /// bisected inside the bracket.
 pub(crate) fn search<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<'_, '_, L>,
@@ -14,15 +24,19 @@ pub(crate) fn search<L: MarginLoss + ?Sized>(
     point: &Point,
     direction: &Point,
     slope_at_zero: f64,
-    rest: f64,
+    accept: Accept,
 ) -> f64 {
-    const MOST_TRIALS: usize = 60;
-    let target = rest * slope_at_zero.abs();
+    const MOST_TRIALS: usize = 100;
+    let target = 0.5 * slope_at_zero.abs();
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut t = 1.0;
     for _ in 0..MOST_TRIALS {
         let slope = evaluator.slope_along(lambda, point, direction, t);
-        if slope.abs() <= target {
+        let accepted = match accept {
+            Accept::Near => slope.abs() <= target,
+            Accept::Before => (-target..=0.0).contains(&slope),
+        };
+        if accepted {
             return t;
         }
         if slope < 0.0 {

@@ -11,14 +11,11 @@ use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
 use crate::certificate::{Certificate, Evaluator, Point, dot};
-use crate::line_search;
+use crate::line_search::{self, Accept};
 use crate::report::{Ending, HistoryEntry, Status};
 use crate::{Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 200;
-
-/// Share of the slope that a line search may leave.
-const REST: f64 = 0.5;
 
 /// How the Newton system `H d = -g` is solved, `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)` with
 /// `Z = [1 X]` and `D_i = c_i L''(u_i) / n`.
@@ -248,20 +245,22 @@ fn descend<L: MarginLoss + ?Sized>(
     least_gap: f64,
 ) -> Option<(Point, Certificate)> {
     const BLUR: f64 = 1e-6;
+    // Of the most that F can decrease.
+    const DECREASE: f64 = 1e-8;
     // A coarse search first; then the full step, whose gap tells more than its F near the minimum;
-    // then the minimum along the line, which decreases a convex function for certain.
-    let coarse = line_search::search(evaluator, lambda, point, direction, slope, REST);
+    // then a step short of the minimum along the line, which decreases F for certain.
+    let coarse = line_search::search(evaluator, lambda, point, direction, slope, Accept::Near);
     for attempt in 0..3 {
         let t = match attempt {
             0 => coarse,
             1 if coarse == 1.0 => continue,
             1 => 1.0,
-            _ => line_search::search(evaluator, lambda, point, direction, slope, 1e-3),
+            _ => line_search::search(evaluator, lambda, point, direction, slope, Accept::Before),
         };
         let mut next = point.step(t, direction);
         evaluator.settle_intercept(&mut next);
         let certificate = evaluator.certificate(lambda, &next);
-        let decreased = certificate.objective < from.objective + 1e-4 * t * slope;
+        let decreased = certificate.objective < from.objective - DECREASE * from.duality_gap;
         let tightened = certificate.duality_gap <= 0.5 * least_gap
             && certificate.objective <= from.objective + BLUR * from.objective.abs();
         if decreased || tightened {

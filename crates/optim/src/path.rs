@@ -22,8 +22,8 @@ pub fn fit<L: MarginLoss + ?Sized>(
     path(objective, &[lambda], options, &|_| {}).map(|mut fits| fits.swap_remove(0))
 }
 
-/// Minimises `F` at every lambda, largest first whatever the order given, each fit starting from
-/// the ones before it; `observer` sees the report of every fit as it is made.
+/// Minimises `F` at every lambda, each once and largest first whatever the order given, every fit
+/// starting from the ones before it; `observer` sees the report of every fit as it is made.
 ///
 /// Beyond separation the path of a loss with a homogeneous tail is a ray: once every margin is on
 /// the tail, `(b, w)` at a smaller lambda' is `(lambda/lambda')^(1/(1+degree))` times `(b, w)` at
@@ -57,6 +57,7 @@ fn path_within<L: MarginLoss + ?Sized>(
     }
     let mut lambdas = lambdas.to_vec();
     lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
+    lambdas.dedup();
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
     if p > n && n <= dense_order {
@@ -121,6 +122,42 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// A cold start that failed at a small lambda is made again by way of larger ones. Newton alone
+    /// does this: a step of MM is as good from anywhere.
+    fn approach<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<'_, '_, L>,
+        lambda: Lambda,
+        point: &mut Point,
+        options: &Options,
+        failed: Ending,
+    ) -> Ending {
+        const RATIO: f64 = 4.0;
+        if matches!(self, Engine::Mm { .. }) || lambda.get() >= 1.0 {
+            return failed;
+        }
+        let mut trail = Trail::default();
+        let mut iterations = failed.iterations;
+        let count = (1.0 / lambda.get()).log(RATIO).ceil();
+        for k in 0..=count as i32 {
+            // The last step is at lambda itself, all others at multiples of it.
+            let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {
+                continue;
+            };
+            let mut next = trail.start(evaluator, at, options);
+            let ending = self.minimize(evaluator, at, &mut next, options);
+            iterations += ending.iterations;
+            if at == lambda {
+                *point = next;
+                return Ending { iterations, ..ending };
+            }
+            trail.push(at, next);
+        }
+        failed
+    }
+}
+
 /// Solves at every lambda in turn; `finish` makes a fit of the point reached, how the solver ended
 /// and the passes it took.
 fn run<L: MarginLoss + ?Sized>(
@@ -137,7 +174,10 @@ fn run<L: MarginLoss + ?Sized>(
     for &lambda in lambdas {
         let passes = evaluator.passes;
         let mut point = trail.start(&mut evaluator, lambda, options);
-        let ending = engine.minimize(&mut evaluator, lambda, &mut point, options);
+        let mut ending = engine.minimize(&mut evaluator, lambda, &mut point, options);
+        if ending.status != Status::Converged && trail.last.is_none() {
+            ending = engine.approach(&mut evaluator, lambda, &mut point, options, ending);
+        }
         fits.push(finish(lambda, &point, ending, evaluator.passes - passes));
         trail.push(lambda, point);
     }

@@ -14,6 +14,13 @@ pub(super) fn read(
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
     refuse_column_names(options)?;
+    if let Some(p) = options.columns.filter(|&p| p as u64 > LARGEST_INDEX) {
+        return Err(Error::Parameter {
+            parameter: "the number of columns",
+            value: p.to_string(),
+            requirement: format!("at most {LARGEST_INDEX} in an svmlight file"),
+        });
+    }
     let mut offsets = vec![0];
     let (mut columns, mut values) = (Vec::new(), Vec::new());
     let mut p = options.columns.unwrap_or(0);
