@@ -245,8 +245,9 @@ fn descend<L: MarginLoss + ?Sized>(
     least_gap: f64,
 ) -> Option<(Point, Certificate)> {
     const BLUR: f64 = 1e-6;
-    // Of the most that F can decrease.
-    const DECREASE: f64 = 1e-8;
+    // Of the most that F can decrease, for which its own size stands in where the gap is far larger.
+    const DECREASE: f64 = 1e-10;
+    let worth = DECREASE * from.duality_gap.min(from.objective.abs());
     // A coarse search first; then the full step, whose gap tells more than its F near the minimum;
     // then a step short of the minimum along the line, which decreases F for certain.
     let coarse = line_search::search(evaluator, lambda, point, direction, slope, Accept::Near);
@@ -260,7 +261,7 @@ fn descend<L: MarginLoss + ?Sized>(
         let mut next = point.step(t, direction);
         evaluator.settle_intercept(&mut next);
         let certificate = evaluator.certificate(lambda, &next);
-        let decreased = certificate.objective < from.objective - DECREASE * from.duality_gap;
+        let decreased = certificate.objective < from.objective - worth;
         let tightened = certificate.duality_gap <= 0.5 * least_gap
             && certificate.objective <= from.objective + BLUR * from.objective.abs();
         if decreased || tightened {
