@@ -37,3 +37,7 @@ mod transform;
 pub use error::Error;
 pub use margin_pursuit::MarginPursuitPsi;
 pub use transform::{NotCalibrated, PsiTransform};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

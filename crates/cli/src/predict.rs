@@ -20,6 +20,8 @@ struct PredictionDocument<'a> {
     model: String,
     data: &'a str,
     rows: usize,
+    /// The ends of the scores that stand for even odds and nothing more; null without probabilities.
+    undecided_scores: Option<[f64; 2]>,
     /// Null where the data have no labels.
     metrics: Option<Metrics>,
     predictions: Vec<Prediction<'a>>,
@@ -75,6 +77,9 @@ pub(crate) fn predict(
                 model: arguments.model.display().to_string(),
                 data: name,
                 rows: scores.len(),
+                undecided_scores: loss
+                    .undecided_scores()
+                    .map(|scores| [scores.lower, scores.upper]),
                 metrics,
                 predictions,
             };

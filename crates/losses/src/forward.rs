@@ -42,6 +42,7 @@ forward! {
     is_classification_calibrated() -> bool;
     population_minimizer(eta: f64) -> f64;
     probability(score: f64) -> Option<f64>;
+    undecided_scores() -> Option<Interval>;
     psi_transform(a: f64) -> Option<f64>;
     homogeneous_tail() -> Option<HomogeneousTail>;
     values(margins: &[f64], out: &mut [f64]);
@@ -61,7 +62,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("    fn "))
             .filter_map(|line| line.split('(').next())
             .collect();
-        assert_eq!(methods.len(), 23);
+        assert_eq!(methods.len(), 24);
         for method in methods {
             assert!(FORWARDED.contains(&method), "{method} is not passed on");
         }

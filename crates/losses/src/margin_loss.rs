@@ -1,7 +1,7 @@
 use std::fmt::Debug;
 
 use crate::Interval;
-use crate::scalar_search::monotone_root;
+use crate::scalar_search::{last_zero, monotone_root};
 
 /// Beyond this margin the numerical defaults take a limit at infinity for reached.
 const FAR: f64 = 1e100;
@@ -172,6 +172,17 @@ pub trait MarginLoss: Debug + Send + Sync {
         let odds_against = self.derivative(score).min(0.0) / self.derivative(-score).min(0.0);
         // The sign of a zero is not the loss's: both slopes are at most 0.
         Some(if odds_against.is_nan() { 0.5 } else { 1.0 / (1.0 + odds_against.abs()) })
+    }
+
+    /// The scores that stand for even odds and for nothing more: every minimiser of the conditional
+    /// risk at `eta = 1/2`, an interval around 0, [-1, 1] for the leaky hockey stick. `None` where
+    /// [`probability`](Self::probability) is.
+    ///
+    /// Default: by bisection the largest `u` with `L'(u) = L'(-u)`.
+    fn undecided_scores(&self) -> Option<Interval> {
+        self.probability(0.0)?;
+        let end = last_zero(|u| self.derivative(u) - self.derivative(-u), FAR);
+        Some(Interval::new(-end, end))
     }
 
     /// The Psi-transform of Bartlett, Jordan and McAuliffe (2006) at `a` in [0, 1], where it has a

@@ -99,6 +99,11 @@ impl MarginLoss for MarginPursuit {
         Some(Interval::new(-self.scale * SATURATION, self.scale * SATURATION))
     }
 
+    fn undecided_scores(&self) -> Option<Interval> {
+        let end = (self.gamma - std::f64::consts::SQRT_2 * self.scale).max(0.0);
+        Some(Interval::new(-end, end))
+    }
+
     fn proximal(&self, point: f64, step: f64) -> f64 {
         // In w = (gamma - v)/scale the condition is w + step psi(w) = q, odd in q.
         let signed = (self.gamma - point) / self.scale;

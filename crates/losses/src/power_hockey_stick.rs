@@ -103,6 +103,10 @@ impl MarginLoss for PowerHockeyStick {
         Some(0.5 * r_1 * (1.0 + a) * (2.0 * a.atanh() / r_1).exp_m1())
     }
 
+    fn undecided_scores(&self) -> Option<Interval> {
+        Some(Interval::new(-1.0, 1.0))
+    }
+
     fn population_minimizer(&self, eta: f64) -> f64 {
         let inverse = self.degree.recip();
         if eta > 0.5 {

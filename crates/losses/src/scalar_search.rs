@@ -38,6 +38,32 @@ pub(crate) fn monotone_root(f: impl Fn(f64) -> f64, start: f64, reach: f64) -> f
     }
 }
 
+/// The last zero of a nondecreasing function with `f(0) = 0`; 0 if `f` rises within 1e-6, `+inf` if it
+/// is zero as far as `reach`.
+pub(crate) fn last_zero(f: impl Fn(f64) -> f64, reach: f64) -> f64 {
+    let (mut zero, mut above) = (0.0, 1e-6);
+    while f(above) <= 0.0 {
+        if above > reach {
+            return f64::INFINITY;
+        }
+        (zero, above) = (above, 2.0 * above);
+    }
+    if zero == 0.0 {
+        return 0.0;
+    }
+    loop {
+        let middle = zero + 0.5 * (above - zero);
+        if middle <= zero || middle >= above {
+            return zero;
+        }
+        if f(middle) <= 0.0 {
+            zero = middle;
+        } else {
+            above = middle;
+        }
+    }
+}
+
 /// The root in `[low, high]` of a nondecreasing function, given with its derivative, by Newton's
 /// method from `low`, safeguarded by bisection. If rounding puts the root outside, the nearer end.
 pub(crate) fn newton_root(f: impl Fn(f64) -> (f64, f64), low: f64, high: f64) -> f64 {
@@ -69,7 +95,14 @@ pub(crate) fn newton_root(f: impl Fn(f64) -> (f64, f64), low: f64, high: f64) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{monotone_root, newton_root};
+    use super::{last_zero, monotone_root, newton_root};
+
+    #[test]
+    fn last_zero_is_the_end_of_the_plateau() {
+        assert_eq!(last_zero(|u| (u - 0.7).max(0.0), 1e100), 0.7);
+        assert_eq!(last_zero(|u| u, 1e100), 0.0);
+        assert_eq!(last_zero(|_| 0.0, 1e100), f64::INFINITY);
+    }
 
     #[test]
     fn monotone_root_is_the_nearest_of_a_plateau() {

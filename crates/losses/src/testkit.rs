@@ -31,7 +31,7 @@
 //! [`MarginLoss::population_minimizer`], whose defaults are right for convex losses only. A loss may
 //! overflow to `+inf` at the margins +-1e6 only where its derivative does too.
 
-use crate::MarginLoss;
+use crate::{Interval, MarginLoss};
 
 /// Panics with a readable list if the implementation contradicts itself or the trait.
 ///
@@ -65,6 +65,7 @@ pub fn violations(loss: &dyn MarginLoss) -> Vec<String> {
     examination.lower_bound();
     examination.population_minimizer();
     examination.probability();
+    examination.undecided_scores();
     examination.psi_transform();
     examination.homogeneous_tail();
     examination.batches();
@@ -561,6 +562,35 @@ impl Examination<'_> {
                 );
             }
         }
+    }
+
+    fn undecided_scores(&mut self) {
+        let loss = self.loss;
+        let undecided = loss.undecided_scores();
+        self.require(
+            undecided.is_some() == loss.probability(0.0).is_some(),
+            "undecided_scores: not known exactly where probability is",
+            || format!("{undecided:?}, probability {:?}", loss.probability(0.0)),
+        );
+        let Some(Interval { lower, upper }) = undecided else { return };
+        self.require(lower == -upper && upper >= 0.0, "undecided_scores: not around 0", || {
+            format!("from {lower} to {upper}")
+        });
+        for share in [0.0, 0.5, 1.0] {
+            let probability = loss.probability(share * upper);
+            self.require(
+                probability.is_some_and(|p| (p - 0.5).abs() <= 1e-12),
+                "undecided_scores: the odds are not even inside",
+                || format!("{probability:?} at score {}", share * upper),
+            );
+        }
+        let beyond = upper + 1e-3 * (1.0 + upper);
+        let probability = loss.probability(beyond);
+        self.require(
+            upper.is_infinite() || probability.is_some_and(|p| p > 0.5),
+            "undecided_scores: the odds are even outside too",
+            || format!("{probability:?} at score {beyond}"),
+        );
     }
 
     fn psi_transform(&mut self) {

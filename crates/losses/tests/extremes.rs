@@ -261,3 +261,28 @@ fn representative_rows() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Where the probability is 1/2 and no more is known: the flat part of the conditional risk.
+#[test]
+fn undecided_scores_are_the_minimisers_at_even_odds() {
+    let registry = LossRegistry::standard();
+    for (specification, end) in [
+        ("lhs", 1.0),
+        ("l-r:r=2", 1.0),
+        ("l-r:r=1.01", 1.0),
+        ("logistic", 0.0),
+        ("exponential", 0.0),
+        ("squared", 0.0),
+        ("squared-hinge", 0.0),
+        ("margin-pursuit:gamma=1,scale=1", 0.0),
+        ("margin-pursuit:gamma=3,scale=1", 3.0 - std::f64::consts::SQRT_2),
+    ] {
+        let loss = registry.parse(specification).expect("a standard loss");
+        let found = loss.undecided_scores().expect("it has probabilities");
+        assert_eq!((found.lower, found.upper), (-end, end), "{specification}");
+    }
+    for specification in ["hinge", "leaky-relu:lambda=0.1", "zero-one"] {
+        let loss = registry.parse(specification).expect("a standard loss");
+        assert!(loss.undecided_scores().is_none(), "{specification}");
+    }
+}

@@ -30,6 +30,7 @@ enum Fault {
     Calibrated(bool),
     PopulationMinimizer(fn(f64, f64) -> f64),
     Probability(fn(f64, f64) -> f64),
+    Undecided(Option<f64>),
     Tail(f64, f64),
     Values,
     Derivatives,
@@ -99,6 +100,12 @@ impl MarginLoss for Tampered {
     fn probability(&self, score: f64) -> Option<f64> {
         let right = self.base.probability(score);
         if let Fault::Probability(f) = self.fault { right.map(|p| f(score, p)) } else { right }
+    }
+    fn undecided_scores(&self) -> Option<Interval> {
+        match self.fault {
+            Fault::Undecided(end) => end.map(|end| Interval::new(-end, end)),
+            _ => self.base.undecided_scores(),
+        }
     }
     fn homogeneous_tail(&self) -> Option<HomogeneousTail> {
         match self.fault {
@@ -266,6 +273,13 @@ fn wrong_calibration_is_found() {
         Exponential,
         Fault::Probability(|f, _| 1.0 / (1.0 + (-f).exp())),
         "probability: not the inverse",
+    );
+    assert_found(Logistic, Fault::Undecided(None), "undecided_scores: not known exactly");
+    assert_found(Logistic, Fault::Undecided(Some(1.0)), "undecided_scores: the odds are not even");
+    assert_found(
+        LeakyHockeyStick,
+        Fault::Undecided(Some(0.5)),
+        "undecided_scores: the odds are even",
     );
 }
 
