@@ -15,6 +15,8 @@ use margins::losses::{MarginLoss, MarginPursuit};
 const POINTS: usize = 2500;
 const RISKS: usize = 1000;
 
+type Procedure = fn(&MarginPursuit, f64) -> f64;
+
 fn conditional_risk(loss: &MarginPursuit, eta: f64, u: f64) -> f64 {
     eta * loss.value(u) + (1.0 - eta) * loss.value(-u)
 }
@@ -73,7 +75,7 @@ fn evaluation(criterion: &mut Criterion) {
     group.bench_function("closed form", |bencher| {
         bencher.iter(|| exact.values(black_box(&grid), &mut out));
     });
-    let procedures: [(&str, fn(&MarginPursuit, f64) -> f64); 2] =
+    let procedures: [(&str, Procedure); 2] =
         [("bracketed root-finder", by_bisection), ("all roots of both cubics", by_all_roots)];
     for (name, procedure) in procedures {
         group.bench_function(name, |bencher| {

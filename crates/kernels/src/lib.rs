@@ -1,0 +1,5 @@
+//! Kernel classifiers with any margin loss.
+
+mod error;
+
+pub use error::Error;
