@@ -40,9 +40,20 @@ mod newton;
 mod objective;
 mod options;
 mod path;
+mod point;
 mod report;
+mod risk;
 mod row_space;
+mod trail;
 mod training;
+
+/// What solvers are built from, for crates that bring solvers of their own.
+pub mod solver_kit {
+    pub use crate::line_search::{Accept, search};
+    pub use crate::point::Point;
+    pub use crate::risk::{EmpiricalRisk, Margins};
+    pub use crate::trail::Trail;
+}
 
 pub use certificate::Certificate;
 pub use cross_validation::{CrossValidation, cross_validate};

@@ -1,11 +1,6 @@
-use margins_losses::MarginLoss;
-
-use crate::Lambda;
-use crate::certificate::{Evaluator, Point};
-
 /// How near to the minimum along the line a step must come.
-#[derive(Clone, Copy)]
-pub(crate) enum Accept {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accept {
     /// The slope has lost half of its size or turned positive up to that size. Cheap, but no
     /// guarantee: past the minimum F may have risen again.
     Near,
@@ -14,24 +9,18 @@ pub(crate) enum Accept {
     Before,
 }
 
-/// A step `t > 0` along a descent direction of the convex function `t -> F(point + t direction)`.
+/// A step `t > 0` along a descent direction of a convex function with the derivative `slope_at(t)`
+/// along it.
 ///
 /// Tried first is the full step 1; then the step is doubled while the slope stays too negative, or
 /// bisected inside the bracket.
-pub(crate) fn search<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
-    lambda: Lambda,
-    point: &Point,
-    direction: &Point,
-    slope_at_zero: f64,
-    accept: Accept,
-) -> f64 {
+pub fn search(mut slope_at: impl FnMut(f64) -> f64, slope_at_zero: f64, accept: Accept) -> f64 {
     const MOST_TRIALS: usize = 100;
     let target = 0.5 * slope_at_zero.abs();
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut t = 1.0;
     for _ in 0..MOST_TRIALS {
-        let slope = evaluator.slope_along(lambda, point, direction, t);
+        let slope = slope_at(t);
         let accepted = match accept {
             Accept::Near => slope.abs() <= target,
             Accept::Before => (-target..=0.0).contains(&slope),

@@ -14,7 +14,8 @@ use faer::{MatRef, Side};
 use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
-use crate::certificate::{Evaluator, Point, dot};
+use crate::certificate::Evaluator;
+use crate::point::{Point, dot};
 use crate::report::{Ending, HistoryEntry, Status};
 use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
 
@@ -40,8 +41,8 @@ pub(crate) struct Majorizer {
 
 impl Majorizer {
     pub(crate) fn of<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<Self, Error> {
-        let curvature = objective.loss.curvature().ok_or_else(|| Error::Unsuitable {
-            loss: objective.loss.specification(),
+        let curvature = objective.risk.loss.curvature().ok_or_else(|| Error::Unsuitable {
+            loss: objective.risk.loss.specification(),
             lacks: "has no finite curvature, which MM needs",
             alternative: "the newton solver does without",
         })?;
@@ -49,14 +50,14 @@ impl Majorizer {
         if order > LARGEST_ORDER {
             return Err(Error::TooLargeForMm { order, limit: LARGEST_ORDER });
         }
-        let samples = objective.weights.len() as f64;
-        let weights: Vec<f64> = objective.weights.iter().map(|c| c * samples).collect();
+        let samples = objective.risk.weights.len() as f64;
+        let weights: Vec<f64> = objective.risk.weights.iter().map(|c| c * samples).collect();
         let mut gram = DMatrix::zeros(order, order);
         objective.design.weighted_gram(&weights, &mut gram);
         if gram.iter().any(|x| !x.is_finite()) {
             return Err(Error::Overflow);
         }
-        if !objective.intercept {
+        if !objective.risk.intercept {
             // The intercept's coordinate is cut off from the others and never moves.
             gram.column_mut(0).fill(0.0);
         }
@@ -72,7 +73,7 @@ impl Majorizer {
             }),
             curvature,
             samples,
-            with_intercept: objective.intercept,
+            with_intercept: objective.risk.intercept,
         })
     }
 
@@ -118,7 +119,7 @@ impl MajorizerAt<'_> {
         let intercept = point.intercept + length * step[0];
         let coef =
             point.coef.iter().zip(step.iter().skip(1)).map(|(w, d)| w + length * d).collect();
-        Point::at(objective, if majorizer.with_intercept { intercept } else { 0.0 }, coef)
+        Point::at(&objective.design, if majorizer.with_intercept { intercept } else { 0.0 }, coef)
     }
 }
 

@@ -10,8 +10,9 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
-use crate::certificate::{Certificate, Evaluator, Point, dot};
-use crate::line_search::{self, Accept};
+use crate::certificate::{Certificate, Evaluator};
+use crate::line_search::{Accept, search};
+use crate::point::{Point, dot};
 use crate::report::{Ending, HistoryEntry, Status};
 use crate::{Lambda, Options};
 
@@ -202,19 +203,19 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         iterations += 1;
 
         let mut passes = 0;
-        let curvatures = evaluator.curvatures().to_vec();
+        let curvatures = evaluator.margins.curvatures().to_vec();
         let equation = Equation {
             design: &objective.design,
             curvatures: &curvatures,
             ridge: 2.0 * lambda.get(),
             gradient: &evaluator.gradient,
-            with_intercept: objective.intercept,
+            with_intercept: objective.risk.intercept,
             // Half of the gradient norm at which the gap reaches the tolerance.
             enough: (options.tolerance * certificate.objective.abs() * lambda.get()).sqrt(),
         };
         let (intercept, coef) = system.solve(&equation, &mut passes);
         evaluator.passes += passes + 1;
-        let direction = Point::at(objective, intercept, coef);
+        let direction = Point::at(&objective.design, intercept, coef);
         let slope = dot(&evaluator.gradient, &direction.coef);
         if slope >= 0.0 || slope.is_nan() {
             break Status::Stalled;
@@ -250,13 +251,18 @@ fn descend<L: MarginLoss + ?Sized>(
     let worth = DECREASE * from.duality_gap.min(from.objective.abs());
     // A coarse search first; then the full step, whose gap tells more than its F near the minimum;
     // then a step short of the minimum along the line, which decreases F for certain.
-    let coarse = line_search::search(evaluator, lambda, point, direction, slope, Accept::Near);
+    let coarse =
+        search(|t| evaluator.slope_along(lambda, point, direction, t), slope, Accept::Near);
     for attempt in 0..3 {
         let t = match attempt {
             0 => coarse,
             1 if coarse == 1.0 => continue,
             1 => 1.0,
-            _ => line_search::search(evaluator, lambda, point, direction, slope, Accept::Before),
+            _ => search(
+                |t| evaluator.slope_along(lambda, point, direction, t),
+                slope,
+                Accept::Before,
+            ),
         };
         let mut next = point.step(t, direction);
         evaluator.settle_intercept(&mut next);
@@ -281,7 +287,8 @@ mod tests {
     use margins_losses::{LeakyHockeyStick, MarginLoss};
 
     use super::{System, minimize};
-    use crate::certificate::{Evaluator, Point};
+    use crate::certificate::Evaluator;
+    use crate::point::Point;
     use crate::{Lambda, Objective, Options, Status};
 
     /// The dense system and conjugate gradients reach the same minimum, with and without intercept.
@@ -299,7 +306,7 @@ mod tests {
             for lambda in [1.0, 1e-2, 1e-5] {
                 let lambda = Lambda::new(lambda).expect("positive");
                 let solve = |mut system: System| {
-                    let mut point = Point::zero(&objective);
+                    let mut point = Point::zero(40, 12);
                     let mut evaluator = Evaluator::new(&objective);
                     let options = Options { tolerance: 1e-9, ..Options::default() };
                     minimize(&mut evaluator, &mut system, lambda, &mut point, &options)

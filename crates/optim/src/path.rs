@@ -1,10 +1,12 @@
 use margins_losses::MarginLoss;
 
-use crate::certificate::{Evaluator, Point};
+use crate::certificate::Evaluator;
 use crate::mm::{self, Majorizer};
 use crate::newton::{self, System};
+use crate::point::Point;
 use crate::report::{Ending, Status};
 use crate::row_space::RowSpace;
+use crate::trail::Trail;
 use crate::{Error, Fit, Lambda, Objective, Options, Report, Solver};
 
 /// Up to this order a dense system is formed and factorised.
@@ -51,7 +53,7 @@ fn path_within<L: MarginLoss + ?Sized>(
     dense_order: usize,
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
-    objective.check_loss()?;
+    objective.risk.check_loss()?;
     if lambdas.is_empty() {
         return Err(Error::NoLambdas);
     }
@@ -145,7 +147,7 @@ impl Engine {
             let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {
                 continue;
             };
-            let mut next = trail.start(evaluator, at, options);
+            let mut next = start(&trail, evaluator, at, options);
             let ending = self.minimize(evaluator, at, &mut next, options);
             iterations += ending.iterations;
             if at == lambda {
@@ -173,9 +175,9 @@ fn run<L: MarginLoss + ?Sized>(
     let mut fits = Vec::with_capacity(lambdas.len());
     for &lambda in lambdas {
         let passes = evaluator.passes;
-        let mut point = trail.start(&mut evaluator, lambda, options);
+        let mut point = start(&trail, &mut evaluator, lambda, options);
         let mut ending = engine.minimize(&mut evaluator, lambda, &mut point, options);
-        if ending.status != Status::Converged && trail.last.is_none() {
+        if ending.status != Status::Converged && trail.is_empty() {
             ending = engine.approach(&mut evaluator, lambda, &mut point, options, ending);
         }
         fits.push(finish(lambda, &point, ending, evaluator.passes - passes));
@@ -184,57 +186,17 @@ fn run<L: MarginLoss + ?Sized>(
     Ok(fits)
 }
 
-/// The last two solutions of a path, from which the next one starts.
-#[derive(Default)]
-struct Trail {
-    last: Option<(Lambda, Point)>,
-    before: Option<(Lambda, Point)>,
-}
-
-impl Trail {
-    fn push(&mut self, lambda: Lambda, point: Point) {
-        self.before = self.last.replace((lambda, point));
-    }
-
-    /// The point on the ray if the last solution lies beyond separation, else whichever is lowest of
-    /// the last solution, that solution scaled along the ray, and the line through the last two in
-    /// the logarithm of lambda.
-    fn start<L: MarginLoss + ?Sized>(
-        &self,
-        evaluator: &mut Evaluator<'_, '_, L>,
-        lambda: Lambda,
-        options: &Options,
-    ) -> Point {
-        let Some((last_lambda, last)) = &self.last else {
-            return Point::zero(evaluator.objective);
-        };
-        let objective = evaluator.objective;
-        let mut candidates = vec![last.clone()];
-        if let (Some(tail), true) = (objective.loss.homogeneous_tail(), options.closed_form_ray) {
-            let factor = (last_lambda.get() / lambda.get()).powf(1.0 / (1.0 + tail.degree));
-            evaluator.value_at(*last_lambda, last);
-            let beyond = evaluator
-                .margins
-                .iter()
-                .zip(&objective.weights)
-                .all(|(&u, &c)| c == 0.0 || u >= tail.from);
-            if beyond {
-                return last.scaled(factor);
-            }
-            candidates.push(last.scaled(factor));
-        }
-        if let Some((before_lambda, before)) = &self.before {
-            let taken = (last_lambda.get() / before_lambda.get()).ln();
-            let ahead = (lambda.get() / last_lambda.get()).ln();
-            if taken != 0.0 {
-                candidates.push(last.step(ahead / taken, &last.step(-1.0, before)));
-            }
-        }
-        let values: Vec<f64> =
-            candidates.iter().map(|point| evaluator.value_at(lambda, point)).collect();
-        let lowest = (0..candidates.len()).min_by(|&i, &j| values[i].total_cmp(&values[j]));
-        candidates.swap_remove(lowest.unwrap_or(0))
-    }
+fn start<L: MarginLoss + ?Sized>(
+    trail: &Trail,
+    evaluator: &mut Evaluator<'_, '_, L>,
+    lambda: Lambda,
+    options: &Options,
+) -> Point {
+    let design = &evaluator.objective.design;
+    let origin = Point::zero(design.rows(), design.columns());
+    let ray = options.closed_form_ray;
+    let risk = &evaluator.objective.risk;
+    trail.start(risk, lambda, ray, |point| evaluator.value_at(lambda, point)).unwrap_or(origin)
 }
 
 fn assemble(lambda: Lambda, point: Point, ending: Ending, passes: usize) -> Fit {
@@ -279,7 +241,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
     ) -> Fit {
         let objective = self.evaluator.objective;
         let coef = self.row_space.coefficients(&objective.design, &reduced.coef);
-        let mut point = Point::at(objective, reduced.intercept, coef);
+        let mut point = Point::at(&objective.design, reduced.intercept, coef);
         let before = self.evaluator.passes;
         self.evaluator.settle_intercept(&mut point);
         let certificate = self.evaluator.certificate(lambda, &point);

@@ -1,0 +1,311 @@
+use std::borrow::Cow;
+
+use margins_data::Labels;
+use margins_losses::MarginLoss;
+
+use crate::point::Point;
+use crate::{Certificate, Error, Lambda};
+
+/// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the intercept
+/// `b` and of scores `f`, wherever they come from.
+///
+/// n counts all samples, those of weight 0 included: a held-out sample is a sample of weight zero.
+#[derive(Debug)]
+pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
+    pub(crate) loss: &'a L,
+    pub(crate) signs: Cow<'a, [f64]>,
+    /// `c_i / n`.
+    pub(crate) weights: Vec<f64>,
+    pub(crate) intercept: bool,
+}
+
+impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
+    fn clone(&self) -> Self {
+        EmpiricalRisk {
+            loss: self.loss,
+            signs: self.signs.clone(),
+            weights: self.weights.clone(),
+            intercept: self.intercept,
+        }
+    }
+}
+
+impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
+    /// Every sample with weight 1, and an intercept.
+    ///
+    /// # Errors
+    /// Labels of one class only.
+    pub fn new(loss: &'a L, labels: &'a Labels) -> Result<Self, Error> {
+        for (sign, class) in [(1.0, labels.positive_class()), (-1.0, labels.negative_class())] {
+            if !labels.signs().contains(&sign) {
+                return Err(Error::OneClass(class.to_owned()));
+            }
+        }
+        Ok(EmpiricalRisk {
+            loss,
+            signs: Cow::Borrowed(labels.signs()),
+            weights: vec![1.0 / labels.len() as f64; labels.len()],
+            intercept: true,
+        })
+    }
+
+    /// Multiplies the loss of sample i by `weights[i]`.
+    ///
+    /// # Errors
+    /// Another number of weights than of samples; a weight that is negative or not finite; a class of
+    /// which no sample has a positive weight.
+    pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, Error> {
+        if weights.len() != self.weights.len() {
+            return Err(Error::Shape {
+                what: "sample weights",
+                expected: self.weights.len(),
+                found: weights.len(),
+            });
+        }
+        if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+            return Err(Error::Weight { row, value: weights[row] });
+        }
+        for (ours, c) in self.weights.iter_mut().zip(weights) {
+            *ours *= c;
+        }
+        for sign in [1.0, -1.0] {
+            let present = |(y, c): (&f64, &f64)| *y == sign && *c > 0.0;
+            if !self.signs.iter().zip(&self.weights).any(present) {
+                return Err(Error::OneClass(format!("{sign:+}")));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Fixes the intercept at 0.
+    #[must_use]
+    pub fn without_intercept(mut self) -> Self {
+        self.intercept = false;
+        self
+    }
+
+    /// Whether there is an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &'a L {
+        self.loss
+    }
+
+    /// `y_i`.
+    pub fn signs(&self) -> &[f64] {
+        &self.signs
+    }
+
+    /// `c_i / n`.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Whether the loss has what Newton and MM are built on.
+    ///
+    /// # Errors
+    /// A loss that is not convex or has a kink.
+    pub fn check_loss(&self) -> Result<(), Error> {
+        let unsuitable = |lacks, alternative| {
+            Err(Error::Unsuitable { loss: self.loss.specification(), lacks, alternative })
+        };
+        if !self.loss.is_convex() {
+            unsuitable(
+                "is not convex, and without convexity no duality gap certifies a fit",
+                "lhs and logistic are convex",
+            )
+        } else if !self.loss.is_differentiable() {
+            unsuitable(
+                "has a kink, and the solvers here need a differentiable loss",
+                "smoothed-hinge and squared-hinge are the differentiable relatives of the hinge",
+            )
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether every margin, of the samples that count, is at least `from`.
+    pub fn all_beyond(&self, scores: &[f64], intercept: f64, from: f64) -> bool {
+        let samples = scores.iter().zip(self.signs.iter()).zip(&self.weights);
+        samples.into_iter().all(|((f, y), &c)| c == 0.0 || y * (f + intercept) >= from)
+    }
+
+    /// Memory to evaluate the risk in.
+    pub fn margins(&self) -> Margins<'_, L> {
+        let n = self.weights.len();
+        Margins {
+            risk: self,
+            margins: vec![0.0; n],
+            slopes: vec![0.0; n],
+            residual: 0.0,
+            scratch: vec![0.0; n],
+        }
+    }
+}
+
+/// The margins of one point after another, with the slopes of the loss there.
+pub struct Margins<'r, L: MarginLoss + ?Sized> {
+    risk: &'r EmpiricalRisk<'r, L>,
+    /// `u_i`.
+    margins: Vec<f64>,
+    /// `L'(u_i)`.
+    slopes: Vec<f64>,
+    /// Derivative of the risk in the intercept: what keeps the dual point from being feasible.
+    residual: f64,
+    scratch: Vec<f64>,
+}
+
+impl<L: MarginLoss + ?Sized> Margins<'_, L> {
+    /// `u_i`.
+    pub fn get(&self) -> &[f64] {
+        &self.margins
+    }
+
+    fn set_margins(&mut self, scores: &[f64], intercept: f64) {
+        let pairs = scores.iter().zip(self.risk.signs.iter());
+        for (u, (score, sign)) in self.margins.iter_mut().zip(pairs) {
+            *u = sign * (score + intercept);
+        }
+    }
+
+    /// Sets margins and slopes and returns the derivative of the risk in the intercept.
+    pub fn set(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        self.set_margins(scores, intercept);
+        self.risk.loss.derivatives(&self.margins, &mut self.slopes);
+        let signs = self.risk.signs.iter();
+        signs.zip(&self.risk.weights).zip(&self.slopes).map(|((y, c), slope)| y * c * slope).sum()
+    }
+
+    /// Sum of the weighted sizes of the slopes: what rounding of their sum is relative to.
+    fn total_slope(&self) -> f64 {
+        self.risk.weights.iter().zip(&self.slopes).map(|(c, slope)| c * slope.abs()).sum()
+    }
+
+    /// `c_i L''(u_i) / n` at the margins that are set.
+    pub fn curvatures(&mut self) -> &[f64] {
+        self.risk.loss.second_derivatives(&self.margins, &mut self.scratch);
+        for (d, c) in self.scratch.iter_mut().zip(&self.risk.weights) {
+            *d *= c;
+        }
+        &self.scratch
+    }
+
+    /// The minimum of the risk over the intercept, to the last bits, by Newton steps from `intercept`
+    /// kept inside a bracket; the risk is convex and its derivative monotone. Margins and slopes are
+    /// set to it. Where the risk has no intercept that is 0.
+    pub fn settle(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        if !self.risk.intercept {
+            self.set(scores, 0.0);
+            self.residual = 0.0;
+            return 0.0;
+        }
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut reach = 1.0f64;
+        let mut previous = f64::INFINITY;
+        let mut b = intercept;
+        loop {
+            let slope = self.set(scores, b);
+            self.residual = slope;
+            let settled = slope.abs() <= 2.0 * f64::EPSILON * self.total_slope();
+            if slope.is_nan() || (settled && slope.is_finite()) {
+                return b;
+            }
+            if slope > 0.0 {
+                high = b;
+            } else {
+                low = b;
+            }
+            let curvature: f64 = self.curvatures().iter().sum();
+            let newton = b - slope / curvature;
+            // A Newton step that did not halve the slope gives way to bisection.
+            let progressed = slope.abs() <= 0.5 * previous;
+            let next = if progressed && low < newton && newton < high {
+                newton
+            } else if low.is_finite() && high.is_finite() {
+                low + 0.5 * (high - low)
+            } else {
+                reach *= 2.0;
+                b - reach.copysign(slope)
+            };
+            let resolution = 2.0 * f64::EPSILON * b.abs();
+            if !next.is_finite() || (next - b).abs() <= resolution {
+                return b;
+            }
+            previous = slope.abs();
+            b = next;
+        }
+    }
+
+    /// The risk at the margins that are set.
+    pub fn risk(&mut self) -> f64 {
+        self.risk.loss.values(&self.margins, &mut self.scratch);
+        self.scratch.iter().zip(&self.risk.weights).map(|(value, c)| value * c).sum()
+    }
+
+    /// The risk at any point; the slopes are not set.
+    pub fn risk_at(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        self.set_margins(scores, intercept);
+        self.risk()
+    }
+
+    /// Derivatives of the risk in the scores, `c_i y_i L'(u_i) / n`.
+    pub fn gradient(&self, out: &mut [f64]) {
+        let factors = self.risk.signs.iter().zip(&self.risk.weights).zip(&self.slopes);
+        for (z, ((y, c), slope)) in out.iter_mut().zip(factors) {
+            *z = y * c * slope;
+        }
+    }
+
+    /// Derivative of the risk along a line of points, at `point + t direction`, to which margins and
+    /// slopes are set.
+    pub fn slope_along(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
+        let signs = &self.risk.signs;
+        for i in 0..self.margins.len() {
+            let score = point.products[i] + point.intercept;
+            let change = direction.products[i] + direction.intercept;
+            self.margins[i] = signs[i] * (score + t * change);
+        }
+        self.risk.loss.derivatives(&self.margins, &mut self.slopes);
+        let mut slope = 0.0;
+        for i in 0..self.slopes.len() {
+            let change = direction.products[i] + direction.intercept;
+            slope += self.risk.weights[i] * signs[i] * self.slopes[i] * change;
+        }
+        slope
+    }
+
+    /// The certificate of a point with a settled intercept, from its objective, the norm of the
+    /// gradient in the coefficients and the largest norm R of a sample.
+    ///
+    /// What rounding left of the slope `r` in the intercept is allowed for: shifting every `s_i` by a
+    /// share of `r` in proportion to `L''(u_i)` makes the dual point feasible. To first order that
+    /// changes D by at most `|r| R ||g|| / (2 lambda)`, to second order by
+    /// `r^2 R^2 / (4 lambda) + r^2 / (2 k)`, `k` the curvature of F in the intercept.
+    pub fn certificate(
+        &mut self,
+        lambda: Lambda,
+        objective: f64,
+        norm: f64,
+        radius: f64,
+    ) -> Certificate {
+        let r = self.residual.abs();
+        let gradient_norm = norm.hypot(r);
+        if !gradient_norm.is_finite() {
+            return Certificate { objective, duality_gap: f64::INFINITY, gradient_norm };
+        }
+        let mut duality_gap = (norm + r * radius).powi(2) / (4.0 * lambda.get());
+        if r > 0.0 {
+            let curvature: f64 = self.curvatures().iter().sum();
+            // Without curvature nothing can be shifted; the bound then moves by r times the distance
+            // to a minimiser, for which the size of the scores stands in: r is rounding, and so is
+            // this.
+            let shift = 0.5 * r * r / curvature;
+            let size = self.margins.iter().fold(1.0f64, |size, u| size.max(u.abs()));
+            duality_gap += if shift.is_finite() { shift } else { r * size };
+        }
+        Certificate { objective, duality_gap, gradient_norm }
+    }
+}
