@@ -32,7 +32,9 @@
 
 mod certificate;
 mod cross_validation;
+mod descent;
 mod error;
+mod follow;
 mod lambda;
 mod line_search;
 mod mm;
@@ -44,15 +46,16 @@ mod point;
 mod report;
 mod risk;
 mod row_space;
-mod trail;
 mod training;
 
 /// What solvers are built from, for crates that bring solvers of their own.
 pub mod solver_kit {
+    pub use crate::descent::{Descent, minimize};
+    pub use crate::follow::{Minimizer, follow};
     pub use crate::line_search::{Accept, search};
     pub use crate::point::Point;
+    pub use crate::report::Ending;
     pub use crate::risk::{EmpiricalRisk, Margins};
-    pub use crate::trail::Trail;
 }
 
 pub use certificate::Certificate;

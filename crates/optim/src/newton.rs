@@ -11,9 +11,9 @@ use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
 use crate::certificate::{Certificate, Evaluator};
-use crate::line_search::{Accept, search};
+use crate::descent::{self, Descent};
 use crate::point::{Point, dot};
-use crate::report::{Ending, HistoryEntry, Status};
+use crate::report::Ending;
 use crate::{Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 200;
@@ -172,37 +172,43 @@ impl Equation<'_> {
     }
 }
 
-/// Minimises F from `point`, in place. On return the point's intercept is settled.
-pub(crate) fn minimize<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
-    system: &mut System,
-    lambda: Lambda,
-    point: &mut Point,
-    options: &Options,
-) -> Ending {
-    let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
-    let objective = evaluator.objective;
-    let mut history = Vec::new();
-    let mut iterations = 0;
-    evaluator.settle_intercept(point);
-    let mut certificate = evaluator.certificate(lambda, point);
-    let mut least_gap = certificate.duality_gap;
-    let status = loop {
-        if options.history {
-            history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate));
-        }
-        if !certificate.is_finite() {
-            break Status::NumericalTrouble;
-        }
-        if certificate.relative_gap() <= options.tolerance {
-            break Status::Converged;
-        }
-        if iterations == limit {
-            break Status::IterationLimit;
-        }
-        iterations += 1;
+/// Newton's method on an objective in coefficients.
+pub(crate) struct Newton<'e, 'o, 'a, L: MarginLoss + ?Sized> {
+    pub(crate) evaluator: &'e mut Evaluator<'o, 'a, L>,
+    pub(crate) system: &'e mut System,
+}
 
-        let mut passes = 0;
+impl<L: MarginLoss + ?Sized> Newton<'_, '_, '_, L> {
+    pub(crate) fn minimize(
+        &mut self,
+        lambda: Lambda,
+        point: &mut Point,
+        options: &Options,
+    ) -> Ending {
+        let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        descent::minimize(self, lambda, point, options, limit)
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
+    fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
+        self.evaluator.settle_intercept(point);
+        self.evaluator.certificate(lambda, point)
+    }
+
+    fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64 {
+        self.evaluator.slope_along(lambda, point, direction, t)
+    }
+
+    fn direction(
+        &mut self,
+        lambda: Lambda,
+        _point: &Point,
+        certificate: &Certificate,
+        tolerance: f64,
+    ) -> (Point, f64) {
+        let evaluator = &mut *self.evaluator;
+        let objective = evaluator.objective;
         let curvatures = evaluator.margins.curvatures().to_vec();
         let equation = Equation {
             design: &objective.design,
@@ -211,74 +217,19 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
             gradient: &evaluator.gradient,
             with_intercept: objective.risk.intercept,
             // Half of the gradient norm at which the gap reaches the tolerance.
-            enough: (options.tolerance * certificate.objective.abs() * lambda.get()).sqrt(),
+            enough: (tolerance * certificate.objective.abs() * lambda.get()).sqrt(),
         };
-        let (intercept, coef) = system.solve(&equation, &mut passes);
-        evaluator.passes += passes + 1;
+        let mut passes = 1;
+        let (intercept, coef) = self.system.solve(&equation, &mut passes);
+        evaluator.passes += passes;
         let direction = Point::at(&objective.design, intercept, coef);
         let slope = dot(&evaluator.gradient, &direction.coef);
-        if slope >= 0.0 || slope.is_nan() {
-            break Status::Stalled;
-        }
-        let Some((next, next_certificate)) =
-            descend(evaluator, lambda, point, &direction, slope, &certificate, least_gap)
-        else {
-            break Status::Stalled;
-        };
-        *point = next;
-        certificate = next_certificate;
-        least_gap = least_gap.min(certificate.duality_gap);
-    };
-    Ending { iterations, status, certificate, history }
-}
-
-/// The point after a line search and an exact intercept. `None` if rounding hides any progress.
-///
-/// Progress is a sufficient decrease of F; or, where rounding blurs that, a gap half as large as the
-/// least so far, which bounds F by itself.
-fn descend<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
-    lambda: Lambda,
-    point: &Point,
-    direction: &Point,
-    slope: f64,
-    from: &Certificate,
-    least_gap: f64,
-) -> Option<(Point, Certificate)> {
-    const BLUR: f64 = 1e-6;
-    // Of the most that F can decrease, for which its own size stands in where the gap is far larger.
-    const DECREASE: f64 = 1e-10;
-    let worth = DECREASE * from.duality_gap.min(from.objective.abs());
-    // A coarse search first; then the full step, whose gap tells more than its F near the minimum;
-    // then a step short of the minimum along the line, which decreases F for certain.
-    let coarse =
-        search(|t| evaluator.slope_along(lambda, point, direction, t), slope, Accept::Near);
-    for attempt in 0..3 {
-        let t = match attempt {
-            0 => coarse,
-            1 if coarse == 1.0 => continue,
-            1 => 1.0,
-            _ => search(
-                |t| evaluator.slope_along(lambda, point, direction, t),
-                slope,
-                Accept::Before,
-            ),
-        };
-        let mut next = point.step(t, direction);
-        evaluator.settle_intercept(&mut next);
-        let certificate = evaluator.certificate(lambda, &next);
-        let decreased = certificate.objective < from.objective - worth;
-        let tightened = certificate.duality_gap <= 0.5 * least_gap
-            && certificate.objective <= from.objective + BLUR * from.objective.abs();
-        if decreased || tightened {
-            return Some((next, certificate));
-        }
+        (direction, slope)
     }
-    // The evaluator must describe the point that is kept.
-    let mut kept = point.clone();
-    evaluator.settle_intercept(&mut kept);
-    evaluator.set_gradient(lambda, &kept);
-    None
+
+    fn passes(&self) -> usize {
+        self.evaluator.passes
+    }
 }
 
 #[cfg(test)]
@@ -286,7 +237,7 @@ mod tests {
     use margins_data::{Design, Labels};
     use margins_losses::{LeakyHockeyStick, MarginLoss};
 
-    use super::{System, minimize};
+    use super::{Newton, System};
     use crate::certificate::Evaluator;
     use crate::point::Point;
     use crate::{Lambda, Objective, Options, Status};
@@ -309,7 +260,8 @@ mod tests {
                     let mut point = Point::zero(40, 12);
                     let mut evaluator = Evaluator::new(&objective);
                     let options = Options { tolerance: 1e-9, ..Options::default() };
-                    minimize(&mut evaluator, &mut system, lambda, &mut point, &options)
+                    Newton { evaluator: &mut evaluator, system: &mut system }
+                        .minimize(lambda, &mut point, &options)
                 };
                 let dense = solve(System::dense(12));
                 let iterative = solve(System::ConjugateGradients);

@@ -1,12 +1,13 @@
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
+use crate::follow::{Minimizer, follow};
 use crate::mm::{self, Majorizer};
-use crate::newton::{self, System};
+use crate::newton::{Newton, System};
 use crate::point::Point;
 use crate::report::{Ending, Status};
+use crate::risk::EmpiricalRisk;
 use crate::row_space::RowSpace;
-use crate::trail::Trail;
 use crate::{Error, Fit, Lambda, Objective, Options, Report, Solver};
 
 /// Up to this order a dense system is formed and factorised.
@@ -107,56 +108,46 @@ impl Engine {
             },
         })
     }
+}
 
-    fn minimize<L: MarginLoss + ?Sized>(
-        &mut self,
-        evaluator: &mut Evaluator<'_, '_, L>,
-        lambda: Lambda,
-        point: &mut Point,
-        options: &Options,
-    ) -> Ending {
-        match self {
-            Engine::Newton(system) => newton::minimize(evaluator, system, lambda, point, options),
+/// An engine at work on an objective.
+struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
+    engine: Engine,
+    evaluator: Evaluator<'o, 'a, L>,
+}
+
+impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
+    type Loss = L;
+
+    fn risk(&self) -> &EmpiricalRisk<'_, L> {
+        &self.evaluator.objective.risk
+    }
+
+    fn origin(&self) -> Point {
+        let design = &self.evaluator.objective.design;
+        Point::zero(design.rows(), design.columns())
+    }
+
+    fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {
+        self.evaluator.value_at(lambda, point)
+    }
+
+    fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
+        let evaluator = &mut self.evaluator;
+        match &mut self.engine {
+            Engine::Newton(system) => Newton { evaluator, system }.minimize(lambda, point, options),
             Engine::Mm { majorizer, accelerated } => {
                 mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
             }
         }
     }
-}
 
-impl Engine {
-    /// A cold start that failed at a small lambda is made again by way of larger ones. Newton alone
-    /// does this: a step of MM is as good from anywhere.
-    fn approach<L: MarginLoss + ?Sized>(
-        &mut self,
-        evaluator: &mut Evaluator<'_, '_, L>,
-        lambda: Lambda,
-        point: &mut Point,
-        options: &Options,
-        failed: Ending,
-    ) -> Ending {
-        const RATIO: f64 = 4.0;
-        if matches!(self, Engine::Mm { .. }) || lambda.get() >= 1.0 {
-            return failed;
-        }
-        let mut trail = Trail::default();
-        let mut iterations = failed.iterations;
-        let count = (1.0 / lambda.get()).log(RATIO).ceil();
-        for k in 0..=count as i32 {
-            // The last step is at lambda itself, all others at multiples of it.
-            let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {
-                continue;
-            };
-            let mut next = start(&trail, evaluator, at, options);
-            let ending = self.minimize(evaluator, at, &mut next, options);
-            iterations += ending.iterations;
-            if at == lambda {
-                *point = next;
-                return Ending { iterations, ..ending };
-            }
-            trail.push(at, next);
-        }
-        failed
+    fn is_local(&self) -> bool {
+        matches!(self.engine, Engine::Newton(_))
+    }
+
+    fn passes(&self) -> usize {
+        self.evaluator.passes
     }
 }
 
@@ -169,54 +160,18 @@ fn run<L: MarginLoss + ?Sized>(
     dense_order: usize,
     mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
-    let mut engine = Engine::prepare(objective, options.solver, dense_order)?;
-    let mut evaluator = Evaluator::new(objective);
-    let mut trail = Trail::default();
+    let engine = Engine::prepare(objective, options.solver, dense_order)?;
+    let mut machine = Machine { engine, evaluator: Evaluator::new(objective) };
     let mut fits = Vec::with_capacity(lambdas.len());
-    for &lambda in lambdas {
-        let passes = evaluator.passes;
-        let mut point = start(&trail, &mut evaluator, lambda, options);
-        let mut ending = engine.minimize(&mut evaluator, lambda, &mut point, options);
-        if ending.status != Status::Converged && trail.is_empty() {
-            ending = engine.approach(&mut evaluator, lambda, &mut point, options, ending);
-        }
-        fits.push(finish(lambda, &point, ending, evaluator.passes - passes));
-        trail.push(lambda, point);
-    }
+    follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
+        fits.push(finish(lambda, point, ending, passes));
+    });
     Ok(fits)
 }
 
-fn start<L: MarginLoss + ?Sized>(
-    trail: &Trail,
-    evaluator: &mut Evaluator<'_, '_, L>,
-    lambda: Lambda,
-    options: &Options,
-) -> Point {
-    let design = &evaluator.objective.design;
-    let origin = Point::zero(design.rows(), design.columns());
-    let ray = options.closed_form_ray;
-    let risk = &evaluator.objective.risk;
-    trail.start(risk, lambda, ray, |point| evaluator.value_at(lambda, point)).unwrap_or(origin)
-}
-
 fn assemble(lambda: Lambda, point: Point, ending: Ending, passes: usize) -> Fit {
-    let certificate = ending.certificate;
-    Fit {
-        lambda,
-        intercept: point.intercept,
-        coef: point.coef,
-        report: Report {
-            objective: certificate.objective,
-            dual_objective: certificate.dual_objective(),
-            duality_gap: certificate.duality_gap,
-            relative_gap: certificate.relative_gap(),
-            gradient_norm: certificate.gradient_norm,
-            iterations: ending.iterations,
-            passes,
-            status: ending.status,
-            history: ending.history,
-        },
-    }
+    let Point { intercept, coef, .. } = point;
+    Fit { lambda, intercept, coef, report: ending.report(passes) }
 }
 
 /// Takes fits in row-space coordinates back to the original features and certifies them there,
@@ -254,9 +209,9 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
             ending.status = Status::Stalled;
         } else if by_newton && ending.status != Status::IterationLimit {
             // What the factorisation lost a few steps on the true data win back.
-            let mut system = System::ConjugateGradients;
-            let polish =
-                newton::minimize(&mut self.evaluator, &mut system, lambda, &mut point, options);
+            let system = &mut System::ConjugateGradients;
+            let mut newton = Newton { evaluator: &mut self.evaluator, system };
+            let polish = newton.minimize(lambda, &mut point, options);
             ending = Ending {
                 iterations: ending.iterations + polish.iterations,
                 history: ending.history,

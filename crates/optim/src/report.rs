@@ -74,11 +74,33 @@ impl HistoryEntry {
 
 /// What a solver leaves beside the point that it was given to improve.
 #[derive(Debug)]
-pub(crate) struct Ending {
-    pub(crate) iterations: usize,
-    pub(crate) status: Status,
-    pub(crate) certificate: Certificate,
-    pub(crate) history: Vec<HistoryEntry>,
+pub struct Ending {
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub status: Status,
+    /// How good the point is.
+    pub certificate: Certificate,
+    /// One entry an iteration where the options ask for it.
+    pub history: Vec<HistoryEntry>,
+}
+
+impl Ending {
+    /// The report on a solution that took this number of passes.
+    pub fn report(self, passes: usize) -> Report {
+        let certificate = self.certificate;
+        Report {
+            objective: certificate.objective,
+            dual_objective: certificate.dual_objective(),
+            duality_gap: certificate.duality_gap,
+            relative_gap: certificate.relative_gap(),
+            gradient_norm: certificate.gradient_norm,
+            iterations: self.iterations,
+            passes,
+            status: self.status,
+            history: self.history,
+        }
+    }
 }
 
 /// A linear classifier with the certificate of its fit.
