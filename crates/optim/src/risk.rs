@@ -141,6 +141,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             margins: vec![0.0; n],
             slopes: vec![0.0; n],
             residual: 0.0,
+            ahead: vec![0.0; n],
             scratch: vec![0.0; n],
         }
     }
@@ -155,6 +156,7 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
     slopes: Vec<f64>,
     /// Derivative of the risk in the intercept: what keeps the dual point from being feasible.
     residual: f64,
+    ahead: Vec<f64>,
     scratch: Vec<f64>,
 }
 
@@ -191,6 +193,41 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             *d *= c;
         }
         &self.scratch
+    }
+
+    /// Fits `curvatures` to a change of the scores that they predict: where a margin would pass a kink
+    /// of `L'`, the tangent on either side may point to the other, again and again, and the chord over
+    /// the change takes its place. Called again with the change that the new curvatures predict, a
+    /// curvature goes to the geometric mean of itself and the chord, which balances overshooting in
+    /// either direction. Returns how much of the predicted change of slopes was wrong, as a share.
+    pub fn fit_curvatures(&mut self, change: impl Fn(usize) -> f64, curvatures: &mut [f64]) -> f64 {
+        // On smooth stretches chord and tangent agree better than this.
+        const APART: f64 = 0.5;
+        // A chord of 0 says no more than that the curvature is smaller.
+        const SHRINK: f64 = 0.125;
+        let mut ahead = std::mem::take(&mut self.ahead);
+        for (i, u) in ahead.iter_mut().enumerate() {
+            *u = self.margins[i] + self.risk.signs[i] * change(i);
+        }
+        self.risk.loss.derivatives(&ahead, &mut self.scratch);
+        let (mut wrong, mut total) = (0.0, 0.0);
+        for i in 0..ahead.len() {
+            let step = ahead[i] - self.margins[i];
+            let chord = self.risk.weights[i] * (self.scratch[i] - self.slopes[i]) / step;
+            let before = curvatures[i];
+            let largest = before.max(chord);
+            total += (largest * step).powi(2);
+            if (chord - before).abs() > APART * largest {
+                wrong += ((chord - before) * step).powi(2);
+                curvatures[i] = if before > 0.0 {
+                    (before * chord).sqrt().max(SHRINK * before)
+                } else {
+                    chord
+                };
+            }
+        }
+        self.ahead = ahead;
+        if total > 0.0 { (wrong / total).sqrt() } else { 0.0 }
     }
 
     /// The minimum of the risk over the intercept, to the last bits, by Newton steps from `intercept`

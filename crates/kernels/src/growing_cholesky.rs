@@ -1,0 +1,120 @@
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::traits::RealField;
+use faer::{Accum, Mat, MatMut, Par};
+
+/// The Cholesky factor of a symmetric matrix to which rows and columns are added: b of them at the
+/// cost of b substitutions, not of a new factorisation.
+pub(crate) struct GrowingCholesky<T: RealField> {
+    /// The factor in the upper left corner of room for more.
+    entries: Mat<T>,
+    order: usize,
+}
+
+impl<T: RealField + Copy> GrowingCholesky<T> {
+    /// Of order 0, with room for `capacity`.
+    pub(crate) fn new(capacity: usize) -> Self {
+        GrowingCholesky { entries: Mat::zeros(capacity, capacity), order: 0 }
+    }
+
+    pub(crate) fn order(&self) -> usize {
+        self.order
+    }
+
+    /// Back to order 0.
+    pub(crate) fn clear(&mut self) {
+        self.order = 0;
+    }
+
+    /// Adds `count` rows whose entries are `entry(i, j)` for `order <= i < order + count`, `j <= i`.
+    /// False, and nothing changes, if the matrix is not numerically positive definite.
+    pub(crate) fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> T) -> bool {
+        let (old, new) = (self.order, self.order + count);
+        let (factor, below) = self.entries.as_mut().split_at_row_mut(old);
+        let factor = factor.subcols(0, old);
+        let (mut cross, corner) = below.subrows_mut(0, count).split_at_col_mut(old);
+        let mut corner = corner.subcols_mut(0, count);
+        // The rows of the factor beside the old ones: L X' = K'.
+        let mut sides = Mat::from_fn(old, count, |j, k| entry(old + k, j));
+        solve_lower_triangular_in_place(factor.as_ref(), sides.as_mut(), Par::Seq);
+        for j in 0..count {
+            for i in j..count {
+                corner[(i, j)] = entry(old + i, old + j);
+            }
+        }
+        triangular::matmul(
+            corner.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            sides.transpose(),
+            BlockStructure::Rectangular,
+            sides.as_ref(),
+            BlockStructure::Rectangular,
+            -T::one_impl(),
+            Par::Seq,
+        );
+        let mut memory =
+            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(count, Par::Seq, Default::default()));
+        let factored = llt::factor::cholesky_in_place(
+            corner,
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            Default::default(),
+        );
+        if factored.is_err() {
+            return false;
+        }
+        for j in 0..old {
+            for k in 0..count {
+                cross[(k, j)] = sides[(j, k)];
+            }
+        }
+        self.order = new;
+        true
+    }
+
+    /// Solves in place.
+    pub(crate) fn solve(&self, right: &mut [T]) {
+        let m = self.order;
+        let factor = self.entries.as_ref().submatrix(0, 0, m, m);
+        let mut right = MatMut::from_column_major_slice_mut(right, m, 1);
+        solve_lower_triangular_in_place(factor, right.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(factor.transpose(), right, Par::Seq);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GrowingCholesky;
+
+    #[test]
+    fn grown_in_parts_it_solves_like_the_whole() {
+        let n = 37;
+        let entry = |i: usize, j: usize| {
+            let distance = i.abs_diff(j) as f64;
+            (-0.3 * distance).exp() + if i == j { 0.1 } else { 0.0 }
+        };
+        let right: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        for parts in [vec![37], vec![1, 36], vec![20, 5, 0, 12]] {
+            let mut factor = GrowingCholesky::new(n);
+            for part in parts {
+                assert!(factor.extend(part, entry));
+            }
+            let mut solution = right.clone();
+            factor.solve(&mut solution);
+            for i in 0..n {
+                let product: f64 = (0..n).map(|j| entry(i, j) * solution[j]).sum();
+                assert!((product - right[i]).abs() < 1e-12);
+            }
+        }
+        let mut factor = GrowingCholesky::<f32>::new(3);
+        assert!(factor.extend(1, |_, _| 1.0));
+        assert!(!factor.extend(1, |_, _| 1.0), "singular");
+        assert_eq!(factor.order(), 1);
+    }
+}

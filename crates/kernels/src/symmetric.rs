@@ -1,0 +1,161 @@
+//! Products with a symmetric matrix that read each entry once, dispatched at run time to the widest
+//! vector instructions. Sums run in fixed lanes: results do not depend on the instruction set.
+
+use nalgebra::DMatrix;
+use pulp::{Arch, Simd, WithSimd};
+
+/// Columns that go through memory together.
+const COLUMNS: usize = 4;
+const LANES: usize = 8;
+
+/// `out = K x`, from the lower half of K alone: a product costs the time to read it from memory.
+pub(crate) fn multiply(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
+    let n = matrix.nrows();
+    debug_assert!(matrix.is_square() && x.len() == n && out.len() == n);
+    out.fill(0.0);
+    if n > 0 {
+        Arch::new().dispatch(HalfProduct { entries: matrix.as_slice(), x, out });
+    }
+}
+
+/// `out += sum_j x_j K_j` over the columns with `x_j != 0`: cheaper than the half where these are few.
+pub(crate) fn multiply_sparse(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
+    let n = matrix.nrows();
+    out.fill(0.0);
+    let columns: Vec<usize> = (0..n).filter(|&j| x[j] != 0.0).collect();
+    if 2 * columns.len() > n {
+        return multiply(matrix, x, out);
+    }
+    Arch::new().dispatch(ColumnSum { entries: matrix.as_slice(), columns: &columns, x, out });
+}
+
+struct HalfProduct<'a> {
+    entries: &'a [f64],
+    x: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for HalfProduct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let n = self.x.len();
+        let (x, out) = (self.x, self.out);
+        let mut first = 0;
+        while first < n {
+            let width = COLUMNS.min(n - first);
+            let rest = first + width;
+            // The block on the diagonal.
+            for j in first..rest {
+                for i in first..rest {
+                    let (row, column) = (i.max(j), i.min(j));
+                    out[i] += self.entries[column * n + row] * x[j];
+                }
+            }
+            if width == COLUMNS {
+                let column = |k: usize| &self.entries[(first + k) * n + rest..(first + k + 1) * n];
+                let columns = [column(0), column(1), column(2), column(3)];
+                let factors = [x[first], x[first + 1], x[first + 2], x[first + 3]];
+                let sums = half_block(columns, factors, &x[rest..], &mut out[rest..]);
+                for (k, sum) in sums.into_iter().enumerate() {
+                    out[first + k] += sum;
+                }
+            }
+            first = rest;
+        }
+    }
+}
+
+/// Adds the columns times their factors to `out` and returns the inner products of the columns with
+/// `x`.
+#[inline(always)]
+fn half_block(
+    columns: [&[f64]; COLUMNS],
+    factors: [f64; COLUMNS],
+    x: &[f64],
+    out: &mut [f64],
+) -> [f64; COLUMNS] {
+    let [a, b, c, d] = columns.map(|column| column.as_chunks::<LANES>());
+    let (xs, x_rest) = x.as_chunks::<LANES>();
+    let (outs, out_rest) = out.as_chunks_mut::<LANES>();
+    let mut lanes = [[0.0; LANES]; COLUMNS];
+    let chunks = a.0.iter().zip(b.0).zip(c.0).zip(d.0).zip(xs).zip(outs);
+    for (((((a, b), c), d), x), out) in chunks {
+        for lane in 0..LANES {
+            out[lane] += (factors[0] * a[lane] + factors[1] * b[lane])
+                + (factors[2] * c[lane] + factors[3] * d[lane]);
+            lanes[0][lane] += a[lane] * x[lane];
+            lanes[1][lane] += b[lane] * x[lane];
+            lanes[2][lane] += c[lane] * x[lane];
+            lanes[3][lane] += d[lane] * x[lane];
+        }
+    }
+    let mut sums = lanes.map(|lane| {
+        let [a, b, c, d, e, f, g, h] = lane;
+        ((a + e) + (c + g)) + ((b + f) + (d + h))
+    });
+    let rests = [a.1, b.1, c.1, d.1];
+    for (i, (x, out)) in x_rest.iter().zip(out_rest).enumerate() {
+        for k in 0..COLUMNS {
+            *out += factors[k] * rests[k][i];
+            sums[k] += rests[k][i] * x;
+        }
+    }
+    sums
+}
+
+struct ColumnSum<'a> {
+    entries: &'a [f64],
+    columns: &'a [usize],
+    x: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for ColumnSum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let n = self.out.len();
+        let column = |j: usize| &self.entries[j * n..(j + 1) * n];
+        let (blocks, rest) = self.columns.as_chunks::<COLUMNS>();
+        for &[j, k, l, m] in blocks {
+            let factors = [self.x[j], self.x[k], self.x[l], self.x[m]];
+            let columns = column(j).iter().zip(column(k)).zip(column(l)).zip(column(m));
+            for (out, (((a, b), c), d)) in self.out.iter_mut().zip(columns) {
+                *out += (factors[0] * a + factors[1] * b) + (factors[2] * c + factors[3] * d);
+            }
+        }
+        for &j in rest {
+            for (out, a) in self.out.iter_mut().zip(column(j)) {
+                *out += self.x[j] * a;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_agree_with_nalgebra() {
+        for n in [1usize, 2, 3, 4, 5, 11, 12, 13, 40, 67] {
+            let half = DMatrix::from_fn(n, n, |i, j| ((i * n + j) as f64 * 0.7).sin());
+            let matrix = &half + half.transpose();
+            for share in [1, 3, 7] {
+                let x: Vec<f64> =
+                    (0..n).map(|i| if i % share == 0 { (i as f64).cos() } else { 0.0 }).collect();
+                let want = &matrix * DMatrix::from_column_slice(n, 1, &x);
+                for product in [multiply, multiply_sparse] {
+                    let mut out = vec![f64::NAN; n];
+                    product(&matrix, &x, &mut out);
+                    for (a, b) in out.iter().zip(want.iter()) {
+                        assert!((a - b).abs() < 1e-12, "n = {n}: {a} not {b}");
+                    }
+                }
+            }
+        }
+    }
+}
