@@ -26,6 +26,24 @@ pub enum Error {
         /// The size that was given.
         found: usize,
     },
+    /// An entry of a kernel matrix is NaN or infinite.
+    #[error("entry {value} of the kernel matrix, row {row}, column {column}, is not finite")]
+    GramEntry {
+        /// Zero-based row.
+        row: usize,
+        /// Zero-based column.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// A label is not -1 or +1.
+    #[error("label {value} of row {row} is neither -1 nor +1")]
+    Sign {
+        /// Zero-based row.
+        row: usize,
+        /// The label.
+        value: f64,
+    },
     /// The optim crate refused something.
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),

@@ -4,6 +4,7 @@ mod error;
 mod growing_cholesky;
 pub mod newton;
 mod path;
+pub mod svm;
 mod symmetric;
 
 pub use error::Error;
