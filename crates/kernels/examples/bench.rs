@@ -6,14 +6,20 @@ use nalgebra::DMatrix;
 fn main() {
     let a: Vec<String> = std::env::args().collect();
     let sigma: f64 = a[2].parse().unwrap();
-    let options = ReadOptions { fold_column: Some("fold".into()), label: Some("label".into()), ..ReadOptions::default() };
+    let options = ReadOptions {
+        fold_column: Some("fold".into()),
+        label: Some("label".into()),
+        ..ReadOptions::default()
+    };
     let data = read::dataset(a[1].as_ref(), &options).unwrap();
     let folds = data.folds().unwrap().to_vec();
     let loss = LossRegistry::standard().parse(&a[3]).unwrap();
     let x = data.design().to_dense();
     let t = std::time::Instant::now();
     let g = &x * x.transpose();
-    let k = DMatrix::from_fn(x.nrows(), x.nrows(), |i, j| (-sigma * (g[(i, i)] + g[(j, j)] - 2.0 * g[(i, j)]).max(0.0)).exp());
+    let k = DMatrix::from_fn(x.nrows(), x.nrows(), |i, j| {
+        (-sigma * (g[(i, i)] + g[(j, j)] - 2.0 * g[(i, j)]).max(0.0)).exp()
+    });
     eprintln!("gram {:?}", t.elapsed());
     let t = std::time::Instant::now();
     let rows: Vec<usize> = (0..folds.len()).filter(|&i| folds[i] != 0).collect();
@@ -21,12 +27,37 @@ fn main() {
     let part = data.select(&rows);
     let risk = EmpiricalRisk::new(&*loss, part.labels()).unwrap();
     let lambdas = lambda_grid(1.0, 1e-7, 100).unwrap();
-    let fits = margins_kernels::path_on(&risk, &sub, &lambdas, &Options { history: a.len() > 5, ..Options::default() });
+    let fits = margins_kernels::path_on(
+        &risk,
+        &sub,
+        &lambdas,
+        &Options { history: a.len() > 5, ..Options::default() },
+    );
     let el = t.elapsed();
     for f in &fits {
-        if a.len() > 4 { println!("{:e} F {} gap {:e} it {} passes {} {:?}", f.lambda.get(), f.report.objective, f.report.relative_gap, f.report.iterations, f.report.passes, f.report.status); for h in &f.report.history { println!("    {} {} {:.9} {:e}", h.iteration, h.passes, h.objective, h.relative_gap); } }
+        if a.len() > 4 {
+            println!(
+                "{:e} F {} gap {:e} it {} passes {} {:?}",
+                f.lambda.get(),
+                f.report.objective,
+                f.report.relative_gap,
+                f.report.iterations,
+                f.report.passes,
+                f.report.status
+            );
+            for h in &f.report.history {
+                println!(
+                    "    {} {} {:.9} {:e}",
+                    h.iteration, h.passes, h.objective, h.relative_gap
+                );
+            }
+        }
     }
     let c = fits.iter().filter(|f| f.report.converged()).count();
-    println!("{:?} certified {c} steps {} passes {}", el, fits.iter().map(|f| f.report.iterations).sum::<usize>(), fits.iter().map(|f| f.report.passes).sum::<usize>());
-    for x in &margins_kernels::newton::T { print!("{} ", x.load(std::sync::atomic::Ordering::Relaxed)); } println!();
+    println!(
+        "{:?} certified {c} steps {} passes {}",
+        el,
+        fits.iter().map(|f| f.report.iterations).sum::<usize>(),
+        fits.iter().map(|f| f.report.passes).sum::<usize>()
+    );
 }

@@ -30,7 +30,7 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
         self.order = 0;
     }
 
-    /// Adds `count` rows whose entries are `entry(i, j)` for `order <= i < order + count`, `j <= i`.
+    /// Adds `count` rows whose entries are those of the symmetric `entry(i, j)`, read with i running fastest.
     /// False, and nothing changes, if the matrix is not numerically positive definite.
     pub(crate) fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> T) -> bool {
         let (old, new) = (self.order, self.order + count);
@@ -39,7 +39,7 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
         let (mut cross, corner) = below.subrows_mut(0, count).split_at_col_mut(old);
         let mut corner = corner.subcols_mut(0, count);
         // The rows of the factor beside the old ones: L X' = K'.
-        let mut sides = Mat::from_fn(old, count, |j, k| entry(old + k, j));
+        let mut sides = Mat::from_fn(old, count, |j, k| entry(j, old + k));
         solve_lower_triangular_in_place(factor.as_ref(), sides.as_mut(), Par::Seq);
         for j in 0..count {
             for i in j..count {
@@ -57,8 +57,11 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
             -T::one_impl(),
             Par::Seq,
         );
-        let mut memory =
-            MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(count, Par::Seq, Default::default()));
+        let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(
+            count,
+            Par::Seq,
+            Default::default(),
+        ));
         let factored = llt::factor::cholesky_in_place(
             corner,
             Default::default(),

@@ -2,8 +2,9 @@
 
 mod error;
 mod growing_cholesky;
-pub mod newton;
+mod newton;
 mod path;
+mod preconditioner;
 pub mod svm;
 mod symmetric;
 

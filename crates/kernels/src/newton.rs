@@ -7,24 +7,34 @@
 //!
 //! `(I + W^(1/2) K W^(1/2)) v + db W^(1/2) 1 = W^(1/2) K r/(2 lambda)`,   `1'W^(1/2) v = 0`,
 //!
-//! which is well conditioned on the whole of a rank-deficient K and leaves samples without curvature
+//! which is positive definite however deficient the rank of K, and leaves samples without curvature
 //! (`W_i = 0`, at a bound of the dual) at `da_i = -r_i/(2 lambda)`. It is solved by conjugate gradients
-//! on the constraint, preconditioned by the Cholesky factor of the same matrix at a recent `W`: along a
-//! path the matrix `K + W^(-1)` hardly changes, and not at all on the ray beyond separation.
+//! on the constraint, preconditioned by a factor kept from step to step.
 
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{Descent, Ending, EmpiricalRisk, Margins, Minimizer, Point, minimize};
+use margins_optim::solver_kit::{
+    Descent, EmpiricalRisk, Ending, Margins, Minimizer, Point, minimize,
+};
 use margins_optim::{Certificate, Lambda, Options};
 use nalgebra::DMatrix;
 
-use crate::growing_cholesky::GrowingCholesky;
+use crate::preconditioner::Preconditioner;
 use crate::symmetric;
 
 const DEFAULT_ITERATIONS: usize = 200;
-const ROUNDS: usize = 8;
+
+/// Most times that one direction is computed for curvatures ever better fitted to it, and the share of
+/// wrongly predicted slopes that ends it sooner.
+const MOST_ROUNDS: usize = 8;
+const MOST_WRONG: f64 = 0.1;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// `lambda a'Ka`.
+fn penalty(lambda: Lambda, point: &Point) -> f64 {
+    lambda.get() * dot(&point.coef, &point.products)
 }
 
 /// The solver with the memory it keeps from one lambda to the next.
@@ -40,7 +50,6 @@ pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
     /// Root of the largest diagonal entry of K: the largest norm of a sample.
     radius: f64,
     passes: usize,
-    pub(crate) indefinite: bool,
 }
 
 impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
@@ -55,33 +64,65 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
             preconditioner: Preconditioner::new(n),
             radius: matrix.diagonal().max().max(0.0).sqrt(),
             passes: 0,
-            indefinite: false,
+        }
+    }
+
+    /// The Newton direction for given curvatures, solved ever more exactly, lowering `share`, until the
+    /// quadratic model has its minimum along it near the full step, as it has for the solution.
+    ///
+    /// What is left of an inexact solution is a part of `-r/(2 lambda)`, which overshoots by far where W
+    /// is large.
+    fn direction_for(
+        &mut self,
+        curvatures: &[f64],
+        ridge: f64,
+        share: &mut f64,
+        moves: &mut Moves,
+    ) -> Point {
+        const OFF: f64 = 0.1;
+        const LEAST_SHARE: f64 = 1e-10;
+        let roots: Vec<f64> = curvatures.iter().map(|d| (d / ridge).sqrt()).collect();
+        let right = roots.iter().zip(&self.image).map(|(w, h)| w * h / ridge).collect();
+        let equation = Equation { roots, right, constrained: self.risk.has_intercept() };
+        loop {
+            let intercept = self.solve(&equation, *share, moves);
+            let minus = |all: &[f64], whole: &[f64]| -> Vec<f64> {
+                all.iter().zip(whole).map(|(z, r)| z - r / ridge).collect()
+            };
+            let products = minus(&moves.products, &self.image);
+            let coef = minus(&moves.coef, &self.gradient);
+            let risk: f64 =
+                (curvatures.iter().zip(&products)).map(|(d, p)| d * (p + intercept).powi(2)).sum();
+            let model = ridge * dot(&coef, &products) + risk;
+            let minimum = -dot(&self.image, &coef) / model;
+            if (minimum - 1.0).abs() <= OFF || *share < LEAST_SHARE || minimum.is_nan() {
+                return Point { intercept, coef, products };
+            }
+            *share *= 0.1;
         }
     }
 
     /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all, and
     /// returns `db`.
     fn solve(&mut self, equation: &Equation, share: f64, moves: &mut Moves) -> f64 {
-        self.preconditioner.extend(self.matrix, &equation.roots);
-        let mut outcome = equation.iterate(self.matrix, &self.preconditioner, share, moves);
-        self.passes += outcome.steps;
-        if self.preconditioner.is_due(equation, self.matrix, outcome.steps) {
-            self.preconditioner.refresh(self.matrix, &equation.roots);
-            self.passes += 1;
-            if outcome.residual > share {
-                outcome = equation.iterate(self.matrix, &self.preconditioner, share, moves);
-                self.passes += outcome.steps;
+        let (matrix, roots) = (self.matrix, &equation.roots);
+        self.preconditioner.extend(matrix, roots);
+        loop {
+            let outcome = equation.iterate(matrix, &self.preconditioner, share, moves);
+            self.passes += outcome.steps;
+            let refreshed = self.preconditioner.pay(matrix, roots, outcome.steps);
+            self.passes += usize::from(refreshed);
+            if outcome.residual <= share || !refreshed {
+                return outcome.intercept;
             }
         }
-        outcome.intercept
     }
 }
 
 impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
     fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         point.intercept = self.margins.settle(&point.products, point.intercept);
-        let penalty = lambda.get() * dot(&point.coef, &point.products);
-        let objective = self.margins.risk() + penalty;
+        let objective = self.margins.risk() + penalty(lambda, point);
         self.margins.gradient(&mut self.gradient);
         for (r, a) in self.gradient.iter_mut().zip(&point.coef) {
             *r += 2.0 * lambda.get() * a;
@@ -89,9 +130,6 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
         symmetric::multiply(self.matrix, &self.gradient, &mut self.image);
         self.passes += 1;
         let square = dot(&self.gradient, &self.image);
-        // Rounding may make the square of a vanishing norm negative, but no more than this.
-        let rounding = 1e-10 * self.radius.powi(2) * self.gradient.iter().map(|r| r.abs()).sum::<f64>().powi(2);
-        self.indefinite |= square < -rounding;
         self.margins.certificate(lambda, objective, square.max(0.0).sqrt(), self.radius)
     }
 
@@ -109,33 +147,24 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
         certificate: &Certificate,
         tolerance: f64,
     ) -> (Point, f64) {
-        // An inexact step with this share of the residual left has about its square of the gap left.
+        // A step that leaves this share of the residual leaves about its square of the gap.
         let wanted = 0.1 * tolerance * certificate.objective.abs();
-        let share = (wanted / certificate.duality_gap).sqrt().clamp(1e-4, 0.01);
+        let mut share = (wanted / certificate.duality_gap).sqrt().clamp(1e-4, 0.01);
         let ridge = 2.0 * lambda.get();
         let mut curvatures = self.margins.curvatures().to_vec();
+        let mut moves = Moves::none(curvatures.len());
         let mut rounds = 0;
-        let mut moves = Moves::none(self.gradient.len());
-        let (coef, products, intercept) = loop {
-            let roots: Vec<f64> = curvatures.iter().map(|d| (d / ridge).sqrt()).collect();
-            let right: Vec<f64> =
-                roots.iter().zip(&self.image).map(|(w, h)| w * h / ridge).collect();
-            let equation = Equation { roots, right, constrained: self.risk.has_intercept() };
-            let intercept = self.solve(&equation, share, &mut moves);
-            let products: Vec<f64> =
-                self.image.iter().zip(&moves.products).map(|(h, p)| p - h / ridge).collect();
+        let direction = loop {
+            let direction = self.direction_for(&curvatures, ridge, &mut share, &mut moves);
             rounds += 1;
-            let change = |i: usize| products[i] + intercept;
-            let before = curvatures.clone(); let wrong = self.margins.fit_curvatures(change, &mut curvatures); if std::env::var_os("DBG").is_some() { let nf = before.iter().zip(&curvatures).filter(|(a,b)| a!=b).count(); eprintln!("   DBG round {rounds} wrong {wrong:e} flagged {nf} gap {:e}", certificate.duality_gap); }
-            if rounds < ROUNDS && wrong > 0.1 {
-                continue;
+            let change = |i: usize| direction.products[i] + direction.intercept;
+            let wrong = self.margins.fit_curvatures(change, &mut curvatures);
+            if rounds == MOST_ROUNDS || wrong <= MOST_WRONG {
+                break direction;
             }
-            let coef: Vec<f64> =
-                self.gradient.iter().zip(&moves.coef).map(|(r, z)| z - r / ridge).collect();
-            break (coef, products, intercept);
         };
-        let slope = dot(&self.image, &coef);
-        (Point { intercept, coef, products }, slope)
+        let slope = dot(&self.image, &direction.coef);
+        (direction, slope)
     }
 
     fn passes(&self) -> usize {
@@ -155,8 +184,7 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
     }
 
     fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {
-        let penalty = lambda.get() * dot(&point.coef, &point.products);
-        self.margins.risk_at(&point.products, point.intercept) + penalty
+        self.margins.risk_at(&point.products, point.intercept) + penalty(lambda, point)
     }
 
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
@@ -212,7 +240,7 @@ impl Equation {
         moves: &mut Moves,
     ) -> Outcome {
         let n = self.roots.len();
-        let most = preconditioner.patience(self, matrix);
+        let most = Preconditioner::patience(matrix, &self.roots);
         let projection = Projection::new(self, preconditioner);
         let started = moves.coef.iter().any(|&z| z != 0.0);
         let mut residual = self.right.clone();
@@ -224,7 +252,8 @@ impl Equation {
         } else if started {
             for i in 0..n {
                 if self.roots[i] > 0.0 {
-                    residual[i] -= moves.coef[i] / self.roots[i] + self.roots[i] * moves.products[i];
+                    residual[i] -=
+                        moves.coef[i] / self.roots[i] + self.roots[i] * moves.products[i];
                 }
             }
             conditioned = projection.apply(&residual);
@@ -276,11 +305,8 @@ struct Projection<'a> {
 impl<'a> Projection<'a> {
     fn new(equation: &'a Equation, preconditioner: &'a Preconditioner) -> Self {
         let roots = &equation.roots;
-        let normal = if equation.constrained {
-            preconditioner.apply(roots, roots)
-        } else {
-            Vec::new()
-        };
+        let normal =
+            if equation.constrained { preconditioner.apply(roots, roots) } else { Vec::new() };
         let square = normal.iter().zip(roots).map(|(q, w)| q * w).sum();
         Projection { preconditioner, roots, normal, square }
     }
@@ -301,106 +327,3 @@ impl<'a> Projection<'a> {
         if self.square > 0.0 { dot(&self.normal, residual) / self.square } else { 0.0 }
     }
 }
-
-/// The Cholesky factor of `K + W^(-1)` over some samples, at the W of the time when each was added.
-struct Preconditioner {
-    samples: Vec<usize>,
-    /// The place of each sample among these; `usize::MAX` for none.
-    places: Vec<usize>,
-    /// `W^(1/2)` at the time, over `samples`.
-    roots: Vec<f64>,
-    factor: GrowingCholesky<f64>,
-    /// What steps beyond the first few have cost since the factor was made, in products with K.
-    debt: f64,
-}
-
-impl Preconditioner {
-    fn new(n: usize) -> Self {
-        Preconditioner {
-            samples: Vec::new(),
-            places: vec![usize::MAX; n],
-            roots: Vec::new(),
-            factor: GrowingCholesky::new(n),
-            debt: 0.0,
-        }
-    }
-
-    /// Approximately `(I + W^(1/2) K W^(1/2))^(-1) residual` over the samples with curvature.
-    ///
-    /// As `I + W^(1/2) K W^(1/2) = W^(1/2) (K + W^(-1)) W^(1/2)`, the factor serves between diagonal
-    /// scalings.
-    fn apply(&self, roots: &[f64], residual: &[f64]) -> Vec<f64> {
-        let mut out = residual.to_vec();
-        if self.samples.is_empty() {
-            return out;
-        }
-        let inverse = |i: usize| if roots[i] > 0.0 { 1.0 / roots[i] } else { 0.0 };
-        let mut part: Vec<f64> =
-            self.samples.iter().map(|&i| inverse(i) * residual[i]).collect();
-        let t0 = std::time::Instant::now();
-        self.factor.solve(&mut part);
-        T[1].fetch_add(t0.elapsed().as_micros() as u64, std::sync::atomic::Ordering::Relaxed);
-        for (&i, x) in self.samples.iter().zip(&part) {
-            out[i] = inverse(i) * x;
-        }
-        out
-    }
-
-    /// The cost of a fresh factor in products with K, as measured: flops of a factorisation run at
-    /// about twenty times the rate at which a product reads its matrix.
-    fn price(&self, equation: &Equation, matrix: &DMatrix<f64>) -> f64 {
-        let n = matrix.nrows() as f64;
-        let m = equation.roots.iter().filter(|&&w| w > 0.0).count() as f64;
-        let product = n * m.min(0.5 * n) + m * m;
-        (m * m * m / 60.0 + m * m) / product.max(1.0)
-    }
-
-    /// Steps after which a fresh factor is cheaper than going on.
-    fn patience(&self, equation: &Equation, matrix: &DMatrix<f64>) -> usize {
-        (2.0 * self.price(equation, matrix)) as usize + 10
-    }
-
-    /// Pays for the steps taken; true once they have cost as much as a fresh factor would.
-    fn is_due(&mut self, equation: &Equation, matrix: &DMatrix<f64>, steps: usize) -> bool {
-        self.debt += (steps as f64 - 3.0).max(0.0);
-        self.debt > self.price(equation, matrix)
-    }
-
-    /// Takes in the samples that have gained curvature.
-    fn extend(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
-        let new: Vec<usize> =
-            (0..roots.len()).filter(|&i| roots[i] > 0.0 && self.places[i] == usize::MAX).collect();
-        if new.is_empty() {
-            return;
-        }
-        let t0 = std::time::Instant::now();
-        let old = self.samples.len();
-        self.samples.extend(&new);
-        let samples = &self.samples;
-        let entry = |i: usize, j: usize| {
-            let k = matrix[(samples[j], samples[i])];
-            if i == j { k + 1.0 / (roots[samples[i]] * roots[samples[i]]) } else { k }
-        };
-        if self.factor.extend(new.len(), entry) {
-            for (place, &i) in new.iter().enumerate() {
-                self.places[i] = old + place;
-                self.roots.push(roots[i]);
-            }
-        } else {
-            self.samples.truncate(old);
-        }
-        T[2].fetch_add(t0.elapsed().as_micros() as u64, std::sync::atomic::Ordering::Relaxed);
-        T[3].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    }
-
-    fn refresh(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
-        T[4].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        self.debt = 0.0;
-        self.samples.clear();
-        self.roots.clear();
-        self.places.fill(usize::MAX);
-        self.factor.clear();
-        self.extend(matrix, roots);
-    }
-}
-pub static T: [std::sync::atomic::AtomicU64; 5] = [const { std::sync::atomic::AtomicU64::new(0) }; 5];

@@ -99,7 +99,6 @@ fn descend(
         };
         let mut next = point.step(t, direction);
         let certificate = problem.certify(lambda, &mut next);
-        if std::env::var_os("DBG").is_some() { eprintln!("   attempt {attempt} t {t} slope {slope:e} F {} -> {} gap {:e} -> {:e}", from.objective, certificate.objective, from.duality_gap, certificate.duality_gap); }
         let decreased = certificate.objective < from.objective - worth;
         let tightened = certificate.duality_gap <= 0.5 * least_gap
             && certificate.objective <= from.objective + BLUR * from.objective.abs();

@@ -219,11 +219,8 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             total += (largest * step).powi(2);
             if (chord - before).abs() > APART * largest {
                 wrong += ((chord - before) * step).powi(2);
-                curvatures[i] = if before > 0.0 {
-                    (before * chord).sqrt().max(SHRINK * before)
-                } else {
-                    chord
-                };
+                curvatures[i] =
+                    if before > 0.0 { (before * chord).sqrt().max(SHRINK * before) } else { chord };
             }
         }
         self.ahead = ahead;

@@ -1,0 +1,146 @@
+//! The preconditioner of Newton's equations in sample space.
+
+use nalgebra::DMatrix;
+
+use crate::growing_cholesky::GrowingCholesky;
+
+/// The Cholesky factor of `K + W^(-1)` over some samples, at the W of the time when each was added.
+///
+/// `I + W^(1/2) K W^(1/2) = W^(1/2) (K + W^(-1)) W^(1/2)`, and along a path `K + W^(-1)` hardly changes but
+/// for the samples that gain curvature: on the ray beyond separation W does not change at all.
+pub(crate) struct Preconditioner {
+    samples: Vec<usize>,
+    /// Whether a sample is among these.
+    contained: Vec<bool>,
+    factor: Factor,
+    /// What steps beyond the first few have cost since the factor was made, in products with K.
+    debt: f64,
+}
+
+/// In single precision, at half the memory and time, unless the matrix is too near to singular for
+/// it: a preconditioner need not be exact.
+enum Factor {
+    Single(GrowingCholesky<f32>),
+    Double(GrowingCholesky<f64>),
+}
+
+impl Factor {
+    fn clear(&mut self) {
+        match self {
+            Factor::Single(factor) => factor.clear(),
+            Factor::Double(factor) => factor.clear(),
+        }
+    }
+
+    fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> f64) -> bool {
+        match self {
+            Factor::Single(factor) => factor.extend(count, |i, j| entry(i, j) as f32),
+            Factor::Double(factor) => factor.extend(count, entry),
+        }
+    }
+
+    /// The solution for a right-hand side given by its entries.
+    fn solve(&self, right: impl Iterator<Item = f64>) -> Vec<f64> {
+        match self {
+            Factor::Single(factor) => {
+                let mut right: Vec<f32> = right.map(|x| x as f32).collect();
+                factor.solve(&mut right);
+                right.into_iter().map(f64::from).collect()
+            }
+            Factor::Double(factor) => {
+                let mut right: Vec<f64> = right.collect();
+                factor.solve(&mut right);
+                right
+            }
+        }
+    }
+}
+
+impl Preconditioner {
+    /// Of no samples: the identity.
+    pub(crate) fn new(n: usize) -> Self {
+        Preconditioner {
+            samples: Vec::new(),
+            contained: vec![false; n],
+            factor: Factor::Single(GrowingCholesky::new(n)),
+            debt: 0.0,
+        }
+    }
+
+    /// Approximately `(I + W^(1/2) K W^(1/2))^(-1) residual`, given the diagonal of `W^(1/2)`.
+    pub(crate) fn apply(&self, roots: &[f64], residual: &[f64]) -> Vec<f64> {
+        let mut out = residual.to_vec();
+        if self.samples.is_empty() {
+            return out;
+        }
+        let inverse = |i: usize| if roots[i] > 0.0 { 1.0 / roots[i] } else { 0.0 };
+        // In single precision the entries need a common scale.
+        let largest = self.samples.iter().map(|&i| (inverse(i) * residual[i]).abs());
+        let scale = largest.fold(f64::MIN_POSITIVE, f64::max);
+        let right = self.samples.iter().map(|&i| inverse(i) * residual[i] / scale);
+        for (&i, x) in self.samples.iter().zip(self.factor.solve(right)) {
+            out[i] = scale * inverse(i) * x;
+        }
+        out
+    }
+
+    /// The cost of a fresh factor in steps with the present one, as measured: a factorisation runs at
+    /// some twenty times the rate at which a step reads its matrices.
+    fn price(matrix: &DMatrix<f64>, roots: &[f64]) -> f64 {
+        let n = matrix.nrows() as f64;
+        let m = roots.iter().filter(|&&w| w > 0.0).count() as f64;
+        let step = n * m.min(0.5 * n) + m * m;
+        (m * m * m / 60.0 + m * m) / step.max(1.0)
+    }
+
+    /// Steps after which a fresh factor is cheaper than going on.
+    pub(crate) fn patience(matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
+        (2.0 * Self::price(matrix, roots)) as usize + 10
+    }
+
+    /// Pays for steps taken, and makes a fresh factor once they have cost as much. Says whether it has.
+    pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
+        const FREE: f64 = 3.0;
+        self.debt += (steps as f64 - FREE).max(0.0);
+        let due = self.debt > Self::price(matrix, roots);
+        if due {
+            self.debt = 0.0;
+            self.clear();
+            self.extend(matrix, roots);
+        }
+        due
+    }
+
+    fn clear(&mut self) {
+        self.samples.clear();
+        self.contained.fill(false);
+        self.factor.clear();
+    }
+
+    /// Takes in the samples that have gained curvature.
+    pub(crate) fn extend(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+        // Below this share of the identity a sample needs no preconditioning.
+        const NEGLIGIBLE: f64 = 1e-8;
+        let counts = |i: usize| roots[i] * roots[i] * matrix[(i, i)] > NEGLIGIBLE;
+        let new = (0..roots.len()).filter(|&i| !self.contained[i] && counts(i));
+        let old = self.samples.len();
+        self.samples.extend(new.collect::<Vec<usize>>());
+        if self.samples.len() == old {
+            return;
+        }
+        let samples = &self.samples;
+        let entry = |i: usize, j: usize| {
+            let k = matrix[(samples[i], samples[j])];
+            if i == j { k + roots[samples[i]].powi(-2) } else { k }
+        };
+        if self.factor.extend(samples.len() - old, entry) {
+            samples[old..].iter().for_each(|&i| self.contained[i] = true);
+        } else if matches!(self.factor, Factor::Single(_)) {
+            self.clear();
+            self.factor = Factor::Double(GrowingCholesky::new(roots.len()));
+            self.extend(matrix, roots);
+        } else {
+            self.samples.truncate(old);
+        }
+    }
+}
