@@ -85,7 +85,7 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
     for contestant in &mut contestants {
         let seconds = contestant.median();
         let Some(cv) = &contestant.result else { continue };
-        let worst = cv.worst_relative_gap.iter().copied().fold(0.0, f64::max);
+        let worst = cv.curve.worst_relative_gap.iter().copied().fold(0.0, f64::max);
         let above = cv.fits.iter().zip(&optimum).map(|(fit, best)| fit.report.objective - best);
         println!(
             "| {name} | {} | {} | {} | {seconds:.4} | {:.1} | {} of {} | {worst:.1e} | {:.1e} |",
@@ -93,8 +93,8 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
             data.columns(),
             contestant.name,
             seconds / reference,
-            cv.certified.iter().filter(|&&certified| certified).count(),
-            cv.lambdas.len(),
+            cv.curve.certified.iter().filter(|&&certified| certified).count(),
+            cv.curve.lambdas.len(),
             above.fold(0.0, f64::max),
         );
     }

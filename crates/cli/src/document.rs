@@ -155,13 +155,13 @@ impl<'a> CvDocument<'a> {
         selection: &impl clap::ValueEnum,
         fit: &'a Fit,
     ) -> Self {
-        let lambdas = (0..cv.lambdas.len())
+        let lambdas = (0..cv.curve.lambdas.len())
             .map(|k| CvLambdaDocument {
-                lambda: cv.lambdas[k].get(),
-                mean_error: cv.mean_error[k],
-                standard_error: cv.standard_error[k],
-                worst_relative_gap: cv.worst_relative_gap[k],
-                certified: cv.certified[k],
+                lambda: cv.curve.lambdas[k].get(),
+                mean_error: cv.curve.mean_error[k],
+                standard_error: cv.curve.standard_error[k],
+                worst_relative_gap: cv.curve.worst_relative_gap[k],
+                certified: cv.curve.certified[k],
             })
             .collect();
         CvDocument {
@@ -171,10 +171,10 @@ impl<'a> CvDocument<'a> {
             training,
             folds,
             seed,
-            all_certified: cv.certified.iter().all(|&certified| certified),
+            all_certified: cv.curve.certified.iter().all(|&certified| certified),
             lambdas,
-            best_lambda: cv.lambdas[cv.best].get(),
-            one_standard_error_lambda: cv.lambdas[cv.one_standard_error].get(),
+            best_lambda: cv.curve.lambdas[cv.curve.best].get(),
+            one_standard_error_lambda: cv.curve.lambdas[cv.curve.one_standard_error].get(),
             selection: clap_name(selection),
             fit: FitDocument::from(fit),
         }

@@ -143,10 +143,10 @@ pub(crate) fn cv(registry: &LossRegistry, arguments: &CvArguments) -> Result<(),
         .on_threads(count + 1, || cross_validate(&training, &data, &folds, lambdas))?;
     bar.finish_and_clear();
     let cv = cv.map_err(refusal)?;
-    warn_if_uncertified(cv.certified.iter().copied());
+    warn_if_uncertified(cv.curve.certified.iter().copied());
     let selected = match arguments.select {
-        Selection::Best => cv.best,
-        Selection::OneSe => cv.one_standard_error,
+        Selection::Best => cv.curve.best,
+        Selection::OneSe => cv.curve.one_standard_error,
     };
     let fit = &cv.fits[selected];
     if let Some(path) = &arguments.out {
@@ -265,17 +265,17 @@ fn describe_cv(cv: &CrossValidation, folds: usize) -> Vec<(&'static str, String)
     let at = |k: usize| {
         format!(
             "{}, error {} % +- {}",
-            number(cv.lambdas[k].get()),
-            percent(cv.mean_error[k]),
-            percent(cv.standard_error[k])
+            number(cv.curve.lambdas[k].get()),
+            percent(cv.curve.mean_error[k]),
+            percent(cv.curve.standard_error[k])
         )
     };
-    let certified = cv.certified.iter().filter(|&&certified| certified).count();
+    let certified = cv.curve.certified.iter().filter(|&&certified| certified).count();
     vec![
         ("folds", folds.to_string()),
-        ("certified", format!("{certified} of {} lambdas", cv.lambdas.len())),
-        ("best lambda", at(cv.best)),
-        ("one-SE lambda", at(cv.one_standard_error)),
+        ("certified", format!("{certified} of {} lambdas", cv.curve.lambdas.len())),
+        ("best lambda", at(cv.curve.best)),
+        ("one-SE lambda", at(cv.curve.one_standard_error)),
     ]
 }
 
@@ -306,22 +306,22 @@ fn path_table(data: &Dataset, fits: &[Fit]) -> Table {
 
 fn cv_table(cv: &CrossValidation) -> Table {
     let mut table = Table::new(&["lambda", "error %", "se", "worst gap", ""]);
-    for k in 0..cv.lambdas.len() {
+    for k in 0..cv.curve.lambdas.len() {
         let mut notes = Vec::new();
-        if k == cv.one_standard_error {
+        if k == cv.curve.one_standard_error {
             notes.push("one-SE");
         }
-        if k == cv.best {
+        if k == cv.curve.best {
             notes.push("best");
         }
-        if !cv.certified[k] {
+        if !cv.curve.certified[k] {
             notes.push("not certified");
         }
         table.row(vec![
-            number(cv.lambdas[k].get()),
-            percent(cv.mean_error[k]),
-            percent(cv.standard_error[k]),
-            gap(cv.worst_relative_gap[k]),
+            number(cv.curve.lambdas[k].get()),
+            percent(cv.curve.mean_error[k]),
+            percent(cv.curve.standard_error[k]),
+            gap(cv.curve.worst_relative_gap[k]),
             notes.join(", "),
         ]);
     }

@@ -18,8 +18,8 @@
 //! let folds = stratified_folds(data.labels(), 5, 3)?;
 //! let training = Training::new(&LeakyHockeyStick);
 //! let cv = cross_validate(&training, &data, &folds, &lambda_grid(1.0, 1e-4, 20)?)?;
-//! assert!(cv.certified.iter().all(|&certified| certified));
-//! let best = &cv.fits[cv.best];
+//! assert!(cv.curve.certified.iter().all(|&certified| certified));
+//! let best = &cv.fits[cv.curve.best];
 //! assert!(best.report.relative_gap <= 1e-6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

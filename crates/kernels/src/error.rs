@@ -44,6 +44,15 @@ pub enum Error {
         /// The label.
         value: f64,
     },
+    /// The kernel matrix has a negative eigenvalue.
+    #[error(
+        "the kernel matrix is not positive semidefinite: a function has the squared norm {square:e}; \
+         no gap certifies a fit then"
+    )]
+    Indefinite {
+        /// The negative square that proves it.
+        square: f64,
+    },
     /// The optim crate refused something.
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),

@@ -21,10 +21,6 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
         GrowingCholesky { entries: Mat::zeros(capacity, capacity), order: 0 }
     }
 
-    pub(crate) fn order(&self) -> usize {
-        self.order
-    }
-
     /// Back to order 0.
     pub(crate) fn clear(&mut self) {
         self.order = 0;
@@ -81,11 +77,12 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
         true
     }
 
-    /// Solves in place.
+    /// Solves in place, for right-hand sides one after the other.
     pub(crate) fn solve(&self, right: &mut [T]) {
         let m = self.order;
         let factor = self.entries.as_ref().submatrix(0, 0, m, m);
-        let mut right = MatMut::from_column_major_slice_mut(right, m, 1);
+        let count = right.len().checked_div(m).unwrap_or(0);
+        let mut right = MatMut::from_column_major_slice_mut(right, m, count);
         solve_lower_triangular_in_place(factor, right.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(factor.transpose(), right, Par::Seq);
     }
@@ -118,6 +115,6 @@ mod tests {
         let mut factor = GrowingCholesky::<f32>::new(3);
         assert!(factor.extend(1, |_, _| 1.0));
         assert!(!factor.extend(1, |_, _| 1.0), "singular");
-        assert_eq!(factor.order(), 1);
+        assert_eq!(factor.order, 1);
     }
 }

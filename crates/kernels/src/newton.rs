@@ -49,6 +49,8 @@ pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
     preconditioner: Preconditioner,
     /// Root of the largest diagonal entry of K: the largest norm of a sample.
     radius: f64,
+    /// The square of a norm, if one was negative beyond rounding.
+    indefinite: Option<f64>,
     passes: usize,
 }
 
@@ -63,8 +65,34 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
             image: vec![0.0; n],
             preconditioner: Preconditioner::new(n),
             radius: matrix.diagonal().max().max(0.0).sqrt(),
+            indefinite: None,
             passes: 0,
         }
+    }
+
+    /// Proof that K is not positive semidefinite, if the solver came across it.
+    pub(crate) fn indefinite(&self) -> Option<f64> {
+        self.indefinite
+    }
+
+    fn watch(&mut self, square: f64) {
+        const ROUNDING: f64 = 1e-10;
+        let size: f64 = self.gradient.iter().map(|r| r.abs()).sum();
+        if square < -ROUNDING * (self.radius * size).powi(2) {
+            self.indefinite = Some(square);
+        }
+    }
+
+    /// The certificate of a point whose scores are computed from its coefficients.
+    pub(crate) fn certify_anew(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
+        self.multiply(&point.coef, &mut point.products);
+        self.certify(lambda, point)
+    }
+
+    /// `out = K x`.
+    pub(crate) fn multiply(&mut self, x: &[f64], out: &mut [f64]) {
+        symmetric::multiply(self.matrix, x, out);
+        self.passes += 1;
     }
 
     /// The Newton direction for given curvatures, solved ever more exactly, lowering `share`, until the
@@ -130,6 +158,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
         symmetric::multiply(self.matrix, &self.gradient, &mut self.image);
         self.passes += 1;
         let square = dot(&self.gradient, &self.image);
+        self.watch(square);
         self.margins.certificate(lambda, objective, square.max(0.0).sqrt(), self.radius)
     }
 
@@ -241,23 +270,19 @@ impl Equation {
     ) -> Outcome {
         let n = self.roots.len();
         let most = Preconditioner::patience(matrix, &self.roots);
-        let projection = Projection::new(self, preconditioner);
-        let started = moves.coef.iter().any(|&z| z != 0.0);
-        let mut residual = self.right.clone();
-        let mut conditioned = projection.apply(&residual);
-        let first = dot(&residual, &conditioned);
-        if started && (0..n).any(|i| self.roots[i] == 0.0 && moves.coef[i] != 0.0) {
-            // A sample that lost its curvature must not move, which changes all products.
+        if self.roots.iter().zip(&moves.coef).any(|(&w, &z)| w == 0.0 && z != 0.0) {
+            // A sample that has lost its curvature must not move, which changes all products.
             *moves = Moves::none(n);
-        } else if started {
-            for i in 0..n {
-                if self.roots[i] > 0.0 {
-                    residual[i] -=
-                        moves.coef[i] / self.roots[i] + self.roots[i] * moves.products[i];
-                }
-            }
-            conditioned = projection.apply(&residual);
         }
+        let moved = moves.coef.iter().zip(&moves.products).zip(&self.roots);
+        let mut residual: Vec<f64> = (self.right.iter().zip(moved))
+            .map(|(right, ((z, p), &w))| if w > 0.0 { right - z / w - w * p } else { *right })
+            .collect();
+        let [normal, whole, rest] =
+            preconditioner.apply(&self.roots, [&self.roots, &self.right, &residual]);
+        let projection = Projection::new(self, preconditioner, normal);
+        let first = dot(&self.right, &projection.project(whole));
+        let mut conditioned = projection.project(rest);
         let mut direction = conditioned.clone();
         let mut energy = dot(&residual, &conditioned);
         let mut weighted = vec![0.0; n];
@@ -296,23 +321,25 @@ impl Equation {
 struct Projection<'a> {
     preconditioner: &'a Preconditioner,
     roots: &'a [f64],
-    /// `q`; empty without a constraint.
+    /// `q`.
     normal: Vec<f64>,
-    /// `w'q`.
+    /// `w'q`; 0 without a constraint.
     square: f64,
 }
 
 impl<'a> Projection<'a> {
-    fn new(equation: &'a Equation, preconditioner: &'a Preconditioner) -> Self {
+    fn new(equation: &'a Equation, preconditioner: &'a Preconditioner, normal: Vec<f64>) -> Self {
         let roots = &equation.roots;
-        let normal =
-            if equation.constrained { preconditioner.apply(roots, roots) } else { Vec::new() };
-        let square = normal.iter().zip(roots).map(|(q, w)| q * w).sum();
+        let square = if equation.constrained { dot(&normal, roots) } else { 0.0 };
         Projection { preconditioner, roots, normal, square }
     }
 
     fn apply(&self, residual: &[f64]) -> Vec<f64> {
-        let mut out = self.preconditioner.apply(self.roots, residual);
+        let [out] = self.preconditioner.apply(self.roots, [residual]);
+        self.project(out)
+    }
+
+    fn project(&self, mut out: Vec<f64>) -> Vec<f64> {
         if self.square > 0.0 {
             let share = dot(self.roots, &out) / self.square;
             for (o, q) in out.iter_mut().zip(&self.normal) {

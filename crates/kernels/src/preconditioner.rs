@@ -39,7 +39,7 @@ impl Factor {
         }
     }
 
-    /// The solution for a right-hand side given by its entries.
+    /// The solutions for right-hand sides given by their entries, one after the other.
     fn solve(&self, right: impl Iterator<Item = f64>) -> Vec<f64> {
         match self {
             Factor::Single(factor) => {
@@ -67,19 +67,32 @@ impl Preconditioner {
         }
     }
 
-    /// Approximately `(I + W^(1/2) K W^(1/2))^(-1) residual`, given the diagonal of `W^(1/2)`.
-    pub(crate) fn apply(&self, roots: &[f64], residual: &[f64]) -> Vec<f64> {
-        let mut out = residual.to_vec();
+    /// Approximately `(I + W^(1/2) K W^(1/2))^(-1)` times each residual, given the diagonal of
+    /// `W^(1/2)`. Several at once cost little more than one.
+    pub(crate) fn apply<const N: usize>(
+        &self,
+        roots: &[f64],
+        residuals: [&[f64]; N],
+    ) -> [Vec<f64>; N] {
+        let mut out = residuals.map(<[f64]>::to_vec);
         if self.samples.is_empty() {
             return out;
         }
         let inverse = |i: usize| if roots[i] > 0.0 { 1.0 / roots[i] } else { 0.0 };
         // In single precision the entries need a common scale.
-        let largest = self.samples.iter().map(|&i| (inverse(i) * residual[i]).abs());
-        let scale = largest.fold(f64::MIN_POSITIVE, f64::max);
-        let right = self.samples.iter().map(|&i| inverse(i) * residual[i] / scale);
-        for (&i, x) in self.samples.iter().zip(self.factor.solve(right)) {
-            out[i] = scale * inverse(i) * x;
+        let scales = residuals.map(|residual| {
+            let sizes = self.samples.iter().map(|&i| (inverse(i) * residual[i]).abs());
+            sizes.fold(f64::MIN_POSITIVE, f64::max)
+        });
+        let right = residuals.iter().zip(scales).flat_map(|(residual, scale)| {
+            self.samples.iter().map(move |&i| inverse(i) * residual[i] / scale)
+        });
+        let solutions = self.factor.solve(right);
+        let parts = solutions.chunks_exact(self.samples.len());
+        for ((out, part), scale) in out.iter_mut().zip(parts).zip(scales) {
+            for (&i, x) in self.samples.iter().zip(part) {
+                out[i] = scale * inverse(i) * x;
+            }
         }
         out
     }

@@ -42,12 +42,14 @@ impl Certificate {
         }
     }
 
+    /// Whether both numbers are.
     pub(crate) fn is_finite(&self) -> bool {
         self.objective.is_finite() && self.duality_gap.is_finite()
     }
 
     /// The certificate of a point with objective `given`, worse than the one certified.
-    pub(crate) fn raised_to(self, given: f64) -> Self {
+    #[must_use]
+    pub fn raised_to(self, given: f64) -> Self {
         let gap = self.duality_gap + (given - self.objective).max(0.0);
         let duality_gap = if given.is_finite() { gap } else { f64::INFINITY };
         Certificate { objective: given, duality_gap, ..self }

@@ -24,6 +24,20 @@ impl Lambda {
     pub fn get(self) -> f64 {
         self.0
     }
+
+    /// The order of a path: each once, largest first.
+    ///
+    /// # Errors
+    /// No lambdas.
+    pub fn descending(lambdas: &[Lambda]) -> Result<Vec<Lambda>, Error> {
+        if lambdas.is_empty() {
+            return Err(Error::NoLambdas);
+        }
+        let mut lambdas = lambdas.to_vec();
+        lambdas.sort_by(|a, b| b.0.total_cmp(&a.0));
+        lambdas.dedup();
+        Ok(lambdas)
+    }
 }
 
 impl fmt::Display for Lambda {

@@ -56,10 +56,11 @@ pub mod solver_kit {
     pub use crate::point::Point;
     pub use crate::report::Ending;
     pub use crate::risk::{EmpiricalRisk, Margins};
+    pub use crate::row_space::Eigenspace;
 }
 
 pub use certificate::Certificate;
-pub use cross_validation::{CrossValidation, cross_validate};
+pub use cross_validation::{CrossValidation, ErrorCurve, Fitted, cross_validate, error_curve};
 pub use error::Error;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use objective::Objective;

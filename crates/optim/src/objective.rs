@@ -52,6 +52,18 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         }
     }
 
+    /// A risk over a design of as many rows.
+    ///
+    /// # Errors
+    /// Another number of rows than of samples.
+    pub fn from_risk(risk: EmpiricalRisk<'a, L>, design: &'a Design) -> Result<Self, Error> {
+        let (expected, found) = (risk.weights().len(), design.rows());
+        if expected != found {
+            return Err(Error::Shape { what: "rows", expected, found });
+        }
+        Ok(Objective { risk, design: Cow::Borrowed(design) })
+    }
+
     /// Multiplies the loss of sample i by `weights[i]`.
     ///
     /// # Errors

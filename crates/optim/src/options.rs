@@ -63,7 +63,11 @@ impl Default for Options {
 }
 
 impl Options {
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// Whether the options make sense.
+    ///
+    /// # Errors
+    /// A tolerance that is not a positive number.
+    pub fn check(&self) -> Result<(), Error> {
         let change = match self.stopping {
             StoppingRule::CoefficientChange(change) => change,
             StoppingRule::RelativeGap => self.tolerance,

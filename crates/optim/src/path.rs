@@ -55,17 +55,12 @@ fn path_within<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
     objective.risk.check_loss()?;
-    if lambdas.is_empty() {
-        return Err(Error::NoLambdas);
-    }
-    let mut lambdas = lambdas.to_vec();
-    lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
-    lambdas.dedup();
+    let lambdas = Lambda::descending(lambdas)?;
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
     if p > n && n <= dense_order {
         let row_space = RowSpace::of(&objective.design)?;
-        let reduced = objective.over(row_space.design.clone());
+        let reduced = objective.over(row_space.eigenspace.coordinates.clone());
         let mut lift = Lift::new(objective, &row_space);
         run(&reduced, &lambdas, options, dense_order, |lambda, point, ending, passes| {
             let fit = lift.fit(lambda, point, ending, passes, options);

@@ -73,7 +73,7 @@ impl HistoryEntry {
 }
 
 /// What a solver leaves beside the point that it was given to improve.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ending {
     /// Iterations taken.
     pub iterations: usize,
@@ -99,6 +99,21 @@ impl Ending {
             passes,
             status: self.status,
             history: self.history,
+        }
+    }
+}
+
+impl From<Report> for Ending {
+    fn from(report: Report) -> Self {
+        Ending {
+            iterations: report.iterations,
+            status: report.status,
+            certificate: Certificate {
+                objective: report.objective,
+                duality_gap: report.duality_gap,
+                gradient_norm: report.gradient_norm,
+            },
+            history: report.history,
         }
     }
 }

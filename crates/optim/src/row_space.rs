@@ -4,47 +4,66 @@ use nalgebra::DMatrix;
 
 use crate::Error;
 
-/// Coordinates in which more features than samples become at most n.
+/// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.
 ///
-/// With `X X' = U S U'` over the numerically nonzero eigenvalues, the samples in the orthonormal
-/// basis `V = X'U S^(-1/2)` of the row space have the coordinates `Z = U S^(1/2)`, and every
-/// minimiser of F is `w = V beta` with `||w|| = ||beta||` (representer theorem). So F over `w` in p
-/// dimensions and F over `beta` in r = rank dimensions are the same problem, for every loss, lambda
-/// and solver; this is the n x n side of the choice between n x n and p x p systems.
-pub(crate) struct RowSpace {
-    /// `U S^(-1/2)`, n x r: `w = X' (this beta)`.
+/// Over `Z = U S^(1/2)`, one row a sample, the minimisers `w` of a linear objective are those of the
+/// kernel objective over K: `f = b + Z beta = b + K a` with `a = U S^(-1/2) beta` and
+/// `||beta||^2 = a'Ka` (representer theorem), for every loss, lambda and solver.
+#[derive(Debug, Clone)]
+pub struct Eigenspace {
+    /// `Z`.
+    pub coordinates: Design,
+    /// `U S^(-1/2)`, n x r.
     lift: DMatrix<f64>,
-    /// The samples in the new coordinates.
-    pub(crate) design: Design,
 }
 
-impl RowSpace {
-    pub(crate) fn of(design: &Design) -> Result<Self, Error> {
-        let n = design.rows();
-        let gram = design.sample_gram();
-        if gram.iter().any(|x| !x.is_finite()) {
+impl Eigenspace {
+    /// Of a matrix of which the lower half is read. Eigenvalues within rounding of zero carry noise,
+    /// not data, and are left out.
+    ///
+    /// # Errors
+    /// An entry that is not finite; an eigendecomposition that does not converge.
+    pub fn of(matrix: &DMatrix<f64>) -> Result<Self, Error> {
+        let n = matrix.nrows();
+        if matrix.iter().any(|x| !x.is_finite()) {
             return Err(Error::Overflow);
         }
-        let eigen = MatRef::from_column_major_slice(gram.as_slice(), n, n)
+        let eigen = MatRef::from_column_major_slice(matrix.as_slice(), n, n)
             .self_adjoint_eigen(Side::Lower)
             .map_err(|_| Error::Eigendecomposition(n))?;
         let values = eigen.S().column_vector();
         let vectors = eigen.U();
-        // Eigenvalues ascend. Those within rounding of zero carry noise, not data.
+        // Eigenvalues ascend.
         let floor = n as f64 * f64::EPSILON * values[n - 1].max(0.0);
         let first = (0..n).find(|&k| values[k] > floor).unwrap_or(n - 1);
         let rank = n - first;
         let root = |k: usize| values[first + k].max(f64::MIN_POSITIVE).sqrt();
         let coordinates = DMatrix::from_fn(rank, n, |k, i| vectors[(i, first + k)] * root(k));
         let lift = DMatrix::from_fn(n, rank, |i, k| vectors[(i, first + k)] / root(k));
-        Ok(RowSpace { lift, design: Design::from_samples(coordinates)? })
+        Ok(Eigenspace { coordinates: Design::from_samples(coordinates)?, lift })
     }
 
-    /// `w = V beta` in the original features.
+    /// `a = U S^(-1/2) beta`.
+    pub fn lift(&self, beta: &[f64]) -> Vec<f64> {
+        (&self.lift * DMatrix::from_column_slice(beta.len(), 1, beta)).as_slice().to_vec()
+    }
+}
+
+/// Coordinates in which more features than samples become at most n: the eigenspace of `X X'`, from
+/// which `w = X'a`. This is the n x n side of the choice between n x n and p x p systems.
+pub(crate) struct RowSpace {
+    pub(crate) eigenspace: Eigenspace,
+}
+
+impl RowSpace {
+    pub(crate) fn of(design: &Design) -> Result<Self, Error> {
+        Ok(RowSpace { eigenspace: Eigenspace::of(&design.sample_gram())? })
+    }
+
+    /// `w` in the original features.
     pub(crate) fn coefficients(&self, original: &Design, beta: &[f64]) -> Vec<f64> {
-        let dual = &self.lift * DMatrix::from_column_slice(beta.len(), 1, beta);
         let mut w = vec![0.0; original.columns()];
-        original.multiply_transposed(dual.as_slice(), &mut w);
+        original.multiply_transposed(&self.eigenspace.lift(beta), &mut w);
         w
     }
 }

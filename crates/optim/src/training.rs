@@ -1,6 +1,7 @@
 use margins_data::{Dataset, Standardizer};
 use margins_losses::MarginLoss;
 
+use crate::risk::EmpiricalRisk;
 use crate::{Error, Fit, Lambda, Objective, Options, Report, path};
 
 /// How much the loss of a sample counts beyond the weight that the data give it.
@@ -64,14 +65,26 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok(fits)
     }
 
-    fn solve(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
-        let mut objective = Objective::of(self.loss, data)?;
+    /// The first part of the objective: the samples as they count.
+    ///
+    /// # Errors
+    /// As [`Objective::of`].
+    pub fn risk<'d>(&self, data: &'d Dataset) -> Result<EmpiricalRisk<'d, L>, Error>
+    where
+        'a: 'd,
+    {
+        let mut risk = EmpiricalRisk::new(self.loss, data.labels())?;
+        if let Some(weights) = data.weights() {
+            risk = risk.with_weights(weights)?;
+        }
         if self.class_weights == ClassWeights::Balanced {
-            objective = objective.with_weights(&balancing_weights(data))?;
+            risk = risk.with_weights(&balancing_weights(data))?;
         }
-        if !self.intercept {
-            objective = objective.without_intercept();
-        }
+        Ok(if self.intercept { risk } else { risk.without_intercept() })
+    }
+
+    fn solve(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
+        let objective = Objective::from_risk(self.risk(data)?, data.design())?;
         path(&objective, lambdas, &self.options, self.observer)
     }
 }

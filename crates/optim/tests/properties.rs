@@ -358,10 +358,10 @@ fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
     };
     let cv = on(1);
     assert_eq!(cv, on(3));
-    assert!(cv.certified.iter().all(|&certified| certified));
+    assert!(cv.curve.certified.iter().all(|&certified| certified));
 
     let signs = data.labels().signs();
-    for (k, &error) in cv.mean_error.iter().enumerate() {
+    for (k, &error) in cv.curve.mean_error.iter().enumerate() {
         let mut rates = Vec::new();
         for fold in 0..4 {
             let rest: Vec<usize> = (0..60).filter(|i| i % 4 != fold).collect();
@@ -374,14 +374,14 @@ fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
         let mean = rates.iter().sum::<f64>() / 4.0;
         let variance = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / 3.0;
         assert!(close(error, mean, 1e-12));
-        assert!(close(cv.standard_error[k], (variance / 4.0).sqrt(), 1e-12));
+        assert!(close(cv.curve.standard_error[k], (variance / 4.0).sqrt(), 1e-12));
     }
-    let least = cv.mean_error.iter().copied().fold(f64::INFINITY, f64::min);
-    assert_eq!(cv.mean_error[cv.best], least);
-    assert!(cv.one_standard_error <= cv.best);
-    let within = least + cv.standard_error[cv.best];
-    assert!(cv.mean_error[cv.one_standard_error] <= within);
-    assert!(cv.mean_error[..cv.one_standard_error].iter().all(|&error| error > within));
+    let least = cv.curve.mean_error.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(cv.curve.mean_error[cv.curve.best], least);
+    assert!(cv.curve.one_standard_error <= cv.curve.best);
+    let within = least + cv.curve.standard_error[cv.curve.best];
+    assert!(cv.curve.mean_error[cv.curve.one_standard_error] <= within);
+    assert!(cv.curve.mean_error[..cv.curve.one_standard_error].iter().all(|&error| error > within));
 }
 
 #[test]
@@ -450,7 +450,7 @@ fn what_cannot_be_bounded_has_an_infinite_gap() {
     let training = Training::new(&*exponential);
     let folds: Vec<usize> = (0..60).map(|i| i % 3).collect();
     let cv = cross_validate(&training, &data, &folds, &[lambda(1e308), lambda(1e-308)]).unwrap();
-    for (gap, certified) in cv.worst_relative_gap.iter().zip(&cv.certified) {
+    for (gap, certified) in cv.curve.worst_relative_gap.iter().zip(&cv.curve.certified) {
         assert_eq!(*certified, *gap <= 1e-6, "{gap}");
     }
     let beyond = vec![usize::MAX; 60];

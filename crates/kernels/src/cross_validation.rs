@@ -1,0 +1,46 @@
+use margins_data::Dataset;
+use margins_losses::MarginLoss;
+use margins_optim::{ErrorCurve, Lambda, Training, error_curve};
+
+use crate::path::path;
+use crate::{Error, Gram, KernelFit, KernelObjective};
+
+/// The cross-validated error of a path on a kernel matrix over all rows of the data: one path a fold on
+/// the rows outside it, in parallel on the current rayon pool; the result does not depend on the number
+/// of threads. As [`margins_optim::error_curve`] in all other respects; features and their
+/// standardisation are the business of whoever made the matrix.
+///
+/// # Errors
+/// As [`margins_optim::cross_validate`] and [`path`]; another number of rows than of samples.
+pub fn cross_validate<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    gram: &Gram,
+    folds: &[usize],
+    lambdas: &[Lambda],
+) -> Result<ErrorCurve, Error> {
+    let (expected, found) = (gram.len(), data.rows());
+    if expected != found {
+        return Err(Error::Shape { what: "rows", expected, found });
+    }
+    error_curve(data, folds, |rows, held_out| {
+        let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
+        let cross = gram.cross_of(held_out, rows);
+        let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();
+        Ok((fits, scores))
+    })
+}
+
+/// [`path`] for a data set and the kernel matrix over its rows.
+///
+/// # Errors
+/// As [`path`] and [`Training::risk`]; another number of rows than of samples.
+pub fn training_path<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    gram: &Gram,
+    lambdas: &[Lambda],
+) -> Result<Vec<KernelFit>, Error> {
+    let objective = KernelObjective::from_risk(training.risk(data)?, gram)?;
+    path(&objective, lambdas, &training.options, training.observer)
+}
