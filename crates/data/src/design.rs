@@ -74,6 +74,55 @@ impl Sample<'_> {
         }
     }
 
+    /// `||x - z||^2`, from the differences: no cancellation between near samples.
+    pub fn squared_distance(&self, other: &Sample<'_>) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_pair(other, |x, z| sum += (x - z) * (x - z));
+        sum
+    }
+
+    /// Calls `visit(x_k, z_k)` for every feature that one of the samples stores.
+    pub fn for_each_pair(&self, other: &Sample<'_>, mut visit: impl FnMut(f64, f64)) {
+        match (*self, *other) {
+            (Sample::Dense(x), Sample::Dense(z)) => {
+                x.iter().zip(z).for_each(|(&x, &z)| visit(x, z));
+            }
+            (Sample::Dense(x), Sample::Sparse { columns, values }) => {
+                let mut stored = columns.iter().zip(values).peekable();
+                for (k, &x) in x.iter().enumerate() {
+                    let z = stored.next_if(|(column, _)| **column == k).map_or(0.0, |(_, z)| *z);
+                    visit(x, z);
+                }
+            }
+            (Sample::Sparse { .. }, Sample::Dense(_)) => {
+                other.for_each_pair(self, |z, x| visit(x, z));
+            }
+            (
+                Sample::Sparse { columns: xs, values: x },
+                Sample::Sparse { columns: zs, values: z },
+            ) => {
+                let (mut i, mut j) = (0, 0);
+                while i < xs.len() || j < zs.len() {
+                    let next = |columns: &[usize], at: usize| columns.get(at).copied();
+                    match (next(xs, i), next(zs, j)) {
+                        (Some(a), Some(b)) if a == b => {
+                            visit(x[i], z[j]);
+                            (i, j) = (i + 1, j + 1);
+                        }
+                        (Some(a), b) if b.is_none_or(|b| a < b) => {
+                            visit(x[i], 0.0);
+                            i += 1;
+                        }
+                        _ => {
+                            visit(0.0, z[j]);
+                            j += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// `||x||^2`.
     pub fn squared_norm(&self) -> f64 {
         match *self {
@@ -176,6 +225,14 @@ impl Design {
         match &self.storage {
             Storage::Dense(samples) => samples.len(),
             Storage::Sparse(matrix) => matrix.nnz(),
+        }
+    }
+
+    /// The values of all samples one after the other; `None` if sparse.
+    pub fn dense_samples(&self) -> Option<&[f64]> {
+        match &self.storage {
+            Storage::Dense(samples) => Some(samples.as_slice()),
+            Storage::Sparse(_) => None,
         }
     }
 

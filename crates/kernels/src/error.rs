@@ -36,6 +36,81 @@ pub enum Error {
         /// The entry.
         value: f64,
     },
+    /// A kernel value is NaN or infinite.
+    #[error("kernel '{kernel}' of rows {one} and {other} is {value}; scale the features first")]
+    KernelValue {
+        /// Specification of the kernel.
+        kernel: String,
+        /// Zero-based row of the one sample.
+        one: usize,
+        /// Zero-based row of the other.
+        other: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A precomputed matrix is not symmetric.
+    #[error(
+        "the kernel matrix is not symmetric: {one} in row {row}, column {column}, but {other} in row \
+         {column}, column {row}"
+    )]
+    NotSymmetric {
+        /// Zero-based row.
+        row: usize,
+        /// Zero-based column.
+        column: usize,
+        /// The entry there.
+        one: f64,
+        /// The entry with row and column exchanged.
+        other: f64,
+    },
+    /// No kernel has this name.
+    #[error("unknown kernel '{name}': known are {known}")]
+    UnknownKernel {
+        /// The name that was asked for.
+        name: String,
+        /// The registered names, separated by commas.
+        known: String,
+    },
+    /// The kernel has no parameter of this name.
+    #[error("kernel '{kernel}' has no parameter '{parameter}': it takes {known}")]
+    UnknownParameter {
+        /// Name of the kernel.
+        kernel: String,
+        /// The parameter that was given.
+        parameter: String,
+        /// What it takes, in words.
+        known: String,
+    },
+    /// A parameter that has no default is not given.
+    #[error("kernel '{kernel}' needs its {parameter}, as in {kernel}:{parameter}=0.5")]
+    MissingParameter {
+        /// Name of the kernel.
+        kernel: String,
+        /// The parameter.
+        parameter: String,
+    },
+    /// The text is not a specification of a kernel.
+    #[error("kernel specification '{specification}': {reason}")]
+    Syntax {
+        /// The text that was given.
+        specification: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// All samples are the same, so that no distance tells a scale.
+    #[error("all rows are the same: no distance between them says how wide a kernel should be")]
+    NoDistance,
+    /// A feature map needs a kernel that it is not known for.
+    #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
+    NoFourierFeatures(String),
+    /// A feature map of no features.
+    #[error("a feature map needs at least {least} features, found {found}")]
+    TooFewFeatures {
+        /// The least number.
+        least: usize,
+        /// The number given.
+        found: usize,
+    },
     /// A label is not -1 or +1.
     #[error("label {value} of row {row} is neither -1 nor +1")]
     Sign {

@@ -1,31 +1,128 @@
+use faer::{Accum, MatMut, MatRef, Par};
+use margins_data::Design;
 use nalgebra::DMatrix;
+use rayon::prelude::*;
 
-/// stub until merged
-#[derive(Debug, Clone)]
+use crate::block::{Points, center};
+use crate::{Block, Error, Kernel};
+
+/// Samples that go through the matrix products together.
+const SIDE: usize = 256;
+
+/// The symmetric n x n matrix of kernel values between samples.
+///
+/// ```
+/// use margins_data::Design;
+/// use margins_kernels::{Gaussian, Gram};
+///
+/// let design = Design::from_rows(&[[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])?;
+/// let gram = Gram::new(&Gaussian::new(0.5)?, &design)?;
+/// assert_eq!(gram.matrix()[(0, 2)], 1.0);
+/// assert!((gram.matrix()[(0, 1)] - (-0.5f64).exp()).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
 pub struct Gram {
     matrix: DMatrix<f64>,
 }
 
 impl Gram {
-    /// stub
-    pub fn precomputed(matrix: DMatrix<f64>) -> Result<Self, crate::Error> {
+    /// Computed in blocks on the current rayon pool, each pair once; sparse designs stay sparse.
+    ///
+    /// # Errors
+    /// A kernel value that is not finite.
+    pub fn new(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
+        let points = Points::new(design, &center(design))?;
+        let n = points.len();
+        let mut matrix = DMatrix::zeros(n, n);
+        // Each task owns the columns of one block and fills their part from the diagonal down.
+        let columns = matrix.as_mut_slice().par_chunks_mut(n * SIDE).enumerate();
+        columns.try_for_each(|(k, columns)| {
+            let first_column = k * SIDE;
+            let column_count = columns.len() / n;
+            let mut values = vec![0.0; SIDE * column_count];
+            for first_row in (first_column..n).step_by(SIDE) {
+                let row_count = SIDE.min(n - first_row);
+                let block = Block {
+                    rows: &points,
+                    first_row,
+                    row_count,
+                    columns: &points,
+                    first_column,
+                    column_count,
+                };
+                let values = &mut values[..block.len()];
+                fill(kernel, &block, values)?;
+                let parts = columns.chunks_exact_mut(n).zip(values.chunks_exact(row_count));
+                parts.for_each(|(out, part)| out[first_row..][..row_count].copy_from_slice(part));
+            }
+            Ok::<(), Error>(())
+        })?;
+        matrix.fill_upper_triangle_with_lower_triangle();
         Ok(Gram { matrix })
     }
-    /// stub
+
+    /// A matrix computed elsewhere.
+    ///
+    /// # Errors
+    /// A matrix that is not square, not symmetric to ten digits, or has an entry that is not finite.
+    pub fn precomputed(mut matrix: DMatrix<f64>) -> Result<Self, Error> {
+        const DIGITS: f64 = 1e-10;
+        let (n, columns) = matrix.shape();
+        if n != columns {
+            let what = "columns of a precomputed kernel matrix";
+            return Err(Error::Shape { what, expected: n, found: columns });
+        }
+        for column in 0..n {
+            for row in column..n {
+                let (one, other) = (matrix[(row, column)], matrix[(column, row)]);
+                if let Some(value) = [one, other].into_iter().find(|value| !value.is_finite()) {
+                    return Err(Error::GramEntry { row, column, value });
+                }
+                if (one - other).abs() > DIGITS * one.abs().max(other.abs()) {
+                    return Err(Error::NotSymmetric { row, column, one, other });
+                }
+                matrix[(column, row)] = one;
+            }
+        }
+        Ok(Gram { matrix })
+    }
+
+    /// The matrix.
     pub fn matrix(&self) -> &DMatrix<f64> {
         &self.matrix
     }
-    /// stub
+
+    /// Number of samples n.
     pub fn len(&self) -> usize {
         self.matrix.nrows()
     }
-    /// stub
-    pub fn select(&self, rows: &[usize]) -> Gram {
-        Gram { matrix: self.matrix.select_rows(rows).select_columns(rows) }
+
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.matrix.is_empty()
     }
-    /// stub
+
+    /// The matrix of some of the samples, in the order given.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn select(&self, samples: &[usize]) -> Gram {
+        Gram { matrix: self.cross_of(samples, samples) }
+    }
+
+    /// The values of some samples, one a row, with others, one a column.
+    ///
+    /// # Panics
+    /// If an index is not below n.
     pub fn cross_of(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
-        self.matrix.select_columns(columns).select_rows(rows)
+        let n = self.len();
+        let mut out = Vec::with_capacity(rows.len() * columns.len());
+        for &j in columns {
+            let column = &self.matrix.as_slice()[j * n..(j + 1) * n];
+            out.extend(rows.iter().map(|&i| column[i]));
+        }
+        DMatrix::from_vec(rows.len(), columns.len(), out)
     }
 
     /// `K X`.
@@ -33,13 +130,87 @@ impl Gram {
         let (n, columns) = x.shape();
         let mut out = DMatrix::zeros(n, columns);
         faer::linalg::matmul::matmul(
-            faer::MatMut::from_column_major_slice_mut(out.as_mut_slice(), n, columns),
-            faer::Accum::Replace,
-            faer::MatRef::from_column_major_slice(self.matrix.as_slice(), n, n),
-            faer::MatRef::from_column_major_slice(x.as_slice(), n, columns),
+            MatMut::from_column_major_slice_mut(out.as_mut_slice(), n, columns),
+            Accum::Replace,
+            MatRef::from_column_major_slice(self.matrix.as_slice(), n, n),
+            MatRef::from_column_major_slice(x.as_slice(), n, columns),
             1.0,
-            faer::Par::Seq,
+            Par::Seq,
         );
         out
+    }
+}
+
+/// `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of `columns`, block by
+/// block on the current rayon pool: of the kernel values no more than a block a thread is held.
+///
+/// # Errors
+/// Different numbers of features; another number of coefficients than of columns; a kernel value that is
+/// not finite.
+pub fn combine(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    coef: &[f64],
+) -> Result<Vec<f64>, Error> {
+    let (expected, found) = (columns.rows(), coef.len());
+    if expected != found {
+        return Err(Error::Shape { what: "coefficients", expected, found });
+    }
+    let mut out = vec![0.0; rows.rows()];
+    each_block(kernel, rows, columns, &mut out, 1, |out, first_column, row_count, values| {
+        for (column, coef) in values.chunks_exact(row_count).zip(&coef[first_column..]) {
+            out.iter_mut().zip(column).for_each(|(o, k)| *o += coef * k);
+        }
+    })?;
+    Ok(out)
+}
+
+/// Calls `take(out, first_column, row_count, values)` for every block of a strip of rows, in the order of
+/// the columns; `out` holds `width` numbers a row, of which a strip gets its own.
+pub(crate) fn each_block(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    out: &mut [f64],
+    width: usize,
+    take: impl Fn(&mut [f64], usize, usize, &[f64]) + Sync,
+) -> Result<(), Error> {
+    let center = center(columns);
+    let columns = Points::new(columns, &center)?;
+    let rows = Points::new(rows, &center)?;
+    out.par_chunks_mut(SIDE * width).enumerate().try_for_each(|(k, out)| {
+        let first_row = k * SIDE;
+        let row_count = SIDE.min(rows.len() - first_row);
+        let mut values = vec![0.0; row_count * SIDE];
+        for first_column in (0..columns.len()).step_by(SIDE) {
+            let column_count = SIDE.min(columns.len() - first_column);
+            let block = Block {
+                rows: &rows,
+                first_row,
+                row_count,
+                columns: &columns,
+                first_column,
+                column_count,
+            };
+            let values = &mut values[..block.len()];
+            fill(kernel, &block, values)?;
+            take(out, first_column, row_count, values);
+        }
+        Ok(())
+    })
+}
+
+/// The values of a block, all of them finite.
+fn fill(kernel: &dyn Kernel, block: &Block<'_>, values: &mut [f64]) -> Result<(), Error> {
+    kernel.fill(block, values);
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(Error::KernelValue {
+            kernel: kernel.specification(),
+            one: block.first_row + at % block.row_count,
+            other: block.first_column + at / block.row_count,
+            value: values[at],
+        }),
     }
 }

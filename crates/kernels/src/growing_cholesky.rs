@@ -107,9 +107,9 @@ mod tests {
             }
             let mut solution = right.clone();
             factor.solve(&mut solution);
-            for i in 0..n {
+            for (i, right) in right.iter().enumerate() {
                 let product: f64 = (0..n).map(|j| entry(i, j) * solution[j]).sum();
-                assert!((product - right[i]).abs() < 1e-12);
+                assert!((product - right).abs() < 1e-12);
             }
         }
         let mut factor = GrowingCholesky::<f32>::new(3);

@@ -47,10 +47,10 @@ impl WithSimd for HalfProduct<'_> {
             let width = COLUMNS.min(n - first);
             let rest = first + width;
             // The block on the diagonal.
-            for j in first..rest {
-                for i in first..rest {
-                    let (row, column) = (i.max(j), i.min(j));
-                    out[i] += self.entries[column * n + row] * x[j];
+            for (k, out) in out[first..rest].iter_mut().enumerate() {
+                for (l, x) in x[first..rest].iter().enumerate() {
+                    let (row, column) = (first + k.max(l), first + k.min(l));
+                    *out += self.entries[column * n + row] * x;
                 }
             }
             if width == COLUMNS {

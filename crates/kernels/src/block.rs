@@ -1,0 +1,162 @@
+use std::borrow::Cow;
+
+use faer::{Accum, MatMut, MatRef, Par};
+use margins_data::{Design, Sample};
+
+use crate::Error;
+
+/// Samples with what distances between them are computed from.
+#[derive(Debug, Clone)]
+pub(crate) struct Points<'a> {
+    design: &'a Design,
+    /// Dense samples less a centre, so that the norms are no larger than they have to be.
+    centered: Cow<'a, [f64]>,
+    /// `||x - centre||^2`.
+    norms: Vec<f64>,
+}
+
+/// What is subtracted from dense samples: the mean of one design.
+pub(crate) fn center(design: &Design) -> Vec<f64> {
+    let mut center = vec![0.0; design.columns()];
+    if !design.is_sparse() {
+        design.samples().for_each(|x| x.add_to(1.0 / design.rows() as f64, &mut center));
+    }
+    center
+}
+
+impl<'a> Points<'a> {
+    pub(crate) fn new(design: &'a Design, center: &[f64]) -> Result<Self, Error> {
+        let (expected, found) = (center.len(), design.columns());
+        if expected != found {
+            return Err(Error::Shape { what: "features", expected, found });
+        }
+        let Some(samples) = design.dense_samples() else {
+            let norms = design.samples().map(|x| x.squared_norm()).collect();
+            return Ok(Points { design, centered: Cow::Borrowed(&[]), norms });
+        };
+        let p = center.len();
+        let centered: Vec<f64> =
+            samples.iter().enumerate().map(|(at, x)| x - center[at % p]).collect();
+        let norms = centered.chunks_exact(p).map(|x| x.iter().map(|x| x * x).sum()).collect();
+        Ok(Points { design, centered: Cow::Owned(centered), norms })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.norms.len()
+    }
+}
+
+/// Pairs of samples whose kernel values are computed together: some samples, the rows, with some
+/// others, the columns. Values are stored column after column.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    pub(crate) rows: &'a Points<'a>,
+    pub(crate) first_row: usize,
+    pub(crate) row_count: usize,
+    pub(crate) columns: &'a Points<'a>,
+    pub(crate) first_column: usize,
+    pub(crate) column_count: usize,
+}
+
+impl Block<'_> {
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.row_count * self.column_count
+    }
+
+    /// Whether there are no pairs.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of features p.
+    pub fn features(&self) -> usize {
+        self.rows.design.columns()
+    }
+
+    fn row(&self, i: usize) -> Sample<'_> {
+        self.rows.design.sample(self.first_row + i)
+    }
+
+    fn column(&self, j: usize) -> Sample<'_> {
+        self.columns.design.sample(self.first_column + j)
+    }
+
+    /// A value for each pair, by a function of it.
+    pub fn pairs(&self, value: impl Fn(&Sample<'_>, &Sample<'_>) -> f64, out: &mut [f64]) {
+        for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {
+            let z = self.column(j);
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = value(&self.row(i), &z);
+            }
+        }
+    }
+
+    /// `<x, z>` for each pair, as a matrix product.
+    pub fn inner_products(&self, out: &mut [f64]) {
+        let dense = self.rows.design.dense_samples().zip(self.columns.design.dense_samples());
+        match dense {
+            Some((rows, columns)) => self.product(rows, columns, out),
+            None => self.sparse_products(out),
+        }
+    }
+
+    /// `||x - z||^2` for each pair, as a matrix product, but from the differences where that would
+    /// cancel: equal samples have the distance 0.
+    pub fn squared_distances(&self, out: &mut [f64]) {
+        // Below this share of the norms the product has lost six of sixteen digits.
+        const NEAR: f64 = 1e-6;
+        if self.rows.centered.is_empty() || self.columns.centered.is_empty() {
+            self.inner_products(out);
+        } else {
+            self.product(&self.rows.centered, &self.columns.centered, out);
+        }
+        let row_norms = &self.rows.norms[self.first_row..][..self.row_count];
+        for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {
+            let column_norm = self.columns.norms[self.first_column + j];
+            let mut any_near = false;
+            for (out, row_norm) in out.iter_mut().zip(row_norms) {
+                let norms = row_norm + column_norm;
+                *out = norms - 2.0 * *out;
+                any_near |= *out <= NEAR * norms;
+            }
+            if any_near {
+                let z = self.column(j);
+                for (i, (out, row_norm)) in out.iter_mut().zip(row_norms).enumerate() {
+                    if *out <= NEAR * (row_norm + column_norm) {
+                        *out = self.row(i).squared_distance(&z);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Inner products of dense samples, `R'C` for samples as columns.
+    fn product(&self, rows: &[f64], columns: &[f64], out: &mut [f64]) {
+        let p = self.rows.design.columns();
+        let of = |first: usize, count: usize| first * p..(first + count) * p;
+        let rows = &rows[of(self.first_row, self.row_count)];
+        let columns = &columns[of(self.first_column, self.column_count)];
+        faer::linalg::matmul::matmul(
+            MatMut::from_column_major_slice_mut(out, self.row_count, self.column_count),
+            Accum::Replace,
+            MatRef::from_column_major_slice(rows, p, self.row_count).transpose(),
+            MatRef::from_column_major_slice(columns, p, self.column_count),
+            1.0,
+            Par::Seq,
+        );
+    }
+
+    /// Each column sample is scattered once into a dense vector, the rows are gathered from it.
+    fn sparse_products(&self, out: &mut [f64]) {
+        let mut dense = vec![0.0; self.columns.design.columns()];
+        for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {
+            let z = self.column(j);
+            z.add_to(1.0, &mut dense);
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = self.row(i).dot(&dense);
+            }
+            z.for_each(|column, _| dense[column] = 0.0);
+        }
+    }
+}

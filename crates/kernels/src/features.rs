@@ -1,0 +1,227 @@
+//! Explicit features whose inner products approximate a kernel: a kernel classifier on n samples becomes a
+//! linear one on m features, at O(n m^2) for a whole path, with the certificate of the linear problem.
+
+use faer::{Accum, MatMut, MatRef, Par, Side};
+use margins_data::Design;
+use nalgebra::DMatrix;
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+
+use crate::gram::each_block;
+use crate::{Error, Gaussian, Gram, Kernel};
+
+/// How the landmarks of Nystrom features are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Landmarks {
+    /// Every sample with the same probability.
+    Uniform,
+    /// With probabilities in proportion to the ridge leverage scores at a ridge of `n lambda`, estimated
+    /// from a uniform draw of as many landmarks: samples that others do not explain are preferred.
+    ///
+    /// Source: Alaoui and Mahoney, *Fast randomized kernel ridge regression with statistical
+    /// guarantees* (2015), definition 1 and its approximation by a column sample.
+    Leverage {
+        /// The regularisation that the features are meant for.
+        lambda: f64,
+    },
+}
+
+/// Nystrom features: `phi(x) = S^(-1/2) U' k_m(x)` for the eigendecomposition `U S U'` of the kernel matrix
+/// of m landmarks on its numerically nonzero eigenspace, so that `phi(x)'phi(z)` is the kernel projected on
+/// the landmarks, and exact between these.
+///
+/// Source: Williams and Seeger, *Using the Nystrom method to speed up kernel machines* (2001).
+#[derive(Debug, Clone, PartialEq)]
+pub struct NystromMap {
+    landmarks: Design,
+    /// `U S^(-1/2)`, m x rank.
+    lift: DMatrix<f64>,
+}
+
+impl NystromMap {
+    /// From m landmarks among the samples, drawn without replacement from the seed; all samples if m is no
+    /// less than their number.
+    ///
+    /// # Errors
+    /// No landmarks; kernel values that are not finite.
+    pub fn new(
+        kernel: &dyn Kernel,
+        design: &Design,
+        m: usize,
+        landmarks: Landmarks,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        if m == 0 {
+            return Err(Error::TooFewFeatures { least: 1, found: 0 });
+        }
+        let n = design.rows();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let uniform = index::sample(&mut random, n, m.min(n)).into_vec();
+        let map = Self::on(kernel, design.select(&uniform))?;
+        match landmarks {
+            Landmarks::Leverage { lambda } if m < n => {
+                let scores = map.leverage_scores(kernel, design, lambda)?;
+                let chosen = index::sample_weighted(&mut random, n, |i| scores[i], m)
+                    .map_or(uniform, index::IndexVec::into_vec);
+                Self::on(kernel, design.select(&chosen))
+            }
+            _ => Ok(map),
+        }
+    }
+
+    /// From given landmarks.
+    ///
+    /// # Errors
+    /// Kernel values that are not finite; an eigendecomposition that does not converge.
+    pub fn on(kernel: &dyn Kernel, landmarks: Design) -> Result<Self, Error> {
+        let gram = Gram::new(kernel, &landmarks)?;
+        let m = gram.len();
+        let eigen = MatRef::from_column_major_slice(gram.matrix().as_slice(), m, m)
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|_| margins_optim::Error::Eigendecomposition(m))?;
+        let (values, vectors) = (eigen.S().column_vector(), eigen.U());
+        // Below this an eigenvalue is rounding, and one over its root would blow that up.
+        let floor = m as f64 * f64::EPSILON * values[m - 1].max(0.0);
+        let first = (0..m).find(|&k| values[k] > floor).unwrap_or(m - 1);
+        let root = |k: usize| values[first + k].max(f64::MIN_POSITIVE).sqrt();
+        let lift = DMatrix::from_fn(m, m - first, |i, k| vectors[(i, first + k)] / root(k));
+        Ok(NystromMap { landmarks, lift })
+    }
+
+    /// Number of features, at most that of the landmarks.
+    pub fn features(&self) -> usize {
+        self.lift.ncols()
+    }
+
+    /// The landmarks.
+    pub fn landmarks(&self) -> &Design {
+        &self.landmarks
+    }
+
+    /// The coefficients `a` of kernel sections at the landmarks, `f(x) = b + sum_j a_j k(z_j, x)`, of a
+    /// linear classifier on the features.
+    ///
+    /// # Panics
+    /// If there is not one coefficient a feature.
+    pub fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
+        assert_eq!(coef.len(), self.features(), "one coefficient a feature");
+        (&self.lift * DMatrix::from_column_slice(coef.len(), 1, coef)).as_slice().to_vec()
+    }
+
+    /// The features of all samples, in blocks on the current rayon pool.
+    ///
+    /// # Errors
+    /// Another number of features than the landmarks have; kernel values that are not finite.
+    pub fn transform(&self, kernel: &dyn Kernel, design: &Design) -> Result<Design, Error> {
+        let width = self.features();
+        let mut samples = DMatrix::zeros(width, design.rows());
+        each_block(
+            kernel,
+            design,
+            &self.landmarks,
+            samples.as_mut_slice(),
+            width,
+            |out, first, rows, values| {
+                // out += (lift of these landmarks)' (values)'.
+                let landmarks = values.len() / rows;
+                let lift = self.lift.rows(first, landmarks).clone_owned();
+                faer::linalg::matmul::matmul(
+                    MatMut::from_column_major_slice_mut(out, width, rows),
+                    Accum::Add,
+                    MatRef::from_column_major_slice(lift.as_slice(), landmarks, width).transpose(),
+                    MatRef::from_column_major_slice(values, rows, landmarks).transpose(),
+                    1.0,
+                    Par::Seq,
+                );
+            },
+        )?;
+        Ok(Design::from_samples(samples)?)
+    }
+
+    /// `phi_i'(Phi'Phi + n lambda I)^(-1) phi_i`.
+    fn leverage_scores(
+        &self,
+        kernel: &dyn Kernel,
+        design: &Design,
+        lambda: f64,
+    ) -> Result<Vec<f64>, Error> {
+        let features = self.transform(kernel, design)?;
+        let (n, width) = (features.rows(), features.columns());
+        let mut gram = DMatrix::zeros(width + 1, width + 1);
+        features.weighted_gram(&vec![1.0; n], &mut gram);
+        let mut ridge = gram.view((1, 1), (width, width)).clone_owned();
+        ridge.fill_upper_triangle_with_lower_triangle();
+        for k in 0..width {
+            ridge[(k, k)] += n as f64 * lambda;
+        }
+        let Some(factor) = ridge.cholesky() else { return Ok(vec![1.0; n]) };
+        let samples = features.dense_samples().unwrap_or_default();
+        let mut columns = DMatrix::from_column_slice(width, n, samples);
+        factor.l_dirty().solve_lower_triangular_mut(&mut columns);
+        Ok(columns.column_iter().map(|x| x.norm_squared()).collect())
+    }
+}
+
+/// Random Fourier features of the Gaussian kernel: `sqrt(1/h) (cos <w_k, x>, sin <w_k, x>)`, k = 1, ..., h,
+/// with `w_k` normal of variance `2 sigma`. Their inner products are unbiased for the kernel, with a
+/// standard deviation of at most `1/sqrt(2 h)`.
+///
+/// Source: Rahimi and Recht, *Random features for large-scale kernel machines* (2007), in the paired form,
+/// whose variance is smaller (Sutherland and Schneider 2015).
+#[derive(Debug, Clone, PartialEq)]
+pub struct RandomFourierMap {
+    /// p x h.
+    frequencies: DMatrix<f64>,
+}
+
+impl RandomFourierMap {
+    /// m features, m rounded up to an even number, for samples of p features, from the seed.
+    ///
+    /// # Errors
+    /// No features.
+    pub fn new(kernel: Gaussian, p: usize, m: usize, seed: u64) -> Result<Self, Error> {
+        if m == 0 {
+            return Err(Error::TooFewFeatures { least: 2, found: 0 });
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let deviation = (2.0 * kernel.sigma()).sqrt();
+        let normal = |_, _| -> f64 { StandardNormal.sample(&mut random) };
+        let frequencies = DMatrix::from_fn(p, m.div_ceil(2), normal) * deviation;
+        Ok(RandomFourierMap { frequencies })
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        2 * self.frequencies.ncols()
+    }
+
+    /// The features of all samples, in blocks on the current rayon pool.
+    ///
+    /// # Errors
+    /// Another number of features than the map was made for.
+    pub fn transform(&self, design: &Design) -> Result<Design, Error> {
+        const SIDE: usize = 256;
+        let (p, half) = self.frequencies.shape();
+        if design.columns() != p {
+            let found = design.columns();
+            return Err(Error::Shape { what: "features", expected: p, found });
+        }
+        let scale = (1.0 / half as f64).sqrt();
+        let mut samples = DMatrix::zeros(2 * half, design.rows());
+        let strips = samples.as_mut_slice().par_chunks_mut(2 * half * SIDE).enumerate();
+        strips.for_each(|(k, out)| {
+            for (i, out) in out.chunks_exact_mut(2 * half).enumerate() {
+                let x = design.sample(SIDE * k + i);
+                let (cosines, sines) = out.split_at_mut(half);
+                for (j, frequency) in self.frequencies.column_iter().enumerate() {
+                    let (sine, cosine) = x.dot(frequency.as_slice()).sin_cos();
+                    (cosines[j], sines[j]) = (scale * cosine, scale * sine);
+                }
+            }
+        });
+        Ok(Design::from_samples(samples)?)
+    }
+}

@@ -1,0 +1,220 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::kernel::{
+    Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
+};
+use crate::{Error, Kernel};
+
+type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync;
+
+#[derive(Clone)]
+struct Entry {
+    /// Names and defaults, in the order in which the constructor takes the values.
+    parameters: Vec<(String, Option<f64>)>,
+    constructor: Arc<Constructor>,
+}
+
+/// A map from names to kernels: it reads specifications such as `gaussian:sigma=0.5`, sums of them with
+/// `+` and products with `*`, which binds tighter.
+///
+/// ```
+/// use margins_kernels::{Kernel, KernelRegistry};
+///
+/// let registry = KernelRegistry::standard();
+/// let kernel = registry.parse("gaussian:sigma=0.5+linear*linear")?;
+/// assert_eq!(kernel.specification(), "gaussian:sigma=0.5+linear*linear");
+/// assert_eq!(
+///     registry.parse("gaussian").unwrap_err().to_string(),
+///     "kernel 'gaussian' needs its sigma, as in gaussian:sigma=0.5"
+/// );
+/// # Ok::<(), margins_kernels::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct KernelRegistry {
+    entries: BTreeMap<String, Entry>,
+}
+
+impl KernelRegistry {
+    /// Every kernel of this crate.
+    pub fn standard() -> Self {
+        let sigma = [("sigma", None)];
+        let length = [("length", None)];
+        Self::empty()
+            .with("linear", &[], |_| Ok(Box::new(Linear)))
+            .with("gaussian", &sigma, |p| Ok(Box::new(Gaussian::new(p[0])?)))
+            .with("laplacian", &sigma, |p| Ok(Box::new(Laplacian::new(p[0])?)))
+            .with("matern32", &length, |p| Ok(Box::new(Matern32::new(p[0])?)))
+            .with("matern52", &length, |p| Ok(Box::new(Matern52::new(p[0])?)))
+            .with(
+                "poly",
+                &[("degree", Some(3.0)), ("scale", Some(1.0)), ("offset", Some(1.0))],
+                |p| Ok(Box::new(Polynomial::new(p[0], p[1], p[2])?)),
+            )
+            .with("sigmoid", &[("scale", Some(1.0)), ("offset", Some(0.0))], |p| {
+                Ok(Box::new(Sigmoid::new(p[0], p[1])?))
+            })
+            .with("anova", &[("sigma", None), ("degree", Some(1.0))], |p| {
+                Ok(Box::new(Anova::new(p[0], p[1])?))
+            })
+    }
+
+    /// No kernel at all.
+    pub fn empty() -> Self {
+        KernelRegistry { entries: BTreeMap::new() }
+    }
+
+    /// Adds a kernel, or replaces the one of this name. The constructor gets the values of the parameters
+    /// in the order in which they are declared here; `None` is no default.
+    #[must_use]
+    pub fn with(
+        mut self,
+        name: &str,
+        parameters: &[(&str, Option<f64>)],
+        constructor: impl Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync + 'static,
+    ) -> Self {
+        let parameters =
+            parameters.iter().map(|&(name, default)| (name.to_owned(), default)).collect();
+        let entry = Entry { parameters, constructor: Arc::new(constructor) };
+        self.entries.insert(name.to_owned(), entry);
+        self
+    }
+
+    /// The registered names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// The kernel of a specification.
+    ///
+    /// # Errors
+    /// A text of another form, an unknown name or parameter, a parameter given twice, out of range, or
+    /// missing without a default.
+    pub fn parse(&self, specification: &str) -> Result<Box<dyn Kernel>, Error> {
+        self.parse_with(specification, |_, _| Ok(None))
+    }
+
+    /// [`parse`](Self::parse), asking `supply(kernel, parameter)` for what is missing.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and what `supply` says.
+    pub fn parse_with(
+        &self,
+        specification: &str,
+        supply: impl Fn(&str, &str) -> Result<Option<f64>, Error>,
+    ) -> Result<Box<dyn Kernel>, Error> {
+        let term = |text: &str| {
+            let factors = split(text, '*').map(|part| self.parse_one(part, specification, &supply));
+            fold(factors, |a, b| Box::new(Product(a, b)))
+        };
+        fold(split(specification, '+').map(term), |a, b| Box::new(Sum(a, b)))
+    }
+
+    fn parse_one(
+        &self,
+        text: &str,
+        specification: &str,
+        supply: &impl Fn(&str, &str) -> Result<Option<f64>, Error>,
+    ) -> Result<Box<dyn Kernel>, Error> {
+        let wrong =
+            |reason: String| Error::Syntax { specification: specification.to_owned(), reason };
+        let (name, list) = match text.split_once(':') {
+            Some((name, list)) => (name.trim(), Some(list)),
+            None => (text.trim(), None),
+        };
+        let known = || self.names().collect::<Vec<_>>().join(", ");
+        if name.is_empty() {
+            return Err(wrong(format!("the name of a kernel is missing; known are {}", known())));
+        }
+        let entry = (self.entries.get(name))
+            .ok_or_else(|| Error::UnknownKernel { name: name.to_owned(), known: known() })?;
+        let mut values: Vec<Option<f64>> = vec![None; entry.parameters.len()];
+        for assignment in list.into_iter().flat_map(|list| list.split(',')) {
+            let Some((key, value)) = assignment.split_once('=') else {
+                return Err(wrong(format!("'{}' is not parameter=value", assignment.trim())));
+            };
+            let (key, value) = (key.trim(), value.trim());
+            let number: f64 = value
+                .parse()
+                .map_err(|_| wrong(format!("the value '{value}' of '{key}' is not a number")))?;
+            let place = entry.parameters.iter().position(|(known, _)| known == key);
+            let slot = place.and_then(|place| values.get_mut(place)).ok_or_else(|| {
+                Error::UnknownParameter {
+                    kernel: name.to_owned(),
+                    parameter: key.to_owned(),
+                    known: entry.takes(),
+                }
+            })?;
+            if slot.replace(number).is_some() {
+                return Err(wrong(format!("the parameter '{key}' is given twice")));
+            }
+        }
+        let mut complete = Vec::with_capacity(values.len());
+        for (value, (parameter, default)) in values.into_iter().zip(&entry.parameters) {
+            let value = match value.or(*default) {
+                Some(value) => value,
+                None => supply(name, parameter)?.ok_or_else(|| Error::MissingParameter {
+                    kernel: name.to_owned(),
+                    parameter: parameter.clone(),
+                })?,
+            };
+            complete.push(value);
+        }
+        (entry.constructor)(&complete)
+    }
+}
+
+/// The parts between separators, where a `+` of a number such as `1e+3` is none.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices(separator) {
+        let before = &text[..at];
+        let exponent = before.ends_with(['e', 'E'])
+            && before[..at - 1].ends_with(|c: char| c.is_ascii_digit() || c == '.');
+        if !exponent {
+            parts.push(&text[start..at]);
+            start = at + 1;
+        }
+    }
+    parts.push(&text[start..]);
+    parts.into_iter()
+}
+
+fn fold(
+    mut parts: impl Iterator<Item = Result<Box<dyn Kernel>, Error>>,
+    join: impl Fn(Box<dyn Kernel>, Box<dyn Kernel>) -> Box<dyn Kernel>,
+) -> Result<Box<dyn Kernel>, Error> {
+    let first = parts.next().unwrap_or_else(|| {
+        Err(Error::Syntax { specification: String::new(), reason: "it is empty".to_owned() })
+    })?;
+    parts.try_fold(first, |whole, part| Ok(join(whole, part?)))
+}
+
+impl Entry {
+    fn takes(&self) -> String {
+        if self.parameters.is_empty() {
+            return "none".to_owned();
+        }
+        let list = self.parameters.iter().map(|(name, default)| match default {
+            Some(value) => format!("{name} ({value} by default)"),
+            None => name.clone(),
+        });
+        list.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Default for KernelRegistry {
+    /// The [`standard`](KernelRegistry::standard) one.
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+impl fmt::Debug for KernelRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = self.entries.iter().map(|(name, entry)| (name, &entry.parameters));
+        f.debug_map().entries(parameters).finish()
+    }
+}
