@@ -88,14 +88,10 @@ impl Sample<'_> {
                 x.iter().zip(z).for_each(|(&x, &z)| visit(x, z));
             }
             (Sample::Dense(x), Sample::Sparse { columns, values }) => {
-                let mut stored = columns.iter().zip(values).peekable();
-                for (k, &x) in x.iter().enumerate() {
-                    let z = stored.next_if(|(column, _)| **column == k).map_or(0.0, |(_, z)| *z);
-                    visit(x, z);
-                }
+                densify(x.len(), columns, values).zip(x).for_each(|(z, &x)| visit(x, z));
             }
-            (Sample::Sparse { .. }, Sample::Dense(_)) => {
-                other.for_each_pair(self, |z, x| visit(x, z));
+            (Sample::Sparse { columns, values }, Sample::Dense(z)) => {
+                densify(z.len(), columns, values).zip(z).for_each(|(x, &z)| visit(x, z));
             }
             (
                 Sample::Sparse { columns: xs, values: x },
@@ -130,6 +126,16 @@ impl Sample<'_> {
             Sample::Sparse { values, .. } => dot(values, values),
         }
     }
+}
+
+/// All p features of a sparse sample.
+fn densify<'a>(
+    p: usize,
+    columns: &'a [usize],
+    values: &'a [f64],
+) -> impl Iterator<Item = f64> + 'a {
+    let mut stored = columns.iter().zip(values).peekable();
+    (0..p).map(move |k| stored.next_if(|(column, _)| **column == k).map_or(0.0, |(_, z)| *z))
 }
 
 impl Design {
