@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use margins::Approximation;
 use margins::optim::{Lambda, Solver, lambda_grid};
 
 /// Binary classification with margin losses: every fit with a duality gap.
@@ -15,9 +16,9 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Fit a linear classifier at one lambda
+    /// Fit a linear or kernel classifier at one lambda
     Fit(FitArguments),
-    /// Fit a linear classifier at every lambda of a path
+    /// Fit a linear or kernel classifier at every lambda of a path
     Path(PathArguments),
     /// Cross-validate a path and fit at the lambda it selects
     Cv(CvArguments),
@@ -69,6 +70,16 @@ pub(crate) struct TrainArguments {
     /// log-cosh:gamma=1,scale=1, squared-hinge, smoothed-hinge:width=0.5, logistic, exponential, squared
     #[arg(long, default_value = "lhs")]
     pub(crate) loss: String,
+    /// Kernel as name or name:parameter=value,...: gaussian (sigma from the data), gaussian:sigma=0.5,
+    /// laplacian:sigma=1, poly:degree=3, matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear; sums
+    /// with + and products with *; precomputed for a kernel matrix in the place of features [default: linear
+    /// classifier]
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) kernel: Option<String>,
+    /// Approximation of the kernel for large data: none, cholesky:tol=1e-8, nystrom:m=1000 (with leverage=LAMBDA for
+    /// leverage scores), rff:m=2000
+    #[arg(long, value_name = "HOW", default_value = "none", requires = "kernel")]
+    pub(crate) approx: Approximation,
     /// Scale features to unit standard deviation for the fit
     #[arg(long)]
     pub(crate) standardize: bool,
@@ -87,6 +98,9 @@ pub(crate) struct TrainArguments {
     /// Most iterations at one lambda [default: 200 for newton, 10000 for mm]
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
+    /// Seed of the folds, of landmarks and random features, and of the pairs that sigma is taken from
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
     /// Threads for cross-validation folds [default: all cores]; no result depends on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
@@ -177,9 +191,6 @@ pub(crate) struct CvArguments {
     /// Number of stratified folds [default: 5]
     #[arg(long, value_name = "K", conflicts_with = "fold_column")]
     pub(crate) folds: Option<usize>,
-    /// Seed of the fold assignment [default: 1]
-    #[arg(long, conflicts_with = "fold_column")]
-    pub(crate) seed: Option<u64>,
     /// Which lambda the final fit takes
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,

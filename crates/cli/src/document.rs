@@ -2,7 +2,7 @@
 //! without a new version.
 
 use margins::data::Dataset;
-use margins::optim::{CrossValidation, Fit, Status};
+use margins::optim::{ErrorCurve, Fit, Status};
 use serde::Serialize;
 
 use crate::args::{ClassWeight, TrainArguments};
@@ -39,6 +39,10 @@ impl DataDocument {
 #[derive(Serialize)]
 pub(crate) struct TrainDocument {
     loss: String,
+    /// Null for linear classifiers.
+    kernel: Option<String>,
+    /// Null without a kernel.
+    approximation: Option<String>,
     solver: String,
     tolerance: f64,
     intercept: bool,
@@ -47,9 +51,11 @@ pub(crate) struct TrainDocument {
 }
 
 impl TrainDocument {
-    pub(crate) fn new(arguments: &TrainArguments, loss: String) -> Self {
+    pub(crate) fn new(arguments: &TrainArguments, loss: String, kernel: Option<String>) -> Self {
         TrainDocument {
             loss,
+            approximation: kernel.as_ref().map(|_| arguments.approx.to_string()),
+            kernel,
             solver: clap_name(&arguments.solver),
             tolerance: arguments.tol,
             intercept: !arguments.no_intercept,
@@ -106,6 +112,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
         Status::Converged => "converged",
         Status::IterationLimit => "iteration-limit",
         Status::Stalled => "stalled",
+        Status::Truncated => "truncated",
         Status::NumericalTrouble => "numerical-trouble",
         _ => "stopped",
     }
@@ -151,17 +158,17 @@ impl<'a> CvDocument<'a> {
         data: DataDocument,
         training: TrainDocument,
         (folds, seed): (usize, Option<u64>),
-        cv: &CrossValidation,
+        curve: &ErrorCurve,
         selection: &impl clap::ValueEnum,
         fit: &'a Fit,
     ) -> Self {
-        let lambdas = (0..cv.curve.lambdas.len())
+        let lambdas = (0..curve.lambdas.len())
             .map(|k| CvLambdaDocument {
-                lambda: cv.curve.lambdas[k].get(),
-                mean_error: cv.curve.mean_error[k],
-                standard_error: cv.curve.standard_error[k],
-                worst_relative_gap: cv.curve.worst_relative_gap[k],
-                certified: cv.curve.certified[k],
+                lambda: curve.lambdas[k].get(),
+                mean_error: curve.mean_error[k],
+                standard_error: curve.standard_error[k],
+                worst_relative_gap: curve.worst_relative_gap[k],
+                certified: curve.certified[k],
             })
             .collect();
         CvDocument {
@@ -171,10 +178,10 @@ impl<'a> CvDocument<'a> {
             training,
             folds,
             seed,
-            all_certified: cv.curve.certified.iter().all(|&certified| certified),
+            all_certified: curve.certified.iter().all(|&certified| certified),
             lambdas,
-            best_lambda: cv.curve.lambdas[cv.curve.best].get(),
-            one_standard_error_lambda: cv.curve.lambdas[cv.curve.one_standard_error].get(),
+            best_lambda: curve.lambdas[curve.best].get(),
+            one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
             selection: clap_name(selection),
             fit: FitDocument::from(fit),
         }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use margins::Model;
 use margins::data::{Dataset, Standardizer};
-use margins::losses::LossRegistry;
+use margins::{Model, Registry};
 use serde::Serialize;
 
 use crate::args::{InspectArguments, OutputFormat};
@@ -50,10 +49,7 @@ struct Feature {
     maximum: f64,
 }
 
-pub(crate) fn inspect(
-    registry: &LossRegistry,
-    arguments: &InspectArguments,
-) -> Result<(), Failure> {
+pub(crate) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.model {
         return inspect_model(registry, path, arguments.format);
     }
@@ -171,11 +167,7 @@ fn describe<'a>(name: &'a str, data: &'a Dataset) -> InspectionDocument<'a> {
     }
 }
 
-fn inspect_model(
-    registry: &LossRegistry,
-    path: &Path,
-    format: OutputFormat,
-) -> Result<(), Failure> {
+fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Result<(), Failure> {
     let model = Model::load(path, registry).map_err(Failure::job)?;
     if format == OutputFormat::Json {
         return emit(None, |out| {

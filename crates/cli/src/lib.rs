@@ -1,10 +1,10 @@
-//! The `margins` command as a library, so that a program with losses of its own can offer the same
-//! command over a larger [`LossRegistry`].
+//! The `margins` command as a library, so that a program with losses and kernels of its own can offer the
+//! same command over a larger [`Registry`].
 //!
 //! ```no_run
-//! use margins::losses::LossRegistry;
+//! use margins::Registry;
 //!
-//! let registry = LossRegistry::standard(); // .with(...) adds yours
+//! let registry = Registry::standard(); // registry.losses.with(...) adds yours
 //! margins_cli::run(&registry, std::env::args_os());
 //! ```
 
@@ -24,7 +24,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use margins::losses::LossRegistry;
+use margins::Registry;
 
 use args::{Arguments, Command};
 
@@ -50,7 +50,7 @@ impl Failure {
 /// Runs the command with these arguments, the first being the program's name: exit status 0, 1 if
 /// the job failed, 2 for wrong usage.
 pub fn run(
-    registry: &LossRegistry,
+    registry: &Registry,
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {

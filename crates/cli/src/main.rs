@@ -1,9 +1,9 @@
-//! The `margins` command with the losses of this project.
+//! The `margins` command with the losses and kernels of this project.
 
 use std::process::ExitCode;
 
-use margins::losses::LossRegistry;
+use margins::Registry;
 
 fn main() -> ExitCode {
-    margins_cli::run(&LossRegistry::standard(), std::env::args_os())
+    margins_cli::run(&Registry::standard(), std::env::args_os())
 }

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use margins::Model;
 use margins::data::metrics;
-use margins::losses::{LossRegistry, MarginLoss};
+use margins::losses::MarginLoss;
+use margins::{Model, Registry};
 use serde::Serialize;
 
 use crate::args::{OutputFormat, PredictArguments};
@@ -46,20 +46,17 @@ struct Metrics {
     brier: Option<f64>,
 }
 
-pub(crate) fn predict(
-    registry: &LossRegistry,
-    arguments: &PredictArguments,
-) -> Result<(), Failure> {
+pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Result<(), Failure> {
     for input in [arguments.model.as_path(), Path::new(&arguments.data.data)] {
         keep_input(arguments.out.as_deref(), input)?;
     }
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
-    let loss = registry.parse(&model.loss).map_err(Failure::job)?;
+    let loss = registry.losses.parse(&model.loss).map_err(Failure::job)?;
     let data = arguments.data.features(model.columns())?;
     let name = &arguments.data.data;
     let refuse = |error| Failure::job(format!("{name}: {error}"));
     model.accept(data.design.columns(), data.feature_names.as_deref()).map_err(refuse)?;
-    let scores = model.decision_function(&data.design).map_err(refuse)?;
+    let scores = model.decision_function(&data.design, registry).map_err(refuse)?;
     let predictions: Vec<Prediction> = scores
         .iter()
         .map(|&score| Prediction {

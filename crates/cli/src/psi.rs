@@ -1,7 +1,7 @@
 //! The command that evaluates Psi-transforms.
 
+use margins::Registry;
 use margins::calibration::PsiTransform;
-use margins::losses::LossRegistry;
 use serde::Serialize;
 
 use crate::args::{OutputFormat, PsiArguments};
@@ -24,8 +24,8 @@ struct Value {
     value: f64,
 }
 
-pub(crate) fn psi(registry: &LossRegistry, arguments: &PsiArguments) -> Result<(), Failure> {
-    let loss = registry.parse(&arguments.loss).map_err(Failure::usage)?;
+pub(crate) fn psi(registry: &Registry, arguments: &PsiArguments) -> Result<(), Failure> {
+    let loss = registry.losses.parse(&arguments.loss).map_err(Failure::usage)?;
     let transform = PsiTransform::of(&*loss).map_err(|reason| {
         Failure::job(format!("loss '{}' is not calibrated: {reason}", loss.specification()))
     })?;

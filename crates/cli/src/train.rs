@@ -4,12 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use margins::Model;
 use margins::data::{Dataset, split};
-use margins::losses::{LossRegistry, MarginLoss};
-use margins::optim::{
-    self, ClassWeights, CrossValidation, Fit, Options, Report, Training, cross_validate,
-};
+use margins::losses::MarginLoss;
+use margins::optim::{self, ClassWeights, ErrorCurve, Fit, Options, Report, Training};
+use margins::{Approximation, Model, Prepared, Registry, kernels};
 
 use crate::args::{
     ClassWeight, CvArguments, FitArguments, OutputFormat, PathArguments, Selection, TrainArguments,
@@ -21,7 +19,6 @@ use crate::table::{Table, facts, gap, number, percent};
 use crate::{Failure, emit, keep_input};
 
 const DEFAULT_FOLDS: usize = 5;
-const DEFAULT_SEED: u64 = 1;
 
 impl TrainArguments {
     fn training<'a>(
@@ -47,19 +44,32 @@ impl TrainArguments {
         }
     }
 
-    fn loss(&self, registry: &LossRegistry) -> Result<Box<dyn MarginLoss>, Failure> {
-        registry.parse(&self.loss).map_err(Failure::usage)
+    /// The data made ready for the kind of classifier asked for.
+    fn prepare<'d>(&self, registry: &Registry, data: &'d Dataset) -> Result<Prepared<'d>, Failure> {
+        match &self.kernel {
+            None => Ok(Prepared::linear(data)),
+            Some(kernel) => {
+                let (kernels, seed) = (&registry.kernels, self.seed);
+                Prepared::for_kernel(kernel, self.approx, kernels, data, self.standardize, seed)
+                    .map_err(refusal)
+            }
+        }
     }
 
-    /// Runs a job of some tasks on a pool of the number of threads asked for, but no more than tasks.
+    fn loss(&self, registry: &Registry) -> Result<Box<dyn MarginLoss>, Failure> {
+        registry.losses.parse(&self.loss).map_err(Failure::usage)
+    }
+
+    /// Runs a job on a pool of the number of threads asked for.
     fn on_threads<T: Send>(
         &self,
-        tasks: usize,
-        job: impl FnOnce() -> T + Send,
+        job: impl FnOnce() -> Result<T, Failure> + Send,
     ) -> Result<T, Failure> {
-        let threads = self.threads.map_or(0, |threads| tasks.min(threads.into()));
+        // More threads than this only take memory.
+        const MOST_THREADS: usize = 256;
+        let threads = self.threads.map_or(0, |threads| MOST_THREADS.min(threads.into()));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        Ok(pool.map_err(Failure::job)?.install(job))
+        pool.map_err(Failure::job)?.install(job)
     }
 }
 
@@ -72,123 +82,153 @@ fn progress(fits: usize) -> ProgressBar {
     bar
 }
 
-pub(crate) fn fit(registry: &LossRegistry, arguments: &FitArguments) -> Result<(), Failure> {
-    let loss = arguments.train.loss(registry)?;
+pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
+    let train = &arguments.train;
+    let loss = train.loss(registry)?;
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
-    let training = arguments.train.training(&*loss, &|_| {});
-    let fits = arguments
-        .train
-        .on_threads(1, || training.path(&data, &[arguments.lambda]))?
-        .map_err(refusal)?;
+    let training = train.training(&*loss, &|_| {});
+    let (prepared, fits) = train.on_threads(|| {
+        let prepared = train.prepare(registry, &data)?;
+        let fits = prepared.path(&training, &[arguments.lambda]).map_err(refusal)?;
+        Ok((prepared, fits))
+    })?;
     warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
     if let Some(path) = &arguments.out {
-        let model = Model::new(&*loss, &data, arguments.train.standardize, &fits[0]);
+        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
         model.save(path).map_err(Failure::job)?;
     }
-    match arguments.train.format {
-        OutputFormat::Json => {
-            write_path("margins-fit", &arguments.data.data, &arguments.train, &*loss, &data, &fits)
+    let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
+    match train.format {
+        OutputFormat::Json => job.write_path("margins-fit", &fits),
+        OutputFormat::Table => {
+            let lines = [job.describe(), job.describe_fit(&fits[0])?].concat();
+            emit(None, |out| facts(out, &lines))
         }
-        OutputFormat::Table => emit(None, |out| {
-            let head = describe(&arguments.data.data, &*loss, &data);
-            facts(out, &[&head[..], &describe_fit(&data, &fits[0])].concat())
-        }),
     }
 }
 
-pub(crate) fn path(registry: &LossRegistry, arguments: &PathArguments) -> Result<(), Failure> {
-    let loss = arguments.train.loss(registry)?;
+pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(), Failure> {
+    let train = &arguments.train;
+    let loss = train.loss(registry)?;
     let data = arguments.data.dataset()?;
     let lambdas = &arguments.grid.lambdas.0;
     let bar = progress(lambdas.len());
     let observer = |_: &Report| bar.inc(1);
-    let training = arguments.train.training(&*loss, &observer);
-    let fits = arguments.train.on_threads(1, || training.path(&data, lambdas))?;
+    let training = train.training(&*loss, &observer);
+    let solved = train.on_threads(|| {
+        let prepared = train.prepare(registry, &data)?;
+        let fits = prepared.path(&training, lambdas).map_err(refusal)?;
+        Ok((prepared, fits))
+    });
     bar.finish_and_clear();
-    let fits = fits.map_err(refusal)?;
+    let (prepared, fits) = solved?;
     warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
-    match arguments.train.format {
-        OutputFormat::Json => {
-            write_path("margins-path", &arguments.data.data, &arguments.train, &*loss, &data, &fits)
+    let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
+    match train.format {
+        OutputFormat::Json => job.write_path("margins-path", &fits),
+        OutputFormat::Table => {
+            let table = job.path_table(&fits)?;
+            emit(None, |out| {
+                facts(out, &job.describe())?;
+                writeln!(out)?;
+                table.write(out)
+            })
         }
-        OutputFormat::Table => emit(None, |out| {
-            facts(out, &describe(&arguments.data.data, &*loss, &data))?;
-            writeln!(out)?;
-            path_table(&data, &fits).write(out)
-        }),
     }
 }
 
-pub(crate) fn cv(registry: &LossRegistry, arguments: &CvArguments) -> Result<(), Failure> {
-    let loss = arguments.train.loss(registry)?;
+pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Failure> {
+    let train = &arguments.train;
+    let loss = train.loss(registry)?;
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
     let (folds, seed) = match data.folds() {
         Some(folds) => (folds.to_vec(), None),
         None => {
             let count = arguments.folds.unwrap_or(DEFAULT_FOLDS);
-            let seed = arguments.seed.unwrap_or(DEFAULT_SEED);
-            let folds = split::stratified_folds(data.labels(), count, seed);
-            (folds.map_err(Failure::usage)?, Some(seed))
+            let folds = split::stratified_folds(data.labels(), count, train.seed);
+            (folds.map_err(Failure::usage)?, Some(train.seed))
         }
     };
     let count = folds.iter().max().map_or(0, |last| last + 1);
     let lambdas = &arguments.grid.lambdas.0;
-    let bar = progress(lambdas.len() * (count + 1));
+    let paths = if train.kernel.is_none() { count + 1 } else { count };
+    let bar = progress(lambdas.len() * paths);
     let observer = |_: &Report| bar.inc(1);
-    let training = arguments.train.training(&*loss, &observer);
-    let cv = arguments
-        .train
-        .on_threads(count + 1, || cross_validate(&training, &data, &folds, lambdas))?;
-    bar.finish_and_clear();
-    let cv = cv.map_err(refusal)?;
-    warn_if_uncertified(cv.curve.certified.iter().copied());
-    let selected = match arguments.select {
-        Selection::Best => cv.curve.best,
-        Selection::OneSe => cv.curve.one_standard_error,
+    let training = train.training(&*loss, &observer);
+    let select = |curve: &ErrorCurve| match arguments.select {
+        Selection::Best => curve.best,
+        Selection::OneSe => curve.one_standard_error,
     };
-    let fit = &cv.fits[selected];
+    let solved = train.on_threads(|| {
+        let prepared = train.prepare(registry, &data)?;
+        let (curve, fit) =
+            prepared.cross_validate(&training, &folds, lambdas, select).map_err(refusal)?;
+        Ok((prepared, curve, fit))
+    });
+    bar.finish_and_clear();
+    let (prepared, curve, fit) = solved?;
+    let certified = curve.certified.iter().copied();
+    warn_if_uncertified(certified.chain([fit.report.converged()]));
     if let Some(path) = &arguments.out {
-        let model = Model::new(&*loss, &data, arguments.train.standardize, fit);
+        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fit);
         model.save(path).map_err(Failure::job)?;
     }
-    let name = &arguments.data.data;
-    match arguments.train.format {
+    let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
+    match train.format {
         OutputFormat::Json => {
             let document = CvDocument::new(
-                DataDocument::new(name, &data),
-                TrainDocument::new(&arguments.train, loss.specification()),
+                DataDocument::new(job.name, &data),
+                job.training_document(),
                 (count, seed),
-                &cv,
+                &curve,
                 &arguments.select,
-                fit,
+                &fit,
             );
             emit(None, |out| write_json(out, &document))
         }
-        OutputFormat::Table => emit(None, |out| {
-            facts(out, &describe(name, &*loss, &data))?;
-            writeln!(out)?;
-            cv_table(&cv).write(out)?;
-            writeln!(out)?;
-            facts(out, &[describe_cv(&cv, count), describe_fit(&data, fit)].concat())
-        }),
+        OutputFormat::Table => {
+            let lines = [describe_cv(&curve, count), job.describe_fit(&fit)?].concat();
+            emit(None, |out| {
+                facts(out, &job.describe())?;
+                writeln!(out)?;
+                cv_table(&curve).write(out)?;
+                writeln!(out)?;
+                facts(out, &lines)
+            })
+        }
     }
 }
 
-/// A loss that the solver cannot take is a matter of usage, all else one of the job.
-fn refusal(error: optim::Error) -> Failure {
-    match error {
-        optim::Error::Unsuitable { .. } | optim::Error::TooLargeForMm { .. } => {
-            Failure::usage(error)
+/// What the method asked for cannot take is a matter of usage, all else one of the job.
+fn refusal(error: margins::Error) -> Failure {
+    use kernels::Error as Kernels;
+    use optim::Error as Optim;
+    match &error {
+        margins::Error::Optim(inner) | margins::Error::Kernels(Kernels::Optim(inner)) => {
+            match inner {
+                Optim::Unsuitable { .. } | Optim::TooLargeForMm { .. } => Failure::usage(error),
+                _ => Failure::job(error),
+            }
         }
+        margins::Error::ApproximatePrecomputed
+        | margins::Error::Fourier(_)
+        | margins::Error::Kernels(
+            Kernels::Parameter { .. }
+            | Kernels::UnknownKernel { .. }
+            | Kernels::UnknownParameter { .. }
+            | Kernels::MissingParameter { .. }
+            | Kernels::Syntax { .. },
+        ) => Failure::usage(error),
         _ => Failure::job(error),
     }
 }
 
-fn warn_if_uncertified(converged: impl ExactSizeIterator<Item = bool>) {
+fn warn_if_uncertified(converged: impl Iterator<Item = bool>) {
+    let converged: Vec<bool> = converged.collect();
     let all = converged.len();
-    let missed = converged.filter(|&converged| !converged).count();
+    let missed = converged.iter().filter(|&&converged| !converged).count();
     if missed > 0 {
         eprintln!(
             "warning: at {missed} of {all} lambdas a fit missed the tolerance of its duality gap; \
@@ -202,126 +242,142 @@ fn write_json(out: &mut dyn Write, document: &impl serde::Serialize) -> std::io:
     writeln!(out)
 }
 
-fn write_path(
-    format: &'static str,
-    name: &str,
-    arguments: &TrainArguments,
-    loss: &dyn MarginLoss,
-    data: &Dataset,
-    fits: &[Fit],
-) -> Result<(), Failure> {
-    let document = PathDocument {
-        format,
-        version: VERSION,
-        data: DataDocument::new(name, data),
-        training: TrainDocument::new(arguments, loss.specification()),
-        fits: fits.iter().map(FitDocument::from).collect(),
-    };
-    emit(None, |out| write_json(out, &document))
+/// What was asked for, for the reports on it.
+struct Job<'a> {
+    name: &'a str,
+    train: &'a TrainArguments,
+    loss: &'a dyn MarginLoss,
+    data: &'a Dataset,
+    prepared: Prepared<'a>,
 }
 
-fn describe(name: &str, loss: &dyn MarginLoss, data: &Dataset) -> [(&'static str, String); 3] {
-    let labels = data.labels();
-    [
-        ("data", format!("{name}: {} rows, {} columns", data.rows(), data.columns())),
-        (
-            "classes",
-            format!(
-                "'{}' positive ({}), '{}' negative ({})",
-                labels.positive_class(),
-                labels.count_positive(),
-                labels.negative_class(),
-                labels.len() - labels.count_positive()
+impl Job<'_> {
+    fn training_document(&self) -> TrainDocument {
+        let kernel = self.prepared.kernel_specification();
+        TrainDocument::new(self.train, self.loss.specification(), kernel)
+    }
+
+    fn write_path(&self, format: &'static str, fits: &[Fit]) -> Result<(), Failure> {
+        let document = PathDocument {
+            format,
+            version: VERSION,
+            data: DataDocument::new(self.name, self.data),
+            training: self.training_document(),
+            fits: fits.iter().map(FitDocument::from).collect(),
+        };
+        emit(None, |out| write_json(out, &document))
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        let (data, labels) = (self.data, self.data.labels());
+        let mut lines = vec![
+            ("data", format!("{}: {} rows, {} columns", self.name, data.rows(), data.columns())),
+            (
+                "classes",
+                format!(
+                    "'{}' positive ({}), '{}' negative ({})",
+                    labels.positive_class(),
+                    labels.count_positive(),
+                    labels.negative_class(),
+                    labels.len() - labels.count_positive()
+                ),
             ),
-        ),
-        ("loss", loss.specification()),
-    ]
+            ("loss", self.loss.specification()),
+        ];
+        if let Some(kernel) = self.prepared.kernel_specification() {
+            lines.push(("kernel", kernel));
+        }
+        if self.train.approx != Approximation::None {
+            let dimension = self.prepared.dimension();
+            lines.push(("approximation", format!("{}, rank {dimension}", self.train.approx)));
+        }
+        lines
+    }
+
+    /// Share of training samples on the wrong side.
+    fn training_error(&self, fit: &Fit) -> Result<f64, Failure> {
+        let scores = self.prepared.scores(fit).map_err(refusal)?;
+        let signs = self.data.labels().signs();
+        let wrong = scores.iter().zip(signs).filter(|&(&f, &y)| (f > 0.0) != (y > 0.0)).count();
+        Ok(wrong as f64 / signs.len() as f64)
+    }
+
+    fn describe_fit(&self, fit: &Fit) -> Result<Vec<(&'static str, String)>, Failure> {
+        let report = &fit.report;
+        let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
+        let state = if report.converged() { "" } else { ", NOT CERTIFIED" };
+        Ok(vec![
+            ("lambda", number(fit.lambda.get())),
+            ("objective", number(report.objective)),
+            ("relative gap", format!("{}{state}", gap(report.relative_gap))),
+            ("iterations", report.iterations.to_string()),
+            ("training error", format!("{} %", percent(self.training_error(fit)?))),
+            ("intercept", number(fit.intercept)),
+            ("coefficients", format!("{}, {zeros} of them zero", fit.coef.len())),
+        ])
+    }
+
+    fn path_table(&self, fits: &[Fit]) -> Result<Table, Failure> {
+        let mut table = Table::new(&[
+            "lambda",
+            "objective",
+            "relative gap",
+            "iterations",
+            "norm of w",
+            "error %",
+            "",
+        ]);
+        for fit in fits {
+            table.row(vec![
+                number(fit.lambda.get()),
+                number(fit.report.objective),
+                gap(fit.report.relative_gap),
+                fit.report.iterations.to_string(),
+                number(self.prepared.norm(fit).map_err(refusal)?),
+                percent(self.training_error(fit)?),
+                if fit.report.converged() { String::new() } else { "not certified".to_owned() },
+            ]);
+        }
+        Ok(table)
+    }
 }
 
-/// Share of training samples on the wrong side.
-fn training_error(data: &Dataset, fit: &Fit) -> f64 {
-    let scores = fit.decision_function(data.design());
-    let signs = data.labels().signs();
-    let wrong = scores.iter().zip(signs).filter(|&(&score, &y)| (score > 0.0) != (y > 0.0)).count();
-    wrong as f64 / signs.len() as f64
-}
-
-fn describe_fit(data: &Dataset, fit: &Fit) -> Vec<(&'static str, String)> {
-    let report = &fit.report;
-    let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
-    let state = if report.converged() { "" } else { ", NOT CERTIFIED" };
-    vec![
-        ("lambda", number(fit.lambda.get())),
-        ("objective", number(report.objective)),
-        ("relative gap", format!("{}{state}", gap(report.relative_gap))),
-        ("iterations", report.iterations.to_string()),
-        ("training error", format!("{} %", percent(training_error(data, fit)))),
-        ("intercept", number(fit.intercept)),
-        ("coefficients", format!("{}, {zeros} of them zero", fit.coef.len())),
-    ]
-}
-
-fn describe_cv(cv: &CrossValidation, folds: usize) -> Vec<(&'static str, String)> {
+fn describe_cv(curve: &ErrorCurve, folds: usize) -> Vec<(&'static str, String)> {
     let at = |k: usize| {
         format!(
             "{}, error {} % +- {}",
-            number(cv.curve.lambdas[k].get()),
-            percent(cv.curve.mean_error[k]),
-            percent(cv.curve.standard_error[k])
+            number(curve.lambdas[k].get()),
+            percent(curve.mean_error[k]),
+            percent(curve.standard_error[k])
         )
     };
-    let certified = cv.curve.certified.iter().filter(|&&certified| certified).count();
+    let certified = curve.certified.iter().filter(|&&certified| certified).count();
     vec![
         ("folds", folds.to_string()),
-        ("certified", format!("{certified} of {} lambdas", cv.curve.lambdas.len())),
-        ("best lambda", at(cv.curve.best)),
-        ("one-SE lambda", at(cv.curve.one_standard_error)),
+        ("certified", format!("{certified} of {} lambdas", curve.lambdas.len())),
+        ("best lambda", at(curve.best)),
+        ("one-SE lambda", at(curve.one_standard_error)),
     ]
 }
 
-fn path_table(data: &Dataset, fits: &[Fit]) -> Table {
-    let mut table = Table::new(&[
-        "lambda",
-        "objective",
-        "relative gap",
-        "iterations",
-        "norm of w",
-        "error %",
-        "",
-    ]);
-    for fit in fits {
-        let norm = fit.coef.iter().map(|w| w * w).sum::<f64>().sqrt();
-        table.row(vec![
-            number(fit.lambda.get()),
-            number(fit.report.objective),
-            gap(fit.report.relative_gap),
-            fit.report.iterations.to_string(),
-            number(norm),
-            percent(training_error(data, fit)),
-            if fit.report.converged() { String::new() } else { "not certified".to_owned() },
-        ]);
-    }
-    table
-}
-
-fn cv_table(cv: &CrossValidation) -> Table {
+fn cv_table(curve: &ErrorCurve) -> Table {
     let mut table = Table::new(&["lambda", "error %", "se", "worst gap", ""]);
-    for k in 0..cv.curve.lambdas.len() {
+    for k in 0..curve.lambdas.len() {
         let mut notes = Vec::new();
-        if k == cv.curve.one_standard_error {
+        if k == curve.one_standard_error {
             notes.push("one-SE");
         }
-        if k == cv.curve.best {
+        if k == curve.best {
             notes.push("best");
         }
-        if !cv.curve.certified[k] {
+        if !curve.certified[k] {
             notes.push("not certified");
         }
         table.row(vec![
-            number(cv.curve.lambdas[k].get()),
-            percent(cv.curve.mean_error[k]),
-            percent(cv.curve.standard_error[k]),
-            gap(cv.curve.worst_relative_gap[k]),
+            number(curve.lambdas[k].get()),
+            percent(curve.mean_error[k]),
+            percent(curve.standard_error[k]),
+            gap(curve.worst_relative_gap[k]),
             notes.join(", "),
         ]);
     }

@@ -420,6 +420,70 @@ fn a_failed_job_leaves_the_old_file() {
 }
 
 /// Malformed files, models and parameter values, with exit status and message.
+/// Kernel classifiers, exact and approximate, from fit to file to the same scores.
+#[test]
+fn a_kernel_model_scores_like_its_fit() {
+    let workshop = Workshop::new();
+    let spaces: [&[&str]; 8] = [
+        &["--kernel", "gaussian"],
+        &["--kernel", "gaussian:sigma=0.5+linear", "--standardize"],
+        &["--kernel", "poly:degree=2*linear", "--loss", "logistic"],
+        &["--kernel", "matern52:length=2", "--approx", "cholesky:tol=1e-12"],
+        &["--kernel", "laplacian:sigma=1", "--approx", "nystrom:m=12", "--standardize"],
+        &["--kernel", "gaussian:sigma=0.2", "--approx", "nystrom:m=6,leverage=0.01"],
+        &["--kernel", "gaussian:sigma=0.2", "--approx", "rff:m=64", "--standardize"],
+        &["--kernel", "gaussian:sigma=0.2", "--loss", "hinge"],
+    ];
+    for space in spaces {
+        let fit = ["fit", "--data", "data.csv", "--lambda", "0.01", "--out", "model.json"];
+        let document = workshop.json(&[&fit[..], space].concat());
+        let fitted = &document["fits"][0];
+        assert_eq!(fitted["converged"], true, "{space:?}");
+        let predictions =
+            workshop.json(&["predict", "--model", "model.json", "--data", "data.csv"]);
+        let table = workshop.output(&[&fit[..5], space].concat());
+        let wrong = predictions["metrics"]["error"].as_f64().expect("labels");
+        assert!(table.contains(&format!("training error  {:.2} %", 100.0 * wrong)), "{table}");
+        let cv = [&["cv", "--data", "data.csv", "--lambdas", "1:1e-3:5", "--folds", "3"], space];
+        let cv = workshop.json(&cv.concat());
+        assert_eq!(cv["all_certified"], true, "{space:?}");
+        assert_eq!(cv["training"]["kernel"].is_string(), true);
+    }
+}
+
+/// A kernel matrix in the place of features.
+#[test]
+fn a_precomputed_kernel_is_the_kernel() {
+    let workshop = Workshop::new();
+    let x = [0.0, 0.3, 1.0, 1.4, 2.2, 2.9f64];
+    let mut file = String::from("a,b,c,d,e,f,label\n");
+    for (i, xi) in x.iter().enumerate() {
+        let row: Vec<String> =
+            x.iter().map(|xj| format!("{:?}", (-0.5 * (xi - xj) * (xi - xj)).exp())).collect();
+        file.push_str(&format!("{},{}\n", row.join(","), if i % 4 < 2 { "no" } else { "yes" }));
+    }
+    workshop.write("gram.csv", file.as_bytes());
+    let plain: String = (x.iter().enumerate())
+        .map(|(i, x)| format!("{x:?},{}\n", if i % 4 < 2 { "no" } else { "yes" }))
+        .collect();
+    workshop.write("x.csv", format!("x,label\n{plain}").as_bytes());
+    let fit = |data, kernel, model| {
+        ["fit", "--data", data, "--lambda", "0.01", "--kernel", kernel, "--out", model]
+    };
+    let one = workshop.json(&fit("gram.csv", "precomputed", "one.json"));
+    let other = workshop.json(&fit("x.csv", "gaussian:sigma=0.5", "other.json"));
+    let objective = |document: &Value| number(&document["fits"][0]["objective"]);
+    assert!((objective(&one) - objective(&other)).abs() < 1e-9);
+    let scores = |model, data| {
+        let predictions = workshop.json(&["predict", "--model", model, "--data", data]);
+        let rows = predictions["predictions"].as_array().expect("rows").clone();
+        rows.iter().map(|row| number(&row["score"])).collect::<Vec<f64>>()
+    };
+    for (a, b) in scores("one.json", "gram.csv").iter().zip(scores("other.json", "x.csv")) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+}
+
 #[test]
 fn bad_input_gets_a_clear_message() {
     let workshop = Workshop::new();
@@ -465,8 +529,8 @@ fn bad_input_gets_a_clear_message() {
         ("wide.csv", b"height,width,depth,label\n1,2,3,no\n2,1,3,yes\n".to_vec()),
         ("text.json", b"{ \"format\": \"margins-model\"".to_vec()),
         ("other.json", b"{ \"format\": \"recipe\" }".to_vec()),
-        ("future.json", model.replace("\"version\": 1", "\"version\": 99").into_bytes()),
-        ("no-version.json", model.replace("\"version\": 1,", "").into_bytes()),
+        ("future.json", model.replace("\"version\": 2", "\"version\": 99").into_bytes()),
+        ("no-version.json", model.replace("\"version\": 2,", "").into_bytes()),
         ("no-coef.json", model.replace("\"coef\"", "\"koef\"").into_bytes()),
         ("unknown-loss.json", model.replace("\"lhs\"", "\"lsh\"").into_bytes()),
         ("short.json", model.replace("\"height\",", "").into_bytes()),
@@ -561,6 +625,24 @@ fn bad_input_gets_a_clear_message() {
         vec!["predict", "--model", "model.json", "--data", "data.csv", "--label", "nosuch"],
         vec!["inspect"],
         vec!["frobnicate"],
+        with(&["--lambda", "1", "--kernel", "gausian"]),
+        with(&["--lambda", "1", "--kernel", ""]),
+        with(&["--lambda", "1", "--kernel", "matern32"]),
+        with(&["--lambda", "1", "--kernel", "gaussian:sigma=0"]),
+        with(&["--lambda", "1", "--kernel", "gaussian:width=1"]),
+        with(&["--lambda", "1", "--kernel", "poly:degree=2.5"]),
+        with(&["--lambda", "1", "--kernel", "gaussian+"]),
+        with(&["--lambda", "1", "--kernel", "precomputed"]),
+        with(&["--lambda", "1", "--kernel", "poly:degree=1000,scale=1e9"]),
+        with(&["--lambda", "1", "--kernel", "sigmoid:scale=1,offset=-1"]),
+        with(&["--lambda", "1", "--kernel", "gaussian", "--loss", "garg-roth"]),
+        with(&["--lambda", "1", "--approx", "nystrom:m=10"]),
+        with(&["--lambda", "1", "--kernel", "gaussian", "--approx", "magic"]),
+        with(&["--lambda", "1", "--kernel", "gaussian", "--approx", "nystrom:m=0"]),
+        with(&["--lambda", "1", "--kernel", "gaussian", "--approx", "nystrom:k=10"]),
+        with(&["--lambda", "1", "--kernel", "gaussian", "--approx", "cholesky:tol=-1"]),
+        with(&["--lambda", "1", "--kernel", "linear", "--approx", "rff:m=10"]),
+        with(&["--lambda", "1", "--kernel", "precomputed", "--approx", "rff:m=10"]),
     ]);
     let report: String = cases
         .iter()

@@ -195,6 +195,28 @@ impl Design {
         }
     }
 
+    /// From the stored features of every sample, as pairs of a zero-based column and a value, columns
+    /// ascending.
+    ///
+    /// # Errors
+    /// No rows, no columns, a value that is not finite, a column out of order or beyond the last.
+    pub fn from_sparse_rows(rows: &[Vec<(usize, f64)>], columns: usize) -> Result<Self, Error> {
+        let mut offsets = vec![0];
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for (row, stored) in rows.iter().enumerate() {
+            for (k, &(column, value)) in stored.iter().enumerate() {
+                if column >= columns || (k > 0 && stored[k - 1].0 >= column) {
+                    return Err(Error::SparseColumn { row, column, columns });
+                }
+                indices.push(column);
+                values.push(value);
+            }
+            offsets.push(indices.len());
+        }
+        let matrix = CsrMatrix::try_from_csr_data(rows.len(), columns, offsets, indices, values);
+        Self::sparse(matrix.expect("ascending columns in range form a CSR matrix"))
+    }
+
     fn check_size(rows: usize, columns: usize) -> Result<(), Error> {
         if rows == 0 {
             Err(Error::Empty("rows"))

@@ -9,6 +9,16 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The stored columns of a sparse row are not ascending, or one of them does not exist.
+    #[error("row {row}: column {column} is out of order, or not below {columns}")]
+    SparseColumn {
+        /// Zero-based row.
+        row: usize,
+        /// Zero-based column.
+        column: usize,
+        /// Number of columns.
+        columns: usize,
+    },
     /// Two parts of a data set do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {

@@ -7,6 +7,8 @@
 //! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
+//! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
+//! * [`Prepared`]: data made ready for linear, kernel or approximate classifiers alike.
 //! * [`Model`]: what a fit leaves behind, saved and loaded.
 //!
 //! ```
@@ -25,9 +27,14 @@
 //! ```
 
 pub mod model;
+mod registry;
+mod space;
 
 pub use margins_calibration as calibration;
 pub use margins_data as data;
+pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 pub use margins_optim as optim;
 pub use model::Model;
+pub use registry::Registry;
+pub use space::{Approximation, Error, PRECOMPUTED, Prepared};

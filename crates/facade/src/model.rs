@@ -1,21 +1,27 @@
 //! Model files.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 
-use margins_data::{Dataset, Design};
-use margins_losses::{LossRegistry, MarginLoss};
+use margins_data::{Dataset, Design, Sample};
+use margins_kernels::combine;
+use margins_kernels::features::RandomFourierMap;
+use margins_losses::MarginLoss;
 use margins_optim::{Fit, Status};
+use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use thiserror::Error;
+
+use crate::{Prepared, Registry};
 
 /// First field of every model file.
 const FORMAT: &str = "margins-model";
 
 /// Version of the layout that this crate writes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What can be wrong with a model file or with the data that a model is applied to.
 #[derive(Debug, Error)]
@@ -61,6 +67,20 @@ pub enum Error {
         /// What the registry says.
         source: margins_losses::Error,
     },
+    /// The kernel is not registered.
+    #[error("{path}: {source}")]
+    Kernel {
+        /// The file.
+        path: String,
+        /// What the registry says.
+        source: margins_kernels::Error,
+    },
+    /// A kernel cannot be evaluated.
+    #[error(transparent)]
+    Kernels(#[from] margins_kernels::Error),
+    /// Features overflow when they are scaled.
+    #[error(transparent)]
+    Data(#[from] margins_data::Error),
     /// Another number of features than the model has.
     #[error("the model has {expected} features, the data {found}{}", unknown(extra))]
     Columns {
@@ -94,7 +114,7 @@ fn unknown(extra: &[String]) -> String {
     format!("; it does not know {}{more}", names.join(", "))
 }
 
-/// A linear classifier with what is needed to apply it and to know where it comes from.
+/// A classifier with what is needed to apply it and to know where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -112,10 +132,132 @@ pub struct Model {
     pub lambda: f64,
     /// `b`.
     pub intercept: f64,
-    /// `w`, for the features as given.
+    /// `w`, for the features as given, or the coefficients of the functions of the basis.
     pub coef: Vec<f64>,
+    /// The functions that the classifier is made of, if it is not linear in the features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
     /// How the fit ended.
     pub training: TrainingSummary,
+}
+
+/// The functions of a sample that a classifier combines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Basis {
+    /// Kernel sections at samples.
+    Kernel {
+        /// Specification of the kernel.
+        kernel: String,
+        /// What features are multiplied with before the kernel sees them.
+        scales: Option<Vec<f64>>,
+        /// The samples, scaled.
+        samples: Samples,
+    },
+    /// Random Fourier features.
+    Fourier {
+        /// Specification of the kernel that they approximate.
+        kernel: String,
+        /// What features are multiplied with first.
+        scales: Option<Vec<f64>>,
+        /// The frequencies, p numbers each.
+        frequencies: Vec<Vec<f64>>,
+    },
+}
+
+/// Samples in a model file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Samples {
+    /// Every feature of every sample.
+    Dense(Vec<Vec<f64>>),
+    /// Columns, counted from 0, with their values.
+    Sparse {
+        /// Number of features.
+        columns: usize,
+        /// The stored features of every sample, columns ascending.
+        rows: Vec<Vec<(usize, f64)>>,
+    },
+}
+
+impl From<&Design> for Samples {
+    fn from(design: &Design) -> Self {
+        let stored = |sample: Sample<'_>| {
+            let mut row = Vec::new();
+            sample.for_each(|column, value| row.push((column, value)));
+            row
+        };
+        if design.is_sparse() {
+            let rows = design.samples().map(stored).collect();
+            Samples::Sparse { columns: design.columns(), rows }
+        } else {
+            let values = |sample| stored(sample).into_iter().map(|(_, value)| value).collect();
+            Samples::Dense(design.samples().map(values).collect())
+        }
+    }
+}
+
+impl Samples {
+    fn rows(&self) -> usize {
+        match self {
+            Samples::Dense(rows) => rows.len(),
+            Samples::Sparse { rows, .. } => rows.len(),
+        }
+    }
+
+    fn columns(&self) -> usize {
+        match self {
+            Samples::Dense(rows) => rows.first().map_or(0, Vec::len),
+            Samples::Sparse { columns, .. } => *columns,
+        }
+    }
+
+    fn design(&self) -> Result<Design, margins_data::Error> {
+        match self {
+            Samples::Dense(rows) => Design::from_rows(rows),
+            Samples::Sparse { columns, rows } => Design::from_sparse_rows(rows, *columns),
+        }
+    }
+}
+
+impl Basis {
+    /// Number of features of the samples that the functions are of.
+    fn columns(&self) -> usize {
+        match self {
+            Basis::Kernel { samples, .. } => samples.columns(),
+            Basis::Fourier { frequencies, .. } => frequencies.first().map_or(0, Vec::len),
+        }
+    }
+
+    /// Number of functions.
+    fn functions(&self) -> usize {
+        match self {
+            Basis::Kernel { samples, .. } => samples.rows(),
+            Basis::Fourier { frequencies, .. } => 2 * frequencies.len(),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (Basis::Kernel { scales, .. } | Basis::Fourier { scales, .. }) = self;
+        if let Some(scales) = scales
+            && (scales.len() != self.columns() || !scales.iter().all(|s| s.is_finite()))
+        {
+            return Err(format!(
+                "its {} scales are not finite numbers for its {} features",
+                scales.len(),
+                self.columns()
+            ));
+        }
+        match self {
+            Basis::Kernel { samples, .. } => {
+                samples.design().map(drop).map_err(|error| format!("its samples: {error}"))
+            }
+            Basis::Fourier { frequencies, .. } => {
+                let design = Design::from_rows(frequencies);
+                design.map(drop).map_err(|error| format!("its frequencies: {error}"))
+            }
+        }
+    }
 }
 
 /// The certificate that a model was saved with.
@@ -138,8 +280,15 @@ pub struct TrainingSummary {
 
 impl Model {
     /// The model of a fit to `data`.
-    pub fn new(loss: &dyn MarginLoss, data: &Dataset, standardize: bool, fit: &Fit) -> Self {
+    pub fn new(
+        loss: &dyn MarginLoss,
+        data: &Dataset,
+        prepared: &Prepared<'_>,
+        standardize: bool,
+        fit: &Fit,
+    ) -> Self {
         let report = &fit.report;
+        let (basis, coef) = prepared.basis(fit);
         Model {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -149,7 +298,8 @@ impl Model {
             feature_names: data.feature_names().map(<[String]>::to_vec),
             lambda: fit.lambda.get(),
             intercept: fit.intercept,
-            coef: fit.coef.clone(),
+            coef,
+            basis,
             training: TrainingSummary {
                 rows: data.rows(),
                 standardize,
@@ -180,8 +330,8 @@ impl Model {
     ///
     /// # Errors
     /// A file that cannot be read, is no model, has a newer version, holds numbers that are not
-    /// finite or contradicts itself, or whose loss is not in the registry.
-    pub fn load(path: &Path, registry: &LossRegistry) -> Result<Self, Error> {
+    /// finite or contradicts itself, or whose loss or kernel is not in the registry.
+    pub fn load(path: &Path, registry: &Registry) -> Result<Self, Error> {
         let name = || path.display().to_string();
         let file = File::open(path).map_err(|source| Error::Io { path: name(), source })?;
         let refuse = |reason: String| Error::NotAModel { path: name(), reason };
@@ -195,14 +345,19 @@ impl Model {
         let Some(version) = value.get("version").and_then(serde_json::Value::as_u64) else {
             return Err(refuse("its field 'version' is missing or not a number".to_owned()));
         };
-        if version != u64::from(VERSION) {
+        if !(1..=u64::from(VERSION)).contains(&version) {
             let found = u32::try_from(version).unwrap_or(u32::MAX);
             return Err(Error::Version { path: name(), found });
         }
         let model: Model =
             serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
         model.check().map_err(refuse)?;
-        registry.parse(&model.loss).map_err(|source| Error::Loss { path: name(), source })?;
+        let losses = &registry.losses;
+        losses.parse(&model.loss).map_err(|source| Error::Loss { path: name(), source })?;
+        if let Some(Basis::Kernel { kernel, .. }) = &model.basis {
+            let kernel = registry.kernels.parse(kernel);
+            kernel.map_err(|source| Error::Kernel { path: name(), source })?;
+        }
         Ok(model)
     }
 
@@ -213,13 +368,23 @@ impl Model {
         if self.coef.is_empty() {
             return Err("it has no coefficients".to_owned());
         }
+        if let Some(basis) = &self.basis {
+            if basis.functions() != self.coef.len() {
+                return Err(format!(
+                    "it has {} functions for {} coefficients",
+                    basis.functions(),
+                    self.coef.len()
+                ));
+            }
+            basis.check()?;
+        }
         if let Some(names) = &self.feature_names
-            && names.len() != self.coef.len()
+            && names.len() != self.columns()
         {
             return Err(format!(
-                "it has {} feature names for {} coefficients",
+                "it has {} feature names for {} features",
                 names.len(),
-                self.coef.len()
+                self.columns()
             ));
         }
         if !(self.intercept.is_finite() && self.coef.iter().all(|w| w.is_finite())) {
@@ -238,7 +403,7 @@ impl Model {
 
     /// Number of features.
     pub fn columns(&self) -> usize {
-        self.coef.len()
+        self.basis.as_ref().map_or(self.coef.len(), Basis::columns)
     }
 
     /// Whether the model can be applied to features with these names, or to as many without names.
@@ -268,14 +433,43 @@ impl Model {
         Ok(())
     }
 
-    /// The score `b + <w, x>` of every sample.
+    /// The score of every sample, `b + <w, x>` or `b + sum_j a_j k(z_j, x)`; kernel values are computed in
+    /// blocks on the current rayon pool.
     ///
     /// # Errors
-    /// Another number of features.
-    pub fn decision_function(&self, design: &Design) -> Result<Vec<f64>, Error> {
+    /// Another number of features; a kernel that is not in the registry; values that overflow.
+    pub fn decision_function(
+        &self,
+        design: &Design,
+        registry: &Registry,
+    ) -> Result<Vec<f64>, Error> {
         self.accept(design.columns(), None)?;
-        let mut scores = vec![0.0; design.rows()];
-        design.multiply(&self.coef, &mut scores);
+        let scale = |scales: &Option<Vec<f64>>| match scales {
+            Some(scales) => {
+                let mut scaled = design.clone();
+                scaled.scale_columns(scales);
+                Cow::Owned(scaled)
+            }
+            None => Cow::Borrowed(design),
+        };
+        let linear = |design: &Design| {
+            let mut scores = vec![0.0; design.rows()];
+            design.multiply(&self.coef, &mut scores);
+            scores
+        };
+        let mut scores = match &self.basis {
+            None => linear(design),
+            Some(Basis::Kernel { kernel, scales, samples }) => {
+                let kernel = registry.kernels.parse(kernel)?;
+                combine(&*kernel, &scale(scales), &samples.design()?, &self.coef)?
+            }
+            Some(Basis::Fourier { scales, frequencies, .. }) => {
+                let columns = frequencies.concat();
+                let (p, count) = (self.columns(), frequencies.len());
+                let map = RandomFourierMap::from(DMatrix::from_vec(p, count, columns));
+                linear(&map.transform(&scale(scales))?)
+            }
+        };
         for score in &mut scores {
             *score += self.intercept;
         }

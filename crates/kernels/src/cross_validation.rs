@@ -1,9 +1,9 @@
 use margins_data::Dataset;
-use margins_losses::MarginLoss;
+use margins_losses::{Hinge, MarginLoss};
 use margins_optim::{ErrorCurve, Lambda, Training, error_curve};
 
 use crate::path::path;
-use crate::{Error, Gram, KernelFit, KernelObjective};
+use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 
 /// The cross-validated error of a path on a kernel matrix over all rows of the data: one path a fold on
 /// the rows outside it, in parallel on the current rayon pool; the result does not depend on the number
@@ -31,7 +31,8 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     })
 }
 
-/// [`path`] for a data set and the kernel matrix over its rows.
+/// [`path`] for a data set and the kernel matrix over its rows; for the hinge loss that of
+/// [`svm::path`](crate::svm::path).
 ///
 /// # Errors
 /// As [`path`] and [`Training::risk`]; another number of rows than of samples.
@@ -41,6 +42,15 @@ pub fn training_path<L: MarginLoss + ?Sized>(
     gram: &Gram,
     lambdas: &[Lambda],
 ) -> Result<Vec<KernelFit>, Error> {
-    let objective = KernelObjective::from_risk(training.risk(data)?, gram)?;
-    path(&objective, lambdas, &training.options, training.observer)
+    let risk = training.risk(data)?;
+    let (options, observer) = (&training.options, training.observer);
+    if training.loss.name() == Hinge.name() {
+        let n = data.rows() as f64;
+        let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
+        let (signs, intercept) = (risk.signs(), risk.has_intercept());
+        let fits = svm::path(gram.matrix(), signs, Some(&weights), intercept, lambdas, options)?;
+        fits.iter().for_each(|fit| observer(&fit.report));
+        return Ok(fits);
+    }
+    path(&KernelObjective::from_risk(risk, gram)?, lambdas, options, observer)
 }

@@ -97,12 +97,20 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The kernel matrix does not fit into memory.
+    #[error(
+        "the kernel matrix of {n} rows takes {gigabytes:.0} GB, more than there is; Nystrom or random \
+         Fourier features do without it"
+    )]
+    TooLarge {
+        /// Number of samples.
+        n: usize,
+        /// Size of the matrix.
+        gigabytes: f64,
+    },
     /// All samples are the same, so that no distance tells a scale.
     #[error("all rows are the same: no distance between them says how wide a kernel should be")]
     NoDistance,
-    /// A feature map needs a kernel that it is not known for.
-    #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
-    NoFourierFeatures(String),
     /// A feature map of no features.
     #[error("a feature map needs at least {least} features, found {found}")]
     TooFewFeatures {

@@ -1,7 +1,7 @@
 //! Explicit features whose inner products approximate a kernel: a kernel classifier on n samples becomes a
 //! linear one on m features, at O(n m^2) for a whole path, with the certificate of the linear problem.
 
-use faer::{Accum, MatMut, MatRef, Par, Side};
+use faer::{MatRef, Side};
 use margins_data::Design;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::gram::each_block;
+use crate::gram::combine_all;
 use crate::{Error, Gaussian, Gram, Kernel};
 
 /// How the landmarks of Nystrom features are drawn.
@@ -37,7 +37,7 @@ pub enum Landmarks {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NystromMap {
     landmarks: Design,
-    /// `U S^(-1/2)`, m x rank.
+    /// `S^(-1/2) U'`, rank x m.
     lift: DMatrix<f64>,
 }
 
@@ -87,13 +87,13 @@ impl NystromMap {
         let floor = m as f64 * f64::EPSILON * values[m - 1].max(0.0);
         let first = (0..m).find(|&k| values[k] > floor).unwrap_or(m - 1);
         let root = |k: usize| values[first + k].max(f64::MIN_POSITIVE).sqrt();
-        let lift = DMatrix::from_fn(m, m - first, |i, k| vectors[(i, first + k)] / root(k));
+        let lift = DMatrix::from_fn(m - first, m, |k, i| vectors[(i, first + k)] / root(k));
         Ok(NystromMap { landmarks, lift })
     }
 
     /// Number of features, at most that of the landmarks.
     pub fn features(&self) -> usize {
-        self.lift.ncols()
+        self.lift.nrows()
     }
 
     /// The landmarks.
@@ -108,7 +108,7 @@ impl NystromMap {
     /// If there is not one coefficient a feature.
     pub fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
         assert_eq!(coef.len(), self.features(), "one coefficient a feature");
-        (&self.lift * DMatrix::from_column_slice(coef.len(), 1, coef)).as_slice().to_vec()
+        self.lift.tr_mul(&DMatrix::from_column_slice(coef.len(), 1, coef)).as_slice().to_vec()
     }
 
     /// The features of all samples, in blocks on the current rayon pool.
@@ -116,28 +116,7 @@ impl NystromMap {
     /// # Errors
     /// Another number of features than the landmarks have; kernel values that are not finite.
     pub fn transform(&self, kernel: &dyn Kernel, design: &Design) -> Result<Design, Error> {
-        let width = self.features();
-        let mut samples = DMatrix::zeros(width, design.rows());
-        each_block(
-            kernel,
-            design,
-            &self.landmarks,
-            samples.as_mut_slice(),
-            width,
-            |out, first, rows, values| {
-                // out += (lift of these landmarks)' (values)'.
-                let landmarks = values.len() / rows;
-                let lift = self.lift.rows(first, landmarks).clone_owned();
-                faer::linalg::matmul::matmul(
-                    MatMut::from_column_major_slice_mut(out, width, rows),
-                    Accum::Add,
-                    MatRef::from_column_major_slice(lift.as_slice(), landmarks, width).transpose(),
-                    MatRef::from_column_major_slice(values, rows, landmarks).transpose(),
-                    1.0,
-                    Par::Seq,
-                );
-            },
-        )?;
+        let samples = combine_all(kernel, design, &self.landmarks, &self.lift)?;
         Ok(Design::from_samples(samples)?)
     }
 
@@ -177,6 +156,13 @@ pub struct RandomFourierMap {
     frequencies: DMatrix<f64>,
 }
 
+impl From<DMatrix<f64>> for RandomFourierMap {
+    /// The map of given frequencies, p x h, one a column.
+    fn from(frequencies: DMatrix<f64>) -> Self {
+        RandomFourierMap { frequencies }
+    }
+}
+
 impl RandomFourierMap {
     /// m features, m rounded up to an even number, for samples of p features, from the seed.
     ///
@@ -191,6 +177,11 @@ impl RandomFourierMap {
         let normal = |_, _| -> f64 { StandardNormal.sample(&mut random) };
         let frequencies = DMatrix::from_fn(p, m.div_ceil(2), normal) * deviation;
         Ok(RandomFourierMap { frequencies })
+    }
+
+    /// `w_k`, one a column.
+    pub fn frequencies(&self) -> &DMatrix<f64> {
+        &self.frequencies
     }
 
     /// Number of features.

@@ -34,7 +34,7 @@ impl Gram {
     pub fn new(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
         let points = Points::new(design, &center(design))?;
         let n = points.len();
-        let mut matrix = DMatrix::zeros(n, n);
+        let mut matrix = room_for(n)?;
         // Each task owns the columns of one block and fills their part from the diagonal down.
         let columns = matrix.as_mut_slice().par_chunks_mut(n * SIDE).enumerate();
         columns.try_for_each(|(k, columns)| {
@@ -141,6 +141,16 @@ impl Gram {
     }
 }
 
+/// A zero matrix of order n, if the system has the memory.
+fn room_for(n: usize) -> Result<DMatrix<f64>, Error> {
+    let mut entries: Vec<f64> = Vec::new();
+    let too_large = Error::TooLarge { n, gigabytes: 8e-9 * n as f64 * n as f64 };
+    let Some(length) = n.checked_mul(n) else { return Err(too_large) };
+    entries.try_reserve_exact(length).map_err(|_| too_large)?;
+    entries.resize(length, 0.0);
+    Ok(DMatrix::from_vec(n, n, entries))
+}
+
 /// `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of `columns`, block by
 /// block on the current rayon pool: of the kernel values no more than a block a thread is held.
 ///
@@ -153,15 +163,37 @@ pub fn combine(
     columns: &Design,
     coef: &[f64],
 ) -> Result<Vec<f64>, Error> {
-    let (expected, found) = (columns.rows(), coef.len());
-    if expected != found {
-        return Err(Error::Shape { what: "coefficients", expected, found });
+    let coefs = DMatrix::from_row_slice(1, coef.len(), coef);
+    Ok(combine_all(kernel, rows, columns, &coefs)?.as_slice().to_vec())
+}
+
+/// [`combine`] for several classifiers at once, one a row of `coefs` and of the result: each kernel value is
+/// computed once for all of them.
+///
+/// # Errors
+/// As [`combine`].
+pub fn combine_all(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    coefs: &DMatrix<f64>,
+) -> Result<DMatrix<f64>, Error> {
+    let (count, found) = coefs.shape();
+    if columns.rows() != found {
+        return Err(Error::Shape { what: "coefficients", expected: columns.rows(), found });
     }
-    let mut out = vec![0.0; rows.rows()];
-    each_block(kernel, rows, columns, &mut out, 1, |out, first_column, row_count, values| {
-        for (column, coef) in values.chunks_exact(row_count).zip(&coef[first_column..]) {
-            out.iter_mut().zip(column).for_each(|(o, k)| *o += coef * k);
-        }
+    let mut out = DMatrix::zeros(count, rows.rows());
+    each_block(kernel, rows, columns, out.as_mut_slice(), count, |out, first, rows, values| {
+        let width = values.len() / rows;
+        let part = &coefs.as_slice()[first * count..(first + width) * count];
+        faer::linalg::matmul::matmul(
+            MatMut::from_column_major_slice_mut(out, count, rows),
+            Accum::Add,
+            MatRef::from_column_major_slice(part, count, width),
+            MatRef::from_column_major_slice(values, rows, width).transpose(),
+            1.0,
+            Par::Seq,
+        );
     })?;
     Ok(out)
 }

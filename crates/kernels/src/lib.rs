@@ -41,6 +41,7 @@ mod kernel;
 mod newton;
 mod objective;
 mod path;
+mod pivoted_cholesky;
 mod preconditioner;
 mod registry;
 pub mod svm;
@@ -50,11 +51,12 @@ pub use bandwidth::SigmaRange;
 pub use block::Block;
 pub use cross_validation::{cross_validate, training_path};
 pub use error::Error;
-pub use gram::{Gram, combine};
+pub use gram::{Gram, combine, combine_all};
 pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
     Sum,
 };
 pub use objective::KernelObjective;
 pub use path::{KernelFit, fit, path};
+pub use pivoted_cholesky::PivotedCholesky;
 pub use registry::KernelRegistry;

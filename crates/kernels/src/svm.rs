@@ -39,33 +39,7 @@ use margins_optim::{Lambda, Options, Report, Status};
 use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::Error;
-
-/// A support vector machine with the certificate of its fit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SvmFit {
-    /// The regularisation.
-    pub lambda: Lambda,
-    /// `b`, the minimiser of the hinge risk for these coefficients, the middle where that is an
-    /// interval; 0 for a machine without intercept.
-    pub intercept: f64,
-    /// `a`, one coefficient a kernel section: the score of x is `b + sum_i a_i k(x_i, x)`.
-    pub coef: Vec<f64>,
-    /// How good it is.
-    ///
-    /// `gradient_norm` is the violation of the conditions of optimality, `max(0, m - M)` with m the
-    /// largest `y_i - f_i` of a coefficient that can rise and M the smallest of one that can fall;
-    /// without intercept, the larger of m and -M. `iterations` counts steps, of two coefficients
-    /// each; `passes` counts the entries of K read, n x n of them as one. The history is empty.
-    pub report: Report,
-}
-
-impl SvmFit {
-    /// The support vectors: the samples whose coefficient is not zero.
-    pub fn support(&self) -> impl Iterator<Item = usize> + '_ {
-        self.coef.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(i, _)| i)
-    }
-}
+use crate::{Error, KernelFit};
 
 /// Fits the support vector machine at one lambda. See [`path`], also for the errors.
 ///
@@ -78,7 +52,7 @@ pub fn fit(
     intercept: bool,
     lambda: Lambda,
     options: &Options,
-) -> Result<SvmFit, Error> {
+) -> Result<KernelFit, Error> {
     path(gram, signs, weights, intercept, &[lambda], options).map(|mut fits| fits.swap_remove(0))
 }
 
@@ -92,6 +66,12 @@ pub fn fit(
 /// counts all samples, and one of weight 0 is held out: its coefficient is 0. Of `options` the
 /// tolerance and the most iterations at one lambda are heeded (by default ten million, or 100 n if
 /// that is more, the limit of LIBSVM).
+///
+/// The intercept is the minimiser of the hinge risk for the coefficients, the middle where that is an
+/// interval. In the reports `gradient_norm` is the violation of the conditions of optimality, `max(0, m - M)`
+/// with m the largest `y_i - f_i` of a coefficient that can rise and M the smallest of one that can fall;
+/// without intercept, the larger of m and -M. `iterations` counts steps, of two coefficients each; `passes`
+/// counts the entries of K read, n x n of them as one. The history is empty.
 ///
 /// [`Status::Converged`] means that the duality gap is at most the tolerance times the larger size of
 /// the two objectives. [`Status::Stalled`] means that rounding stops the steps before that; it is to
@@ -111,7 +91,7 @@ pub fn path(
     intercept: bool,
     lambdas: &[Lambda],
     options: &Options,
-) -> Result<Vec<SvmFit>, Error> {
+) -> Result<Vec<KernelFit>, Error> {
     if !(options.tolerance.is_finite() && options.tolerance > 0.0) {
         return Err(margins_optim::Error::Tolerance(options.tolerance).into());
     }
@@ -312,7 +292,7 @@ impl<'p, 'a> Solver<'p, 'a> {
         Solver { problem, last: None, columns: Columns::default(), entries: 0.0, shrinking: true }
     }
 
-    fn fit(&mut self, lambda: Lambda, options: &Options) -> SvmFit {
+    fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
         self.entries = 0.0;
         let start = self.start(lambda);
         let (point, iterations, status) = self.maximize(lambda, start, options);
@@ -328,7 +308,8 @@ impl<'p, 'a> Solver<'p, 'a> {
             status,
             history: Vec::new(),
         };
-        let fit = SvmFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
+        let fit =
+            KernelFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
         self.last = Some((lambda, point));
         fit
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use margins_kernels::svm::{self, SvmFit};
+use margins_kernels::{KernelFit, svm};
 use margins_optim::{Lambda, Options, Status, lambda_grid};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -106,7 +106,7 @@ fn definitions(
     gram: &DMatrix<f64>,
     signs: &[f64],
     weights: &[f64],
-    fit: &SvmFit,
+    fit: &KernelFit,
 ) -> (f64, f64, f64) {
     let n = signs.len() as f64;
     let a = DVector::from_column_slice(&fit.coef);
@@ -130,7 +130,7 @@ fn definitions(
     (risk + penalty, linear - penalty, violation)
 }
 
-fn is_certified(gram: &DMatrix<f64>, signs: &[f64], weights: &[f64], fit: &SvmFit) {
+fn is_certified(gram: &DMatrix<f64>, signs: &[f64], weights: &[f64], fit: &KernelFit) {
     let report = &fit.report;
     assert!(report.converged() && report.duality_gap >= 0.0, "{report:?}");
     let (primal, dual, violation) = definitions(gram, signs, weights, fit);
@@ -254,7 +254,7 @@ proptest! {
         let weights = vec![1.0; rows.len()];
         let options = tight(1e-3);
         let fit = svm::fit(&gram, &signs, None, true, lambda(0.01), &options).unwrap();
-        let other = SvmFit { intercept: at, ..fit.clone() };
+        let other = KernelFit { intercept: at, ..fit.clone() };
         let value = |fit| definitions(&gram, &signs, &weights, fit).0;
         prop_assert!(value(&fit) <= value(&other) + 1e-14);
     }

@@ -12,6 +12,9 @@ pub enum Status {
     IterationLimit,
     /// Rounding allows no further progress, yet the gap is above the tolerance.
     Stalled,
+    /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
+    /// problem above the tolerance.
+    Truncated,
     /// Numbers overflowed.
     NumericalTrouble,
     /// A rule without a certificate was met, and the gap is above the tolerance.

@@ -1,0 +1,480 @@
+//! The functions that a classifier is made of: linear in the features, in the space of a kernel, or in
+//! features that approximate one; with one way to fit, select and save all of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use margins_data::{Dataset, Design, Standardizer};
+use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
+use margins_kernels::{
+    Gaussian, Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, SigmaRange,
+};
+use margins_losses::MarginLoss;
+use margins_optim::{ErrorCurve, Fit, Lambda, Training, cross_validate, error_curve};
+use nalgebra::DMatrix;
+
+use crate::model::{Basis, Samples};
+
+/// The specification of a kernel matrix given in the place of features.
+pub const PRECOMPUTED: &str = "precomputed";
+
+/// How a kernel is approximated where n is too large for its matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Approximation {
+    /// Not at all.
+    #[default]
+    None,
+    /// Pivoted Cholesky to this share of the trace, certified against the kernel itself.
+    Cholesky {
+        /// The share of the trace that may remain.
+        tolerance: f64,
+    },
+    /// Nystrom features from landmarks, certified as the linear problem that they pose.
+    Nystrom {
+        /// Number of landmarks.
+        landmarks: usize,
+        /// Whether they are drawn by leverage scores, for this lambda.
+        leverage: Option<f64>,
+    },
+    /// Random Fourier features of a Gaussian kernel, certified as the linear problem that they pose.
+    Fourier {
+        /// Number of features.
+        features: usize,
+    },
+}
+
+impl fmt::Display for Approximation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Approximation::None => write!(f, "none"),
+            Approximation::Cholesky { tolerance } => write!(f, "cholesky:tol={tolerance}"),
+            Approximation::Nystrom { landmarks, leverage: None } => {
+                write!(f, "nystrom:m={landmarks}")
+            }
+            Approximation::Nystrom { landmarks, leverage: Some(lambda) } => {
+                write!(f, "nystrom:m={landmarks},leverage={lambda}")
+            }
+            Approximation::Fourier { features } => write!(f, "rff:m={features}"),
+        }
+    }
+}
+
+impl FromStr for Approximation {
+    type Err = String;
+
+    /// `none`, `cholesky:tol=1e-8`, `nystrom:m=1000`, `nystrom:m=1000,leverage=1e-4`, `rff:m=2000`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, list) = text.split_once(':').unwrap_or((text, ""));
+        let mut values: Vec<(&str, f64)> = Vec::new();
+        for part in list.split(',').filter(|part| !part.is_empty()) {
+            let (key, value) =
+                part.split_once('=').ok_or_else(|| format!("'{part}' is not KEY=VALUE"))?;
+            let number = value.parse().map_err(|_| format!("{key} is '{value}', not a number"))?;
+            values.push((key, number));
+        }
+        let mut take = |key: &str| {
+            let place = values.iter().position(|(known, _)| *known == key);
+            place.map(|place| values.swap_remove(place).1)
+        };
+        let count = |m: Option<f64>, default: f64| match m.unwrap_or(default) {
+            m if m.fract() == 0.0 && (1.0..=1e6).contains(&m) => Ok(m as usize),
+            m => Err(format!("m is {m}, but must be a whole number from 1 to 1000000")),
+        };
+        let positive = |what: &str, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                Ok(value)
+            } else {
+                Err(format!("{what} is {value}, but must be a finite number greater than 0"))
+            }
+        };
+        let approximation = match name {
+            "none" => Approximation::None,
+            "cholesky" => {
+                Approximation::Cholesky { tolerance: positive("tol", take("tol").unwrap_or(1e-8))? }
+            }
+            "nystrom" => Approximation::Nystrom {
+                landmarks: count(take("m"), 1000.0)?,
+                leverage: take("leverage").map(|l| positive("leverage", l)).transpose()?,
+            },
+            "rff" => Approximation::Fourier { features: count(take("m"), 2000.0)? },
+            _ => {
+                return Err(format!(
+                    "unknown approximation '{name}': known are none, cholesky:tol=1e-8, \
+                     nystrom:m=1000, nystrom:m=1000,leverage=1e-4, rff:m=2000"
+                ));
+            }
+        };
+        match values.first() {
+            Some((key, _)) => Err(format!("{name} has no parameter '{key}', or it is given twice")),
+            None => Ok(approximation),
+        }
+    }
+}
+
+/// Why classifiers in a space cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The data crate refused something.
+    #[error(transparent)]
+    Data(#[from] margins_data::Error),
+    /// The optim crate refused something.
+    #[error(transparent)]
+    Optim(#[from] margins_optim::Error),
+    /// The kernels crate refused something.
+    #[error(transparent)]
+    Kernels(#[from] margins_kernels::Error),
+    /// Only a kernel that can be evaluated can be approximated.
+    #[error("a precomputed kernel matrix cannot be approximated")]
+    ApproximatePrecomputed,
+    /// Random Fourier features exist for the Gaussian kernel.
+    #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
+    Fourier(String),
+}
+
+/// Data made ready for fits in a space: whatever all lambdas and folds have in common.
+#[derive(Debug)]
+pub struct Prepared<'d> {
+    data: &'d Dataset,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Linear,
+    Gram {
+        gram: Gram,
+        basis: Option<KernelBasis>,
+    },
+    Cholesky {
+        factor: PivotedCholesky,
+        basis: KernelBasis,
+    },
+    /// Features in the place of those of the data.
+    Nystrom {
+        features: Dataset,
+        map: NystromMap,
+        basis: KernelBasis,
+    },
+    Fourier {
+        features: Dataset,
+        map: RandomFourierMap,
+        basis: KernelBasis,
+    },
+}
+
+/// A kernel on scaled features.
+#[derive(Debug)]
+struct KernelBasis {
+    kernel: Box<dyn Kernel>,
+    /// The samples that the kernel sees.
+    design: Design,
+    /// What features are multiplied with to get there.
+    scales: Option<Vec<f64>>,
+}
+
+impl<'d> Prepared<'d> {
+    /// For linear classifiers; with `standardize` features are scaled to unit standard deviation, anew in
+    /// every fold.
+    pub fn linear(data: &'d Dataset) -> Self {
+        Prepared { data, form: Form::Linear }
+    }
+
+    /// For the function space of a kernel, given by its specification, or by [`PRECOMPUTED`] for data that
+    /// are a kernel matrix. The sigma of a Gaussian kernel that is left out is taken from the data by the
+    /// quantile rule of [`SigmaRange`]. With `standardize` features are scaled to unit standard deviation
+    /// once, over all rows. The seed draws landmarks, frequencies and pairs for sigma.
+    ///
+    /// # Errors
+    /// What the registry, the kernel or the approximation cannot take.
+    pub fn for_kernel(
+        specification: &str,
+        approximation: Approximation,
+        kernels: &KernelRegistry,
+        data: &'d Dataset,
+        standardize: bool,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        if specification == PRECOMPUTED {
+            if approximation != Approximation::None {
+                return Err(Error::ApproximatePrecomputed);
+            }
+            let gram = Gram::precomputed(data.design().to_dense())?;
+            return Ok(Prepared { data, form: Form::Gram { gram, basis: None } });
+        }
+        let (design, scales) = scaled(data, standardize)?;
+        let kernel =
+            kernels.parse_with(specification, |kernel, parameter| match (kernel, parameter) {
+                ("gaussian", "sigma") => Ok(Some(SigmaRange::of(&design, seed)?.middle())),
+                _ => Ok(None),
+            })?;
+        let basis = KernelBasis { kernel, design, scales };
+        Ok(Prepared { data, form: Form::of(basis, approximation, data, seed)? })
+    }
+
+    /// The fits at every lambda, largest first.
+    ///
+    /// # Errors
+    /// As [`Training::path`] and [`margins_kernels::path`].
+    pub fn path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let kernel_fits = match &self.form {
+            Form::Linear => return Ok(training.path(self.data, lambdas)?),
+            Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
+                return Ok(unscaled(training).path(features, lambdas)?);
+            }
+            Form::Gram { gram, .. } => {
+                margins_kernels::training_path(training, self.data, gram, lambdas)?
+            }
+            Form::Cholesky { factor, basis } => {
+                let risk = training.risk(self.data)?;
+                let KernelBasis { kernel, design, .. } = basis;
+                let (options, observer) = (&training.options, training.observer);
+                factor.path(&risk, &**kernel, design, lambdas, options, observer)?
+            }
+        };
+        Ok(kernel_fits.into_iter().map(into_fit).collect())
+    }
+
+    /// The cross-validated error along the lambdas, and the fit on all of the data at the one that
+    /// `select` takes, by its index.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path) and [`margins_optim::cross_validate`].
+    pub fn cross_validate<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        select: impl Fn(&ErrorCurve) -> usize,
+    ) -> Result<(ErrorCurve, Fit), Error> {
+        let linear = |training: &Training<'_, L>, data: &Dataset| {
+            let mut cv = cross_validate(training, data, folds, lambdas)?;
+            let fit = cv.fits.swap_remove(select(&cv.curve));
+            Ok((cv.curve, fit))
+        };
+        let curve = match &self.form {
+            Form::Linear => return linear(training, self.data),
+            Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
+                return linear(&unscaled(training), features);
+            }
+            Form::Gram { gram, .. } => {
+                margins_kernels::cross_validate(training, self.data, gram, folds, lambdas)?
+            }
+            Form::Cholesky { factor, basis } => {
+                error_curve(self.data, folds, |rows, held_out| {
+                    // Held-out samples are samples of weight zero: the factor serves every fold.
+                    let mut weights = vec![0.0; folds.len()];
+                    let share = folds.len() as f64 / rows.len() as f64;
+                    rows.iter().for_each(|&i| weights[i] = share);
+                    let risk = training.risk(self.data)?.with_weights(&weights)?;
+                    let KernelBasis { kernel, design, .. } = basis;
+                    let (options, observer) = (&training.options, training.observer);
+                    let fits = factor.path(&risk, &**kernel, design, lambdas, options, observer)?;
+                    let held_out = design.select(held_out);
+                    let scores = combined(&**kernel, &held_out, design, &fits)?;
+                    Ok::<_, Error>((fits, scores))
+                })?
+            }
+        };
+        let at = select(&curve);
+        let fit = self.fit_along(training, &curve.lambdas, at)?;
+        Ok((curve, fit))
+    }
+
+    /// The fit at one of the lambdas, by way of a few larger ones.
+    fn fit_along<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        lambdas: &[Lambda],
+        at: usize,
+    ) -> Result<Fit, Error> {
+        const STRIDE: usize = 8;
+        let way: Vec<Lambda> =
+            (0..=at).filter(|k| (at - k).is_multiple_of(STRIDE)).map(|k| lambdas[k]).collect();
+        let silent = Training { observer: &|_| {}, ..*training };
+        let mut fits = self.path(&silent, &way)?;
+        Ok(fits.swap_remove(fits.len() - 1))
+    }
+
+    /// The scores of the data themselves.
+    ///
+    /// # Errors
+    /// Kernel values that are not finite.
+    pub fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
+        let mut scores = match &self.form {
+            Form::Linear => return Ok(fit.decision_function(self.data.design())),
+            Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
+                return Ok(fit.decision_function(features.design()));
+            }
+            Form::Gram { gram, .. } => {
+                let coef = DMatrix::from_column_slice(fit.coef.len(), 1, &fit.coef);
+                (gram.matrix() * coef).as_slice().to_vec()
+            }
+            Form::Cholesky { factor, basis } => {
+                let pivots = factor.pivots();
+                let coef: Vec<f64> = pivots.iter().map(|&i| fit.coef[i]).collect();
+                let KernelBasis { kernel, design, .. } = basis;
+                margins_kernels::combine(&**kernel, design, &design.select(pivots), &coef)?
+            }
+        };
+        scores.iter_mut().for_each(|score| *score += fit.intercept);
+        Ok(scores)
+    }
+
+    /// The norm of the function without its intercept, `||w||` or the root of `a'Ka`.
+    ///
+    /// # Errors
+    /// As [`scores`](Self::scores).
+    pub fn norm(&self, fit: &Fit) -> Result<f64, Error> {
+        let products = match &self.form {
+            Form::Gram { .. } | Form::Cholesky { .. } => self.scores(fit)?,
+            _ => return Ok(fit.coef.iter().map(|w| w * w).sum::<f64>().sqrt()),
+        };
+        let square = fit.coef.iter().zip(&products).map(|(a, f)| a * (f - fit.intercept));
+        Ok(square.sum::<f64>().max(0.0).sqrt())
+    }
+
+    /// What a model file has to hold beside the coefficients, and the coefficients that go with it: only
+    /// what prediction needs.
+    pub fn basis(&self, fit: &Fit) -> (Option<Basis>, Vec<f64>) {
+        let of_kernel = |basis: &KernelBasis, samples: &Design| Basis::Kernel {
+            kernel: basis.kernel.specification(),
+            scales: basis.scales.clone(),
+            samples: Samples::from(samples),
+        };
+        match &self.form {
+            Form::Linear | Form::Gram { basis: None, .. } => (None, fit.coef.clone()),
+            Form::Gram { basis: Some(basis), .. } | Form::Cholesky { basis, .. } => {
+                let support: Vec<usize> =
+                    (0..fit.coef.len()).filter(|&i| fit.coef[i] != 0.0).collect();
+                // A classifier of no kernel section is one constant; one sample keeps the file whole.
+                let support = if support.is_empty() { vec![0] } else { support };
+                let coef = support.iter().map(|&i| fit.coef[i]).collect();
+                (Some(of_kernel(basis, &basis.design.select(&support))), coef)
+            }
+            Form::Nystrom { map, basis, .. } => {
+                (Some(of_kernel(basis, map.landmarks())), map.kernel_coefficients(&fit.coef))
+            }
+            Form::Fourier { map, basis, .. } => {
+                let frequencies = map.frequencies().column_iter();
+                let basis = Basis::Fourier {
+                    kernel: basis.kernel.specification(),
+                    scales: basis.scales.clone(),
+                    frequencies: frequencies.map(|w| w.iter().copied().collect()).collect(),
+                };
+                (Some(basis), fit.coef.clone())
+            }
+        }
+    }
+
+    /// The specification of the kernel; `None` for linear classifiers.
+    pub fn kernel_specification(&self) -> Option<String> {
+        match &self.form {
+            Form::Linear => None,
+            Form::Gram { basis: None, .. } => Some(PRECOMPUTED.to_owned()),
+            Form::Gram { basis: Some(basis), .. }
+            | Form::Cholesky { basis, .. }
+            | Form::Nystrom { basis, .. }
+            | Form::Fourier { basis, .. } => Some(basis.kernel.specification()),
+        }
+    }
+
+    /// Number of coefficients that a fit has to choose: features, samples, or features of a map.
+    pub fn dimension(&self) -> usize {
+        match &self.form {
+            Form::Linear => self.data.columns(),
+            Form::Gram { gram, .. } => gram.len(),
+            Form::Cholesky { factor, .. } => factor.pivots().len(),
+            Form::Nystrom { map, .. } => map.features(),
+            Form::Fourier { map, .. } => map.features(),
+        }
+    }
+}
+
+impl Form {
+    fn of(
+        basis: KernelBasis,
+        approximation: Approximation,
+        data: &Dataset,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let with_features = |features: Design| -> Result<Dataset, Error> {
+            let mut mapped = Dataset::new(features, data.labels().clone())?;
+            if let Some(weights) = data.weights() {
+                mapped = mapped.with_weights(weights.to_vec())?;
+            }
+            Ok(mapped)
+        };
+        let KernelBasis { kernel, design, .. } = &basis;
+        Ok(match approximation {
+            Approximation::None => {
+                Form::Gram { gram: Gram::new(&**kernel, design)?, basis: Some(basis) }
+            }
+            Approximation::Cholesky { tolerance } => {
+                let factor = PivotedCholesky::new(&**kernel, design, tolerance, usize::MAX)?;
+                Form::Cholesky { factor, basis }
+            }
+            Approximation::Nystrom { landmarks, leverage } => {
+                let rule = match leverage {
+                    None => Landmarks::Uniform,
+                    Some(lambda) => Landmarks::Leverage { lambda },
+                };
+                let map = NystromMap::new(&**kernel, design, landmarks, rule, seed)?;
+                let features = with_features(map.transform(&**kernel, design)?)?;
+                Form::Nystrom { features, map, basis }
+            }
+            Approximation::Fourier { features } => {
+                let gaussian = gaussian(&**kernel)?;
+                let map = RandomFourierMap::new(gaussian, design.columns(), features, seed)?;
+                let features = with_features(map.transform(design)?)?;
+                Form::Fourier { features, map, basis }
+            }
+        })
+    }
+}
+
+/// The Gaussian kernel that this one is.
+fn gaussian(kernel: &dyn Kernel) -> Result<Gaussian, Error> {
+    match (kernel.name(), kernel.parameters().as_slice()) {
+        ("gaussian", [("sigma", sigma)]) => Ok(Gaussian::new(*sigma)?),
+        _ => Err(Error::Fourier(kernel.specification())),
+    }
+}
+
+/// The design with its scales: one over the standard deviations, 1 for constant columns.
+fn scaled(data: &Dataset, standardize: bool) -> Result<(Design, Option<Vec<f64>>), Error> {
+    if !standardize {
+        return Ok((data.design().clone(), None));
+    }
+    let standardizer = Standardizer::fit(data.design(), data.weights());
+    let scales = standardizer.unscale_coefficients(&vec![1.0; data.columns()]);
+    Ok((standardizer.scale(data.design().clone())?, Some(scales)))
+}
+
+fn unscaled<'a, L: MarginLoss + ?Sized>(training: &Training<'a, L>) -> Training<'a, L> {
+    Training { standardize: false, ..*training }
+}
+
+fn into_fit(fit: KernelFit) -> Fit {
+    let KernelFit { lambda, intercept, coef, report } = fit;
+    Fit { lambda, intercept, coef, report }
+}
+
+/// The scores of samples under several fits, one list a fit.
+fn combined(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    fits: &[KernelFit],
+) -> Result<Vec<Vec<f64>>, Error> {
+    let coefs = DMatrix::from_fn(fits.len(), columns.rows(), |k, i| fits[k].coef[i]);
+    let scores = margins_kernels::combine_all(kernel, rows, columns, &coefs)?;
+    let with_intercept = |(k, fit): (usize, &KernelFit)| {
+        scores.row(k).iter().map(|score| score + fit.intercept).collect()
+    };
+    Ok(fits.iter().enumerate().map(with_intercept).collect())
+}
