@@ -76,8 +76,10 @@ impl Gram {
         for column in 0..n {
             for row in column..n {
                 let (one, other) = (matrix[(row, column)], matrix[(column, row)]);
-                if let Some(value) = [one, other].into_iter().find(|value| !value.is_finite()) {
-                    return Err(Error::GramEntry { row, column, value });
+                for (row, column, value) in [(row, column, one), (column, row, other)] {
+                    if !value.is_finite() {
+                        return Err(Error::GramEntry { row, column, value });
+                    }
                 }
                 if (one - other).abs() > DIGITS * one.abs().max(other.abs()) {
                     return Err(Error::NotSymmetric { row, column, one, other });
@@ -176,7 +178,8 @@ pub(crate) fn each_block(
     width: usize,
     take: impl Fn(&mut [f64], usize, usize, &[f64]) + Sync,
 ) -> Result<(), Error> {
-    let center = center(columns);
+    // Samples of both sides less the same centre, which sparse ones do not take.
+    let center = if rows.is_sparse() { vec![0.0; columns.columns()] } else { center(columns) };
     let columns = Points::new(columns, &center)?;
     let rows = Points::new(rows, &center)?;
     out.par_chunks_mut(SIDE * width).enumerate().try_for_each(|(k, out)| {
