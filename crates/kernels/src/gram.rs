@@ -127,6 +127,30 @@ impl Gram {
         DMatrix::from_vec(rows.len(), columns.len(), out)
     }
 
+    /// The negative eigenvalue of the matrix of a sample or two, if there is one beyond rounding: proof
+    /// that K is not positive semidefinite, for the time to read it.
+    pub(crate) fn negative_square(&self) -> Option<f64> {
+        const ROUNDING: f64 = 2e-10;
+        let diagonal = self.matrix.diagonal();
+        if let Some(&square) = diagonal.iter().find(|square| **square < 0.0) {
+            return Some(square);
+        }
+        let least = -ROUNDING * diagonal.max();
+        let norms: Vec<f64> = diagonal.iter().map(|square| square.sqrt()).collect();
+        for (j, column) in self.matrix.column_iter().enumerate() {
+            for (i, &entry) in column.as_slice().iter().enumerate().skip(j + 1) {
+                if entry.abs() > norms[i] * norms[j] {
+                    let (one, other) = (diagonal[i], diagonal[j]);
+                    let square = 0.5 * (one + other) - (0.5 * (one - other)).hypot(entry);
+                    if square < least {
+                        return Some(square);
+                    }
+                }
+            }
+        }
+        None
+    }
+
     /// `K X`.
     pub(crate) fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
         let (n, columns) = x.shape();
