@@ -137,14 +137,18 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     fn solve(&mut self, equation: &Equation, share: f64, moves: &mut Moves) -> f64 {
         let (matrix, roots) = (self.matrix, &equation.roots);
         self.preconditioner.extend(matrix, roots);
+        let mut last = f64::INFINITY;
         loop {
             let outcome = equation.iterate(matrix, &self.preconditioner, share, moves);
             self.passes += outcome.steps;
             let refreshed = self.preconditioner.pay(matrix, roots, outcome.steps);
             self.passes += usize::from(refreshed);
-            if outcome.residual <= share || !refreshed {
+            // Where rounding keeps the residual up no factor helps, however fresh.
+            let helps = outcome.residual < 0.5 * last;
+            if outcome.residual <= share || !refreshed || !helps {
                 return outcome.intercept;
             }
+            last = outcome.residual;
         }
     }
 }
