@@ -599,7 +599,8 @@ fn a_kernel_matrix_that_is_definite_but_for_rounding_is_accepted() {
     let design = Design::from_rows(&rows).unwrap();
     let labels = data.labels().select(&(0..120).map(|i| i % 60).collect::<Vec<_>>());
     let lhs = loss("lhs");
-    for specification in ["linear", "gaussian:sigma=1e-9", "laplacian:sigma=1e-7"] {
+    for specification in ["linear", "poly:degree=3", "gaussian:sigma=1e-9", "laplacian:sigma=1e-7"]
+    {
         let gram = gram(specification, &design);
         let objective = KernelObjective::new(&*lhs, &gram, &labels).unwrap();
         for solver in [Solver::Newton, Solver::Mm] {
