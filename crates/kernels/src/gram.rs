@@ -76,8 +76,10 @@ impl Gram {
         for column in 0..n {
             for row in column..n {
                 let (one, other) = (matrix[(row, column)], matrix[(column, row)]);
-                if let Some(value) = [one, other].into_iter().find(|value| !value.is_finite()) {
-                    return Err(Error::GramEntry { row, column, value });
+                for (row, column, value) in [(row, column, one), (column, row, other)] {
+                    if !value.is_finite() {
+                        return Err(Error::GramEntry { row, column, value });
+                    }
                 }
                 if (one - other).abs() > DIGITS * one.abs().max(other.abs()) {
                     return Err(Error::NotSymmetric { row, column, one, other });
@@ -123,6 +125,30 @@ impl Gram {
             out.extend(rows.iter().map(|&i| column[i]));
         }
         DMatrix::from_vec(rows.len(), columns.len(), out)
+    }
+
+    /// The negative eigenvalue of the matrix of a sample or two, if there is one beyond rounding: proof
+    /// that K is not positive semidefinite, for the time to read it.
+    pub(crate) fn negative_square(&self) -> Option<f64> {
+        const ROUNDING: f64 = 2e-10;
+        let diagonal = self.matrix.diagonal();
+        if let Some(&square) = diagonal.iter().find(|square| **square < 0.0) {
+            return Some(square);
+        }
+        let least = -ROUNDING * diagonal.max();
+        let norms: Vec<f64> = diagonal.iter().map(|square| square.sqrt()).collect();
+        for (j, column) in self.matrix.column_iter().enumerate() {
+            for (i, &entry) in column.as_slice().iter().enumerate().skip(j + 1) {
+                if entry.abs() > norms[i] * norms[j] {
+                    let (one, other) = (diagonal[i], diagonal[j]);
+                    let square = 0.5 * (one + other) - (0.5 * (one - other)).hypot(entry);
+                    if square < least {
+                        return Some(square);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// `K X`.
@@ -208,7 +234,8 @@ pub(crate) fn each_block(
     width: usize,
     take: impl Fn(&mut [f64], usize, usize, &[f64]) + Sync,
 ) -> Result<(), Error> {
-    let center = center(columns);
+    // Samples of both sides less the same centre, which sparse ones do not take.
+    let center = if rows.is_sparse() { vec![0.0; columns.columns()] } else { center(columns) };
     let columns = Points::new(columns, &center)?;
     let rows = Points::new(rows, &center)?;
     out.par_chunks_mut(SIDE * width).enumerate().try_for_each(|(k, out)| {

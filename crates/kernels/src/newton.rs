@@ -75,9 +75,10 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         self.indefinite
     }
 
-    fn watch(&mut self, square: f64) {
+    /// Looks at `x'Kx`.
+    fn watch(&mut self, square: f64, x: &[f64]) {
         const ROUNDING: f64 = 1e-10;
-        let size: f64 = self.gradient.iter().map(|r| r.abs()).sum();
+        let size: f64 = x.iter().map(|x| x.abs()).sum();
         if square < -ROUNDING * (self.radius * size).powi(2) {
             self.indefinite = Some(square);
         }
@@ -86,6 +87,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     /// The certificate of a point whose scores are computed from its coefficients.
     pub(crate) fn certify_anew(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         self.multiply(&point.coef, &mut point.products);
+        self.watch(dot(&point.coef, &point.products), &point.coef);
         self.certify(lambda, point)
     }
 
@@ -135,14 +137,18 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     fn solve(&mut self, equation: &Equation, share: f64, moves: &mut Moves) -> f64 {
         let (matrix, roots) = (self.matrix, &equation.roots);
         self.preconditioner.extend(matrix, roots);
+        let mut last = f64::INFINITY;
         loop {
             let outcome = equation.iterate(matrix, &self.preconditioner, share, moves);
             self.passes += outcome.steps;
             let refreshed = self.preconditioner.pay(matrix, roots, outcome.steps);
             self.passes += usize::from(refreshed);
-            if outcome.residual <= share || !refreshed {
+            // Where rounding keeps the residual up no factor helps, however fresh.
+            let helps = outcome.residual < 0.5 * last;
+            if outcome.residual <= share || !refreshed || !helps {
                 return outcome.intercept;
             }
+            last = outcome.residual;
         }
     }
 }
@@ -158,7 +164,9 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
         symmetric::multiply(self.matrix, &self.gradient, &mut self.image);
         self.passes += 1;
         let square = dot(&self.gradient, &self.image);
-        self.watch(square);
+        let gradient = std::mem::take(&mut self.gradient);
+        self.watch(square, &gradient);
+        self.gradient = gradient;
         self.margins.certificate(lambda, objective, square.max(0.0).sqrt(), self.radius)
     }
 

@@ -81,8 +81,8 @@ pub fn path<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<KernelFit>, Error> {
     options.check()?;
     objective.risk.check_loss()?;
-    if let Some(i) = (0..objective.gram.len()).find(|&i| objective.gram.matrix()[(i, i)] < 0.0) {
-        return Err(Error::Indefinite { square: objective.gram.matrix()[(i, i)] });
+    if let Some(square) = objective.gram.negative_square() {
+        return Err(Error::Indefinite { square });
     }
     let lambdas = Lambda::descending(lambdas)?;
     let mut solver = SampleNewton::new(&objective.risk, objective.gram.matrix());
@@ -133,7 +133,16 @@ fn mm_path<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &(dyn Fn(&Report) + Sync),
 ) -> Result<Vec<Solved>, Error> {
-    let eigenspace = Eigenspace::of(objective.gram.matrix())?;
+    const ROUNDING: f64 = 1e-10;
+    let matrix = objective.gram.matrix();
+    let eigenspace = Eigenspace::of(matrix)?;
+    // The sum of the eigenvalues left out, the negative ones among them: it is the squared norm of the
+    // sum of their eigenvectors.
+    let kept: f64 = eigenspace.coordinates.samples().map(|z| z.squared_norm()).sum();
+    let square = matrix.trace() - kept;
+    if square < -ROUNDING * matrix.trace() {
+        return Err(Error::Indefinite { square });
+    }
     let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
     let fits = margins_optim::path(&reduced, lambdas, options, observer)?;
     Ok(fits

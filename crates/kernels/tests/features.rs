@@ -1,0 +1,276 @@
+//! Nystrom and random Fourier features against the kernels that they stand for.
+
+use margins_data::{Dataset, Design, Labels};
+use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
+use margins_kernels::{Gaussian, Gram, Kernel, KernelRegistry, combine};
+use margins_losses::LeakyHockeyStick;
+use margins_optim::{Lambda, Objective, Options, fit};
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+
+const KERNELS: [&str; 6] = [
+    "linear",
+    "gaussian:sigma=0.5",
+    "laplacian:sigma=0.7",
+    "matern52:length=2",
+    "poly:degree=2",
+    "anova:sigma=0.5,degree=2+gaussian:sigma=1",
+];
+
+fn kernel(specification: &str) -> Box<dyn Kernel> {
+    KernelRegistry::standard().parse(specification).expect("a kernel of the registry")
+}
+
+/// Rows of three features with zeros among them, the last three of which repeat others.
+fn rows(n: usize) -> Vec<Vec<f64>> {
+    let entry = |i: usize, j: usize| {
+        let value = 1.5 * ((i * 3 + j) as f64 * 1.7).sin();
+        if value.abs() < 0.4 { 0.0 } else { value }
+    };
+    (0..n)
+        .map(|i| if i + 3 < n { i } else { n - 1 - i })
+        .map(|i| (0..3).map(|j| entry(i, j)).collect())
+        .collect()
+}
+
+fn dense(n: usize) -> Design {
+    Design::from_rows(&rows(n)).unwrap()
+}
+
+fn sparse(n: usize) -> Design {
+    let matrix = DMatrix::from_row_iterator(n, 3, rows(n).into_iter().flatten());
+    Design::sparse(CsrMatrix::from(&matrix)).unwrap()
+}
+
+/// `Phi Phi'`.
+fn products(features: &Design) -> DMatrix<f64> {
+    let phi = features.to_dense();
+    &phi * phi.transpose()
+}
+
+fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+}
+
+#[test]
+fn all_samples_as_landmarks_reproduce_the_kernel() {
+    for design in [dense(40), sparse(40)] {
+        for specification in KERNELS {
+            let kernel = kernel(specification);
+            let gram = Gram::new(&*kernel, &design).unwrap();
+            for m in [40, 1000] {
+                let map = NystromMap::new(&*kernel, &design, m, Landmarks::Uniform, 3).unwrap();
+                assert_eq!(map.landmarks().rows(), 40);
+                // Rows 37 to 39 are copies, which add no dimension.
+                assert!(map.features() <= 37, "{specification}: {}", map.features());
+                let features = map.transform(&*kernel, &design).unwrap();
+                assert_eq!((features.rows(), features.columns()), (40, map.features()));
+                let error = (products(&features) - gram.matrix()).amax();
+                assert!(error <= 1e-8 * gram.matrix().amax(), "{specification}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn features_have_the_rank_of_the_kernel() {
+    let design = dense(40);
+    for (specification, rank) in [("linear", 3), ("poly:degree=2", 10), ("poly:degree=1", 4)] {
+        let kernel = kernel(specification);
+        let map = NystromMap::new(&*kernel, &design, 40, Landmarks::Uniform, 0).unwrap();
+        assert_eq!(map.features(), rank, "{specification}");
+    }
+}
+
+#[test]
+fn fewer_landmarks_are_exact_between_landmarks_and_never_above_the_kernel() {
+    let design = dense(50);
+    let sparse = sparse(50);
+    for specification in KERNELS {
+        let kernel = kernel(specification);
+        let map = NystromMap::new(&*kernel, &design, 12, Landmarks::Uniform, 5).unwrap();
+        let gram = Gram::new(&*kernel, map.landmarks()).unwrap();
+        let between = products(&map.transform(&*kernel, map.landmarks()).unwrap());
+        assert_eq!((map.landmarks().rows(), map.features() <= 12), (12, true));
+        let error = (between - gram.matrix()).amax();
+        assert!(error <= 1e-8 * gram.matrix().amax(), "{specification}: {error}");
+        // The kernel less its projection is positive semidefinite.
+        let whole = Gram::new(&*kernel, &design).unwrap();
+        let features = map.transform(&*kernel, &design).unwrap();
+        let rest = whole.matrix() - products(&features);
+        let least = rest.symmetric_eigenvalues().min();
+        assert!(least >= -1e-9 * whole.matrix().trace(), "{specification}: {least}");
+        // Dense landmarks serve sparse samples.
+        let other = map.transform(&*kernel, &sparse).unwrap();
+        let difference = (features.to_dense() - other.to_dense()).amax();
+        assert!(difference <= 1e-6, "{specification}: {difference} sparse");
+    }
+}
+
+#[test]
+fn features_do_not_depend_on_threads_or_blocks() {
+    // 300 rows and 270 landmarks cross the block of 256.
+    let design = dense(300);
+    let kernel = kernel("gaussian:sigma=2");
+    let make = || {
+        let map = NystromMap::new(&*kernel, &design, 270, Landmarks::Uniform, 5).unwrap();
+        let features = map.transform(&*kernel, &design).unwrap();
+        (map, features)
+    };
+    let (map, features) = on_threads(1, make);
+    assert!(on_threads(2, make) == (map.clone(), features.clone()));
+    let landmarks = Gram::new(&*kernel, map.landmarks()).unwrap();
+    let between = products(&map.transform(&*kernel, map.landmarks()).unwrap());
+    assert!((between - landmarks.matrix()).amax() <= 1e-8);
+    let first: Vec<usize> = (0..5).chain(295..300).collect();
+    let alone = map.transform(&*kernel, &design.select(&first)).unwrap();
+    let difference = (alone.to_dense() - features.select(&first).to_dense()).amax();
+    assert!(difference <= 1e-6, "{difference}");
+}
+
+#[test]
+fn leverage_landmarks_are_as_many_as_asked_and_the_same_for_a_seed() {
+    let design = dense(60);
+    let kernel = kernel("gaussian:sigma=0.5");
+    let leverage = Landmarks::Leverage { lambda: 1e-3 };
+    for m in [1, 9, 59, 60, 61] {
+        let on = |seed| NystromMap::new(&*kernel, &design, m, leverage, seed).unwrap();
+        let map = on(11);
+        assert_eq!(map.landmarks().rows(), m.min(60));
+        assert_eq!(on_threads(2, || on(11)), map);
+    }
+    let on = |seed| NystromMap::new(&*kernel, &design, 9, leverage, seed).unwrap();
+    assert_ne!(on(11).landmarks(), on(12).landmarks());
+}
+
+#[test]
+fn leverage_prefers_samples_that_others_do_not_explain() {
+    // 90 samples that are about the same, and ten apart from these with only a neighbour or two.
+    let rows: Vec<[f64; 2]> =
+        (0..100)
+            .map(|i| {
+                if i < 90 { [1e-3 * f64::from(i % 7), 0.0] } else { [0.0, 5.0 + f64::from(i - 89)] }
+            })
+            .collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let kernel = kernel("gaussian:sigma=0.5");
+    let apart = |landmarks| -> usize {
+        let count = |seed| {
+            let map = NystromMap::new(&*kernel, &design, 20, landmarks, seed).unwrap();
+            map.landmarks().samples().filter(|x| x.dot(&[0.0, 1.0]) > 0.0).count()
+        };
+        (0..50).map(count).sum()
+    };
+    // A uniform draw finds each with probability 0.2: 100 of 500, with a deviation below 9.
+    let uniform = apart(Landmarks::Uniform);
+    let leverage = apart(Landmarks::Leverage { lambda: 1e-4 });
+    assert!(uniform < 130 && leverage > 200, "{uniform} uniform, {leverage} leverage");
+}
+
+#[test]
+fn kernel_coefficients_score_as_the_linear_classifier_on_features() {
+    let design = dense(60);
+    let signs: Vec<f64> =
+        rows(60).iter().map(|x| if x[0] * x[1] + 0.3 * x[2] > 0.1 { 1.0 } else { -1.0 }).collect();
+    let data = Dataset::new(design, Labels::from_signs(signs).unwrap()).unwrap();
+    for specification in KERNELS {
+        let kernel = kernel(specification);
+        let map = NystromMap::new(&*kernel, data.design(), 15, Landmarks::Uniform, 1).unwrap();
+        let features = map.transform(&*kernel, data.design()).unwrap();
+        let objective = Objective::new(&LeakyHockeyStick, &features, data.labels()).unwrap();
+        let fit = fit(&objective, Lambda::new(0.01).unwrap(), &Options::default()).unwrap();
+        assert!(fit.report.converged());
+        let coef = map.kernel_coefficients(&fit.coef);
+        assert_eq!(coef.len(), 15);
+        let scores = combine(&*kernel, data.design(), map.landmarks(), &coef).unwrap();
+        for (ours, theirs) in scores.iter().zip(fit.decision_function(&features)) {
+            let (ours, size) = (ours + fit.intercept, theirs.abs().max(1.0));
+            assert!((ours - theirs).abs() <= 1e-7 * size, "{specification}: {ours} {theirs}");
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "one coefficient a feature")]
+fn kernel_coefficients_need_one_coefficient_a_feature() {
+    let design = dense(10);
+    let kernel = kernel("linear");
+    let map = NystromMap::new(&*kernel, &design, 10, Landmarks::Uniform, 1).unwrap();
+    map.kernel_coefficients(&[1.0; 4]);
+}
+
+#[test]
+fn equal_landmarks_and_a_kernel_of_zeros_still_make_a_map() {
+    let design = Design::from_rows(&[[1.0, 2.0]; 5]).unwrap();
+    let map = NystromMap::on(&*kernel("gaussian:sigma=1"), design.clone()).unwrap();
+    assert_eq!(map.features(), 1);
+    let features = map.transform(&*kernel("gaussian:sigma=1"), &design).unwrap();
+    assert!(products(&features).iter().all(|k| (k - 1.0).abs() < 1e-14));
+    let zeros = Design::from_rows(&[[0.0, 0.0]; 5]).unwrap();
+    let map = NystromMap::on(&*kernel("linear"), zeros.clone()).unwrap();
+    let features = map.transform(&*kernel("linear"), &zeros).unwrap();
+    assert!(products(&features).iter().all(|&k| k == 0.0));
+}
+
+#[test]
+fn fourier_features_are_near_the_kernel() {
+    let design = dense(60);
+    for (sigma, m) in [(0.5, 400), (0.05, 1000), (3.0, 401)] {
+        let gaussian = Gaussian::new(sigma).unwrap();
+        let map = RandomFourierMap::new(gaussian, 3, m, 42).unwrap();
+        let half = m.div_ceil(2);
+        assert_eq!(map.features(), 2 * half);
+        let features = map.transform(&design).unwrap();
+        assert_eq!((features.rows(), features.columns()), (60, 2 * half));
+        let difference = products(&features) - Gram::new(&gaussian, &design).unwrap().matrix();
+        // A pair has the standard deviation s <= 1/sqrt(2 h), thus a mean absolute error <= s, which
+        // holds for the mean over pairs in expectation; three times that bounds the mean absolute
+        // error with probability above 8/9 for the worst dependence between pairs (Chebyshev), and
+        // the seed is fixed. No pair is further off than 6 s: a mean of h numbers in [-1, 1] leaves
+        // t with probability 2 exp(-h t^2/2) <= 2 exp(-9) (Hoeffding), and less at this variance.
+        let s = (2.0 * half as f64).sqrt().recip();
+        assert!(difference.abs().mean() <= s, "{}", difference.abs().mean());
+        assert!(difference.amax() <= 6.0 * s, "{}", difference.amax());
+        assert!(difference.diagonal().amax() <= 1e-12, "cos^2 + sin^2 is 1");
+    }
+}
+
+#[test]
+fn fourier_features_do_not_depend_on_threads_or_storage() {
+    let (dense, sparse) = (dense(300), sparse(300));
+    let gaussian = Gaussian::new(0.5).unwrap();
+    let make = |seed| RandomFourierMap::new(gaussian, 3, 50, seed).unwrap();
+    let transform = || make(1).transform(&dense).unwrap();
+    let features = on_threads(1, transform);
+    assert_eq!(on_threads(2, transform), features);
+    assert_ne!(make(1), make(2));
+    let from_sparse = make(1).transform(&sparse).unwrap();
+    assert!((from_sparse.to_dense() - features.to_dense()).amax() <= 1e-14);
+    let last = make(1).transform(&dense.select(&[299])).unwrap();
+    assert_eq!(last.to_dense(), features.select(&[299]).to_dense());
+}
+
+#[test]
+fn maps_that_cannot_be_made_are_refused() {
+    let design = dense(10);
+    let kernel = kernel("gaussian:sigma=1");
+    let gaussian = Gaussian::new(1.0).unwrap();
+    let none = NystromMap::new(&*kernel, &design, 0, Landmarks::Uniform, 0).unwrap_err();
+    assert_eq!(none.to_string(), "a feature map needs at least 1 features, found 0");
+    let none = RandomFourierMap::new(gaussian, 3, 0, 0).unwrap_err();
+    assert_eq!(none.to_string(), "a feature map needs at least 2 features, found 0");
+    let narrow = Design::from_rows(&[[1.0, 2.0]]).unwrap();
+    let map = NystromMap::new(&*kernel, &design, 5, Landmarks::Uniform, 0).unwrap();
+    let error = map.transform(&*kernel, &narrow).unwrap_err();
+    assert_eq!(error.to_string(), "features: expected 3, found 2");
+    let map = RandomFourierMap::new(gaussian, 3, 8, 0).unwrap();
+    let error = map.transform(&narrow).unwrap_err();
+    assert_eq!(error.to_string(), "features: expected 3, found 2");
+    let huge = Design::from_rows(&[[1e200], [1.0]]).unwrap();
+    let linear = self::kernel("linear");
+    let error = NystromMap::on(&*linear, huge).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "kernel 'linear' of rows 0 and 0 is inf; scale the features first"
+    );
+}

@@ -1,0 +1,498 @@
+//! Kernels, Gram matrices, specifications and the width of a kernel from data.
+
+use margins_data::{Design, Sample};
+use margins_kernels::{
+    Anova, Gaussian, Gram, Kernel, KernelRegistry, Laplacian, Linear, Matern32, Matern52,
+    Polynomial, SigmaRange, Sigmoid, combine,
+};
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+
+/// Every kernel of the registry, and sums and products of them; the sigmoid comes last.
+const KERNELS: [&str; 14] = [
+    "linear",
+    "gaussian:sigma=0.5",
+    "laplacian:sigma=0.7",
+    "matern32:length=1.5",
+    "matern52:length=0.8",
+    "poly",
+    "poly:degree=2,scale=0.5,offset=0",
+    "anova:sigma=0.3",
+    "anova:sigma=1.2,degree=3",
+    "gaussian:sigma=0.5+linear",
+    "gaussian:sigma=2*poly:degree=2,scale=1,offset=1",
+    "anova:sigma=0.5,degree=2*linear+laplacian:sigma=1",
+    "matern32:length=2*matern52:length=1*gaussian:sigma=0.1+linear*linear",
+    "sigmoid:scale=0.3,offset=-0.2",
+];
+
+fn kernel(specification: &str) -> Box<dyn Kernel> {
+    KernelRegistry::standard().parse(specification).expect("a kernel of the registry")
+}
+
+/// Rows with about a third of zeros, three of them alike.
+fn rows(n: usize, p: usize) -> Vec<Vec<f64>> {
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let entry = |j: usize| {
+                let t = (i * p + j) as f64;
+                let value = 1.5 * (1.7 * t + 0.3 * t.sqrt()).sin();
+                if value.abs() < 0.7 { 0.0 } else { value }
+            };
+            (0..p).map(entry).collect()
+        })
+        .collect();
+    for copy in [n / 2, n - 1] {
+        rows[copy] = rows[1].clone();
+    }
+    rows
+}
+
+fn dense(rows: &[Vec<f64>]) -> Design {
+    Design::from_rows(rows).unwrap()
+}
+
+fn sparse(rows: &[Vec<f64>]) -> Design {
+    let matrix =
+        DMatrix::from_row_iterator(rows.len(), rows[0].len(), rows.iter().flatten().copied());
+    Design::sparse(CsrMatrix::from(&matrix)).unwrap()
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * a.abs().max(b.abs())
+}
+
+/// Whether kernel values agree, in which sums of terms of both signs may cancel.
+fn agree(kernel: &dyn Kernel, diagonal: f64, a: f64, b: f64) -> bool {
+    let cancels = ["linear", "poly", "sigmoid"].iter().any(|n| kernel.specification().contains(n));
+    close(a, b, 1e-12) || cancels && (a - b).abs() <= 1e-14 * diagonal.abs().max(1.0)
+}
+
+fn assert_matches_values(n: usize, p: usize) {
+    let rows = rows(n, p);
+    let (dense, sparse) = (dense(&rows), sparse(&rows));
+    for specification in KERNELS {
+        let kernel = kernel(specification);
+        let gram = Gram::new(&*kernel, &dense).unwrap();
+        let from_sparse = Gram::new(&*kernel, &sparse).unwrap();
+        assert_eq!((gram.len(), gram.is_empty()), (n, false));
+        let diagonal = gram.matrix().diagonal().amax();
+        for i in 0..n {
+            for j in 0..n {
+                let case = format!("{specification} {i} {j}");
+                let entry = gram.matrix()[(i, j)];
+                let value = kernel.value(&dense.sample(i), &dense.sample(j));
+                assert!(agree(&*kernel, diagonal, entry, value), "{case}: {entry} {value}");
+                let other = from_sparse.matrix()[(i, j)];
+                assert!(agree(&*kernel, diagonal, entry, other), "{case}: {entry} {other} sparse");
+                assert!(entry == gram.matrix()[(j, i)] && other == from_sparse.matrix()[(j, i)]);
+                if !specification.contains("anova") {
+                    let value = kernel.value(&sparse.sample(i), &sparse.sample(j));
+                    assert!(agree(&*kernel, diagonal, other, value), "{case}: {other} {value}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_gram_matrix_holds_the_value_of_every_pair_dense_or_sparse() {
+    assert_matches_values(40, 5);
+    assert_matches_values(2, 1);
+}
+
+#[test]
+fn blocks_join_without_a_seam() {
+    assert_matches_values(300, 3);
+}
+
+#[test]
+fn kernels_have_the_formulas_of_their_documentation() {
+    let design = Design::from_rows(&[[1.0, 2.0], [3.0, -1.0]]).unwrap();
+    let of = |kernel: &dyn Kernel| kernel.value(&design.sample(0), &design.sample(1));
+    // <x, z> = 1, ||x - z||^2 = 4 + 9 = 13.
+    let root = 13f64.sqrt();
+    let (three, five) = (39f64.sqrt() / 2.0, 65f64.sqrt() / 2.0);
+    let cases = [
+        ("linear", 1.0),
+        ("gaussian:sigma=0.1", (-1.3f64).exp()),
+        ("laplacian:sigma=0.1", (-0.1 * root).exp()),
+        ("matern32:length=2", (1.0 + three) * (-three).exp()),
+        ("matern52:length=2", (1.0 + five + five * five / 3.0) * (-five).exp()),
+        ("poly:degree=3,scale=2,offset=0.5", 2.5 * 2.5 * 2.5),
+        ("sigmoid:scale=0.5,offset=0.25", 0.75f64.tanh()),
+        ("anova:sigma=0.1,degree=2", ((-0.4f64).exp() + (-0.9f64).exp()).powi(2)),
+        ("linear+linear*poly:degree=1,scale=2,offset=3", 1.0 + 5.0),
+    ];
+    for (specification, want) in cases {
+        let value = of(&*kernel(specification));
+        assert!(close(value, want, 1e-15), "{specification}: {value} {want}");
+    }
+}
+
+#[test]
+fn positive_semidefinite_kernels_have_no_negative_eigenvalue() {
+    let rows = rows(60, 3);
+    for design in [dense(&rows), sparse(&rows)] {
+        for specification in &KERNELS[..KERNELS.len() - 1] {
+            let gram = Gram::new(&*kernel(specification), &design).unwrap();
+            let least = gram.matrix().symmetric_eigenvalues().min();
+            let trace = gram.matrix().trace();
+            assert!(least >= -1e-10 * trace, "{specification}: {least} of {trace}");
+        }
+    }
+}
+
+#[test]
+fn duplicated_rows_have_distance_zero_exactly() {
+    // Offsets and irrational entries: a product of samples would not cancel exactly.
+    let mut rows: Vec<Vec<f64>> = (0..30)
+        .map(|i| (0..4).map(|j| 10.0 + ((i * 4 + j) as f64 * 0.37).sin() / 3.0).collect())
+        .collect();
+    rows[29] = rows[3].clone();
+    rows[17] = rows[3].clone();
+    let twin = |i: usize| if i == 17 || i == 29 { 3 } else { i };
+    for design in [dense(&rows), sparse(&rows)] {
+        let narrow = ["gaussian:sigma=1e12", "laplacian:sigma=1e12", "matern32:length=1e-12"];
+        for specification in narrow {
+            let gram = Gram::new(&*kernel(specification), &design).unwrap();
+            for i in 0..30 {
+                for j in 0..30 {
+                    let want = if twin(i) == twin(j) { 1.0 } else { 0.0 };
+                    assert_eq!(gram.matrix()[(i, j)], want, "{specification} {i} {j}");
+                }
+            }
+        }
+        let wide = Gram::new(&*kernel("gaussian:sigma=1e-12"), &design).unwrap();
+        assert!(wide.matrix().iter().all(|k| (k - 1.0).abs() <= 1e-11 && *k <= 1.0));
+        assert_eq!(wide.matrix()[(3, 29)], 1.0);
+    }
+}
+
+#[test]
+fn a_large_offset_of_features_leaves_distances_right() {
+    // In units of 2^-16 the offset is added without rounding, so that the distances are the same.
+    let unit = 2f64.powi(-16);
+    let small: Vec<Vec<f64>> = (0..50)
+        .map(|i| {
+            (0..3).map(|j| (((i * 3 + j) as f64).sin() * 4e4).round() * unit).collect::<Vec<f64>>()
+        })
+        .collect();
+    let offset: Vec<Vec<f64>> = small.iter().map(|x| x.iter().map(|x| x + 1e6).collect()).collect();
+    let near = Gram::new(&Gaussian::new(1.0).unwrap(), &dense(&small)).unwrap();
+    for design in [dense(&offset), sparse(&offset)] {
+        let far = Gram::new(&Gaussian::new(1.0).unwrap(), &design).unwrap();
+        for (a, b) in near.matrix().iter().zip(far.matrix()) {
+            let (a, b) = (-a.ln(), -b.ln());
+            assert!(close(a, b, 1e-9) || (a - b).abs() < 1e-15, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn combine_is_the_gram_matrix_times_coefficients() {
+    let rows = rows(300, 3);
+    let coef: Vec<f64> = (0..300).map(|i| (i as f64 * 0.7).cos()).collect();
+    let (dense, sparse) = (dense(&rows), sparse(&rows));
+    for specification in KERNELS {
+        let kernel = kernel(specification);
+        let gram = Gram::new(&*kernel, &dense).unwrap();
+        let want = gram.matrix() * DMatrix::from_column_slice(300, 1, &coef);
+        let size = gram.matrix().amax() * 300.0;
+        for (one, other) in
+            [(&dense, &dense), (&sparse, &sparse), (&dense, &sparse), (&sparse, &dense)]
+        {
+            let scores = combine(&*kernel, one, other, &coef).unwrap();
+            for (a, b) in scores.iter().zip(want.iter()) {
+                let storage = (one.is_sparse(), other.is_sparse());
+                assert!((a - b).abs() <= 1e-13 * size, "{specification} {storage:?}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn combine_refuses_what_does_not_fit() {
+    let two = Design::from_rows(&[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).unwrap();
+    let one = Design::from_rows(&[[1.0], [2.0]]).unwrap();
+    let message = |rows: &Design, columns: &Design, coef: &[f64]| {
+        combine(&Linear, rows, columns, coef).unwrap_err().to_string()
+    };
+    assert_eq!(message(&two, &two, &[1.0]), "coefficients: expected 3, found 1");
+    assert_eq!(message(&one, &two, &[1.0; 3]), "features: expected 2, found 1");
+    let huge = Design::from_rows(&[[1e200, 0.0]]).unwrap();
+    assert_eq!(
+        combine(&Linear, &two, &huge, &[1.0]).unwrap().len(),
+        3,
+        "large but finite values are accepted"
+    );
+    assert_eq!(
+        message(&huge, &huge, &[1.0]),
+        "kernel 'linear' of rows 0 and 0 is inf; scale the features first"
+    );
+}
+
+#[test]
+fn parts_of_a_gram_matrix_are_those_of_the_samples() {
+    let rows = rows(12, 3);
+    let design = dense(&rows);
+    let gram = Gram::new(&Gaussian::new(0.4).unwrap(), &design).unwrap();
+    let chosen = [7, 2, 2, 11];
+    let part = gram.select(&chosen);
+    let cross = gram.cross_of(&[0, 5], &chosen);
+    assert_eq!((part.len(), cross.shape()), (4, (2, 4)));
+    for (j, &b) in chosen.iter().enumerate() {
+        for (i, &a) in chosen.iter().enumerate() {
+            assert_eq!(part.matrix()[(i, j)], gram.matrix()[(a, b)]);
+        }
+        for (i, &a) in [0, 5].iter().enumerate() {
+            assert_eq!(cross[(i, j)], gram.matrix()[(a, b)]);
+        }
+    }
+    assert!(gram.select(&[]).is_empty());
+}
+
+#[test]
+fn precomputed_matrices_must_be_square_finite_and_symmetric() {
+    let refusal = |matrix: DMatrix<f64>| Gram::precomputed(matrix).unwrap_err().to_string();
+    assert_eq!(
+        refusal(DMatrix::zeros(2, 3)),
+        "columns of a precomputed kernel matrix: expected 2, found 3"
+    );
+    let mut matrix = DMatrix::identity(3, 3);
+    matrix[(2, 1)] = f64::NAN;
+    assert_eq!(
+        refusal(matrix.clone()),
+        "entry NaN of the kernel matrix, row 2, column 1, is not finite"
+    );
+    assert_eq!(
+        refusal(matrix.transpose()),
+        "entry NaN of the kernel matrix, row 1, column 2, is not finite"
+    );
+    matrix[(2, 1)] = 0.5;
+    assert_eq!(
+        refusal(matrix.clone()),
+        "the kernel matrix is not symmetric: 0.5 in row 2, column 1, but 0 in row 1, column 2"
+    );
+    // A difference in the twelfth digit is rounding, and is removed.
+    matrix[(1, 2)] = 0.5 * (1.0 + 1e-12);
+    let gram = Gram::precomputed(matrix).unwrap();
+    assert_eq!(gram.matrix()[(1, 2)], gram.matrix()[(2, 1)]);
+}
+
+#[test]
+fn a_kernel_value_that_overflows_names_the_rows() {
+    let design = Design::from_rows(&[[0.0], [3.0]]).unwrap();
+    let kernel = Polynomial::new(1000.0, 1.0, 1.0).unwrap();
+    assert_eq!(
+        Gram::new(&kernel, &design).unwrap_err().to_string(),
+        "kernel 'poly:degree=1000,scale=1,offset=1' of rows 1 and 1 is inf; scale the features first"
+    );
+}
+
+#[test]
+fn specifications_come_back_as_they_were() {
+    for specification in KERNELS {
+        let once = kernel(specification).specification();
+        assert_eq!(kernel(&once).specification(), once);
+        if specification != "poly" && specification != "anova:sigma=0.3" {
+            assert_eq!(once, specification);
+        }
+    }
+    let full = [
+        ("poly", "poly:degree=3,scale=1,offset=1"),
+        ("sigmoid", "sigmoid:scale=1,offset=0"),
+        ("anova:sigma=2", "anova:sigma=2,degree=1"),
+        (" poly : offset = 2 , degree = 4 ", "poly:degree=4,scale=1,offset=2"),
+        ("gaussian:sigma=1e+3 + linear * linear", "gaussian:sigma=1000+linear*linear"),
+        ("gaussian:sigma=1E+3+laplacian:sigma=2.e+0", "gaussian:sigma=1000+laplacian:sigma=2"),
+    ];
+    for (given, want) in full {
+        assert_eq!(kernel(given).specification(), want);
+    }
+    let registry = KernelRegistry::default();
+    let names: Vec<&str> = registry.names().collect();
+    let known =
+        ["anova", "gaussian", "laplacian", "linear", "matern32", "matern52", "poly", "sigmoid"];
+    assert_eq!(names, known);
+    assert!(format!("{registry:?}").contains("matern52"));
+    assert_eq!(KernelRegistry::empty().names().count(), 0);
+}
+
+#[test]
+fn products_bind_tighter_than_sums() {
+    let design = Design::from_rows(&[[2.0]]).unwrap();
+    let x = design.sample(0);
+    let value = |specification: &str| kernel(specification).value(&x, &x);
+    // linear is 4 here, poly:degree=1,scale=1,offset=1 is 5.
+    assert_eq!(value("linear+linear*poly:degree=1"), 24.0);
+    assert_eq!(value("linear*linear+poly:degree=1*linear"), 36.0);
+    assert_eq!(value("linear*linear*linear"), 64.0);
+}
+
+#[test]
+fn wrong_specifications_say_what_is_wrong() {
+    let known = "anova, gaussian, laplacian, linear, matern32, matern52, poly, sigmoid";
+    let syntax = |given: &str, reason: &str| {
+        (given.to_owned(), format!("kernel specification '{given}': {reason}"))
+    };
+    let missing = format!("the name of a kernel is missing; known are {known}");
+    let cases = [
+        syntax("", &missing),
+        syntax("linear+", &missing),
+        syntax("linear**linear", &missing),
+        syntax(":sigma=1", &missing),
+        syntax("gaussian:", "'' is not parameter=value"),
+        syntax("gaussian:0.5", "'0.5' is not parameter=value"),
+        syntax("gaussian:sigma=half", "the value 'half' of 'sigma' is not a number"),
+        syntax("linear+gaussian:sigma=1,sigma=2", "the parameter 'sigma' is given twice"),
+        ("rbf".to_owned(), format!("unknown kernel 'rbf': known are {known}")),
+        (
+            "linear:sigma=1".to_owned(),
+            "kernel 'linear' has no parameter 'sigma': it takes none".to_owned(),
+        ),
+        (
+            "anova:gamma=1".to_owned(),
+            "kernel 'anova' has no parameter 'gamma': it takes sigma, degree (1 by default)"
+                .to_owned(),
+        ),
+        (
+            "linear*matern32".to_owned(),
+            "kernel 'matern32' needs its length, as in matern32:length=0.5".to_owned(),
+        ),
+    ];
+    for (given, want) in cases {
+        let error = KernelRegistry::standard().parse(&given).unwrap_err();
+        assert_eq!(error.to_string(), want);
+    }
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    let positive = "a finite number greater than 0";
+    let degree = "a whole number from 1 to 1000";
+    let cases = [
+        (Gaussian::new(0.0).err(), "gaussian", "sigma", "0", positive),
+        (Gaussian::new(f64::NAN).err(), "gaussian", "sigma", "NaN", positive),
+        (Laplacian::new(f64::INFINITY).err(), "laplacian", "sigma", "inf", positive),
+        (Matern32::new(-1.0).err(), "matern32", "length", "-1", positive),
+        (Matern52::new(-0.5).err(), "matern52", "length", "-0.5", positive),
+        (Polynomial::new(1.5, 1.0, 1.0).err(), "poly", "degree", "1.5", degree),
+        (Polynomial::new(0.0, 1.0, 1.0).err(), "poly", "degree", "0", degree),
+        (Polynomial::new(2.0, 0.0, 1.0).err(), "poly", "scale", "0", positive),
+        (
+            Polynomial::new(2.0, 1.0, -1.0).err(),
+            "poly",
+            "offset",
+            "-1",
+            "a finite number of at least 0",
+        ),
+        (Sigmoid::new(-1.0, 0.0).err(), "sigmoid", "scale", "-1", positive),
+        (Sigmoid::new(1.0, f64::INFINITY).err(), "sigmoid", "offset", "inf", "a finite number"),
+        (Anova::new(0.0, 1.0).err(), "anova", "sigma", "0", positive),
+        (Anova::new(1.0, 1001.0).err(), "anova", "degree", "1001", degree),
+    ];
+    for (error, kernel, parameter, value, requirement) in cases {
+        assert_eq!(
+            error.expect("a refusal").to_string(),
+            format!(
+                "kernel '{kernel}': parameter {parameter} is {value}, but must be {requirement}"
+            )
+        );
+    }
+    let error = KernelRegistry::standard().parse("gaussian:sigma=nan").unwrap_err().to_string();
+    assert!(error.starts_with("kernel 'gaussian': parameter sigma is NaN"), "{error}");
+}
+
+#[test]
+fn missing_parameters_can_be_supplied() {
+    let registry = KernelRegistry::standard();
+    let supply = |kernel: &str, parameter: &str| {
+        Ok(match (kernel, parameter) {
+            ("gaussian", "sigma") => Some(0.25),
+            ("anova", "sigma") => Some(3.0),
+            _ => None,
+        })
+    };
+    let kernel = registry.parse_with("gaussian+anova:degree=2+gaussian:sigma=1", supply).unwrap();
+    assert_eq!(
+        kernel.specification(),
+        "gaussian:sigma=0.25+anova:sigma=3,degree=2+gaussian:sigma=1"
+    );
+    assert!(registry.parse_with("laplacian", supply).is_err());
+}
+
+/// Counts the features that two samples have alike.
+#[derive(Debug)]
+struct Alike {
+    worth: f64,
+}
+
+impl Kernel for Alike {
+    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        let mut count = 0.0;
+        x.for_each_pair(z, |x, z| count += f64::from(u8::from(x == z)));
+        self.worth * count
+    }
+    fn name(&self) -> &str {
+        "alike"
+    }
+    fn parameters(&self) -> Vec<(&'static str, f64)> {
+        vec![("worth", self.worth)]
+    }
+}
+
+#[test]
+fn a_kernel_of_ones_own_is_used_like_any_other() {
+    let registry = KernelRegistry::standard()
+        .with("alike", &[("worth", Some(2.0))], |p| Ok(Box::new(Alike { worth: p[0] })));
+    let kernel = registry.parse("alike*alike:worth=3+linear").unwrap();
+    assert_eq!(kernel.specification(), "alike:worth=2*alike:worth=3+linear");
+    let design = Design::from_rows(&[[1.0, 2.0], [1.0, 5.0], [7.0, 5.0]]).unwrap();
+    let gram = Gram::new(&*kernel, &design).unwrap();
+    assert_eq!(gram.matrix()[(0, 0)], 4.0 * 6.0 + 5.0);
+    assert_eq!(gram.matrix()[(1, 0)], 6.0 + 11.0);
+    assert_eq!(gram.matrix()[(2, 0)], 17.0);
+    let replaced = registry.with("linear", &[], |_| Ok(Box::new(Alike { worth: 1.0 })));
+    assert_eq!(replaced.parse("linear").unwrap().specification(), "alike:worth=1");
+    assert_eq!(replaced.names().count(), 9);
+}
+
+#[test]
+fn sigma_comes_from_quantiles_of_the_squared_distances() {
+    // Squared distances of 0, 1, 3, 7: 1, 4, 9, 16, 36, 49. Quantiles at positions 0.5, 2.5, 4.5.
+    let rows: Vec<Vec<f64>> = [0.0, 1.0, 3.0, 7.0].iter().map(|&x| vec![x]).collect();
+    for design in [dense(&rows), sparse(&rows)] {
+        let range = SigmaRange::of(&design, 1).unwrap();
+        assert!(close(range.high, 1.0 / 2.5, 1e-15));
+        assert!(close(range.median, 1.0 / 12.5, 1e-15));
+        assert!(close(range.low, 1.0 / 42.5, 1e-15));
+        assert!(close(range.middle(), 0.5 * (1.0 / 2.5 + 1.0 / 42.5), 1e-15));
+    }
+    // Copies of a row add no distance of 0.
+    let twice = Design::from_rows(&[[0.0], [0.0], [2.0]]).unwrap();
+    let range = SigmaRange::of(&twice, 1).unwrap();
+    assert_eq!((range.low, range.median, range.high), (0.25, 0.25, 0.25));
+}
+
+#[test]
+fn sigma_needs_rows_that_differ() {
+    let message =
+        "all rows are the same: no distance between them says how wide a kernel should be";
+    for n in [1, 2, 300] {
+        let design = Design::from_rows(&vec![[1.0, 0.1]; n]).unwrap();
+        assert_eq!(SigmaRange::of(&design, 0).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn sigma_of_many_rows_depends_on_the_seed_alone() {
+    let design = dense(&rows(400, 3));
+    let on = |seed| SigmaRange::of(&design, seed).unwrap();
+    assert_eq!(on(7), on(7));
+    assert_ne!(on(7), on(8));
+    let (range, other) = (on(7), on(8));
+    assert!(range.low <= range.median && range.median <= range.high);
+    // Ten thousand pairs: the share below a quantile is known to half a percent.
+    assert!(close(range.median, other.median, 0.05), "{range:?} {other:?}");
+}

@@ -1,0 +1,764 @@
+//! Kernel classifiers: agreement with independently computed minimisers, of routes to the same minimum
+//! with each other, and what certificates promise where the kernel matrix is as deficient as can be.
+
+use std::path::Path;
+
+use margins_data::{Dataset, Design, Labels};
+use margins_kernels::{
+    Error, Gaussian, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, combine,
+    cross_validate, fit, path, training_path,
+};
+use margins_losses::{LossRegistry, MarginLoss};
+use margins_optim::{
+    ClassWeights, Lambda, Objective, Options, Report, Solver, Status, Training, lambda_grid,
+};
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+use serde::Deserialize;
+
+const LOSSES: [&str; 9] = [
+    "lhs",
+    "l-r:r=2",
+    "margin-pursuit:gamma=1,scale=1",
+    "log-cosh:gamma=1,scale=0.5",
+    "logistic",
+    "squared-hinge",
+    "smoothed-hinge:width=0.5",
+    "squared",
+    "exponential",
+];
+
+fn loss(specification: &str) -> Box<dyn MarginLoss> {
+    LossRegistry::standard().parse(specification).expect("a standard loss")
+}
+
+fn lambda(value: f64) -> Lambda {
+    Lambda::new(value).expect("positive")
+}
+
+fn gram(specification: &str, design: &Design) -> Gram {
+    let kernel = KernelRegistry::standard().parse(specification).expect("a standard kernel");
+    Gram::new(&*kernel, design).expect("finite values")
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
+}
+
+/// Whether two fits of one problem can both be right: neither is below what the other proves.
+fn compatible(one: &Report, other: &Report) -> bool {
+    let slack = 1e-11 * one.objective.abs().max(other.objective.abs()).max(1.0);
+    one.dual_objective <= other.objective + slack && other.dual_objective <= one.objective + slack
+}
+
+/// F from its definition, and what rounding can make of it.
+fn value_and_rounding(
+    loss: &dyn MarginLoss,
+    gram: &Gram,
+    signs: &[f64],
+    fit: &KernelFit,
+) -> (f64, f64) {
+    let absolute = gram.matrix().abs();
+    let coef = DMatrix::from_iterator(signs.len(), 1, fit.coef.iter().map(|a| a.abs()));
+    let products = absolute * &coef;
+    // Losses here have slopes of about 1 where it matters.
+    let square = fit.lambda.get() * coef.dot(&products);
+    (value(loss, gram, signs, None, fit), 1e-15 * (products.amax() + square))
+}
+
+/// F from its definition.
+fn value(
+    loss: &dyn MarginLoss,
+    gram: &Gram,
+    signs: &[f64],
+    weights: Option<&[f64]>,
+    fit: &KernelFit,
+) -> f64 {
+    let n = signs.len();
+    let (mut risk, mut square) = (0.0, 0.0);
+    for i in 0..n {
+        let f: f64 = (0..n).map(|j| gram.matrix()[(i, j)] * fit.coef[j]).sum();
+        risk += weights.map_or(1.0, |c| c[i]) * loss.value(signs[i] * (fit.intercept + f));
+        square += fit.coef[i] * f;
+    }
+    risk / n as f64 + fit.lambda.get() * square
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    x_rows: Vec<Vec<f64>>,
+    y: Vec<f64>,
+    solutions: Vec<Solution>,
+}
+
+#[derive(Deserialize)]
+struct Solution {
+    loss: String,
+    r: Option<f64>,
+    gamma: Option<f64>,
+    scale: Option<f64>,
+    lambda: f64,
+    objective: f64,
+    fitted: Vec<f64>,
+    kernel: Option<String>,
+    sigma: Option<f64>,
+}
+
+impl Solution {
+    fn loss(&self) -> Box<dyn MarginLoss> {
+        let given = [("r", self.r), ("gamma", self.gamma), ("scale", self.scale)];
+        let parameters: Vec<String> =
+            given.iter().filter_map(|(k, v)| v.map(|v| format!("{k}={v}"))).collect();
+        if parameters.is_empty() {
+            loss(&self.loss)
+        } else {
+            loss(&format!("{}:{}", self.loss, parameters.join(",")))
+        }
+    }
+
+    /// Whether the intercept, and with it the fitted values, are determined.
+    fn is_unique(&self) -> bool {
+        !matches!(self.loss.as_str(), "lhs" | "l-r" | "hinge")
+    }
+}
+
+/// Calls `check` with every reference minimiser of a Gaussian kernel but those of the hinge.
+fn for_each_reference(check: impl Fn(&Problem, &Solution, &Gram)) -> Option<usize> {
+    let file = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/vectors/erm_solutions.json"
+    ));
+    let Ok(text) = std::fs::read_to_string(file) else {
+        eprintln!("SKIPPED: {} is not here", file.display());
+        return None;
+    };
+    let problems: Vec<Problem> = serde_json::from_str(&text).expect("the reference file");
+    let mut checked = 0;
+    for problem in &problems {
+        let design = Design::from_rows(&problem.x_rows).unwrap();
+        let wanted = |s: &&Solution| s.kernel.as_deref() == Some("gaussian") && s.loss != "hinge";
+        for solution in problem.solutions.iter().filter(wanted) {
+            let kernel = Gaussian::new(solution.sigma.expect("sigma")).unwrap();
+            check(problem, solution, &Gram::new(&kernel, &design).unwrap());
+            checked += 1;
+        }
+    }
+    Some(checked)
+}
+
+#[test]
+fn newton_reaches_the_reference_minimisers() {
+    let checked = for_each_reference(|problem, solution, gram| {
+        let loss = solution.loss();
+        let labels = Labels::from_signs(problem.y.clone()).unwrap();
+        let objective = KernelObjective::new(&*loss, gram, &labels).unwrap();
+        let options = Options {
+            solver: Solver::Newton,
+            // Half of the accuracy asked of the objective; fitted values are only as accurate as the
+            // root of the gap.
+            tolerance: if solution.is_unique() { 1e-12 } else { 5e-10 },
+            ..Options::default()
+        };
+        let fit = fit(&objective, lambda(solution.lambda), &options).unwrap();
+        let case = format!(
+            "{} n={} lambda={}: {:?}",
+            loss.specification(),
+            problem.y.len(),
+            solution.lambda,
+            fit.report
+        );
+        assert!(fit.report.converged(), "{case}");
+        let error = (fit.report.objective - solution.objective).abs();
+        assert!(error <= 1e-9 * solution.objective.abs(), "{case}: {}", solution.objective);
+        let slack = 1e-12 * solution.objective.abs();
+        assert!(fit.report.dual_objective <= solution.objective + slack, "{case}");
+        if solution.is_unique() {
+            for (ours, theirs) in fit.scores(gram.matrix()).iter().zip(&solution.fitted) {
+                assert!((ours - theirs).abs() <= 1e-4, "{case}: fitted {ours} {theirs}");
+            }
+        }
+    });
+    assert!(checked.is_none_or(|checked| checked >= 63), "only {checked:?} cases were checked");
+}
+
+#[test]
+fn accelerated_mm_reaches_reference_minimisers() {
+    let checked = for_each_reference(|problem, solution, gram| {
+        if solution.lambda < 0.01 {
+            return;
+        }
+        let loss = solution.loss();
+        let labels = Labels::from_signs(problem.y.clone()).unwrap();
+        let objective = KernelObjective::new(&*loss, gram, &labels).unwrap();
+        let options =
+            Options { solver: Solver::MmAccelerated, tolerance: 1e-7, ..Options::default() };
+        let fit = fit(&objective, lambda(solution.lambda), &options).unwrap();
+        let case = format!("{} lambda={}", loss.specification(), solution.lambda);
+        assert!(fit.report.converged(), "{case}: {:?}", fit.report);
+        let error = (fit.report.objective - solution.objective).abs();
+        assert!(error <= 1e-6 * solution.objective.abs(), "{case}: {:?}", fit.report);
+    });
+    assert!(checked.is_none_or(|checked| checked >= 63), "only {checked:?} cases were seen");
+}
+
+/// A reference minimiser as a literal, for clones without the file: with `K = I` and n = 2 the
+/// solution is `a = (t, -t)`, `b = 0`, every margin `t`, and `-log t + 2 lambda t^2` has its minimum at
+/// `t = 1/(2 sqrt(lambda))` if that is at least 1.
+#[test]
+fn a_minimiser_in_closed_form() {
+    let gram = Gram::precomputed(DMatrix::identity(2, 2)).unwrap();
+    let labels = Labels::from_signs(vec![1.0, -1.0]).unwrap();
+    let lhs = loss("lhs");
+    let objective = KernelObjective::new(&*lhs, &gram, &labels).unwrap();
+    for at in [0.25, 1e-2, 1e-7] {
+        for solver in [Solver::Newton, Solver::MmAccelerated] {
+            let options = Options { solver, tolerance: 1e-11, ..Options::default() };
+            let fit = fit(&objective, lambda(at), &options).unwrap();
+            let t = 0.5 / at.sqrt();
+            assert!(fit.report.converged(), "{solver:?} {:?}", fit.report);
+            assert!(close(fit.report.objective, 0.5 - t.ln(), 1e-10), "{solver:?}");
+            for (a, y) in fit.coef.iter().zip([1.0, -1.0]) {
+                assert!(close(*a, y * t, 1e-4), "{solver:?}: {a} {t}");
+            }
+        }
+    }
+}
+
+/// Rows, labels of both classes and weights, some of them 0 though none of the last two.
+fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
+    (4usize..22, 1usize..5).prop_flat_map(|(n, p)| {
+        let rows = proptest::collection::vec(proptest::collection::vec(-2.0..2.0f64, p), n);
+        let signs = proptest::collection::vec(prop_oneof![Just(-1.0), Just(1.0)], n - 2);
+        let whole = proptest::collection::vec(0u8..4, n - 2);
+        (rows, signs, whole).prop_map(|(rows, mut signs, whole)| {
+            signs.extend([1.0, -1.0]);
+            let weights = whole.into_iter().chain([1, 2]).map(f64::from).collect();
+            (rows, signs, weights)
+        })
+    })
+}
+
+fn any_loss() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(LOSSES.to_vec())
+}
+
+fn any_lambda() -> impl Strategy<Value = f64> {
+    (-4.0..0.5f64).prop_map(|exponent| 10f64.powf(exponent))
+}
+
+fn any_kernel() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(vec![
+        "gaussian:sigma=0.5",
+        "gaussian:sigma=20",
+        "laplacian:sigma=1",
+        "linear",
+        "poly:degree=2",
+        "anova:sigma=1",
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn the_linear_kernel_is_the_linear_classifier(
+        (rows, y, weights) in samples(), name in any_loss(), weighted: bool, intercept: bool
+    ) {
+        let loss = loss(name);
+        let design = Design::from_rows(&rows).unwrap();
+        let labels = Labels::from_signs(y).unwrap();
+        let gram = Gram::new(&Linear, &design).unwrap();
+        let mut kernel = KernelObjective::new(&*loss, &gram, &labels).unwrap();
+        let mut linear = Objective::new(&*loss, &design, &labels).unwrap();
+        if weighted {
+            kernel = kernel.with_weights(&weights).unwrap();
+            linear = linear.with_weights(&weights).unwrap();
+        }
+        if !intercept {
+            kernel = kernel.without_intercept();
+            linear = linear.without_intercept();
+        }
+        let grid = lambda_grid(1.0, 1e-4, 5).unwrap();
+        let kernel = path(&kernel, &grid, &Options::default(), &|_| {}).unwrap();
+        let linear = margins_optim::path(&linear, &grid, &Options::default(), &|_| {}).unwrap();
+        for (kernel, linear) in kernel.iter().zip(&linear) {
+            prop_assert!(kernel.report.converged(), "{:?}", kernel.report);
+            prop_assert!(linear.report.converged(), "{:?}", linear.report);
+            prop_assert!(compatible(&kernel.report, &linear.report), "{kernel:?} {linear:?}");
+            prop_assert!(intercept || kernel.intercept == 0.0);
+        }
+    }
+
+    #[test]
+    fn reports_are_true(
+        (rows, y, weights) in samples(), name in any_loss(), kernel in any_kernel(), at in any_lambda()
+    ) {
+        let loss = loss(name);
+        let gram = gram(kernel, &Design::from_rows(&rows).unwrap());
+        let labels = Labels::from_signs(y.clone()).unwrap();
+        let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap().with_weights(&weights).unwrap();
+        let fit = fit(&objective, lambda(at), &Options::default()).unwrap();
+        prop_assert!(fit.report.converged(), "{:?}", fit.report);
+        let value = value(&*loss, &gram, &y, Some(&weights), &fit);
+        prop_assert!(close(fit.report.objective, value, 1e-10), "{} {value}", fit.report.objective);
+        prop_assert!(fit.report.duality_gap >= 0.0 && fit.report.relative_gap <= 1e-6);
+        let again = objective.certificate(fit.lambda, fit.intercept, &fit.coef).unwrap();
+        prop_assert!(close(again.objective, value, 1e-10));
+        prop_assert!(again.relative_gap() <= 1.01e-6, "{again:?} {:?}", fit.report);
+        prop_assert!(fit.support().all(|i| fit.coef[i] != 0.0));
+    }
+
+    #[test]
+    fn solvers_agree_within_their_gaps(
+        (rows, y, weights) in samples(), name in any_loss(), kernel in any_kernel(), at in -2.0..0.5f64,
+        weighted: bool, intercept: bool
+    ) {
+        prop_assume!(name != "exponential");
+        let loss = loss(name);
+        let gram = gram(kernel, &Design::from_rows(&rows).unwrap());
+        let labels = Labels::from_signs(y).unwrap();
+        let mut objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();
+        if weighted {
+            objective = objective.with_weights(&weights).unwrap();
+        }
+        if !intercept {
+            objective = objective.without_intercept();
+        }
+        let solve = |solver| {
+            let options = Options { solver, max_iterations: Some(20_000), ..Options::default() };
+            fit(&objective, lambda(10f64.powf(at)), &options).unwrap().report
+        };
+        let newton = solve(Solver::Newton);
+        let accelerated = solve(Solver::MmAccelerated);
+        let mm = solve(Solver::Mm);
+        prop_assert!(newton.converged(), "{newton:?}");
+        prop_assert!(accelerated.converged(), "{accelerated:?}");
+        prop_assert!(compatible(&newton, &accelerated), "{newton:?} {accelerated:?}");
+        prop_assert!(compatible(&newton, &mm), "{newton:?} {mm:?}");
+        prop_assert!(compatible(&mm, &accelerated), "{mm:?} {accelerated:?}");
+        prop_assert_eq!(mm.converged(), mm.relative_gap <= 1e-6);
+    }
+
+    #[test]
+    fn a_whole_weight_is_a_repeated_sample_and_none_a_removed_one(
+        (rows, y, weights) in samples(), name in any_loss(), kernel in any_kernel(), at in any_lambda()
+    ) {
+        let loss = loss(name);
+        let n = rows.len();
+        let total: f64 = weights.iter().sum();
+        let repeated: Vec<usize> =
+            (0..n).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
+        let gram = gram(kernel, &Design::from_rows(&rows).unwrap());
+        let labels = Labels::from_signs(y).unwrap();
+        let (copies, copied_labels) = (gram.select(&repeated), labels.select(&repeated));
+        let options = Options { tolerance: 1e-8, ..Options::default() };
+        let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap().with_weights(&weights).unwrap();
+        let weighted = fit(&objective, lambda(at), &options).unwrap();
+        // F of the repeated samples is n/total times F of the weighted ones at lambda total/n.
+        let plain = KernelObjective::new(&*loss, &copies, &copied_labels).unwrap();
+        let plain = fit(&plain, lambda(at * n as f64 / total), &options).unwrap();
+        prop_assert!(weighted.report.converged(), "{:?}", weighted.report);
+        prop_assert!(plain.report.converged(), "{:?}", plain.report);
+        let scaled = plain.report.objective * total / n as f64;
+        prop_assert!(close(weighted.report.objective, scaled, 1e-7), "{} {scaled}", weighted.report.objective);
+        // A sample without weight has no pull; what is left of its coefficient is as small as the gap.
+        let size = weighted.coef.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        for (a, &c) in weighted.coef.iter().zip(&weights) {
+            prop_assert!(c > 0.0 || a.abs() <= 1e-6 * size, "{a} without weight, {size}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_bounds_any_classifier(
+        (rows, y, weights) in samples(), name in any_loss(), kernel in any_kernel(), at in any_lambda(),
+        shift in -2.0..2.0f64, noise in proptest::collection::vec(-1.0..1.0f64, 22), size in -6.0..1.0f64
+    ) {
+        let loss = loss(name);
+        let gram = gram(kernel, &Design::from_rows(&rows).unwrap());
+        let labels = Labels::from_signs(y.clone()).unwrap();
+        let make = || {
+            KernelObjective::new(&*loss, &gram, &labels).unwrap().with_weights(&weights).unwrap()
+        };
+        let n = rows.len();
+        prop_assert!(make().without_intercept().certificate(lambda(at), 0.5, &vec![0.0; n]).is_err());
+        for (objective, shift) in [(make(), shift), (make().without_intercept(), 0.0)] {
+            let mut fit = fit(&objective, lambda(at), &Options::default()).unwrap();
+            let best = fit.report.clone();
+            let size = 10f64.powf(size);
+            fit.intercept += size * shift;
+            fit.coef.iter_mut().zip(&noise).for_each(|(a, z)| *a += size * z);
+            let certificate = objective.certificate(lambda(at), fit.intercept, &fit.coef).unwrap();
+            let value = value(&*loss, &gram, &y, Some(&weights), &fit);
+            prop_assert!(close(certificate.objective, value, 1e-10), "{certificate:?} {value}");
+            let slack = 1e-10 * (1.0 + best.objective.abs().max(value.abs()));
+            prop_assert!(certificate.dual_objective() <= best.objective + slack, "{certificate:?} {best:?}");
+            prop_assert!(certificate.objective >= best.dual_objective - slack);
+        }
+    }
+
+    #[test]
+    fn the_ray_is_the_path((rows, y, _) in samples(), name in any_loss()) {
+        // Few samples and a narrow kernel: any labels are separated.
+        let loss = loss(name);
+        let gram = gram("laplacian:sigma=3", &Design::from_rows(&rows).unwrap());
+        let labels = Labels::from_signs(y.clone()).unwrap();
+        let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();
+        let grid = lambda_grid(1.0, 1e-7, 25).unwrap();
+        let solve = |closed_form_ray| {
+            let options = Options { closed_form_ray, ..Options::default() };
+            path(&objective, &grid, &options, &|_| {}).unwrap()
+        };
+        let (ray, plain) = (solve(true), solve(false));
+        for (ray, plain) in ray.iter().zip(&plain) {
+            prop_assert!(ray.report.converged(), "{:?}", ray.report);
+            prop_assert!(plain.report.converged(), "{:?}", plain.report);
+            prop_assert!(compatible(&ray.report, &plain.report), "{ray:?} {plain:?}");
+        }
+        let Some(tail) = loss.homogeneous_tail() else { return Ok(()) };
+        let beyond = |fit: &KernelFit| {
+            fit.scores(gram.matrix()).iter().zip(&y).all(|(f, y)| f * y >= tail.from)
+        };
+        for pair in ray.windows(2).filter(|pair| beyond(&pair[0])) {
+            prop_assert!(beyond(&pair[1]));
+            let iterations = pair[1].report.iterations;
+            prop_assert!(iterations <= 2, "{iterations} iterations on the ray");
+            if iterations == 0 {
+                let ratio = pair[0].lambda.get() / pair[1].lambda.get();
+                let factor = ratio.powf(1.0 / (1.0 + tail.degree));
+                for (last, next) in pair[0].coef.iter().zip(&pair[1].coef) {
+                    prop_assert!((factor * last - next).abs() <= 1e-12 * next.abs(), "{last} {next}");
+                }
+            }
+        }
+    }
+}
+
+/// Sixty samples of two classes that no line separates, some on the wrong side.
+fn circles() -> Dataset {
+    let rows: Vec<[f64; 2]> = (0..60)
+        .map(|i| {
+            let t = f64::from(i);
+            let radius = if i % 2 == 0 { 1.0 } else { 2.0 } + 0.6 * (t * 1.9).sin();
+            [radius * (t * 0.7).cos(), radius * (t * 0.7).sin()]
+        })
+        .collect();
+    let signs = (0..60).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap()).unwrap()
+}
+
+#[test]
+fn beyond_separation_the_path_of_lhs_grows_as_one_over_the_root_of_lambda() {
+    let data = circles();
+    let lhs = loss("lhs");
+    let gram = gram("gaussian:sigma=5", data.design());
+    let objective = KernelObjective::new(&*lhs, &gram, data.labels()).unwrap();
+    let grid = lambda_grid(1.0, 1e-7, 30).unwrap();
+    for closed_form_ray in [true, false] {
+        let options = Options { closed_form_ray, tolerance: 1e-9, ..Options::default() };
+        let fits = path(&objective, &grid, &options, &|_| {}).unwrap();
+        let separates = |fit: &&KernelFit| {
+            let scores = fit.scores(gram.matrix());
+            scores.iter().zip(data.labels().signs()).all(|(f, y)| f * y >= 1.0)
+        };
+        let tail: Vec<&KernelFit> = fits.iter().filter(separates).collect();
+        assert!(tail.len() >= 5, "{} of the fits separate", tail.len());
+        for other in &tail[1..] {
+            let factor = (tail[0].lambda.get() / other.lambda.get()).sqrt();
+            let size = other.coef.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+            // The gap is a hundred millionth of F, hence a ten thousandth of the distance.
+            let near = |a: f64, b: f64| (factor * a - b).abs() <= 1e-3 * size;
+            assert!(near(tail[0].intercept, other.intercept));
+            assert!(tail[0].coef.iter().zip(&other.coef).all(|(&a, &b)| near(a, b)));
+        }
+    }
+}
+
+#[test]
+fn deficient_kernel_matrices_are_certified_or_said_not_to_be() {
+    let data = circles();
+    let n = data.rows();
+    let twice: Vec<usize> = (0..2 * n).map(|i| i % n).collect();
+    // Copies of a sample in both classes: no function separates them.
+    let opposed: Vec<f64> = (0..2 * n)
+        .map(|i| data.labels().signs()[i % n] * if i % 10 == 0 { -1.0 } else { 1.0 })
+        .collect();
+    let copies = data.design().select(&twice);
+    let ones = Gram::precomputed(DMatrix::from_element(n, n, 1.0)).unwrap();
+    let zeros = Gram::precomputed(DMatrix::zeros(n, n)).unwrap();
+    let two = data.select(&[0, 1]);
+    let uneven: Vec<f64> = (0..n).map(|i| if i % 5 == 0 { -1.0 } else { 1.0 }).collect();
+    let signs = data.labels().signs().to_vec();
+    let cases = [
+        (
+            "copies",
+            gram("gaussian:sigma=1", &copies),
+            data.labels().select(&twice).signs().to_vec(),
+        ),
+        ("opposed copies", gram("gaussian:sigma=1", &copies), opposed),
+        ("ones", ones.clone(), signs.clone()),
+        ("ones, uneven", ones, uneven.clone()),
+        ("zeros", zeros, uneven.clone()),
+        ("wide", gram("gaussian:sigma=1e-12", data.design()), signs.clone()),
+        ("wide, uneven", gram("gaussian:sigma=1e-12", data.design()), uneven.clone()),
+        ("narrow", gram("gaussian:sigma=1e12", data.design()), signs.clone()),
+        ("narrow, uneven", gram("gaussian:sigma=1e12", data.design()), uneven.clone()),
+        ("linear", gram("linear", data.design()), uneven),
+        // Entries of 1e13: at the end of the precision there is.
+        ("large", gram("poly:degree=6,scale=10", data.design()), signs),
+        ("two", gram("gaussian:sigma=1", two.design()), two.labels().signs().to_vec()),
+        ("two, wide", gram("gaussian:sigma=1e-12", two.design()), two.labels().signs().to_vec()),
+    ];
+    let grid = lambda_grid(1.0, 1e-7, 30).unwrap();
+    let mut open = Vec::new();
+    for (case, gram, signs) in &cases {
+        let labels = Labels::from_signs(signs.clone()).unwrap();
+        for name in LOSSES {
+            let loss = loss(name);
+            for intercept in [true, false] {
+                let mut objective = KernelObjective::new(&*loss, gram, &labels).unwrap();
+                if !intercept {
+                    objective = objective.without_intercept();
+                }
+                let fits = path(&objective, &grid, &Options::default(), &|_| {}).unwrap();
+                assert_eq!(fits.len(), 30);
+                for fit in &fits {
+                    let report = &fit.report;
+                    let case = format!("{case}, {name}, intercept {intercept}, {}", fit.lambda);
+                    let certified = report.relative_gap <= 1e-6;
+                    assert_eq!(report.converged(), certified, "{case}: {report:?}");
+                    let (value, rounding) = value_and_rounding(&*loss, gram, signs, fit);
+                    let error = (report.objective - value).abs();
+                    let most = 1e-10 * (1.0 + value.abs()) + 10.0 * rounding;
+                    assert!(error <= most, "{case}: {value} {rounding:e} {report:?}");
+                    // Rounding of the scores keeps a few fits of low rank and small lambda open.
+                    let rounded = fit.lambda.get() < 1e-6 && report.relative_gap <= 1e-5;
+                    if !certified && !rounded && !case.starts_with("large") {
+                        open.push(format!("{case}: {:?} {:e}", report.status, report.relative_gap));
+                    }
+                    if !certified && !case.starts_with("large") {
+                        eprintln!("open: {case}: {:?} {:e}", report.status, report.relative_gap);
+                    }
+                }
+            }
+        }
+    }
+    assert!(open.is_empty(), "{} are not certified:\n{}", open.len(), open.join("\n"));
+}
+
+#[test]
+fn indefinite_matrices_are_refused_by_every_solver() {
+    let signs = || Labels::from_signs(vec![1.0, -1.0, 1.0, -1.0]).unwrap();
+    let exchange = DMatrix::from_fn(4, 4, |i, j| if (i + j) % 2 == 1 { 2.0 } else { 1.0 });
+    let hidden = DMatrix::from_fn(4, 4, |i, j| if i == j { 1.0 } else { -1.5 });
+    let diagonal = DMatrix::from_diagonal_element(4, 4, -1.0);
+    let slight = DMatrix::from_fn(4, 4, |i, j| match (i, j) {
+        (2, 3) | (3, 2) => 1.01,
+        _ if i == j => 1.0,
+        _ => 0.0,
+    });
+    // Every two samples could be those of a function space, all four together not: the square of the
+    // labels is negative.
+    let four = DMatrix::from_fn(4, 4, |i, j| match (i + j) % 2 {
+        _ if i == j => 1.0,
+        0 => -0.6,
+        _ => 0.6,
+    });
+    for (k, matrix) in [exchange, hidden, diagonal, slight, four].into_iter().enumerate() {
+        let least = matrix.symmetric_eigenvalues().min();
+        assert!(least < -1e-3);
+        let gram = Gram::precomputed(matrix).unwrap();
+        let labels = signs();
+        for name in ["lhs", "logistic", "squared-hinge"] {
+            let loss = loss(name);
+            let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();
+            for solver in [Solver::Newton, Solver::Mm, Solver::MmAccelerated] {
+                let options = Options { solver, ..Options::default() };
+                let result = path(&objective, &[lambda(0.1), lambda(0.01)], &options, &|_| {});
+                let case = format!("matrix {k}, {name}, {solver:?}");
+                match result {
+                    Err(Error::Indefinite { square }) => assert!(square < 0.0, "{case}"),
+                    other => panic!("{case}: {other:?}"),
+                }
+            }
+            let result = objective.certificate(lambda(1e-9), 0.0, &[1.0, -1.0, 1.0, -1.0]);
+            assert!(matches!(result, Err(Error::Indefinite { .. })), "{k} {name}: {result:?}");
+        }
+    }
+}
+
+#[test]
+fn a_kernel_matrix_that_is_definite_but_for_rounding_is_accepted() {
+    let data = circles();
+    // Copies whose values a matrix product rounds differently, of features on a large scale.
+    let rows: Vec<[f64; 2]> = (0..120)
+        .map(|i| {
+            let x = data.design().sample(i % 60);
+            [1e4 * x.dot(&[1.0, 0.0]), 1e4 * x.dot(&[0.0, 1.0]) + 1e-9 * f64::from(i as u32)]
+        })
+        .collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = data.labels().select(&(0..120).map(|i| i % 60).collect::<Vec<_>>());
+    let lhs = loss("lhs");
+    for specification in ["linear", "poly:degree=3", "gaussian:sigma=1e-9", "laplacian:sigma=1e-7"]
+    {
+        let gram = gram(specification, &design);
+        let objective = KernelObjective::new(&*lhs, &gram, &labels).unwrap();
+        for solver in [Solver::Newton, Solver::Mm] {
+            let options = Options { solver, max_iterations: Some(50), ..Options::default() };
+            let result = path(&objective, &[lambda(1.0), lambda(1e-6)], &options, &|_| {});
+            assert!(result.is_ok(), "{specification} {solver:?}: {result:?}");
+        }
+        assert!(objective.certificate(lambda(0.1), 0.0, &[1e-3; 120]).is_ok(), "{specification}");
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused_by_name() {
+    let data = circles();
+    let gram = gram("gaussian:sigma=1", data.design());
+    let refusal = |specification: &str, solver| {
+        let loss = loss(specification);
+        let objective = KernelObjective::new(&*loss, &gram, data.labels()).unwrap();
+        let options = Options { solver, ..Options::default() };
+        fit(&objective, lambda(0.1), &options).unwrap_err().to_string()
+    };
+    for solver in [Solver::Auto, Solver::Newton, Solver::Mm, Solver::MmAccelerated] {
+        assert_eq!(
+            refusal("hinge", solver),
+            "loss 'hinge' has a kink, and the solvers here need a differentiable loss; \
+             smoothed-hinge and squared-hinge are the differentiable relatives of the hinge"
+        );
+        assert_eq!(
+            refusal("garg-roth", solver),
+            format!(
+                "loss '{}' is not convex, and without convexity no duality gap certifies a fit; \
+                 lhs and logistic are convex",
+                loss("garg-roth").specification()
+            )
+        );
+    }
+    assert!(refusal("exponential", Solver::Mm).contains("has no finite curvature"));
+    let hinge = loss("hinge");
+    let objective = KernelObjective::new(&*hinge, &gram, data.labels()).unwrap();
+    assert!(objective.certificate(lambda(0.1), 0.0, &[0.0; 60]).is_err());
+
+    let lhs = loss("lhs");
+    let make = || KernelObjective::new(&*lhs, &gram, data.labels()).unwrap();
+    let message = |error: Error| error.to_string();
+    let none = path(&make(), &[], &Options::default(), &|_| {}).unwrap_err();
+    assert_eq!(message(none), "a path needs at least one lambda");
+    let options = Options { tolerance: -1.0, ..Options::default() };
+    assert_eq!(
+        message(fit(&make(), lambda(0.1), &options).unwrap_err()),
+        "the tolerance is -1, but must be a finite number greater than 0"
+    );
+    assert_eq!(
+        message(make().certificate(lambda(0.1), 0.0, &[0.0; 3]).unwrap_err()),
+        "coefficients: expected 60, found 3"
+    );
+    let few = data.labels().select(&[0, 1]);
+    assert_eq!(
+        message(KernelObjective::new(&*lhs, &gram, &few).unwrap_err()),
+        "labels: expected 60, found 2"
+    );
+    for weights in [vec![1.0; 3], vec![-1.0; 60], vec![f64::NAN; 60], vec![0.0; 60]] {
+        assert!(make().with_weights(&weights).is_err());
+    }
+}
+
+#[test]
+fn a_path_takes_lambdas_in_any_order_and_tells_the_observer() {
+    let data = circles();
+    let gram = gram("gaussian:sigma=1", data.design());
+    let lhs = loss("lhs");
+    let objective = KernelObjective::new(&*lhs, &gram, data.labels()).unwrap();
+    let seen = std::sync::Mutex::new(Vec::new());
+    let observer = |report: &Report| seen.lock().unwrap().push(report.objective);
+    let mixed = [lambda(0.01), lambda(1.0), lambda(0.1), lambda(1.0)];
+    for solver in [Solver::Newton, Solver::MmAccelerated] {
+        seen.lock().unwrap().clear();
+        let options = Options { solver, ..Options::default() };
+        let fits = path(&objective, &mixed, &options, &observer).unwrap();
+        let lambdas: Vec<f64> = fits.iter().map(|fit| fit.lambda.get()).collect();
+        assert_eq!(lambdas, [1.0, 0.1, 0.01]);
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.len(), 3);
+        assert!(fits.iter().zip(&*seen).all(|(fit, &seen)| close(
+            fit.report.objective,
+            seen,
+            1e-9
+        )));
+    }
+    let options = Options { tolerance: 1e-14, max_iterations: Some(1), ..Options::default() };
+    let report = fit(&objective, lambda(1e-6), &options).unwrap().report;
+    assert_eq!(report.status, Status::IterationLimit);
+    assert!(report.relative_gap > 1e-14);
+}
+
+fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
+}
+
+#[test]
+fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
+    let weights: Vec<f64> = (0..60).map(|i| f64::from(1 + i % 3)).collect();
+    let data = circles().with_weights(weights.clone()).unwrap();
+    let kernel = Gaussian::new(0.7).unwrap();
+    let gram = Gram::new(&kernel, data.design()).unwrap();
+    let loss = loss("lhs");
+    let training = Training { class_weights: ClassWeights::Balanced, ..Training::new(&*loss) };
+    let folds: Vec<usize> = (0..60).map(|i| (i / 2) % 4).collect();
+    let grid = lambda_grid(1.0, 1e-5, 12).unwrap();
+    let on = |threads| {
+        on_threads(threads, || cross_validate(&training, &data, &gram, &folds, &grid)).unwrap()
+    };
+    let curve = on(1);
+    assert_eq!(curve, on(2));
+    assert!(curve.certified.iter().all(|&certified| certified));
+    assert_eq!(curve.lambdas, grid);
+
+    let signs = data.labels().signs();
+    let total: f64 = weights.iter().sum();
+    let mut wrong = vec![0.0; 12];
+    for fold in 0..4 {
+        let (rest, held_out): (Vec<usize>, Vec<usize>) = (0..60).partition(|&i| folds[i] != fold);
+        let part = data.select(&rest);
+        // A matrix of its own, and scores without one.
+        let own = Gram::new(&kernel, part.design()).unwrap();
+        let fits = training_path(&training, &part, &own, &grid).unwrap();
+        for (k, fit) in fits.iter().enumerate() {
+            let test = data.design().select(&held_out);
+            let scores = combine(&kernel, &test, part.design(), &fit.coef).unwrap();
+            for (&i, score) in held_out.iter().zip(scores) {
+                if (score + fit.intercept > 0.0) != (signs[i] > 0.0) {
+                    wrong[k] += weights[i];
+                }
+            }
+        }
+    }
+    for (k, wrong) in wrong.iter().enumerate() {
+        assert!(close(curve.mean_error[k], wrong / total, 1e-12), "{k}");
+    }
+    assert!(curve.mean_error[curve.best] < 0.3, "{curve:?}");
+}
+
+#[test]
+fn cross_validation_refuses_folds_that_leave_a_class_out() {
+    let signs = (0..60).map(|i| if i < 20 { "yes" } else { "no" });
+    let labels = Labels::with_positive(&signs.collect::<Vec<_>>(), "yes").unwrap();
+    let data = Dataset::new(circles().design().clone(), labels).unwrap();
+    let gram = gram("gaussian:sigma=1", data.design());
+    let loss = loss("lhs");
+    let training = Training::new(&*loss);
+    let refusal = |folds: &[usize], gram: &Gram| {
+        cross_validate(&training, &data, gram, folds, &[lambda(0.1)]).unwrap_err().to_string()
+    };
+    let folds: Vec<usize> = (0..60).map(|i| if i < 20 { 1 } else { 2 * (i % 2) }).collect();
+    assert_eq!(
+        refusal(&folds, &gram),
+        "fold 2 holds every sample of class 'yes', so nothing is left to train on"
+    );
+    assert_eq!(refusal(&[0; 60], &gram), "cross-validation needs at least 2 folds, found 1");
+    assert_eq!(refusal(&[0; 6], &gram), "folds: expected 60, found 6");
+    assert_eq!(refusal(&folds, &gram.select(&[0, 1])), "rows: expected 2, found 60");
+}
