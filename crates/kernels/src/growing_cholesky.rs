@@ -21,6 +21,10 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
         GrowingCholesky { entries: Mat::zeros(capacity, capacity), order: 0 }
     }
 
+    pub(crate) fn order(&self) -> usize {
+        self.order
+    }
+
     /// Back to order 0.
     pub(crate) fn clear(&mut self) {
         self.order = 0;

@@ -38,6 +38,7 @@ pub mod features;
 mod gram;
 mod growing_cholesky;
 mod kernel;
+mod low_rank;
 mod newton;
 mod objective;
 mod path;

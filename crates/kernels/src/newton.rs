@@ -15,7 +15,7 @@ use margins_losses::MarginLoss;
 use margins_optim::solver_kit::{
     Descent, EmpiricalRisk, Ending, Margins, Minimizer, Point, minimize,
 };
-use margins_optim::{Certificate, Lambda, Options};
+use margins_optim::{Certificate, Lambda, Objective, Options};
 use nalgebra::DMatrix;
 
 use crate::preconditioner::Preconditioner;
@@ -63,7 +63,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
             margins: risk.margins(),
             gradient: vec![0.0; n],
             image: vec![0.0; n],
-            preconditioner: Preconditioner::new(n),
+            preconditioner: Preconditioner::new(matrix),
             radius: matrix.diagonal().max().max(0.0).sqrt(),
             indefinite: None,
             passes: 0,
@@ -95,6 +95,24 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     pub(crate) fn multiply(&mut self, x: &[f64], out: &mut [f64]) {
         symmetric::multiply(self.matrix, x, out);
         self.passes += 1;
+    }
+
+    /// A start for a large problem without one: the solution for the low-rank approximation of K, made a
+    /// point of K by the coefficients `-g/(2 lambda)` that a solution would have.
+    fn start(&mut self, lambda: Lambda) -> Option<Point> {
+        const ROUGHLY: f64 = 1e-3;
+        let design = self.preconditioner.low_rank()?.design()?;
+        let reduced = Objective::from_risk(self.risk.clone(), &design).ok()?;
+        let options = Options { tolerance: ROUGHLY, ..Options::default() };
+        let fit = margins_optim::fit(&reduced, lambda, &options).ok()?;
+        let mut products = vec![0.0; design.rows()];
+        design.multiply(&fit.coef, &mut products);
+        let intercept = self.margins.settle(&products, fit.intercept);
+        let mut coef = vec![0.0; products.len()];
+        self.margins.gradient(&mut coef);
+        coef.iter_mut().for_each(|a| *a /= -2.0 * lambda.get());
+        self.multiply(&coef, &mut products);
+        Some(Point { intercept, coef, products })
     }
 
     /// The Newton direction for given curvatures, solved ever more exactly, lowering `share`, until the
@@ -136,7 +154,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     /// returns `db`.
     fn solve(&mut self, equation: &Equation, share: f64, moves: &mut Moves) -> f64 {
         let (matrix, roots) = (self.matrix, &equation.roots);
-        self.preconditioner.extend(matrix, roots);
+        self.preconditioner.prepare(matrix, roots);
         let mut last = f64::INFINITY;
         loop {
             let outcome = equation.iterate(matrix, &self.preconditioner, share, moves);
@@ -226,6 +244,11 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
 
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        if point.coef.iter().all(|&a| a == 0.0)
+            && let Some(start) = self.start(lambda)
+        {
+            *point = start;
+        }
         minimize(self, lambda, point, options, limit)
     }
 
@@ -277,7 +300,7 @@ impl Equation {
         moves: &mut Moves,
     ) -> Outcome {
         let n = self.roots.len();
-        let most = Preconditioner::patience(matrix, &self.roots);
+        let most = preconditioner.patience(matrix, &self.roots);
         if self.roots.iter().zip(&moves.coef).any(|(&w, &z)| w == 0.0 && z != 0.0) {
             // A sample that has lost its curvature must not move, which changes all products.
             *moves = Moves::none(n);

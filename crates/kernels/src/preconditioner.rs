@@ -1,14 +1,81 @@
-//! The preconditioner of Newton's equations in sample space.
+//! Preconditioners of Newton's equations in sample space: approximations of
+//! `(I + W^(1/2) K W^(1/2))^(-1)`.
 
 use nalgebra::DMatrix;
 
 use crate::growing_cholesky::GrowingCholesky;
+use crate::low_rank::LowRank;
+
+/// Up to this many samples a factor of their whole matrix pays.
+const LARGEST_FACTOR: usize = 4000;
+
+/// By the number of samples: a factor kept from step to step, or a low rank made anew for each.
+pub(crate) enum Preconditioner {
+    Factor(SampleFactor),
+    LowRank(LowRank),
+}
+
+impl Preconditioner {
+    pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
+        let n = matrix.nrows();
+        if n <= LARGEST_FACTOR {
+            Preconditioner::Factor(SampleFactor::new(n))
+        } else {
+            Preconditioner::LowRank(LowRank::new(matrix))
+        }
+    }
+
+    /// Makes ready for a W, given the diagonal of `W^(1/2)`.
+    pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+        match self {
+            Preconditioner::Factor(factor) => factor.extend(matrix, roots),
+            Preconditioner::LowRank(low_rank) => low_rank.prepare(roots),
+        }
+    }
+
+    /// Applied to each residual. Several at once cost little more than one.
+    pub(crate) fn apply<const N: usize>(
+        &self,
+        roots: &[f64],
+        residuals: [&[f64]; N],
+    ) -> [Vec<f64>; N] {
+        match self {
+            Preconditioner::Factor(factor) => factor.apply(roots, residuals),
+            Preconditioner::LowRank(low_rank) => residuals.map(|residual| low_rank.apply(residual)),
+        }
+    }
+
+    /// Steps after which something else than going on has to be done.
+    pub(crate) fn patience(&self, matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
+        const MOST_STEPS: usize = 500;
+        match self {
+            Preconditioner::Factor(_) => SampleFactor::patience(matrix, roots),
+            Preconditioner::LowRank(_) => MOST_STEPS,
+        }
+    }
+
+    /// Accounts for steps taken. Says whether the preconditioner is a better one now.
+    pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
+        match self {
+            Preconditioner::Factor(factor) => factor.pay(matrix, roots, steps),
+            Preconditioner::LowRank(_) => false,
+        }
+    }
+
+    /// Features whose inner products approximate K, where there are any.
+    pub(crate) fn low_rank(&self) -> Option<&LowRank> {
+        match self {
+            Preconditioner::Factor(_) => None,
+            Preconditioner::LowRank(low_rank) => Some(low_rank),
+        }
+    }
+}
 
 /// The Cholesky factor of `K + W^(-1)` over some samples, at the W of the time when each was added.
 ///
 /// `I + W^(1/2) K W^(1/2) = W^(1/2) (K + W^(-1)) W^(1/2)`, and along a path `K + W^(-1)` hardly changes but
 /// for the samples that gain curvature: on the ray beyond separation W does not change at all.
-pub(crate) struct Preconditioner {
+pub(crate) struct SampleFactor {
     samples: Vec<usize>,
     /// Whether a sample is among these.
     contained: Vec<bool>,
@@ -56,10 +123,10 @@ impl Factor {
     }
 }
 
-impl Preconditioner {
+impl SampleFactor {
     /// Of no samples: the identity.
     pub(crate) fn new(n: usize) -> Self {
-        Preconditioner {
+        SampleFactor {
             samples: Vec::new(),
             contained: vec![false; n],
             factor: Factor::Single(GrowingCholesky::new(n)),

@@ -1,0 +1,124 @@
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use margins_data::Design;
+use nalgebra::DMatrix;
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use crate::growing_cholesky::GrowingCholesky;
+
+/// Landmarks, and with them the rank.
+const RANK: usize = 600;
+
+/// `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and `E` the diagonal that is left, in
+/// single precision, and by the Woodbury identity the inverse of `I + W^(1/2) (Z Z' + E) W^(1/2)`.
+pub(crate) struct LowRank {
+    /// `Z'`, rank x n.
+    features: Mat<f32>,
+    /// The diagonal of E.
+    remainder: Vec<f64>,
+    /// `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed.
+    scaled: Mat<f32>,
+    /// One over the root of `1 + W E`.
+    inverse_roots: Vec<f64>,
+    /// The factor of the identity plus the product of `scaled` with its transpose.
+    inner: GrowingCholesky<f32>,
+}
+
+impl LowRank {
+    pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
+        let n = matrix.nrows();
+        let rank = RANK.min(n);
+        // Any landmarks precondition; these are the same on every run.
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let landmarks = index::sample(&mut random, n, rank).into_vec();
+        // What a double matrix of deficient rank needs to be factorised in single precision.
+        let jitter = 1e-5 * matrix.diagonal().max();
+        let small = Mat::from_fn(rank, rank, |i, j| {
+            let k = matrix[(landmarks[i], landmarks[j])];
+            (if i == j { k + jitter } else { k }) as f32
+        });
+        let mut features = Mat::from_fn(rank, n, |k, i| matrix[(landmarks[k], i)] as f32);
+        match small.llt(Side::Lower) {
+            Ok(factor) => {
+                solve_lower_triangular_in_place(factor.L(), features.as_mut(), Par::Seq);
+            }
+            Err(_) => features.fill(0.0),
+        }
+        let remainder = (0..n).map(|i| {
+            let explained: f64 = features.col_as_slice(i).iter().map(|&z| f64::from(z * z)).sum();
+            (matrix[(i, i)] - explained).max(0.0)
+        });
+        LowRank {
+            remainder: remainder.collect(),
+            scaled: Mat::zeros(rank, n),
+            inverse_roots: vec![1.0; n],
+            inner: GrowingCholesky::new(rank),
+            features,
+        }
+    }
+
+    /// `Z`, one row a sample; `None` if it is not finite.
+    pub(crate) fn design(&self) -> Option<Design> {
+        let (rank, n) = (self.features.nrows(), self.features.ncols());
+        let features = DMatrix::from_fn(rank, n, |k, i| f64::from(self.features[(k, i)]));
+        Design::from_samples(features).ok()
+    }
+
+    pub(crate) fn prepare(&mut self, roots: &[f64]) {
+        let (rank, n) = (self.features.nrows(), self.features.ncols());
+        for i in 0..n {
+            let inverse = 1.0 / (1.0 + roots[i] * roots[i] * self.remainder[i]).sqrt();
+            self.inverse_roots[i] = inverse;
+            let factor = (roots[i] * inverse) as f32;
+            let features = self.features.col_as_slice(i);
+            let scaled = self.scaled.col_as_slice_mut(i);
+            scaled.iter_mut().zip(features).for_each(|(s, z)| *s = factor * z);
+        }
+        let mut gram: Mat<f32> = Mat::identity(rank, rank);
+        triangular::matmul(
+            gram.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            self.scaled.as_ref(),
+            BlockStructure::Rectangular,
+            self.scaled.transpose(),
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        self.inner.clear();
+        // Without a factor the diagonal alone preconditions.
+        self.inner.extend(rank, |i, j| gram[(i.max(j), i.min(j))]);
+    }
+
+    pub(crate) fn apply(&self, residual: &[f64]) -> Vec<f64> {
+        let n = residual.len();
+        let halved = || residual.iter().zip(&self.inverse_roots).map(|(r, s)| r * s);
+        // In single precision the entries need a common scale.
+        let scale = halved().fold(f64::MIN_POSITIVE, |scale, r| scale.max(r.abs()));
+        let right: Vec<f32> = halved().map(|r| (r / scale) as f32).collect();
+        let mut inner = vec![0.0f32; self.inner.order()];
+        let mut image = vec![0.0f32; n];
+        if !inner.is_empty() {
+            let rank = inner.len();
+            let column = MatMut::from_column_major_slice_mut(&mut inner, rank, 1);
+            let right = MatRef::from_column_major_slice(&right, n, 1);
+            product(column, self.scaled.as_ref(), right);
+            self.inner.solve(&mut inner);
+            let column = MatRef::from_column_major_slice(&inner, rank, 1);
+            let image = MatMut::from_column_major_slice_mut(&mut image, n, 1);
+            product(image, self.scaled.transpose(), column);
+        }
+        (right.iter().zip(&image).zip(&self.inverse_roots))
+            .map(|((r, p), s)| scale * s * f64::from(r - p))
+            .collect()
+    }
+}
+
+/// `out = a b`.
+fn product(out: MatMut<'_, f32>, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {
+    faer::linalg::matmul::matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
+}
