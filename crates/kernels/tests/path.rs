@@ -724,7 +724,7 @@ fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
 
     let signs = data.labels().signs();
     let total: f64 = weights.iter().sum();
-    let mut wrong = vec![0.0; 12];
+    let mut wrong = [0.0; 12];
     for fold in 0..4 {
         let (rest, held_out): (Vec<usize>, Vec<usize>) = (0..60).partition(|&i| folds[i] != fold);
         let part = data.select(&rest);
