@@ -389,6 +389,11 @@ proptest! {
             fit.coef.iter_mut().zip(&noise).for_each(|(a, z)| *a += size * z);
             let certificate = objective.certificate(lambda(at), fit.intercept, &fit.coef).unwrap();
             let value = value(&*loss, &gram, &y, Some(&weights), &fit);
+            if value == f64::INFINITY {
+                // The exponential loss overflows.
+                prop_assert_eq!(certificate.relative_gap(), f64::INFINITY);
+                continue;
+            }
             prop_assert!(close(certificate.objective, value, 1e-10), "{certificate:?} {value}");
             let slack = 1e-10 * (1.0 + best.objective.abs().max(value.abs()));
             prop_assert!(certificate.dual_objective() <= best.objective + slack, "{certificate:?} {best:?}");
@@ -719,7 +724,7 @@ fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
 
     let signs = data.labels().signs();
     let total: f64 = weights.iter().sum();
-    let mut wrong = vec![0.0; 12];
+    let mut wrong = [0.0; 12];
     for fold in 0..4 {
         let (rest, held_out): (Vec<usize>, Vec<usize>) = (0..60).partition(|&i| folds[i] != fold);
         let part = data.select(&rest);
