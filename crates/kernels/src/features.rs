@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::gram::combine_all;
+use crate::gram::{combine_all, diagonal};
 use crate::{Error, Gaussian, Gram, Kernel};
 
 /// How the landmarks of Nystrom features are drawn.
@@ -120,7 +120,8 @@ impl NystromMap {
         Ok(Design::from_samples(samples)?)
     }
 
-    /// `phi_i'(Phi'Phi + n lambda I)^(-1) phi_i`.
+    /// `phi_i'(Phi'Phi + n lambda I)^(-1) phi_i + (k_ii - phi_i'phi_i)/(n lambda)`: what the landmarks do not
+    /// explain of a sample counts as if no other sample explained it either.
     fn leverage_scores(
         &self,
         kernel: &dyn Kernel,
@@ -140,7 +141,13 @@ impl NystromMap {
         let samples = features.dense_samples().unwrap_or_default();
         let mut columns = DMatrix::from_column_slice(width, n, samples);
         factor.l_dirty().solve_lower_triangular_mut(&mut columns);
-        Ok(columns.column_iter().map(|x| x.norm_squared()).collect())
+        let explained = features.samples().map(|phi| phi.squared_norm());
+        let diagonal = diagonal(kernel, design)?;
+        Ok((columns.column_iter().zip(explained).zip(diagonal))
+            .map(|((x, explained), k)| {
+                x.norm_squared() + (k - explained).max(0.0) / (n as f64 * lambda)
+            })
+            .collect())
     }
 }
 

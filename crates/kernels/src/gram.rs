@@ -224,6 +224,27 @@ pub fn combine_all(
     Ok(out)
 }
 
+/// `k(x_i, x_i)` of every sample.
+///
+/// # Errors
+/// A kernel value that is not finite.
+pub(crate) fn diagonal(kernel: &dyn Kernel, design: &Design) -> Result<Vec<f64>, Error> {
+    let points = Points::new(design, &center(design))?;
+    let mut out = vec![0.0; points.len()];
+    for (i, out) in out.iter_mut().enumerate() {
+        let block = Block {
+            rows: &points,
+            first_row: i,
+            row_count: 1,
+            columns: &points,
+            first_column: i,
+            column_count: 1,
+        };
+        fill(kernel, &block, std::slice::from_mut(out))?;
+    }
+    Ok(out)
+}
+
 /// Calls `take(out, first_column, row_count, values)` for every block of a strip of rows, in the order of
 /// the columns; `out` holds `width` numbers a row, of which a strip gets its own.
 pub(crate) fn each_block(

@@ -68,11 +68,11 @@ impl LowRank {
     }
 
     pub(crate) fn prepare(&mut self, roots: &[f64]) {
-        let (rank, n) = (self.features.nrows(), self.features.ncols());
-        for i in 0..n {
-            let inverse = 1.0 / (1.0 + roots[i] * roots[i] * self.remainder[i]).sqrt();
+        let rank = self.features.nrows();
+        for (i, root) in roots.iter().enumerate() {
+            let inverse = 1.0 / (1.0 + root * root * self.remainder[i]).sqrt();
             self.inverse_roots[i] = inverse;
-            let factor = (roots[i] * inverse) as f32;
+            let factor = (root * inverse) as f32;
             let features = self.features.col_as_slice(i);
             let scaled = self.scaled.col_as_slice_mut(i);
             scaled.iter_mut().zip(features).for_each(|(s, z)| *s = factor * z);

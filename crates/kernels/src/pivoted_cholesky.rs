@@ -4,7 +4,7 @@ use margins_optim::solver_kit::{EmpiricalRisk, Ending};
 use margins_optim::{Lambda, Objective, Options, Report, Status};
 use nalgebra::{DMatrix, DVector};
 
-use crate::gram::combine_all;
+use crate::gram::{combine, combine_all, diagonal};
 use crate::{Error, Kernel, KernelFit};
 
 /// `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining diagonal entry as pivot: the
@@ -41,9 +41,7 @@ impl PivotedCholesky {
             return Err(margins_optim::Error::Tolerance(tolerance).into());
         }
         let n = design.rows();
-        let mut remaining = (0..n)
-            .map(|i| column(kernel, &design.select(&[i]), design, i).map(|value| value[0]))
-            .collect::<Result<Vec<f64>, Error>>()?;
+        let mut remaining = diagonal(kernel, design)?;
         if let Some(&square) = remaining.iter().find(|&&diagonal| diagonal < 0.0) {
             return Err(Error::Indefinite { square });
         }
@@ -58,7 +56,7 @@ impl PivotedCholesky {
             if left <= tolerance * trace || remaining[pivot] <= f64::EPSILON * trace {
                 break;
             }
-            let mut next = column(kernel, design, design, pivot)?;
+            let mut next = column(kernel, design, pivot)?;
             for earlier in &factor {
                 let share = earlier[pivot];
                 next.iter_mut().zip(earlier).for_each(|(k, z)| *k -= share * z);
@@ -149,7 +147,8 @@ impl PivotedCholesky {
             gradients.push(gradient);
         }
         let images = combine_all(kernel, design, design, &stack(&gradients))?;
-        let radius = self.radius(kernel, design)?;
+        let largest = diagonal(kernel, design)?.into_iter().fold(0.0, f64::max);
+        let radius = f64::sqrt(largest);
         Ok((fits.into_iter().zip(coefs).enumerate())
             .map(|(k, (fit, coef))| {
                 let dot = |a: &[f64], b: nalgebra::RowDVector<f64>| -> f64 {
@@ -174,24 +173,9 @@ impl PivotedCholesky {
             })
             .collect())
     }
-
-    /// Root of the largest kernel value of a sample with itself.
-    fn radius(&self, kernel: &dyn Kernel, design: &Design) -> Result<f64, Error> {
-        let mut largest = 0.0f64;
-        for i in 0..design.rows() {
-            largest = largest.max(column(kernel, &design.select(&[i]), design, i)?[0]);
-        }
-        Ok(largest.sqrt())
-    }
 }
 
-/// The kernel values of all samples of `rows` with sample `i` of `design`.
-fn column(
-    kernel: &dyn Kernel,
-    rows: &Design,
-    design: &Design,
-    i: usize,
-) -> Result<Vec<f64>, Error> {
-    let one = DMatrix::from_element(1, 1, 1.0);
-    Ok(combine_all(kernel, rows, &design.select(&[i]), &one)?.as_slice().to_vec())
+/// The kernel values of all samples with sample `i`.
+fn column(kernel: &dyn Kernel, design: &Design, i: usize) -> Result<Vec<f64>, Error> {
+    combine(kernel, design, &design.select(&[i]), &[1.0])
 }
