@@ -58,7 +58,7 @@ impl Gram {
             }
             Ok::<(), Error>(())
         })?;
-        matrix.fill_upper_triangle_with_lower_triangle();
+        mirror(&mut matrix);
         Ok(Gram { matrix })
     }
 
@@ -169,12 +169,27 @@ impl Gram {
 
 /// A zero matrix of order n, if the system has the memory.
 fn room_for(n: usize) -> Result<DMatrix<f64>, Error> {
-    let mut entries: Vec<f64> = Vec::new();
     let too_large = Error::TooLarge { n, gigabytes: 8e-9 * n as f64 * n as f64 };
     let Some(length) = n.checked_mul(n) else { return Err(too_large) };
-    entries.try_reserve_exact(length).map_err(|_| too_large)?;
-    entries.resize(length, 0.0);
-    Ok(DMatrix::from_vec(n, n, entries))
+    // Asked for first, as what follows aborts where there is none; zeros from the system come for free.
+    Vec::<f64>::new().try_reserve_exact(length).map_err(|_| too_large)?;
+    Ok(DMatrix::from_vec(n, n, vec![0.0; length]))
+}
+
+/// Fills the upper half from the lower one, tile by tile, so that both stay in the cache.
+fn mirror(matrix: &mut DMatrix<f64>) {
+    const TILE: usize = 32;
+    let n = matrix.nrows();
+    let entries = matrix.as_mut_slice();
+    for first_column in (0..n).step_by(TILE) {
+        for first_row in (first_column..n).step_by(TILE) {
+            for column in first_column..n.min(first_column + TILE) {
+                for row in first_row.max(column + 1)..n.min(first_row + TILE) {
+                    entries[row * n + column] = entries[column * n + row];
+                }
+            }
+        }
+    }
 }
 
 /// `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of `columns`, block by

@@ -204,7 +204,9 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
     ) -> (Point, f64) {
         // A step that leaves this share of the residual leaves about its square of the gap.
         let wanted = 0.1 * tolerance * certificate.objective.abs();
-        let mut share = (wanted / certificate.duality_gap).sqrt().clamp(1e-4, 0.01);
+        let mut share = (wanted / certificate.duality_gap)
+            .sqrt()
+            .clamp(1e-4, self.preconditioner.coarsest_share());
         let ridge = 2.0 * lambda.get();
         let mut curvatures = self.margins.curvatures().to_vec();
         let mut moves = Moves::none(curvatures.len());

@@ -54,6 +54,14 @@ impl Preconditioner {
         }
     }
 
+    /// The largest share of a residual that a solution should leave: less where a step costs little.
+    pub(crate) fn coarsest_share(&self) -> f64 {
+        match self {
+            Preconditioner::Factor(_) => 0.01,
+            Preconditioner::LowRank(_) => 0.1,
+        }
+    }
+
     /// Accounts for steps taken. Says whether the preconditioner is a better one now.
     pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
         match self {
