@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use margins::Approximation;
 use margins::optim::{Lambda, Solver, lambda_grid};
+use margins::{Approximation, LeaveOneOut};
 
 /// Binary classification with margin losses: every fit with a duality gap.
 #[derive(Debug, Parser)]
@@ -191,12 +191,33 @@ pub(crate) struct CvArguments {
     /// Number of stratified folds [default: 5]
     #[arg(long, value_name = "K", conflicts_with = "fold_column")]
     pub(crate) folds: Option<usize>,
+    /// Leave one sample out at a time instead of a fold (kernel classifiers): exact refits it, one-step
+    /// approximates that by one Newton step
+    #[arg(long, value_name = "HOW", conflicts_with_all = ["folds", "fold_column"], requires = "kernel")]
+    pub(crate) leave_one_out: Option<LeaveOneOutName>,
     /// Which lambda the final fit takes
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,
     /// Write the model of the final fit to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LeaveOneOutName {
+    /// A fit without each sample
+    Exact,
+    /// One Newton step towards it
+    OneStep,
+}
+
+impl From<LeaveOneOutName> for LeaveOneOut {
+    fn from(name: LeaveOneOutName) -> Self {
+        match name {
+            LeaveOneOutName::Exact => LeaveOneOut::Exact,
+            LeaveOneOutName::OneStep => LeaveOneOut::OneStep,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

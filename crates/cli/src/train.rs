@@ -145,6 +145,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     let data = arguments.data.dataset()?;
     let (folds, seed) = match data.folds() {
         Some(folds) => (folds.to_vec(), None),
+        None if arguments.leave_one_out.is_some() => ((0..data.rows()).collect(), None),
         None => {
             let count = arguments.folds.unwrap_or(DEFAULT_FOLDS);
             let folds = split::stratified_folds(data.labels(), count, train.seed);
@@ -153,7 +154,11 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     };
     let count = folds.iter().max().map_or(0, |last| last + 1);
     let lambdas = &arguments.grid.lambdas.0;
-    let paths = if train.kernel.is_none() { count + 1 } else { count };
+    let paths = match (arguments.leave_one_out, &train.kernel) {
+        (Some(_), _) => 1,
+        (None, Some(_)) => count,
+        (None, None) => count + 1,
+    };
     let bar = progress(lambdas.len() * paths);
     let observer = |_: &Report| bar.inc(1);
     let training = train.training(&*loss, &observer);
@@ -163,8 +168,11 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     };
     let solved = train.on_threads(|| {
         let prepared = train.prepare(registry, &data)?;
-        let (curve, fit) =
-            prepared.cross_validate(&training, &folds, lambdas, select).map_err(refusal)?;
+        let (curve, fit) = match arguments.leave_one_out {
+            Some(how) => prepared.leave_one_out(&training, lambdas, how.into(), select),
+            None => prepared.cross_validate(&training, &folds, lambdas, select),
+        }
+        .map_err(refusal)?;
         Ok((prepared, curve, fit))
     });
     bar.finish_and_clear();
@@ -213,6 +221,7 @@ fn refusal(error: margins::Error) -> Failure {
             }
         }
         margins::Error::ApproximatePrecomputed
+        | margins::Error::LeaveOneOut
         | margins::Error::Fourier(_)
         | margins::Error::Kernels(
             Kernels::Parameter { .. }

@@ -37,4 +37,4 @@ pub use margins_losses as losses;
 pub use margins_optim as optim;
 pub use model::Model;
 pub use registry::Registry;
-pub use space::{Approximation, Error, PRECOMPUTED, Prepared};
+pub use space::{Approximation, Error, LeaveOneOut, PRECOMPUTED, Prepared};

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use margins_data::{Dataset, Design, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{
-    Gaussian, Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky, SigmaRange,
+    Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky, SigmaRange,
 };
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit, Lambda, Training, cross_validate, error_curve};
@@ -111,6 +111,15 @@ impl FromStr for Approximation {
     }
 }
 
+/// How the fits without one sample are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaveOneOut {
+    /// Each anew, from the fit to all samples.
+    Exact,
+    /// By one Newton step from the fit to all samples: an approximation.
+    OneStep,
+}
+
 /// Why classifiers in a space cannot be fitted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -127,6 +136,9 @@ pub enum Error {
     /// Only a kernel that can be evaluated can be approximated.
     #[error("a precomputed kernel matrix cannot be approximated")]
     ApproximatePrecomputed,
+    /// Leaving one out is done in the function space of a kernel.
+    #[error("leave-one-out needs a kernel without approximation")]
+    LeaveOneOut,
     /// Random Fourier features exist for the Gaussian kernel.
     #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
     Fourier(String),
@@ -283,6 +295,40 @@ impl<'d> Prepared<'d> {
         let at = select(&curve);
         let fit = self.fit_along(training, &curve.lambdas, at)?;
         Ok((curve, fit))
+    }
+
+    /// The leave-one-out error along the lambdas, and the fit on all of the data at the one that `select`
+    /// takes, by its index. For exact kernel classifiers with a differentiable loss.
+    ///
+    /// # Errors
+    /// Another kind of classifier; as [`margins_kernels::leave_one_out`].
+    pub fn leave_one_out<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        lambdas: &[Lambda],
+        method: LeaveOneOut,
+        select: impl Fn(&ErrorCurve) -> usize,
+    ) -> Result<(ErrorCurve, Fit), Error> {
+        let Form::Gram { gram, .. } = &self.form else { return Err(Error::LeaveOneOut) };
+        let objective = KernelObjective::from_risk(training.risk(self.data)?, gram)?;
+        let (options, observer) = (&training.options, training.observer);
+        let mut fits = margins_kernels::path(&objective, lambdas, options, observer)?;
+        let mut scores = Vec::with_capacity(fits.len());
+        let mut converged = Vec::with_capacity(fits.len());
+        for fit in &fits {
+            let (without, all) = match method {
+                LeaveOneOut::Exact => margins_kernels::leave_one_out(&objective, fit, options)?,
+                LeaveOneOut::OneStep => {
+                    let scores = margins_kernels::one_step_leave_one_out(&objective, fit)?;
+                    (scores, fit.report.converged())
+                }
+            };
+            scores.push(without);
+            converged.push(all);
+        }
+        let curve = ErrorCurve::of_scores(self.data, &fits, &scores, &converged);
+        let fit = fits.swap_remove(select(&curve));
+        Ok((curve, into_fit(fit)))
     }
 
     /// The fit at one of the lambdas, by way of a few larger ones.

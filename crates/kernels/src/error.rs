@@ -136,6 +136,9 @@ pub enum Error {
         /// The negative square that proves it.
         square: f64,
     },
+    /// A kernel matrix plus a positive diagonal has no Cholesky factor.
+    #[error("the kernel matrix is not positive semidefinite, or its entries are too large to tell")]
+    NotDefinite,
     /// The optim crate refused something.
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),

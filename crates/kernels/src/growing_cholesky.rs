@@ -9,6 +9,7 @@ use faer::{Accum, Mat, MatMut, Par};
 
 /// The Cholesky factor of a symmetric matrix to which rows and columns are added: b of them at the
 /// cost of b substitutions, not of a new factorisation.
+#[derive(Clone)]
 pub(crate) struct GrowingCholesky<T: RealField> {
     /// The factor in the upper left corner of room for more.
     entries: Mat<T>,

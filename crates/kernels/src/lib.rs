@@ -38,6 +38,7 @@ pub mod features;
 mod gram;
 mod growing_cholesky;
 mod kernel;
+mod leave_one_out;
 mod low_rank;
 mod newton;
 mod objective;
@@ -57,6 +58,7 @@ pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
     Sum,
 };
+pub use leave_one_out::{leave_one_out, one_step_leave_one_out};
 pub use objective::KernelObjective;
 pub use path::{KernelFit, fit, path};
 pub use pivoted_cholesky::PivotedCholesky;

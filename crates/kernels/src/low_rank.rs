@@ -14,6 +14,7 @@ const RANK: usize = 600;
 
 /// `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and `E` the diagonal that is left, in
 /// single precision, and by the Woodbury identity the inverse of `I + W^(1/2) (Z Z' + E) W^(1/2)`.
+#[derive(Clone)]
 pub(crate) struct LowRank {
     /// `Z'`, rank x n.
     features: Mat<f32>,

@@ -56,6 +56,15 @@ pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
 
 impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     pub(crate) fn new(risk: &'o EmpiricalRisk<'o, L>, matrix: &'o DMatrix<f64>) -> Self {
+        Self::resume(risk, matrix, Preconditioner::new(matrix))
+    }
+
+    /// With what another solver on the same matrix has prepared.
+    pub(crate) fn resume(
+        risk: &'o EmpiricalRisk<'o, L>,
+        matrix: &'o DMatrix<f64>,
+        preconditioner: Preconditioner,
+    ) -> Self {
         let n = matrix.nrows();
         SampleNewton {
             risk,
@@ -63,11 +72,28 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
             margins: risk.margins(),
             gradient: vec![0.0; n],
             image: vec![0.0; n],
-            preconditioner: Preconditioner::new(matrix),
+            preconditioner,
             radius: matrix.diagonal().max().max(0.0).sqrt(),
             indefinite: None,
             passes: 0,
         }
+    }
+
+    pub(crate) fn preconditioner(&self) -> &Preconditioner {
+        &self.preconditioner
+    }
+
+    pub(crate) fn into_preconditioner(self) -> Preconditioner {
+        self.preconditioner
+    }
+
+    /// Makes the preconditioner fit the curvatures at a point.
+    pub(crate) fn factorize(&mut self, lambda: Lambda, point: &Point) {
+        self.margins.set(&point.products, point.intercept);
+        let curvatures = self.margins.curvatures();
+        let ridge = 2.0 * lambda.get();
+        let roots: Vec<f64> = curvatures.iter().map(|d| (d / ridge).sqrt()).collect();
+        self.preconditioner.renew(self.matrix, &roots);
     }
 
     /// Proof that K is not positive semidefinite, if the solver came across it.

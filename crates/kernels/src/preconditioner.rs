@@ -10,6 +10,7 @@ use crate::low_rank::LowRank;
 const LARGEST_FACTOR: usize = 4000;
 
 /// By the number of samples: a factor kept from step to step, or a low rank made anew for each.
+#[derive(Clone)]
 pub(crate) enum Preconditioner {
     Factor(SampleFactor),
     LowRank(LowRank),
@@ -31,6 +32,14 @@ impl Preconditioner {
             Preconditioner::Factor(factor) => factor.extend(matrix, roots),
             Preconditioner::LowRank(low_rank) => low_rank.prepare(roots),
         }
+    }
+
+    /// Makes ready for a W, with nothing kept of earlier ones.
+    pub(crate) fn renew(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+        if let Preconditioner::Factor(factor) = self {
+            factor.clear();
+        }
+        self.prepare(matrix, roots);
     }
 
     /// Applied to each residual. Several at once cost little more than one.
@@ -83,6 +92,7 @@ impl Preconditioner {
 ///
 /// `I + W^(1/2) K W^(1/2) = W^(1/2) (K + W^(-1)) W^(1/2)`, and along a path `K + W^(-1)` hardly changes but
 /// for the samples that gain curvature: on the ray beyond separation W does not change at all.
+#[derive(Clone)]
 pub(crate) struct SampleFactor {
     samples: Vec<usize>,
     /// Whether a sample is among these.
@@ -94,6 +104,7 @@ pub(crate) struct SampleFactor {
 
 /// In single precision, at half the memory and time, unless the matrix is too near to singular for
 /// it: a preconditioner need not be exact.
+#[derive(Clone)]
 enum Factor {
     Single(GrowingCholesky<f32>),
     Double(GrowingCholesky<f64>),

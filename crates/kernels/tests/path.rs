@@ -6,7 +6,7 @@ use std::path::Path;
 use margins_data::{Dataset, Design, Labels};
 use margins_kernels::{
     Error, Gaussian, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, combine,
-    cross_validate, fit, path, training_path,
+    cross_validate, fit, leave_one_out, one_step_leave_one_out, path, training_path,
 };
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::{
@@ -766,4 +766,49 @@ fn cross_validation_refuses_folds_that_leave_a_class_out() {
     assert_eq!(refusal(&[0; 60], &gram), "cross-validation needs at least 2 folds, found 1");
     assert_eq!(refusal(&[0; 6], &gram), "folds: expected 60, found 6");
     assert_eq!(refusal(&folds, &gram.select(&[0, 1])), "rows: expected 2, found 60");
+}
+
+/// Without one sample: the refits from a common start are those from scratch, and for the squared loss, whose
+/// Newton step is the whole way, so is the one step.
+#[test]
+fn leaving_one_out_is_a_fit_without_it() {
+    let n = 24;
+    let rows: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..3).map(|j| ((i * (j + 2) + j) as f64 * 0.7).sin()).collect()).collect();
+    let signs: Vec<f64> =
+        rows.iter().map(|x| if x[0] * x[1] + 0.2 * x[2] > 0.0 { 1.0 } else { -1.0 }).collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = Labels::from_signs(signs).unwrap();
+    let gram = Gram::new(&Gaussian::new(0.8).unwrap(), &design).unwrap();
+    let losses: [&dyn MarginLoss; 3] =
+        [&margins_losses::Squared, &margins_losses::LeakyHockeyStick, &margins_losses::Logistic];
+    let options = Options { tolerance: 1e-12, ..Options::default() };
+    for (loss, intercept) in losses.into_iter().flat_map(|loss| [(loss, true), (loss, false)]) {
+        let mut objective = KernelObjective::new(loss, &gram, &labels).unwrap();
+        if !intercept {
+            objective = objective.without_intercept();
+        }
+        for lambda in [0.1, 1e-3] {
+            let lambda = Lambda::new(lambda).unwrap();
+            let whole = fit(&objective, lambda, &options).unwrap();
+            let (exact, converged) = leave_one_out(&objective, &whole, &options).unwrap();
+            let one_step = one_step_leave_one_out(&objective, &whole).unwrap();
+            let case = format!("{} {lambda} {intercept}", loss.specification());
+            assert!(converged, "{case}");
+            for i in 0..n {
+                let mut weights = vec![1.0; n];
+                weights[i] = 0.0;
+                let mut without =
+                    KernelObjective::new(loss, &gram, &labels).unwrap().with_weights(&weights);
+                if !intercept {
+                    without = without.map(KernelObjective::without_intercept);
+                }
+                let without = fit(&without.unwrap(), lambda, &options).unwrap();
+                let score = without.scores(&gram.cross_of(&[i], &(0..n).collect::<Vec<_>>()))[0];
+                assert!((score - exact[i]).abs() < 1e-4, "{case}: {score} {}", exact[i]);
+                let near = if loss.name() == "squared" { 1e-6 } else { 0.6 * (1.0 + score.abs()) };
+                assert!((score - one_step[i]).abs() < near, "{case}: {score} {}", one_step[i]);
+            }
+        }
+    }
 }

@@ -43,6 +43,35 @@ pub struct ErrorCurve {
 }
 
 impl ErrorCurve {
+    /// The curve of scores that samples got without having been trained on, `scores[k][i]` that of sample i
+    /// at the k-th lambda, beside the fits on all of the data: every sample is a fold. `converged[k]` says
+    /// whether the fits that the scores come from did.
+    ///
+    /// # Panics
+    /// If there is not one list of scores and one `converged` a fit, and one score a sample.
+    pub fn of_scores<F: Fitted>(
+        data: &Dataset,
+        fits: &[F],
+        scores: &[Vec<f64>],
+        converged: &[bool],
+    ) -> Self {
+        assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one a fit");
+        let lambdas: Vec<Lambda> = fits.iter().map(Fitted::lambda).collect();
+        let signs = data.labels().signs();
+        let held_out = |i: usize| HeldOut {
+            weight: data.weights().map_or(1.0, |weights| weights[i]),
+            lambdas: lambdas.clone(),
+            errors: (scores.iter())
+                .map(|scores| f64::from((scores[i] > 0.0) != (signs[i] > 0.0)))
+                .collect(),
+            relative_gaps: vec![0.0; fits.len()],
+            converged: converged.to_vec(),
+        };
+        let mut curve = summarize(&(0..signs.len()).map(held_out).collect::<Vec<_>>());
+        curve.include(fits);
+        curve
+    }
+
     /// Takes the fits on all of the data, one a lambda, into the gaps.
     fn include<F: Fitted>(&mut self, fits: &[F]) {
         for (k, fit) in fits.iter().enumerate() {
