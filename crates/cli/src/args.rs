@@ -191,6 +191,9 @@ pub(crate) struct CvArguments {
     /// Number of stratified folds [default: 5]
     #[arg(long, value_name = "K", conflicts_with = "fold_column")]
     pub(crate) folds: Option<usize>,
+    /// Kernels to choose from beside --kernel, each as there; may be repeated
+    #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with = "leave_one_out")]
+    pub(crate) or_kernel: Vec<String>,
     /// Leave one sample out at a time instead of a fold (kernel classifiers): exact refits it, one-step
     /// approximates that by one Newton step
     #[arg(long, value_name = "HOW", conflicts_with_all = ["folds", "fold_column"], requires = "kernel")]

@@ -1,6 +1,7 @@
 //! The JSON documents; `docs/json.md` describes them. Fields are added, never renamed or removed,
 //! without a new version.
 
+use margins::Prepared;
 use margins::data::Dataset;
 use margins::optim::{ErrorCurve, Fit, Status};
 use serde::Serialize;
@@ -137,6 +138,9 @@ pub(crate) struct CvDocument<'a> {
     /// The seed of the fold assignment; null if the data say the folds.
     pub(crate) seed: Option<u64>,
     pub(crate) all_certified: bool,
+    /// The kernels that there were to choose from; empty for linear classifiers.
+    pub(crate) kernels: &'a [KernelDocument],
+    /// Of the kernel chosen.
     pub(crate) lambdas: Vec<CvLambdaDocument>,
     pub(crate) best_lambda: f64,
     pub(crate) one_standard_error_lambda: f64,
@@ -153,12 +157,35 @@ pub(crate) struct CvLambdaDocument {
     certified: bool,
 }
 
+/// What cross-validation found out about a kernel.
+#[derive(Serialize)]
+pub(crate) struct KernelDocument {
+    pub(crate) kernel: String,
+    pub(crate) best_lambda: f64,
+    pub(crate) least_error: f64,
+    pub(crate) standard_error: f64,
+    pub(crate) all_certified: bool,
+}
+
+impl KernelDocument {
+    /// `None` for linear classifiers.
+    pub(crate) fn new(prepared: &Prepared<'_>, curve: &ErrorCurve) -> Option<Self> {
+        Some(KernelDocument {
+            kernel: prepared.kernel_specification()?,
+            best_lambda: curve.lambdas[curve.best].get(),
+            least_error: curve.mean_error[curve.best],
+            standard_error: curve.standard_error[curve.best],
+            all_certified: curve.certified.iter().all(|&certified| certified),
+        })
+    }
+}
+
 impl<'a> CvDocument<'a> {
     pub(crate) fn new(
         data: DataDocument,
         training: TrainDocument,
         (folds, seed): (usize, Option<u64>),
-        curve: &ErrorCurve,
+        (curve, kernels): (&ErrorCurve, &'a [KernelDocument]),
         selection: &impl clap::ValueEnum,
         fit: &'a Fit,
     ) -> Self {
@@ -178,6 +205,7 @@ impl<'a> CvDocument<'a> {
             training,
             folds,
             seed,
+            kernels,
             all_certified: curve.certified.iter().all(|&certified| certified),
             lambdas,
             best_lambda: curve.lambdas[curve.best].get(),

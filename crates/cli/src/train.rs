@@ -13,7 +13,7 @@ use crate::args::{
     ClassWeight, CvArguments, FitArguments, OutputFormat, PathArguments, Selection, TrainArguments,
 };
 use crate::document::{
-    CvDocument, DataDocument, FitDocument, PathDocument, TrainDocument, VERSION,
+    CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
 };
 use crate::table::{Table, facts, gap, number, percent};
 use crate::{Failure, emit, keep_input};
@@ -48,12 +48,19 @@ impl TrainArguments {
     fn prepare<'d>(&self, registry: &Registry, data: &'d Dataset) -> Result<Prepared<'d>, Failure> {
         match &self.kernel {
             None => Ok(Prepared::linear(data)),
-            Some(kernel) => {
-                let (kernels, seed) = (&registry.kernels, self.seed);
-                Prepared::for_kernel(kernel, self.approx, kernels, data, self.standardize, seed)
-                    .map_err(refusal)
-            }
+            Some(kernel) => self.prepare_kernel(kernel, registry, data),
         }
+    }
+
+    fn prepare_kernel<'d>(
+        &self,
+        kernel: &str,
+        registry: &Registry,
+        data: &'d Dataset,
+    ) -> Result<Prepared<'d>, Failure> {
+        let (kernels, seed) = (&registry.kernels, self.seed);
+        Prepared::for_kernel(kernel, self.approx, kernels, data, self.standardize, seed)
+            .map_err(refusal)
     }
 
     fn loss(&self, registry: &Registry) -> Result<Box<dyn MarginLoss>, Failure> {
@@ -159,7 +166,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
         (None, Some(_)) => count,
         (None, None) => count + 1,
     };
-    let bar = progress(lambdas.len() * paths);
+    let bar = progress(lambdas.len() * paths * (1 + arguments.or_kernel.len()));
     let observer = |_: &Report| bar.inc(1);
     let training = train.training(&*loss, &observer);
     let select = |curve: &ErrorCurve| match arguments.select {
@@ -167,16 +174,30 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
         Selection::OneSe => curve.one_standard_error,
     };
     let solved = train.on_threads(|| {
-        let prepared = train.prepare(registry, &data)?;
-        let (curve, fit) = match arguments.leave_one_out {
-            Some(how) => prepared.leave_one_out(&training, lambdas, how.into(), select),
-            None => prepared.cross_validate(&training, &folds, lambdas, select),
+        let solve = |prepared: &Prepared<'_>| {
+            let solved = match arguments.leave_one_out {
+                Some(how) => prepared.leave_one_out(&training, lambdas, how.into(), select),
+                None => prepared.cross_validate(&training, &folds, lambdas, select),
+            };
+            solved.map_err(refusal)
+        };
+        let mut chosen = Vec::new();
+        let mut best: Option<(Prepared<'_>, ErrorCurve, Fit)> = None;
+        let kernels =
+            arguments.or_kernel.iter().map(|kernel| train.prepare_kernel(kernel, registry, &data));
+        for prepared in std::iter::once(train.prepare(registry, &data)).chain(kernels) {
+            let prepared = prepared?;
+            let (curve, fit) = solve(&prepared)?;
+            chosen.extend(KernelDocument::new(&prepared, &curve));
+            let least = |curve: &ErrorCurve| curve.mean_error[curve.best];
+            if best.as_ref().is_none_or(|(_, other, _)| least(&curve) < least(other)) {
+                best = Some((prepared, curve, fit));
+            }
         }
-        .map_err(refusal)?;
-        Ok((prepared, curve, fit))
+        best.map(|best| (best, chosen)).ok_or_else(|| Failure::usage("no kernel to choose from"))
     });
     bar.finish_and_clear();
-    let (prepared, curve, fit) = solved?;
+    let ((prepared, curve, fit), kernels) = solved?;
     let certified = curve.certified.iter().copied();
     warn_if_uncertified(certified.chain([fit.report.converged()]));
     if let Some(path) = &arguments.out {
@@ -190,7 +211,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
                 DataDocument::new(job.name, &data),
                 job.training_document(),
                 (count, seed),
-                &curve,
+                (&curve, &kernels),
                 &arguments.select,
                 &fit,
             );
@@ -201,6 +222,10 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
             emit(None, |out| {
                 facts(out, &job.describe())?;
                 writeln!(out)?;
+                if kernels.len() > 1 {
+                    kernel_table(&kernels).write(out)?;
+                    writeln!(out)?;
+                }
                 cv_table(&curve).write(out)?;
                 writeln!(out)?;
                 facts(out, &lines)
@@ -367,6 +392,20 @@ fn describe_cv(curve: &ErrorCurve, folds: usize) -> Vec<(&'static str, String)> 
         ("best lambda", at(curve.best)),
         ("one-SE lambda", at(curve.one_standard_error)),
     ]
+}
+
+fn kernel_table(kernels: &[KernelDocument]) -> Table {
+    let mut table = Table::new(&["kernel", "best lambda", "error %", "se", ""]);
+    for kernel in kernels {
+        table.row(vec![
+            kernel.kernel.clone(),
+            number(kernel.best_lambda),
+            percent(kernel.least_error),
+            percent(kernel.standard_error),
+            if kernel.all_certified { String::new() } else { "not certified".to_owned() },
+        ]);
+    }
+    table
 }
 
 fn cv_table(curve: &ErrorCurve) -> Table {
