@@ -213,22 +213,29 @@ impl Panel {
             LowerLeft, LowerMiddle, LowerRight, UpperLeft, UpperMiddle, UpperRight,
         };
         let share = |value: f64, (low, high): (f64, f64)| (value - low) / (high - low);
+        // Lines may run below the labels where there are samples, samples may not.
+        let samples = |series: &&Series| matches!(series.style, Style::Dots(_));
+        let any = self.series.iter().any(|series| samples(&series));
+        let size = if any { (0.45, 0.35) } else { (0.34, 0.4) };
         let crowd = |left: f64, low: f64| {
-            let points = self.series.iter().flat_map(|series| &series.points);
-            points
+            let shown = self.series.iter().filter(|series| !any || samples(series));
+            shown
+                .flat_map(|series| &series.points)
                 .filter(|point| {
                     let (x, y) = (share(point.0, self.x.range), share(point.1, self.y.range));
-                    (left..left + 0.34).contains(&x) && (low..low + 0.4).contains(&y)
+                    let (from_left, from_low) =
+                        (x - left * (1.0 - size.0), y - low * (1.0 - size.1));
+                    (0.0..size.0).contains(&from_left) && (0.0..size.1).contains(&from_low)
                 })
                 .count()
         };
         let places = [
-            (UpperRight, crowd(0.66, 0.6)),
-            (UpperLeft, crowd(0.0, 0.6)),
-            (LowerRight, crowd(0.66, 0.0)),
+            (UpperRight, crowd(1.0, 1.0)),
+            (UpperLeft, crowd(0.0, 1.0)),
+            (LowerRight, crowd(1.0, 0.0)),
             (LowerLeft, crowd(0.0, 0.0)),
-            (UpperMiddle, crowd(0.33, 0.6)),
-            (LowerMiddle, crowd(0.33, 0.0)),
+            (UpperMiddle, crowd(0.5, 1.0)),
+            (LowerMiddle, crowd(0.5, 0.0)),
         ];
         places.into_iter().min_by_key(|(_, crowd)| *crowd).map_or(UpperRight, |(place, _)| place)
     }

@@ -128,11 +128,7 @@ fn all_rows() -> impl Iterator<Item = Row> {
 }
 
 /// The centres of an example, with their Bayes error in percent.
-fn mixture(
-    simulated: &Simulated,
-    seed: u64,
-    at: usize,
-) -> Result<(GaussianMixture, f64), Failure> {
+fn mixture(simulated: &Simulated, seed: u64, at: usize) -> Result<(GaussianMixture, f64), Failure> {
     /// Percentage points.
     const NEAR: f64 = 0.1;
     const MOST_DRAWS: usize = 20_000;
@@ -200,4 +196,80 @@ fn introduction(
          [errata](../errata.md)."
             .to_owned(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::read_to_string;
+    use std::path::Path;
+
+    use super::run;
+    use crate::leaky_hockey_stick::comparison::Settings;
+
+    /// The smallest rows of the table.
+    fn settings(folder: &Path, threads: usize, seed: u64) -> Settings {
+        Settings {
+            out: folder.to_owned(),
+            trials: 100,
+            quick: true,
+            threads,
+            seed,
+            only: vec!["example1-50-".to_owned()],
+        }
+    }
+
+    fn read(folder: &Path, ending: &str) -> String {
+        read_to_string(folder.join(format!("lhs-table1.{ending}"))).expect("a file of the run")
+    }
+
+    /// Shares among 10000 samples: no digit of them depends on the platform.
+    #[test]
+    fn a_quick_run_keeps_its_numbers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        run(&settings(folder.path(), 1, 1)).expect("a run");
+        let journal = read(folder.path(), "journal");
+        let errors = journal.lines().skip(1).map(|line| {
+            let cells: Vec<&str> = line.split(' ').collect();
+            [cells[0], cells[1], cells[2], cells[6]].join(" ")
+        });
+        insta::assert_snapshot!("quick", errors.collect::<Vec<_>>().join("\n"));
+        insta::assert_snapshot!("quick table", read(folder.path(), "csv"));
+    }
+
+    #[test]
+    fn a_run_that_was_killed_resumes_with_the_same_numbers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        run(&settings(path, 2, 5)).expect("a run");
+        let outputs = || ["csv", "md"].map(|ending| read(path, ending));
+        let (expected, journal) = (outputs(), read(path, "journal"));
+        // Killed before the first line, within it, after it, within a trial, and between two.
+        let ends: Vec<usize> = journal.match_indices('\n').map(|(at, _)| at + 1).collect();
+        for length in [0, 7, ends[0], ends[2] + 20, ends[3] - 1, ends[4]] {
+            std::fs::write(path.join("lhs-table1.journal"), &journal[..length]).expect("a file");
+            for name in ["lhs-table1.csv", "lhs-table1.md"] {
+                std::fs::remove_file(path.join(name)).expect("a table");
+            }
+            run(&settings(path, 1, 5)).expect("the rest of the run");
+            assert_eq!(outputs(), expected, "from {length} bytes");
+            let sorted = |text: &str| {
+                let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            assert_eq!(sorted(&read(path, "journal")), sorted(&journal), "from {length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_run_with_other_arguments_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        std::fs::write(path.join("lhs-table1.journal"), "lhs-table1 seed=1\n").expect("a file");
+        let other = run(&settings(path, 1, 2)).expect_err("a refusal").to_string();
+        let nothing = Settings { only: vec!["example4".to_owned()], ..settings(path, 1, 1) };
+        let nothing = run(&nothing).expect_err("a refusal").to_string();
+        let refusals = format!("{other}\n{nothing}").replace(&path.display().to_string(), "FOLDER");
+        insta::assert_snapshot!(refusals);
+    }
 }

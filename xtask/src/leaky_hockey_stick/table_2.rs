@@ -77,7 +77,9 @@ impl Published {
         let (n, p) = (data.rows(), data.columns());
         if (n, p) != (self.n, self.p) {
             let expected = format!("{} x {}", self.n, self.p);
-            return Err(format!("{}: {n} x {p}, not {expected} as published", path.display()).into());
+            return Err(
+                format!("{}: {n} x {p}, not {expected} as published", path.display()).into()
+            );
         }
         Ok(Some(data))
     }
@@ -135,7 +137,8 @@ fn draw(data: &Dataset, random: &mut ChaCha8Rng) -> Result<Samples, Failure> {
             return Ok(Samples { train, test, seed: draw_seed(random) });
         }
     }
-    Err(format!("{MOST_DRAWS} random splits, and none has {FOLDS} samples a class to train on").into())
+    Err(format!("{MOST_DRAWS} random splits, and none has {FOLDS} samples a class to train on")
+        .into())
 }
 
 fn standardized(train: Dataset, test: Dataset) -> Result<(Dataset, Dataset), Failure> {
@@ -176,4 +179,46 @@ fn introduction(settings: &Settings, missing: &[&str]) -> Vec<String> {
         paragraphs.push(format!("Not there, and left out: {}.", missing.join(", ")));
     }
     paragraphs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, run};
+    use crate::leaky_hockey_stick::comparison::Settings;
+
+    #[test]
+    fn data_sets_are_read_and_missing_ones_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        let mut text: String = (1..7).map(|column| format!("x{column},")).collect();
+        text += "label\n";
+        for row in 0..345 {
+            let cells: String =
+                (1..7).map(|k| format!("{:.3},", f64::from(row * k).sin())).collect();
+            text += &format!("{cells}{}\n", if row % 3 == 0 { 1 } else { -1 });
+        }
+        let write = |text: &str| std::fs::write(path.join("bupa.csv"), text).expect("a file");
+        write(&text);
+        let settings = Settings {
+            out: path.join("out"),
+            trials: 2,
+            quick: false,
+            threads: 1,
+            seed: 1,
+            only: vec!["bupa-linear".to_owned()],
+        };
+        let arguments = Arguments { settings, data_dir: path.to_owned() };
+        run(&arguments).expect("a run");
+        let table = std::fs::read_to_string(path.join("out/lhs-table2.md")).expect("a table");
+        assert!(table.contains("left out: Arrhythmia, Australian, Banknote, Biodeg, Chess,"));
+        assert!(table.contains("| Bupa, 345 x 6 | linear |"), "{table}");
+
+        // Other data of the same shape, and data of another.
+        write(&text.replace("0.841", "0.842"));
+        let other = run(&arguments).expect_err("a refusal").to_string();
+        assert!(other.contains("the trials are those of"), "{other}");
+        write(&text[..text.trim_end().rfind('\n').expect("lines") + 1]);
+        let shape = run(&arguments).expect_err("a refusal").to_string();
+        assert!(shape.ends_with("bupa.csv: 344 x 6, not 345 x 6 as published"), "{shape}");
+    }
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use margins::data::Dataset;
 use margins::data::generate::{Example, GaussianMixture};
 use margins::data::split::stratified_folds;
-use margins::data::Dataset;
 use margins::losses::LeakyHockeyStick;
 use margins::model::write_atomically;
 use margins::optim::{Training, cross_validate};
@@ -51,9 +51,8 @@ struct Measured {
 
 /// Writes the times as CSV and Markdown.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut csv = String::from(
-        "samples,n,p,space,seconds,certified_lambdas,lambdas,worst_relative_gap\n",
-    );
+    let mut csv =
+        String::from("samples,n,p,space,seconds,certified_lambdas,lambdas,worst_relative_gap\n");
     let mut markdown = format!(
         "# lhs-timing\n\nSeconds to tune the leaky hockey stick classifier by {FOLDS}-fold \
          cross-validation over 100 lambdas and to fit it at the one selected: median of {} runs on \

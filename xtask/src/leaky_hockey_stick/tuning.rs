@@ -22,7 +22,7 @@ pub(crate) const FOLDS: usize = 5;
 
 /// Most steps of a support vector machine at one lambda: with those the source stops both algorithms, and
 /// without a limit a linear machine at the smallest lambdas takes minutes.
-pub(crate) const MACHINE_STEPS: usize = 10_000;
+pub(crate) const MACHINE_STEPS: usize = 100_000;
 
 /// Relative duality gap that a support vector machine is to reach. An error rate does not see more digits.
 const MACHINE_TOLERANCE: f64 = 1e-3;
@@ -139,8 +139,7 @@ pub(crate) fn compare(samples: &Samples, space: Space) -> Result<Trial, Failure>
     let folds = stratified_folds(train.labels(), FOLDS, samples.seed)?;
     let grid = lambdas()?;
     let test = |curve: &ErrorCurve, fit: &KernelFit| {
-        let mut scores =
-            combine(&*kernel, samples.test.design(), train.design(), &fit.coef)?;
+        let mut scores = combine(&*kernel, samples.test.design(), train.design(), &fit.coef)?;
         scores.iter_mut().for_each(|score| *score += fit.intercept);
         tested(curve, &scores, samples.test.labels(), fit.report.converged())
     };
