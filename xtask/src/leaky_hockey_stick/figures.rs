@@ -167,7 +167,8 @@ fn bayes_boundary(mixture: &GaussianMixture, width: f64, height: f64) -> Points 
     };
     let crossing = |a: (f64, f64, f64), b: (f64, f64, f64)| {
         let share = a.2 / (a.2 - b.2);
-        ((a.2 > 0.0) != (b.2 > 0.0)).then(|| (a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1)))
+        let between = (a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1));
+        ((a.2 > 0.0) != (b.2 > 0.0)).then_some(between)
     };
     let mut points = Points::new();
     for i in 0..SQUARES {

@@ -51,17 +51,19 @@ struct Measured {
 
 /// Writes the times as CSV and Markdown.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
     let mut csv =
         String::from("samples,n,p,space,seconds,certified_lambdas,lambdas,worst_relative_gap\n");
     let mut markdown = format!(
         "# lhs-timing\n\nSeconds to tune the leaky hockey stick classifier by {FOLDS}-fold \
-         cross-validation over 100 lambdas and to fit it at the one selected: median of {} runs on \
-         {} (0: one a core) threads, kernel matrix included. *Certified* are the lambdas at which the fits of all folds \
-         reached the tolerance.\n\n| samples | n | p | space | seconds | certified | worst relative gap |\n\
+         cross-validation over 100 lambdas and to fit it at the one selected, kernel matrix \
+         included: median of {} runs, threads: {}. *Certified* are the lambdas at which the fits of \
+         all folds reached the tolerance.\n\n\
+         | samples | n | p | space | seconds | certified | worst relative gap |\n\
          | --- | --: | --: | --- | --: | --: | --: |\n",
-        arguments.repetitions, arguments.threads
+        arguments.repetitions,
+        pool.current_num_threads()
     );
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
     for (at, (title, example)) in EXAMPLES.into_iter().enumerate() {
         let mut random = stream(arguments.seed, at as u32, 0);
         let mixture = GaussianMixture::example(example, draw_seed(&mut random))?;
