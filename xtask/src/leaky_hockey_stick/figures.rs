@@ -48,12 +48,12 @@ pub(crate) fn figure_3() -> Result<Figure, Box<dyn Error>> {
     Ok(Figure { name: "lhs-fig3", panels: vec![panel] })
 }
 
-/// Four geometries: the first two of a sequence of separable draws whose separators nearly agree, and the
-/// first two whose separators do not.
+/// Four geometries: the first two of a sequence of separable draws whose separators nearly agree,
+/// and the first two whose separators do not.
 ///
-/// Theorem 3 and both definitions of a margin in section 3.3 are without an intercept, so that
-/// all separators go through the origin. Of *ten samples from each distribution* we take ten from each normal
-/// distribution, thirty a class.
+/// Theorem 3 and both definitions of a margin in section 3.3 are without an intercept, so that all
+/// separators go through the origin. Of *ten samples from each distribution* we take ten from each
+/// normal distribution, thirty a class.
 pub(crate) fn figure_2(seed: u64) -> Result<Figure, Failure> {
     /// Degrees between separators that nearly agree, at most, and between others, at least.
     const NEAR: f64 = 3.0;
@@ -156,8 +156,8 @@ fn through_the_origin(normal: f64, width: f64, height: f64) -> Points {
     vec![(-reach * x, -reach * y), (reach * x, reach * y)]
 }
 
-/// Where both classes are equally likely: the zero line of the logarithm of the ratio of their densities, by
-/// linear interpolation on the two triangles of every square of a grid.
+/// Where both classes are equally likely: the zero line of the logarithm of the ratio of their
+/// densities, by linear interpolation on the two triangles of every square of a grid.
 fn bayes_boundary(mixture: &GaussianMixture, width: f64, height: f64) -> Points {
     const SQUARES: usize = 120;
     let at = |k: usize, reach: f64| (2.0 * k as f64 / SQUARES as f64 - 1.0) * reach;

@@ -1,9 +1,9 @@
 //! Figure 2: separators of the plane, through the origin as in section 3.3 of the source.
 //!
-//! A direction is an angle `t`, `u(t) = (cos t, sin t)`, and the margin of sample i is
-//! `y_i <x_i, u(t)> = |x_i| cos(t - phi_i)` with `phi_i` the angle of `y_i x_i`. The directions that
-//! separate are those within a quarter turn of every `phi_i`, an open interval, on which the
-//! logarithm of every margin is concave in `t`.
+//! A direction is an angle `t`, `u(t) = (cos t, sin t)`, and the margin of sample i is `y_i <x_i,
+//! u(t)> = |x_i| cos(t - phi_i)` with `phi_i` the angle of `y_i x_i`. The directions that separate
+//! are those within a quarter turn of every `phi_i`, an open interval, on which the logarithm of
+//! every margin is concave in `t`.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -45,9 +45,9 @@ impl Geometry {
         Err(format!("none of {MOST_DRAWS} samples is separable through the origin").into())
     }
 
-    /// The direction of the largest product of margins, on the unit circle itself: the derivative of
-    /// the sum of logarithms, `- sum_i tan(t - phi_i)`, falls from infinity to minus infinity over the
-    /// interval, and bisection finds where it vanishes.
+    /// The direction of the largest product of margins, on the unit circle itself: the derivative
+    /// of the sum of logarithms, `- sum_i tan(t - phi_i)`, falls from infinity to minus infinity
+    /// over the interval, and bisection finds where it vanishes.
     pub(crate) fn product_of_margins(&self) -> f64 {
         let slope = |t: f64| -> f64 { angles(&self.data).map(|phi| -(t - phi).tan()).sum() };
         let (mut low, mut high) = self.interval;
@@ -60,8 +60,8 @@ impl Geometry {
         }
     }
 
-    /// The same as the limit of the leaky hockey stick classifier without intercept: once all margins
-    /// are beyond 1 its direction does not change any more (theorem 3 of the source).
+    /// The same as the limit of the leaky hockey stick classifier without intercept: once all
+    /// margins are beyond 1 its direction does not change any more (theorem 3 of the source).
     pub(crate) fn limit_of_the_path(&self) -> Result<f64, Failure> {
         let objective = Objective::of(&LeakyHockeyStick, &self.data)?.without_intercept();
         let options = Options { tolerance: 1e-12, ..Options::default() };
@@ -70,8 +70,8 @@ impl Geometry {
         self.inside(fit.coef[1].atan2(fit.coef[0]))
     }
 
-    /// The direction of the largest least margin: the support vector machine without intercept, once
-    /// lambda is so small that no sample is within the margin.
+    /// The direction of the largest least margin: the support vector machine without intercept,
+    /// once lambda is so small that no sample is within the margin.
     pub(crate) fn largest_margin(&self) -> Result<f64, Failure> {
         let gram = Gram::new(&Linear, self.data.design())?;
         let signs = self.data.labels().signs();
@@ -116,8 +116,8 @@ fn angles(data: &Dataset) -> impl Iterator<Item = f64> + '_ {
     samples(data).map(|([x, y], sign)| (sign * y).atan2(sign * x))
 }
 
-/// The angles within a quarter turn of all those of `y_i x_i`, if there are any: the largest gap between these
-/// is more than half a turn.
+/// The angles within a quarter turn of all those of `y_i x_i`, if there are any: the largest gap
+/// between these is more than half a turn.
 fn separating_angles(data: &Dataset) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = angles(data).collect();
     sorted.sort_by(f64::total_cmp);

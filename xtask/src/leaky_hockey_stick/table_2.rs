@@ -1,8 +1,9 @@
 //! Table 2: data sets of the UCI repository.
 //!
-//! Per trial two thirds of the rows, at random, are for training and the others for testing, as in the
-//! source. Whether it scales features is not said. Here they are centred and scaled by the means and
-//! standard deviations of the training rows, for both classifiers, as kernlab does for the machine.
+//! Per trial two thirds of the rows, at random, are for training and the others for testing, as in
+//! the source. Whether it scales features is not said. Here they are centred and scaled by the
+//! means and standard deviations of the training rows, for both classifiers, as kernlab does for
+//! the machine.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Failure;
 use super::comparison::{Comparison, Row, Settings, draw_seed, published};
-use super::tuning::{FOLDS, Samples, Space};
+use super::tuning::{FOLDS, Samples, Space, protocol};
 
 const TEST_SHARE: f64 = 1.0 / 3.0;
 
@@ -100,9 +101,10 @@ pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Fa
     let comparison = Comparison {
         name: "lhs-table2",
         arguments: format!(
-            "lhs-table2 seed={} data={:016x}",
+            "lhs-table2 seed={} data={:016x} {}",
             settings.seed,
-            fingerprint(read.iter().flatten())
+            fingerprint(read.iter().flatten()),
+            protocol()
         ),
         rows: &rows,
         introduction: introduction(settings, &missing),
@@ -124,8 +126,8 @@ fn rows_of(at: usize) -> impl Iterator<Item = Row> {
     })
 }
 
-/// A random split, standardised. One that leaves the training rows fewer samples of a class than there
-/// are folds is drawn again.
+/// A random split, standardised. One that leaves the training rows fewer samples of a class than
+/// there are folds is drawn again.
 fn draw(data: &Dataset, random: &mut ChaCha8Rng) -> Result<Samples, Failure> {
     const MOST_DRAWS: usize = 1000;
     for _ in 0..MOST_DRAWS {

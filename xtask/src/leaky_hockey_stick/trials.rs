@@ -1,9 +1,10 @@
 //! Many trials in parallel, with a journal of the finished ones.
 //!
 //! The journal is a text file. Its first line names the arguments that the trials depend on; every
-//! other line is one finished trial, written and synchronised as soon as it is there. A line without its end, as
-//! a process killed in mid-write leaves it, is cut off when the journal is opened. Numbers are written in
-//! the shortest form that reads back the same, so that a resumed run gives what one in one go gives.
+//! other line is one finished trial, written and synchronised as soon as it is there. A line
+//! without its end, as a process killed in mid-write leaves it, is cut off when the journal is
+//! opened. Numbers are written in the shortest form that reads back the same, so that a resumed run
+//! gives what one in one go gives.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -32,7 +33,8 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
     /// Reads the journal, or makes a new one.
     ///
     /// # Errors
-    /// A journal of other arguments, with a line that is none of its own, or in use by another process.
+    /// A journal of other arguments, with a line that is none of its own, or in use by another
+    /// process.
     fn open(path: &Path, arguments: &str) -> Result<Self, Failure> {
         let name = path.display();
         let mut file =
@@ -88,8 +90,8 @@ fn parse<T: FromStr<Err = String>>(line: &str) -> Result<(Key, T), String> {
     Ok(((row, number), cell("results")?.parse()?))
 }
 
-/// Runs what the journal at `path` does not have of `keys` on `threads` threads (0 for one a core); the
-/// trials come back in the order of the keys.
+/// Runs what the journal at `path` does not have of `keys` on `threads` threads (0 for one a core);
+/// the trials come back in the order of the keys.
 ///
 /// # Errors
 /// Those of the journal and of the trials; the trials finished before are kept.

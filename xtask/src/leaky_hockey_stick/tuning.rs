@@ -20,11 +20,12 @@ use super::Failure;
 /// Folds of the cross-validation.
 pub(crate) const FOLDS: usize = 5;
 
-/// Most steps of a support vector machine at one lambda: with those the source stops both algorithms, and
-/// without a limit a linear machine at the smallest lambdas takes minutes.
+/// Most steps of a support vector machine at one lambda: with those the source stops both
+/// algorithms, and without a limit a linear machine at the smallest lambdas takes minutes.
 pub(crate) const MACHINE_STEPS: usize = 100_000;
 
-/// Relative duality gap that a support vector machine is to reach. An error rate does not see more digits.
+/// Relative duality gap that a support vector machine is to reach. An error rate does not see more
+/// digits.
 const MACHINE_TOLERANCE: f64 = 1e-3;
 
 /// Every so many lambdas are on the path that leads to the selected one.
@@ -123,6 +124,15 @@ impl FromStr for Trial {
         }
         Ok(Trial { lhs: tested(&cells[..4])?, svm: tested(&cells[4..])? })
     }
+}
+
+/// What the results depend on beside the samples, for the journal.
+pub(crate) fn protocol() -> String {
+    let (from, to, count) = DEFAULT_GRID;
+    format!(
+        "folds={FOLDS} lambdas={from:e}:{to:e}:{count} machine-steps={MACHINE_STEPS} \
+         machine-tolerance={MACHINE_TOLERANCE:e}"
+    )
 }
 
 /// The 100 lambdas of the authors' package, 1 down to 1e-7.
