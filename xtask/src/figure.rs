@@ -25,6 +25,10 @@ pub(crate) enum Style {
     Guide(usize),
     /// Separate points, such as roots.
     Marks,
+    /// Samples, in the colour of this number.
+    Dots(usize),
+    /// Every two points are the ends of a piece of a curve, in the colour of this number.
+    Pieces(usize),
 }
 
 pub(crate) struct Panel {
@@ -44,6 +48,20 @@ pub(crate) struct Axis {
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) panels: Vec<Panel>,
+}
+
+/// Steps of a curve.
+const STEPS: usize = 200;
+
+/// A function at evenly spaced points of a range, both ends included.
+pub(crate) fn curve(range: (f64, f64), f: impl Fn(f64) -> f64) -> Points {
+    let at = |k: usize| range.0 + (range.1 - range.0) * k as f64 / STEPS as f64;
+    (0..=STEPS).map(|k| (at(k), f(at(k)))).collect()
+}
+
+/// A curve with its name.
+pub(crate) fn line(name: impl Into<String>, points: Points) -> Series {
+    Series { name: name.into(), points, style: Style::Line }
 }
 
 const PANEL: (u32, u32) = (470, 360);
@@ -150,6 +168,25 @@ impl Panel {
                             )
                         });
                 }
+                Style::Dots(number) => {
+                    let colour = COLOURS[number % COLOURS.len()];
+                    chart
+                        .draw_series(inside.map(|point| Circle::new(point, 2, colour.filled())))?
+                        .label(label)
+                        .legend(move |(x, y)| Circle::new((x + 9, y), 3, colour.filled()));
+                }
+                Style::Pieces(number) => {
+                    let colour = COLOURS[number % COLOURS.len()];
+                    let pieces = series.points.chunks_exact(2);
+                    chart
+                        .draw_series(
+                            pieces.map(|ends| PathElement::new(ends, colour.stroke_width(1))),
+                        )?
+                        .label(label)
+                        .legend(move |(x, y)| {
+                            PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(1))
+                        });
+                }
                 Style::Marks => {
                     let colour = COLOURS[1];
                     chart
@@ -176,23 +213,46 @@ impl Panel {
             LowerLeft, LowerMiddle, LowerRight, UpperLeft, UpperMiddle, UpperRight,
         };
         let share = |value: f64, (low, high): (f64, f64)| (value - low) / (high - low);
+        // Lines may run below the labels where there are samples, samples may not.
+        let samples = |series: &&Series| matches!(series.style, Style::Dots(_));
+        let any = self.series.iter().any(|series| samples(&series));
+        let size = if any { (0.45, 0.35) } else { (0.34, 0.4) };
         let crowd = |left: f64, low: f64| {
-            let points = self.series.iter().flat_map(|series| &series.points);
-            points
+            let shown = self.series.iter().filter(|series| !any || samples(series));
+            shown
+                .flat_map(|series| &series.points)
                 .filter(|point| {
                     let (x, y) = (share(point.0, self.x.range), share(point.1, self.y.range));
-                    (left..left + 0.34).contains(&x) && (low..low + 0.4).contains(&y)
+                    let (from_left, from_low) =
+                        (x - left * (1.0 - size.0), y - low * (1.0 - size.1));
+                    (0.0..size.0).contains(&from_left) && (0.0..size.1).contains(&from_low)
                 })
                 .count()
         };
         let places = [
-            (UpperRight, crowd(0.66, 0.6)),
-            (UpperLeft, crowd(0.0, 0.6)),
-            (LowerRight, crowd(0.66, 0.0)),
+            (UpperRight, crowd(1.0, 1.0)),
+            (UpperLeft, crowd(0.0, 1.0)),
+            (LowerRight, crowd(1.0, 0.0)),
             (LowerLeft, crowd(0.0, 0.0)),
-            (UpperMiddle, crowd(0.33, 0.6)),
-            (LowerMiddle, crowd(0.33, 0.0)),
+            (UpperMiddle, crowd(0.5, 1.0)),
+            (LowerMiddle, crowd(0.5, 0.0)),
         ];
         places.into_iter().min_by_key(|(_, crowd)| *crowd).map_or(UpperRight, |(place, _)| place)
     }
+}
+
+/// The CSV of a figure for a snapshot: every twentieth row, numbers to ten digits, because what the last
+/// ones are is the platform's business.
+#[cfg(test)]
+pub(crate) fn digest(figure: &Figure) -> String {
+    let shorten = |line: &str| -> String {
+        let cell = |cell: &str| match cell.parse::<f64>() {
+            Ok(number) => format!("{number:.9e}"),
+            Err(_) => cell.to_owned(),
+        };
+        line.split(',').map(cell).collect::<Vec<_>>().join(",")
+    };
+    let text = figure.csv();
+    let rows: Vec<String> = text.lines().step_by(20).map(shorten).collect();
+    rows.join("\n")
 }

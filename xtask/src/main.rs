@@ -2,6 +2,7 @@
 
 mod compare;
 mod figure;
+mod leaky_hockey_stick;
 mod margin_pursuit;
 mod msrv;
 mod pictures;
@@ -10,7 +11,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Automation of the margins workspace")]
@@ -25,13 +26,11 @@ enum Task {
     Msrv,
     /// Draw every loss with its derivative into docs/pictures
     Pictures,
-    /// Compute a figure of a paper as CSV and SVG
+    /// Compute a figure or a table of a paper
     Experiment {
-        /// Which figure
+        /// Which one
+        #[command(subcommand)]
         name: Experiment,
-        /// Folder for the files
-        #[arg(long, default_value = "report")]
-        out: PathBuf,
     },
     /// Time cross-validated linear paths against MM as published with its own stopping rule
     Compare {
@@ -44,28 +43,70 @@ enum Task {
     },
 }
 
-/// Figures of the papers.
-#[derive(Clone, Copy, ValueEnum)]
+/// Figures and tables of the papers.
+#[derive(Subcommand)]
 enum Experiment {
     /// rho with its derivatives
-    MarginPursuitFig1,
+    MarginPursuitFig1(Folder),
     /// H, Psi and its inverse over the level and the scale
-    MarginPursuitFig2,
+    MarginPursuitFig2(Folder),
     /// The double-cube condition with its roots
-    MarginPursuitFig6,
+    MarginPursuitFig6(Folder),
     /// The single-cube conditions with their roots
-    MarginPursuitFig7,
+    MarginPursuitFig7(Folder),
+    /// The leaky hockey stick loss beside the hinge loss
+    LhsFig1(Folder),
+    /// Separators with the largest least margin and with the largest product of margins
+    LhsFig2(Separators),
+    /// The losses between the line and the leaky hockey stick
+    LhsFig3(Folder),
+    /// Classifiers on simulated examples
+    LhsTable1(leaky_hockey_stick::comparison::Settings),
+    /// Classifiers on data sets
+    LhsTable2(leaky_hockey_stick::table_2::Arguments),
+    /// Times along the number of samples
+    LhsTiming(leaky_hockey_stick::timing::Arguments),
+}
+
+#[derive(Args)]
+struct Folder {
+    /// Folder for the files
+    #[arg(long, default_value = "report")]
+    out: PathBuf,
+}
+
+#[derive(Args)]
+struct Separators {
+    #[command(flatten)]
+    folder: Folder,
+    /// Seed of centres and samples
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 impl Experiment {
-    fn run(self, out: &Path) -> Outcome {
-        let figure = match self {
-            Experiment::MarginPursuitFig1 => margin_pursuit::figure_1(),
-            Experiment::MarginPursuitFig2 => margin_pursuit::figure_2()?,
-            Experiment::MarginPursuitFig6 => margin_pursuit::figure_6()?,
-            Experiment::MarginPursuitFig7 => margin_pursuit::figure_7()?,
-        };
-        figure.write(out)
+    fn run(&self) -> Outcome {
+        use leaky_hockey_stick::{figures, table_1, table_2, timing};
+        match self {
+            Experiment::MarginPursuitFig1(to) => margin_pursuit::figure_1().write(&to.out),
+            Experiment::MarginPursuitFig2(to) => margin_pursuit::figure_2()?.write(&to.out),
+            Experiment::MarginPursuitFig6(to) => margin_pursuit::figure_6()?.write(&to.out),
+            Experiment::MarginPursuitFig7(to) => margin_pursuit::figure_7()?.write(&to.out),
+            Experiment::LhsFig1(to) => figures::figure_1().write(&to.out),
+            Experiment::LhsFig2(Separators { folder, seed }) => {
+                figures::figure_2(*seed).map_err(leaky_hockey_stick::here)?.write(&folder.out)
+            }
+            Experiment::LhsFig3(to) => figures::figure_3()?.write(&to.out),
+            Experiment::LhsTable1(settings) => {
+                table_1::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::LhsTable2(arguments) => {
+                table_2::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::LhsTiming(arguments) => {
+                timing::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+        }
     }
 }
 
@@ -73,7 +114,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Msrv => msrv::check(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
-        Task::Experiment { name, out } => name.run(&out),
+        Task::Experiment { name } => name.run(),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
     };
     match result {

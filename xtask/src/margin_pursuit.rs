@@ -7,9 +7,7 @@ use margins::calibration::MarginPursuitPsi;
 use margins::calibration::cubic::getroot;
 use margins::losses::catoni::{SATURATION, psi, psi_prime, rho};
 
-use crate::figure::{Axis, Figure, Panel, Points, Series, Style};
-
-const STEPS: usize = 200;
+use crate::figure::{Axis, Figure, Panel, Series, Style, curve, line};
 
 /// The levels of figure 2 at scale 1.
 const LEVELS: [(&str, f64); 5] = [
@@ -19,15 +17,6 @@ const LEVELS: [(&str, f64); 5] = [
     ("gamma = sqrt(2) + 0.11", SQRT_2 + 0.11),
     ("gamma = 2 sqrt(2)", 2.0 * SQRT_2),
 ];
-
-fn curve(range: (f64, f64), f: impl Fn(f64) -> f64) -> Points {
-    let at = |k: usize| range.0 + (range.1 - range.0) * k as f64 / STEPS as f64;
-    (0..=STEPS).map(|k| (at(k), f(at(k)))).collect()
-}
-
-fn line(name: impl Into<String>, points: Points) -> Series {
-    Series { name: name.into(), points, style: Style::Line }
-}
 
 /// Colours of the guides at the level and at its distance from sqrt 2.
 const LEVEL: Style = Style::Guide(4);
@@ -201,21 +190,7 @@ pub(crate) fn figure_7() -> Result<Figure, Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::{figure_1, figure_2, figure_6, figure_7};
-    use crate::figure::Figure;
-
-    /// Every twentieth row, numbers to ten digits: what the last ones are is the platform's business.
-    fn digest(figure: &Figure) -> String {
-        let shorten = |line: &str| -> String {
-            let cell = |cell: &str| match cell.parse::<f64>() {
-                Ok(number) => format!("{number:.9e}"),
-                Err(_) => cell.to_owned(),
-            };
-            line.split(',').map(cell).collect::<Vec<_>>().join(",")
-        };
-        let text = figure.csv();
-        let rows: Vec<String> = text.lines().step_by(20).map(shorten).collect();
-        rows.join("\n")
-    }
+    use crate::figure::digest;
 
     #[test]
     fn figures_keep_their_numbers() {

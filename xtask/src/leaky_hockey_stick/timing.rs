@@ -1,0 +1,125 @@
+//! Times of tuning and fitting along n, as the time columns of table 2 have them for data sets:
+//! cross-validation over 100 lambdas and the fit at the one selected. Times of the source belong to
+//! its machine and are not repeated here.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use margins::data::Dataset;
+use margins::data::generate::{Example, GaussianMixture};
+use margins::data::split::stratified_folds;
+use margins::losses::LeakyHockeyStick;
+use margins::model::write_atomically;
+use margins::optim::{Training, cross_validate};
+use margins_kernels::{Gaussian, Gram, SigmaRange};
+
+use super::Failure;
+use super::comparison::{draw_seed, stream};
+use super::tuning::{FOLDS, Space, kernel_classifier, lambdas};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Folder for the tables
+    #[arg(long, default_value = "report")]
+    out: PathBuf,
+    /// Numbers of samples
+    #[arg(long, value_delimiter = ',', default_values_t = [50, 90, 200, 900])]
+    sizes: Vec<usize>,
+    /// Repetitions, of which the median counts
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// Threads, 0 for one a core
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Seed of the samples and the folds
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+const EXAMPLES: [(&str, Example); 2] =
+    [("example 1", Example::One), ("example 3, sigma = sqrt(10)", Example::ThreeCorrected)];
+
+/// How long a classifier took, and what it is worth.
+struct Measured {
+    seconds: f64,
+    /// Lambdas at which every fit reached its tolerance.
+    certified: usize,
+    lambdas: usize,
+    worst_relative_gap: f64,
+}
+
+/// Writes the times as CSV and Markdown.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
+    let mut csv =
+        String::from("samples,n,p,space,seconds,certified_lambdas,lambdas,worst_relative_gap\n");
+    let mut markdown = format!(
+        "# lhs-timing\n\nSeconds to tune the leaky hockey stick classifier by {FOLDS}-fold \
+         cross-validation over 100 lambdas and to fit it at the one selected, kernel matrix \
+         included: median of {} runs, threads: {}. *Certified* are the lambdas at which the fits of \
+         all folds reached the tolerance.\n\n\
+         | samples | n | p | space | seconds | certified | worst relative gap |\n\
+         | --- | --: | --: | --- | --: | --: | --: |\n",
+        arguments.repetitions,
+        pool.current_num_threads()
+    );
+    for (at, (title, example)) in EXAMPLES.into_iter().enumerate() {
+        let mut random = stream(arguments.seed, at as u32, 0);
+        let mixture = GaussianMixture::example(example, draw_seed(&mut random))?;
+        for &n in &arguments.sizes {
+            let data = mixture.sample(n, draw_seed(&mut random))?;
+            let p = data.columns();
+            for space in Space::BOTH {
+                let Measured { seconds, certified, lambdas, worst_relative_gap } =
+                    pool.install(|| median(&data, space, arguments))?;
+                let name = space.name();
+                csv += &format!(
+                    "\"{title}\",{n},{p},{name},{seconds},{certified},{lambdas},{worst_relative_gap}\n"
+                );
+                markdown += &format!(
+                    "| {title} | {n} | {p} | {name} | {seconds:.3} | {certified} of {lambdas} | \
+                     {worst_relative_gap:.1e} |\n"
+                );
+            }
+        }
+    }
+    std::fs::create_dir_all(&arguments.out)?;
+    for (ending, text) in [("csv", csv), ("md", markdown)] {
+        let path = arguments.out.join(format!("lhs-timing.{ending}"));
+        write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// The run with the median time.
+fn median(data: &Dataset, space: Space, arguments: &Arguments) -> Result<Measured, Failure> {
+    let mut runs = (0..arguments.repetitions)
+        .map(|_| measure(data, space, arguments.seed))
+        .collect::<Result<Vec<_>, _>>()?;
+    runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    Ok(runs.swap_remove(runs.len() / 2))
+}
+
+fn measure(data: &Dataset, space: Space, seed: u64) -> Result<Measured, Failure> {
+    let folds = stratified_folds(data.labels(), FOLDS, seed)?;
+    let grid = lambdas()?;
+    let start = Instant::now();
+    let curve = match space {
+        Space::Linear => {
+            cross_validate(&Training::new(&LeakyHockeyStick), data, &folds, &grid)?.curve
+        }
+        Space::Gaussian => {
+            let kernel = Gaussian::new(SigmaRange::of(data.design(), seed)?.middle())?;
+            let gram = Gram::new(&kernel, data.design())?;
+            kernel_classifier(data, &gram, &folds, &grid)?.0
+        }
+    };
+    Ok(Measured {
+        seconds: start.elapsed().as_secs_f64(),
+        certified: curve.certified.iter().filter(|&&certified| certified).count(),
+        lambdas: grid.len(),
+        worst_relative_gap: curve.worst_relative_gap.iter().copied().fold(0.0, f64::max),
+    })
+}
