@@ -209,14 +209,7 @@ fn machines(gram: &Gram, labels: &Labels, grid: &[Lambda]) -> Result<Vec<KernelF
         max_iterations: Some(MACHINE_STEPS),
         ..Options::default()
     };
-    let fits = svm::path(gram.matrix(), labels.signs(), None, true, grid, &options)?;
-    let as_kernel_fit = |svm::SvmFit { lambda, intercept, coef, report }| KernelFit {
-        lambda,
-        intercept,
-        coef,
-        report,
-    };
-    Ok(fits.into_iter().map(as_kernel_fit).collect())
+    svm::path(gram.matrix(), labels.signs(), None, true, grid, &options)
 }
 
 /// A few lambdas down to the selected one: a fit there from nothing would take longer.
