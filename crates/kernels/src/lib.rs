@@ -63,3 +63,7 @@ pub use objective::KernelObjective;
 pub use path::{KernelFit, fit, path};
 pub use pivoted_cholesky::PivotedCholesky;
 pub use registry::KernelRegistry;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;
