@@ -49,6 +49,8 @@ pub(crate) struct TrainDocument {
     intercept: bool,
     standardize: bool,
     class_weight: &'static str,
+    /// Of landmarks, frequencies, sigma from the data, and folds unless the data say them.
+    seed: u64,
 }
 
 impl TrainDocument {
@@ -65,6 +67,7 @@ impl TrainDocument {
                 ClassWeight::None => "none",
                 ClassWeight::Balanced => "balanced",
             },
+            seed: arguments.seed,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use margins::data::{Dataset, Standardizer};
+use margins::model::Basis;
 use margins::{Model, Registry};
 use serde::Serialize;
 
@@ -196,9 +197,17 @@ fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Resu
                 ("objective", number(training.objective)),
                 ("relative gap", format!("{}{state}", gap(training.relative_gap))),
                 ("intercept", number(model.intercept)),
-                ("coefficients", model.columns().to_string()),
+                ("coefficients", model.coef.len().to_string()),
             ],
         )?;
+        if let Some(basis) = &model.basis {
+            let (kernel, of) = match basis {
+                Basis::Kernel { kernel, .. } => (kernel, "samples"),
+                Basis::Fourier { kernel, .. } => (kernel, "random Fourier features"),
+            };
+            let functions = format!("of {of} with {} features", model.columns());
+            return facts(out, &[("kernel", kernel.clone()), ("functions", functions)]);
+        }
         writeln!(out)?;
         let mut order: Vec<usize> = (0..model.columns()).collect();
         order.sort_by(|&i, &j| model.coef[j].abs().total_cmp(&model.coef[i].abs()));

@@ -246,6 +246,7 @@ fn refusal(error: margins::Error) -> Failure {
             }
         }
         margins::Error::ApproximatePrecomputed
+        | margins::Error::StandardizePrecomputed
         | margins::Error::LeaveOneOut
         | margins::Error::Fourier(_)
         | margins::Error::Kernels(
@@ -253,6 +254,7 @@ fn refusal(error: margins::Error) -> Failure {
             | Kernels::UnknownKernel { .. }
             | Kernels::UnknownParameter { .. }
             | Kernels::MissingParameter { .. }
+            | Kernels::MaybeIndefinite(_)
             | Kernels::Syntax { .. },
         ) => Failure::usage(error),
         _ => Failure::job(error),
@@ -266,7 +268,8 @@ fn warn_if_uncertified(converged: impl Iterator<Item = bool>) {
     if missed > 0 {
         eprintln!(
             "warning: at {missed} of {all} lambdas a fit missed the tolerance of its duality gap; \
-             --standardize, another --solver or more --max-iterations may help"
+             --standardize, another --solver, more --max-iterations or a smaller tolerance of an \
+             approximation may help"
         );
     }
 }

@@ -441,6 +441,8 @@ fn a_kernel_model_scores_like_its_fit() {
         assert_eq!(fitted["converged"], true, "{space:?}");
         let predictions =
             workshop.json(&["predict", "--model", "model.json", "--data", "data.csv"]);
+        let inspected = workshop.output(&["inspect", "--model", "model.json"]);
+        assert!(inspected.contains("kernel"), "{inspected}");
         let table = workshop.output(&[&fit[..5], space].concat());
         let wrong = predictions["metrics"]["error"].as_f64().expect("labels");
         assert!(table.contains(&format!("training error  {:.2} %", 100.0 * wrong)), "{table}");

@@ -240,10 +240,10 @@ impl Basis {
     fn check(&self) -> Result<(), String> {
         let (Basis::Kernel { scales, .. } | Basis::Fourier { scales, .. }) = self;
         if let Some(scales) = scales
-            && (scales.len() != self.columns() || !scales.iter().all(|s| s.is_finite()))
+            && (scales.len() != self.columns() || !scales.iter().all(|s| s.is_finite() && *s > 0.0))
         {
             return Err(format!(
-                "its {} scales are not finite numbers for its {} features",
+                "its {} scales are not finite positive numbers for its {} features",
                 scales.len(),
                 self.columns()
             ));
@@ -354,7 +354,7 @@ impl Model {
         model.check().map_err(refuse)?;
         let losses = &registry.losses;
         losses.parse(&model.loss).map_err(|source| Error::Loss { path: name(), source })?;
-        if let Some(Basis::Kernel { kernel, .. }) = &model.basis {
+        if let Some(Basis::Kernel { kernel, .. } | Basis::Fourier { kernel, .. }) = &model.basis {
             let kernel = registry.kernels.parse(kernel);
             kernel.map_err(|source| Error::Kernel { path: name(), source })?;
         }

@@ -10,6 +10,7 @@ use margins_kernels::{
     Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky, SigmaRange,
 };
 use margins_losses::MarginLoss;
+use margins_optim::solver_kit::EmpiricalRisk;
 use margins_optim::{ErrorCurve, Fit, Lambda, Training, cross_validate, error_curve};
 use nalgebra::DMatrix;
 
@@ -47,12 +48,12 @@ impl fmt::Display for Approximation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Approximation::None => write!(f, "none"),
-            Approximation::Cholesky { tolerance } => write!(f, "cholesky:tol={tolerance}"),
+            Approximation::Cholesky { tolerance } => write!(f, "cholesky:tol={tolerance:?}"),
             Approximation::Nystrom { landmarks, leverage: None } => {
                 write!(f, "nystrom:m={landmarks}")
             }
             Approximation::Nystrom { landmarks, leverage: Some(lambda) } => {
-                write!(f, "nystrom:m={landmarks},leverage={lambda}")
+                write!(f, "nystrom:m={landmarks},leverage={lambda:?}")
             }
             Approximation::Fourier { features } => write!(f, "rff:m={features}"),
         }
@@ -136,6 +137,9 @@ pub enum Error {
     /// Only a kernel that can be evaluated can be approximated.
     #[error("a precomputed kernel matrix cannot be approximated")]
     ApproximatePrecomputed,
+    /// A kernel matrix has no features to scale.
+    #[error("a precomputed kernel matrix has no features that could be standardised")]
+    StandardizePrecomputed,
     /// Leaving one out is done in the function space of a kernel.
     #[error("leave-one-out needs a kernel without approximation")]
     LeaveOneOut,
@@ -211,6 +215,9 @@ impl<'d> Prepared<'d> {
             if approximation != Approximation::None {
                 return Err(Error::ApproximatePrecomputed);
             }
+            if standardize {
+                return Err(Error::StandardizePrecomputed);
+            }
             let gram = Gram::precomputed(data.design().to_dense())?;
             return Ok(Prepared { data, form: Form::Gram { gram, basis: None } });
         }
@@ -279,10 +286,17 @@ impl<'d> Prepared<'d> {
             Form::Cholesky { factor, basis } => {
                 error_curve(self.data, folds, |rows, held_out| {
                     // Held-out samples are samples of weight zero: the factor serves every fold.
-                    let mut weights = vec![0.0; folds.len()];
-                    let share = folds.len() as f64 / rows.len() as f64;
-                    rows.iter().for_each(|&i| weights[i] = share);
-                    let risk = training.risk(self.data)?.with_weights(&weights)?;
+                    let part = self.data.select(rows);
+                    let n = folds.len();
+                    let mut weights = vec![0.0; n];
+                    for (&i, c) in rows.iter().zip(training.risk(&part)?.weights()) {
+                        weights[i] = n as f64 * c;
+                    }
+                    let risk = EmpiricalRisk::new(training.loss, self.data.labels())?;
+                    let mut risk = risk.with_weights(&weights)?;
+                    if !training.intercept {
+                        risk = risk.without_intercept();
+                    }
                     let KernelBasis { kernel, design, .. } = basis;
                     let (options, observer) = (&training.options, training.observer);
                     let fits = factor.path(&risk, &**kernel, design, lambdas, options, observer)?;

@@ -1,6 +1,6 @@
 use margins_data::Dataset;
 use margins_losses::{Hinge, MarginLoss};
-use margins_optim::{ErrorCurve, Lambda, Training, error_curve};
+use margins_optim::{ErrorCurve, Lambda, Solver, Training, error_curve};
 
 use crate::path::path;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
@@ -45,6 +45,14 @@ pub fn training_path<L: MarginLoss + ?Sized>(
     let risk = training.risk(data)?;
     let (options, observer) = (&training.options, training.observer);
     if training.loss.name() == Hinge.name() {
+        if training.options.solver != Solver::Auto {
+            return Err(margins_optim::Error::Unsuitable {
+                loss: training.loss.specification(),
+                lacks: "has a kink, which this solver cannot take",
+                alternative: "the automatic choice takes it to sequential minimal optimisation",
+            }
+            .into());
+        }
         let n = data.rows() as f64;
         let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
         let (signs, intercept) = (risk.signs(), risk.has_intercept());

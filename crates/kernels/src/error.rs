@@ -129,16 +129,15 @@ pub enum Error {
     },
     /// The kernel matrix has a negative eigenvalue.
     #[error(
-        "the kernel matrix is not positive semidefinite: a function has the squared norm {square:e}; \
-         no gap certifies a fit then"
+        "the kernel matrix is not positive semidefinite, and no gap certifies a fit then; a small \
+         positive number added to its diagonal may help"
     )]
-    Indefinite {
-        /// The negative square that proves it.
-        square: f64,
-    },
-    /// A kernel matrix plus a positive diagonal has no Cholesky factor.
-    #[error("the kernel matrix is not positive semidefinite, or its entries are too large to tell")]
-    NotDefinite,
+    Indefinite,
+    /// A factor of the matrix would be needed to know whether the kernel is positive semidefinite.
+    #[error(
+        "kernel '{0}' is not known to be positive semidefinite, which this approximation needs"
+    )]
+    MaybeIndefinite(String),
     /// The optim crate refused something.
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),

@@ -1,4 +1,4 @@
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par, Side};
 use margins_data::Design;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use crate::{Block, Error, Kernel};
 /// Samples that go through the matrix products together.
 const SIDE: usize = 256;
 
-/// The symmetric n x n matrix of kernel values between samples.
+/// The symmetric, positive semidefinite n x n matrix of kernel values between samples.
 ///
 /// ```
 /// use margins_data::Design;
@@ -30,7 +30,8 @@ impl Gram {
     /// Computed in blocks on the current rayon pool, each pair once; sparse designs stay sparse.
     ///
     /// # Errors
-    /// A kernel value that is not finite.
+    /// A kernel value that is not finite; more samples than there is memory for; a kernel that is not known
+    /// to be positive semidefinite and turns out not to be.
     pub fn new(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
         let points = Points::new(design, &center(design))?;
         let n = points.len();
@@ -59,13 +60,15 @@ impl Gram {
             Ok::<(), Error>(())
         })?;
         mirror(&mut matrix);
-        Ok(Gram { matrix })
+        let gram = Gram { matrix };
+        if kernel.is_positive_semidefinite() { Ok(gram) } else { gram.semidefinite() }
     }
 
     /// A matrix computed elsewhere.
     ///
     /// # Errors
-    /// A matrix that is not square, not symmetric to ten digits, or has an entry that is not finite.
+    /// A matrix that is not square, not symmetric to ten digits, not positive semidefinite to ten digits of
+    /// its trace, or has an entry that is not finite.
     pub fn precomputed(mut matrix: DMatrix<f64>) -> Result<Self, Error> {
         const DIGITS: f64 = 1e-10;
         let (n, columns) = matrix.shape();
@@ -87,7 +90,7 @@ impl Gram {
                 matrix[(column, row)] = one;
             }
         }
-        Ok(Gram { matrix })
+        Gram { matrix }.semidefinite()
     }
 
     /// The matrix.
@@ -127,28 +130,19 @@ impl Gram {
         DMatrix::from_vec(rows.len(), columns.len(), out)
     }
 
-    /// The negative eigenvalue of the matrix of a sample or two, if there is one beyond rounding: proof
-    /// that K is not positive semidefinite, for the time to read it.
-    pub(crate) fn negative_square(&self) -> Option<f64> {
-        const ROUNDING: f64 = 2e-10;
-        let diagonal = self.matrix.diagonal();
-        if let Some(&square) = diagonal.iter().find(|square| **square < 0.0) {
-            return Some(square);
+    /// Itself, if it is positive semidefinite: `K + d I` has a Cholesky factor for a d of 1e-10 times the
+    /// trace, which covers the rounding of the entries and of the factorisation.
+    fn semidefinite(self) -> Result<Self, Error> {
+        const ROUNDING: f64 = 1e-10;
+        let n = self.len();
+        let shift = ROUNDING * self.matrix.trace() + f64::MIN_POSITIVE;
+        let mut shifted = self.matrix.clone();
+        (0..n).for_each(|i| shifted[(i, i)] += shift);
+        let view = MatRef::from_column_major_slice(shifted.as_slice(), n, n);
+        match view.llt(Side::Lower) {
+            Ok(_) => Ok(self),
+            Err(_) => Err(Error::Indefinite),
         }
-        let least = -ROUNDING * diagonal.max();
-        let norms: Vec<f64> = diagonal.iter().map(|square| square.sqrt()).collect();
-        for (j, column) in self.matrix.column_iter().enumerate() {
-            for (i, &entry) in column.as_slice().iter().enumerate().skip(j + 1) {
-                if entry.abs() > norms[i] * norms[j] {
-                    let (one, other) = (diagonal[i], diagonal[j]);
-                    let square = 0.5 * (one + other) - (0.5 * (one - other)).hypot(entry);
-                    if square < least {
-                        return Some(square);
-                    }
-                }
-            }
-        }
-        None
     }
 
     /// `K X`.

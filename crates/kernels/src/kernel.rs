@@ -5,7 +5,7 @@ use margins_losses::{Exponential, MarginLoss};
 
 use crate::{Block, Error};
 
-/// A kernel: a symmetric function of two samples, positive semidefinite unless it says otherwise.
+/// A kernel: a symmetric function of two samples, of which every matrix should be positive semidefinite.
 ///
 /// One method is required. [`fill`](Self::fill) computes many values at once; override it where they
 /// follow from inner products or distances, which then are matrix products.
@@ -53,6 +53,12 @@ pub trait Kernel: Debug + Send + Sync {
         }
     }
 
+    /// Whether the kernel is known to be positive semidefinite whatever the samples. Default: no, and then
+    /// every matrix of it is tested by a factorisation.
+    fn is_positive_semidefinite(&self) -> bool {
+        false
+    }
+
     /// `k(x, z)` for every pair of a block, in its order. Default: one by one.
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.pairs(|x, z| self.value(x, z), out);
@@ -71,6 +77,9 @@ impl<T: Kernel + ?Sized> Kernel for Box<T> {
     }
     fn specification(&self) -> String {
         (**self).specification()
+    }
+    fn is_positive_semidefinite(&self) -> bool {
+        (**self).is_positive_semidefinite()
     }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         (**self).fill(block, out);
@@ -118,6 +127,9 @@ impl Kernel for Linear {
     fn name(&self) -> &str {
         "linear"
     }
+    fn is_positive_semidefinite(&self) -> bool {
+        true
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.inner_products(out);
     }
@@ -158,7 +170,10 @@ macro_rules! radial {
             fn parameters(&self) -> Vec<(&'static str, f64)> {
                 vec![(stringify!($parameter), self.$parameter)]
             }
-            fn fill(&$batch, block: &Block<'_>, $slice: &mut [f64]) {
+            fn is_positive_semidefinite(&self) -> bool {
+        true
+    }
+    fn fill(&$batch, block: &Block<'_>, $slice: &mut [f64]) {
                 block.squared_distances($slice);
                 $body
             }
@@ -261,14 +276,17 @@ impl Kernel for Polynomial {
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         vec![("degree", self.degree.into()), ("scale", self.scale), ("offset", self.offset)]
     }
+    fn is_positive_semidefinite(&self) -> bool {
+        true
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.inner_products(out);
         out.iter_mut().for_each(|t| *t = self.of(*t));
     }
 }
 
-/// The sigmoid `tanh(scale <x, z> + offset)`. It is not positive semidefinite for all samples; the
-/// solvers refuse a matrix of it that proves not to be.
+/// The sigmoid `tanh(scale <x, z> + offset)`. It is not positive semidefinite for all samples; a matrix of
+/// it that is not is refused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sigmoid {
     scale: f64,
@@ -345,6 +363,9 @@ impl Kernel for Anova {
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         vec![("sigma", self.sigma), ("degree", self.degree.into())]
     }
+    fn is_positive_semidefinite(&self) -> bool {
+        true
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         let whole = Anova { features: Some(block.features()), ..*self };
         block.pairs(|x, z| whole.value(x, z), out);
@@ -369,6 +390,9 @@ impl Kernel for Sum {
     fn specification(&self) -> String {
         format!("{}+{}", self.0.specification(), self.1.specification())
     }
+    fn is_positive_semidefinite(&self) -> bool {
+        self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         self.0.fill(block, out);
         let mut other = vec![0.0; out.len()];
@@ -386,6 +410,9 @@ impl Kernel for Product {
     }
     fn specification(&self) -> String {
         format!("{}*{}", self.0.specification(), self.1.specification())
+    }
+    fn is_positive_semidefinite(&self) -> bool {
+        self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
     }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         self.0.fill(block, out);

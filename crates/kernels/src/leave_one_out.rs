@@ -174,7 +174,7 @@ fn half_solves(
     let small = Mat::from_fn(m, m, entry);
     let mut halves = Mat::from_fn(m, n, |k, i| matrix[(active[k], i)]);
     if m > 0 {
-        let factor = small.llt(Side::Lower).map_err(|_| Error::NotDefinite)?;
+        let factor = small.llt(Side::Lower).map_err(|_| Error::Indefinite)?;
         solve_lower_triangular_in_place(factor.L(), halves.as_mut(), Par::Seq);
     }
     Ok(halves)

@@ -32,6 +32,17 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// The root of `r'Kr`, given `Kr`, or more by what rounding may have taken from it; infinite where the square
+/// has underflowed.
+pub(crate) fn norm_of(r: &[f64], image: &[f64], radius: f64) -> f64 {
+    let size: f64 = r.iter().map(|r| r.abs()).sum();
+    let largest = (radius * size).powi(2);
+    if size > 0.0 && radius > 0.0 && largest < f64::MIN_POSITIVE / f64::EPSILON {
+        return f64::INFINITY;
+    }
+    (dot(r, image).max(0.0) + f64::EPSILON * largest).sqrt()
+}
+
 /// `lambda a'Ka`.
 fn penalty(lambda: Lambda, point: &Point) -> f64 {
     lambda.get() * dot(&point.coef, &point.products)
@@ -49,8 +60,6 @@ pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
     preconditioner: Preconditioner,
     /// Root of the largest diagonal entry of K: the largest norm of a sample.
     radius: f64,
-    /// The square of a norm, if one was negative beyond rounding.
-    indefinite: Option<f64>,
     passes: usize,
 }
 
@@ -74,7 +83,6 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
             image: vec![0.0; n],
             preconditioner,
             radius: matrix.diagonal().max().max(0.0).sqrt(),
-            indefinite: None,
             passes: 0,
         }
     }
@@ -96,24 +104,9 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         self.preconditioner.renew(self.matrix, &roots);
     }
 
-    /// Proof that K is not positive semidefinite, if the solver came across it.
-    pub(crate) fn indefinite(&self) -> Option<f64> {
-        self.indefinite
-    }
-
-    /// Looks at `x'Kx`.
-    fn watch(&mut self, square: f64, x: &[f64]) {
-        const ROUNDING: f64 = 1e-10;
-        let size: f64 = x.iter().map(|x| x.abs()).sum();
-        if square < -ROUNDING * (self.radius * size).powi(2) {
-            self.indefinite = Some(square);
-        }
-    }
-
     /// The certificate of a point whose scores are computed from its coefficients.
     pub(crate) fn certify_anew(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         self.multiply(&point.coef, &mut point.products);
-        self.watch(dot(&point.coef, &point.products), &point.coef);
         self.certify(lambda, point)
     }
 
@@ -207,11 +200,8 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
         }
         symmetric::multiply(self.matrix, &self.gradient, &mut self.image);
         self.passes += 1;
-        let square = dot(&self.gradient, &self.image);
-        let gradient = std::mem::take(&mut self.gradient);
-        self.watch(square, &gradient);
-        self.gradient = gradient;
-        self.margins.certificate(lambda, objective, square.max(0.0).sqrt(), self.radius)
+        let norm = norm_of(&self.gradient, &self.image, self.radius);
+        self.margins.certificate(lambda, objective, norm, self.radius)
     }
 
     fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64 {

@@ -58,8 +58,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
     /// any program. The intercept is first re-optimised, which the bound allows for.
     ///
     /// # Errors
-    /// A loss without duality; another number of coefficients than of samples; a kernel matrix that
-    /// proves not to be positive semidefinite.
+    /// A loss without duality; another number of coefficients than of samples.
     pub fn certificate(
         &self,
         lambda: Lambda,
@@ -77,11 +76,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
         let mut point = self.point(intercept, coef.to_vec());
         let mut solver = SampleNewton::new(&self.risk, self.gram.matrix());
         let given = solver.value(lambda, &point);
-        let certificate = solver.certify_anew(lambda, &mut point).raised_to(given);
-        match self.gram.negative_square().or(solver.indefinite()) {
-            Some(square) => Err(Error::Indefinite { square }),
-            None => Ok(certificate),
-        }
+        Ok(solver.certify_anew(lambda, &mut point).raised_to(given))
     }
 
     /// A classifier with its scores.

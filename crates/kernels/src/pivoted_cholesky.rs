@@ -5,6 +5,7 @@ use margins_optim::{Lambda, Objective, Options, Report, Status};
 use nalgebra::{DMatrix, DVector};
 
 use crate::gram::{combine, combine_all, diagonal};
+use crate::newton::norm_of;
 use crate::{Error, Kernel, KernelFit};
 
 /// `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining diagonal entry as pivot: the
@@ -29,7 +30,7 @@ impl PivotedCholesky {
     /// of them.
     ///
     /// # Errors
-    /// A kernel value that is not finite; a negative diagonal entry, with which K is not positive
+    /// A kernel value that is not finite; a kernel that is not known to be positive
     /// semidefinite; a tolerance that is not positive.
     pub fn new(
         kernel: &dyn Kernel,
@@ -40,11 +41,11 @@ impl PivotedCholesky {
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(margins_optim::Error::Tolerance(tolerance).into());
         }
+        if !kernel.is_positive_semidefinite() {
+            return Err(Error::MaybeIndefinite(kernel.specification()));
+        }
         let n = design.rows();
         let mut remaining = diagonal(kernel, design)?;
-        if let Some(&square) = remaining.iter().find(|&&diagonal| diagonal < 0.0) {
-            return Err(Error::Indefinite { square });
-        }
         let trace: f64 = remaining.iter().sum();
         let mut factor: Vec<Vec<f64>> = Vec::new();
         let mut pivots: Vec<usize> = Vec::new();
@@ -151,16 +152,13 @@ impl PivotedCholesky {
         let radius = f64::sqrt(largest);
         Ok((fits.into_iter().zip(coefs).enumerate())
             .map(|(k, (fit, coef))| {
-                let dot = |a: &[f64], b: nalgebra::RowDVector<f64>| -> f64 {
-                    a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()
-                };
                 let scores: Vec<f64> = scores.row(k).iter().copied().collect();
                 let intercept = margins.settle(&scores, intercepts[k]);
                 let penalty =
                     fit.lambda.get() * coef.iter().zip(&scores).map(|(a, f)| a * f).sum::<f64>();
-                let square = dot(&gradients[k], images.row(k).into_owned());
+                let image: Vec<f64> = images.row(k).iter().copied().collect();
                 let objective = margins.risk() + penalty;
-                let norm = square.max(0.0).sqrt();
+                let norm = norm_of(&gradients[k], &image, radius);
                 let certificate = margins.certificate(fit.lambda, objective, norm, radius);
                 let status = match fit.report.status {
                     _ if certificate.relative_gap() <= options.tolerance => Status::Converged,

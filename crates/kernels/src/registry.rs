@@ -104,6 +104,14 @@ impl KernelRegistry {
         specification: &str,
         supply: impl Fn(&str, &str) -> Result<Option<f64>, Error>,
     ) -> Result<Box<dyn Kernel>, Error> {
+        const MOST_PARTS: usize = 100;
+        if specification.matches(['+', '*']).count() > MOST_PARTS {
+            let start: String = specification.chars().take(40).collect();
+            return Err(Error::Syntax {
+                specification: format!("{start}..."),
+                reason: format!("it has more than {MOST_PARTS} parts"),
+            });
+        }
         let term = |text: &str| {
             let factors = split(text, '*').map(|part| self.parse_one(part, specification, &supply));
             fold(factors, |a, b| Box::new(Product(a, b)))

@@ -550,9 +550,9 @@ fn deficient_kernel_matrices_are_certified_or_said_not_to_be() {
     assert!(open.is_empty(), "{} are not certified:\n{}", open.len(), open.join("\n"));
 }
 
+/// A matrix that could deceive every solver never becomes a [`Gram`].
 #[test]
-fn indefinite_matrices_are_refused_by_every_solver() {
-    let signs = || Labels::from_signs(vec![1.0, -1.0, 1.0, -1.0]).unwrap();
+fn indefinite_matrices_are_refused() {
     let exchange = DMatrix::from_fn(4, 4, |i, j| if (i + j) % 2 == 1 { 2.0 } else { 1.0 });
     let hidden = DMatrix::from_fn(4, 4, |i, j| if i == j { 1.0 } else { -1.5 });
     let diagonal = DMatrix::from_diagonal_element(4, 4, -1.0);
@@ -561,33 +561,34 @@ fn indefinite_matrices_are_refused_by_every_solver() {
         _ if i == j => 1.0,
         _ => 0.0,
     });
-    // Every two samples could be those of a function space, all four together not: the square of the
-    // labels is negative.
+    // Every two samples could be those of a function space, all four together not.
     let four = DMatrix::from_fn(4, 4, |i, j| match (i + j) % 2 {
         _ if i == j => 1.0,
         0 => -0.6,
         _ => 0.6,
     });
     for (k, matrix) in [exchange, hidden, diagonal, slight, four].into_iter().enumerate() {
-        let least = matrix.symmetric_eigenvalues().min();
-        assert!(least < -1e-3);
-        let gram = Gram::precomputed(matrix).unwrap();
-        let labels = signs();
-        for name in ["lhs", "logistic", "squared-hinge"] {
-            let loss = loss(name);
-            let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();
-            for solver in [Solver::Newton, Solver::Mm, Solver::MmAccelerated] {
-                let options = Options { solver, ..Options::default() };
-                let result = path(&objective, &[lambda(0.1), lambda(0.01)], &options, &|_| {});
-                let case = format!("matrix {k}, {name}, {solver:?}");
-                match result {
-                    Err(Error::Indefinite { square }) => assert!(square < 0.0, "{case}"),
-                    other => panic!("{case}: {other:?}"),
-                }
-            }
-            let result = objective.certificate(lambda(1e-9), 0.0, &[1.0, -1.0, 1.0, -1.0]);
-            assert!(matches!(result, Err(Error::Indefinite { .. })), "{k} {name}: {result:?}");
-        }
+        assert!(matrix.symmetric_eigenvalues().min() < -1e-3);
+        let refused = Gram::precomputed(matrix);
+        assert!(matches!(refused, Err(Error::Indefinite)), "{k}: {refused:?}");
+    }
+    let design = Design::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).unwrap();
+    let sigmoid = KernelRegistry::standard().parse("sigmoid").unwrap();
+    assert!(matches!(Gram::new(&*sigmoid, &design), Err(Error::Indefinite)));
+    let factor = margins_kernels::PivotedCholesky::new(&*sigmoid, &design, 1e-8, 2);
+    assert!(matches!(factor, Err(Error::MaybeIndefinite(_))));
+}
+
+/// Where the square of the gradient underflows no gap is claimed.
+#[test]
+fn a_gap_that_underflows_is_none() {
+    let data = circles();
+    let gram = gram("gaussian:sigma=1", data.design());
+    let squared_hinge = loss("squared-hinge");
+    let objective = KernelObjective::new(&*squared_hinge, &gram, data.labels()).unwrap();
+    for exponent in [1e-160, 1e-165, 1e-200, 1e-300] {
+        let fit = fit(&objective, lambda(exponent), &Options::default()).unwrap();
+        assert!(!fit.report.converged(), "{exponent:e}: {:?}", fit.report);
     }
 }
 
@@ -631,7 +632,8 @@ fn what_cannot_be_solved_is_refused_by_name() {
         assert_eq!(
             refusal("hinge", solver),
             "loss 'hinge' has a kink, and the solvers here need a differentiable loss; \
-             smoothed-hinge and squared-hinge are the differentiable relatives of the hinge"
+             smoothed-hinge and squared-hinge are the differentiable relatives of the hinge, which \
+             itself has a solver for kernels, the linear one among them"
         );
         assert_eq!(
             refusal("garg-roth", solver),

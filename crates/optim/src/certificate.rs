@@ -116,7 +116,10 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
     pub(crate) fn certificate(&mut self, lambda: Lambda, point: &Point) -> Certificate {
         let objective = self.margins.risk() + lambda.get() * dot(&point.coef, &point.coef);
         self.set_gradient(lambda, point);
-        let norm = dot(&self.gradient, &self.gradient).sqrt();
+        let largest = self.gradient.iter().fold(0.0f64, |largest, g| largest.max(g.abs()));
+        let square: f64 = self.gradient.iter().map(|g| (g / largest).powi(2)).sum();
+        let zero = self.gradient.iter().all(|&g| g == 0.0);
+        let norm = if zero { 0.0 } else { largest * square.sqrt() };
         self.margins.certificate(lambda, objective, norm, self.radius)
     }
 

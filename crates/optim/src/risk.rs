@@ -120,7 +120,8 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         } else if !self.loss.is_differentiable() {
             unsuitable(
                 "has a kink, and the solvers here need a differentiable loss",
-                "smoothed-hinge and squared-hinge are the differentiable relatives of the hinge",
+                "smoothed-hinge and squared-hinge are the differentiable relatives of the hinge, which \
+                 itself has a solver for kernels, the linear one among them",
             )
         } else {
             Ok(())
@@ -330,7 +331,8 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         if !gradient_norm.is_finite() {
             return Certificate { objective, duality_gap: f64::INFINITY, gradient_norm };
         }
-        let mut duality_gap = (norm + r * radius).powi(2) / (4.0 * lambda.get());
+        // In this order no square underflows that the gap does not.
+        let mut duality_gap = (0.5 * (norm + r * radius) / lambda.get().sqrt()).powi(2);
         if r > 0.0 {
             let curvature: f64 = self.curvatures().iter().sum();
             // Without curvature nothing can be shifted; the bound then moves by r times the distance

@@ -396,7 +396,8 @@ fn what_cannot_be_solved_is_refused_by_name() {
     assert_eq!(
         refusal("hinge", Solver::Auto),
         "loss 'hinge' has a kink, and the solvers here need a differentiable loss; smoothed-hinge \
-         and squared-hinge are the differentiable relatives of the hinge"
+         and squared-hinge are the differentiable relatives of the hinge, which \
+         itself has a solver for kernels, the linear one among them"
     );
     assert!(refusal("garg-roth", Solver::Auto).contains("is not convex"));
     assert!(refusal("exponential", Solver::Mm).contains("has no finite curvature"));
