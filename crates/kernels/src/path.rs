@@ -88,6 +88,7 @@ pub fn path<L: MarginLoss + ?Sized>(
         Solver::Mm | Solver::MmAccelerated => mm_path(objective, &lambdas, options, observer)?,
     };
     verify(objective, &mut solver, &mut path, options);
+    refine(objective, &mut path, options)?;
     Ok(path
         .into_iter()
         .map(|Solved { lambda, point: Point { intercept, coef, .. }, ending, passes }| KernelFit {
@@ -144,6 +145,46 @@ fn mm_path<L: MarginLoss + ?Sized>(
             }
         })
         .collect())
+}
+
+/// Solves what sample space has left open in the coordinates of the eigenspace of K.
+///
+/// Where K is of low rank and has large entries, `r'Kr` is a small difference of large numbers: `r` is not small on
+/// the null space of K, which the rounding of the entries does not respect. In the coordinates
+/// `Z = U S^(1/2)` the null space is not there, and the gradient `Z'g + 2 lambda beta` is accurate. The certificate
+/// is then that of `Z Z'`, which is K to within the rounding of its entries, checked by the scores `Z beta` and `Ka`.
+fn refine<L: MarginLoss + ?Sized>(
+    objective: &KernelObjective<'_, L>,
+    path: &mut [Solved],
+    options: &Options,
+) -> Result<(), Error> {
+    const LARGEST_ORDER: usize = 4000;
+    const AGREE: f64 = 1e-8;
+    let open: Vec<usize> =
+        (0..path.len()).filter(|&k| path[k].ending.status != Status::Converged).collect();
+    if open.is_empty() || objective.gram.len() > LARGEST_ORDER {
+        return Ok(());
+    }
+    let Ok(eigenspace) = Eigenspace::of(objective.gram.matrix()) else { return Ok(()) };
+    let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
+    let lambdas: Vec<Lambda> = open.iter().map(|&k| path[k].lambda).collect();
+    let fits = margins_optim::path(&reduced, &lambdas, options, &|_| {})?;
+    for (k, fit) in open.into_iter().zip(fits) {
+        let point = objective.point(fit.intercept, eigenspace.lift(&fit.coef));
+        let mut scores = vec![0.0; point.products.len()];
+        eigenspace.coordinates.multiply(&fit.coef, &mut scores);
+        let size = scores.iter().fold(1.0f64, |size, f| size.max(f.abs()));
+        let mut pairs = scores.iter().zip(&point.products);
+        let agree = pairs.all(|(f, g)| (f - g).abs() <= AGREE * size);
+        let solved = &mut path[k];
+        if agree && fit.report.relative_gap < solved.ending.certificate.relative_gap() {
+            let iterations = solved.ending.iterations + fit.report.iterations;
+            solved.passes += fit.report.passes;
+            solved.point = point;
+            solved.ending = Ending { iterations, ..fit.report.into() };
+        }
+    }
+    Ok(())
 }
 
 /// Certifies every point whose scores are not what its coefficients and K make of them: neither the
