@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
 use crate::Error;
-use crate::kernel::{axpy, dot, dot_sparse};
+use crate::inner_loops::{axpy, dot, dot_sparse};
 
 /// A samples x features matrix whose samples are contiguous in memory.
 ///
@@ -305,7 +305,7 @@ impl Design {
     pub fn multiply(&self, w: &[f64], out: &mut [f64]) {
         assert_eq!((w.len(), out.len()), (self.columns(), self.rows()), "shapes of X w");
         match &self.storage {
-            Storage::Dense(samples) => crate::kernel::multiply(samples.as_slice(), w, out),
+            Storage::Dense(samples) => crate::inner_loops::multiply(samples.as_slice(), w, out),
             Storage::Sparse(_) => {
                 for (o, sample) in out.iter_mut().zip(self.samples()) {
                     *o = sample.dot(w);
@@ -323,7 +323,7 @@ impl Design {
         out.fill(0.0);
         match &self.storage {
             Storage::Dense(samples) => {
-                crate::kernel::multiply_transposed(samples.as_slice(), z, out);
+                crate::inner_loops::multiply_transposed(samples.as_slice(), z, out);
             }
             Storage::Sparse(_) => {
                 for (&z, sample) in z.iter().zip(self.samples()) {

@@ -30,7 +30,7 @@ mod dataset;
 mod design;
 mod error;
 pub mod generate;
-mod kernel;
+mod inner_loops;
 mod labels;
 pub mod metrics;
 pub mod read;
