@@ -352,7 +352,7 @@ impl<'d> Prepared<'d> {
         lambdas: &[Lambda],
         at: usize,
     ) -> Result<Fit, Error> {
-        const STRIDE: usize = 8;
+        const STRIDE: usize = 16;
         let way: Vec<Lambda> =
             (0..=at).filter(|k| (at - k).is_multiple_of(STRIDE)).map(|k| lambdas[k]).collect();
         let silent = Training { observer: &|_| {}, ..*training };
