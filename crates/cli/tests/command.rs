@@ -453,6 +453,52 @@ fn a_kernel_model_scores_like_its_fit() {
     }
 }
 
+/// Kernels are chosen by their least error, and the document says what all of them had.
+#[test]
+fn cv_chooses_among_kernels() {
+    let workshop = Workshop::new();
+    let cv = ["cv", "--data", "data.csv", "--lambdas", "1:1e-3:5", "--folds", "3", "--kernel"];
+    let document =
+        workshop.json(&[&cv[..], &["linear", "--or-kernel", "gaussian:sigma=50"]].concat());
+    let kernels = document["kernels"].as_array().expect("kernels");
+    let error = |kernel: &Value| number(&kernel["least_error"]);
+    assert_eq!(kernels.len(), 2);
+    assert!(error(&kernels[1]) < error(&kernels[0]), "{kernels:?}");
+    assert_eq!(document["training"]["kernel"], "gaussian:sigma=50");
+    let alone = workshop.json(&[&cv[..], &["gaussian:sigma=50"]].concat());
+    assert_eq!(document["lambdas"], alone["lambdas"]);
+}
+
+/// Every sample is a fold; for the squared loss one Newton step is all the way.
+#[test]
+fn one_sample_at_a_time_is_left_out() {
+    let workshop = Workshop::new();
+    let run = |how, loss| {
+        workshop.json(&[
+            "cv",
+            "--data",
+            "data.csv",
+            "--lambdas",
+            "1:1e-3:5",
+            "--kernel",
+            "gaussian:sigma=0.3",
+            "--loss",
+            loss,
+            "--leave-one-out",
+            how,
+        ])
+    };
+    let exact = run("exact", "squared");
+    assert_eq!(exact["folds"], 12);
+    assert_eq!(exact["all_certified"], true);
+    let errors = |document: &Value| -> Vec<f64> {
+        let lambdas = document["lambdas"].as_array().expect("lambdas");
+        lambdas.iter().map(|lambda| number(&lambda["mean_error"])).collect()
+    };
+    assert_eq!(errors(&exact), errors(&run("one-step", "squared")));
+    assert_eq!(run("exact", "lhs")["all_certified"], true);
+}
+
 /// A kernel matrix in the place of features.
 #[test]
 fn a_precomputed_kernel_is_the_kernel() {

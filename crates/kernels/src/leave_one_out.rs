@@ -32,7 +32,6 @@ pub fn leave_one_out<L: MarginLoss + ?Sized>(
     let n = objective.gram.len();
     let start = objective.point(fit.intercept, fit.coef.clone());
     let mut whole = SampleNewton::new(&objective.risk, objective.gram.matrix());
-    whole.minimize(fit.lambda, &mut start.clone(), options);
     whole.factorize(fit.lambda, &start);
     let samples: Vec<usize> = (0..n).collect();
     let parts: Vec<Result<(Vec<f64>, bool), Error>> = samples

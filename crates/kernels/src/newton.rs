@@ -35,12 +35,18 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// The root of `r'Kr`, given `Kr`, or more by what rounding may have taken from it; infinite where the square
 /// has underflowed.
 pub(crate) fn norm_of(r: &[f64], image: &[f64], radius: f64) -> f64 {
+    match largest_square(r, radius) {
+        Some(largest) => (dot(r, image).max(0.0) + f64::EPSILON * largest).sqrt(),
+        None => f64::INFINITY,
+    }
+}
+
+/// The most that `r'Kr` can be; `None` where it underflows.
+fn largest_square(r: &[f64], radius: f64) -> Option<f64> {
     let size: f64 = r.iter().map(|r| r.abs()).sum();
     let largest = (radius * size).powi(2);
-    if size > 0.0 && radius > 0.0 && largest < f64::MIN_POSITIVE / f64::EPSILON {
-        return f64::INFINITY;
-    }
-    (dot(r, image).max(0.0) + f64::EPSILON * largest).sqrt()
+    let underflows = size > 0.0 && radius > 0.0 && largest < f64::MIN_POSITIVE / f64::EPSILON;
+    (!underflows).then_some(largest)
 }
 
 /// `lambda a'Ka`.
@@ -108,6 +114,18 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     pub(crate) fn certify_anew(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         self.multiply(&point.coef, &mut point.products);
         self.certify(lambda, point)
+    }
+
+    /// The certificate of a point whose scores are computed from its coefficients, with `r'Kr` in twice the
+    /// working precision, in which it needs no allowance for its rounding.
+    pub(crate) fn certify_accurately(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
+        let Certificate { objective, .. } = self.certify_anew(lambda, point);
+        let square = symmetric::quadratic_form(self.matrix, &self.gradient);
+        self.passes += 1;
+        // K is positive semidefinite but for the rounding of its entries, to either side.
+        let known = largest_square(&self.gradient, self.radius);
+        let norm = known.map_or(f64::INFINITY, |_| square.abs().sqrt());
+        self.margins.certificate(lambda, objective, norm, self.radius)
     }
 
     /// `out = K x`.
@@ -214,7 +232,6 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
     fn direction(
         &mut self,
         lambda: Lambda,
-        _point: &Point,
         certificate: &Certificate,
         tolerance: f64,
     ) -> (Point, f64) {

@@ -1,6 +1,6 @@
 use margins_losses::MarginLoss;
 use margins_optim::solver_kit::{Descent, Eigenspace, Ending, Point, follow};
-use margins_optim::{Fitted, Lambda, Objective, Options, Report, Solver, Status};
+use margins_optim::{Certificate, Fitted, Lambda, Objective, Options, Report, Solver, Status};
 
 use nalgebra::{DMatrix, DVector};
 
@@ -88,7 +88,7 @@ pub fn path<L: MarginLoss + ?Sized>(
         Solver::Mm | Solver::MmAccelerated => mm_path(objective, &lambdas, options, observer)?,
     };
     verify(objective, &mut solver, &mut path, options);
-    refine(objective, &mut path, options)?;
+    refine(objective, &mut solver, &mut path, options)?;
     Ok(path
         .into_iter()
         .map(|Solved { lambda, point: Point { intercept, coef, .. }, ending, passes }| KernelFit {
@@ -106,6 +106,18 @@ struct Solved {
     point: Point,
     ending: Ending,
     passes: usize,
+}
+
+impl Solved {
+    fn take_if_better(&mut self, point: Point, certificate: Certificate, tolerance: f64) {
+        if certificate.relative_gap() < self.ending.certificate.relative_gap() {
+            self.point = point;
+            self.ending.certificate = certificate;
+            if certificate.relative_gap() <= tolerance {
+                self.ending.status = Status::Converged;
+            }
+        }
+    }
 }
 
 fn newton_path<L: MarginLoss + ?Sized>(
@@ -147,22 +159,28 @@ fn mm_path<L: MarginLoss + ?Sized>(
         .collect())
 }
 
-/// Solves what sample space has left open in the coordinates of the eigenspace of K.
+/// Looks again at what is open, with K in twice the working precision, and for what Newton has left open
+/// also at the solution in the coordinates of the eigenspace.
 ///
-/// Where K is of low rank and has large entries, `r'Kr` is a small difference of large numbers: `r` is not small on
-/// the null space of K, which the rounding of the entries does not respect. In the coordinates
-/// `Z = U S^(1/2)` the null space is not there, and the gradient `Z'g + 2 lambda beta` is accurate. The certificate
-/// is then that of `Z Z'`, which is K to within the rounding of its entries, checked by the scores `Z beta` and `Ka`.
+/// Where K is of low rank and has large entries, rounding hides the null space: coefficients `-g/(2 lambda)` are
+/// large on it, so that `Ka` cancels, and so does `Kr`. Solutions in the coordinates `Z = U S^(1/2)` have the
+/// coefficients of least norm, and `r'Kr` in twice the precision tells what they are worth for K itself.
 fn refine<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
+    solver: &mut SampleNewton<'_, L>,
     path: &mut [Solved],
     options: &Options,
 ) -> Result<(), Error> {
     const LARGEST_ORDER: usize = 4000;
-    const AGREE: f64 = 1e-8;
-    let open: Vec<usize> =
-        (0..path.len()).filter(|&k| path[k].ending.status != Status::Converged).collect();
-    if open.is_empty() || objective.gram.len() > LARGEST_ORDER {
+    let is_open = |solved: &Solved| solved.ending.status != Status::Converged;
+    for solved in path.iter_mut().filter(|solved| is_open(solved)) {
+        let mut point = solved.point.clone();
+        let certificate = solver.certify_accurately(solved.lambda, &mut point);
+        solved.take_if_better(point, certificate, options.tolerance);
+    }
+    let open: Vec<usize> = (0..path.len()).filter(|&k| is_open(&path[k])).collect();
+    let by_newton = matches!(options.solver, Solver::Auto | Solver::Newton);
+    if open.is_empty() || !by_newton || objective.gram.len() > LARGEST_ORDER {
         return Ok(());
     }
     let Ok(eigenspace) = Eigenspace::of(objective.gram.matrix()) else { return Ok(()) };
@@ -170,19 +188,11 @@ fn refine<L: MarginLoss + ?Sized>(
     let lambdas: Vec<Lambda> = open.iter().map(|&k| path[k].lambda).collect();
     let fits = margins_optim::path(&reduced, &lambdas, options, &|_| {})?;
     for (k, fit) in open.into_iter().zip(fits) {
-        let point = objective.point(fit.intercept, eigenspace.lift(&fit.coef));
-        let mut scores = vec![0.0; point.products.len()];
-        eigenspace.coordinates.multiply(&fit.coef, &mut scores);
-        let size = scores.iter().fold(1.0f64, |size, f| size.max(f.abs()));
-        let mut pairs = scores.iter().zip(&point.products);
-        let agree = pairs.all(|(f, g)| (f - g).abs() <= AGREE * size);
-        let solved = &mut path[k];
-        if agree && fit.report.relative_gap < solved.ending.certificate.relative_gap() {
-            let iterations = solved.ending.iterations + fit.report.iterations;
-            solved.passes += fit.report.passes;
-            solved.point = point;
-            solved.ending = Ending { iterations, ..fit.report.into() };
-        }
+        let mut point = objective.point(fit.intercept, eigenspace.lift(&fit.coef));
+        let certificate = solver.certify_accurately(fit.lambda, &mut point);
+        path[k].ending.iterations += fit.report.iterations;
+        path[k].passes += fit.report.passes;
+        path[k].take_if_better(point, certificate, options.tolerance);
     }
     Ok(())
 }

@@ -161,6 +161,51 @@ impl WithSimd for ColumnSum<'_> {
     }
 }
 
+/// `x'Kx` as if computed in twice the working precision (Ogita, Rump and Oishi, *Accurate sum and dot
+/// product*, 2005): for vectors whose image is small because large terms cancel.
+pub(crate) fn quadratic_form(matrix: &DMatrix<f64>, x: &[f64]) -> f64 {
+    Arch::new().dispatch(QuadraticForm { entries: matrix.as_slice(), x })
+}
+
+struct QuadraticForm<'a> {
+    entries: &'a [f64],
+    x: &'a [f64],
+}
+
+impl WithSimd for QuadraticForm<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut total = Compensated::default();
+        for (column, &x) in self.entries.chunks_exact(self.x.len().max(1)).zip(self.x) {
+            let mut sum = Compensated::default();
+            column.iter().zip(self.x).for_each(|(&k, &x)| sum.add_product(k, x));
+            total.add_product(sum.value, x);
+            total.error += sum.error * x;
+        }
+        total.value + total.error
+    }
+}
+
+/// A sum with what rounding has taken from it.
+#[derive(Default)]
+struct Compensated {
+    value: f64,
+    error: f64,
+}
+
+impl Compensated {
+    #[inline(always)]
+    fn add_product(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        let sum = self.value + product;
+        let part = sum - self.value;
+        self.error += (self.value - (sum - part)) + (product - part) + a.mul_add(b, -product);
+        self.value = sum;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,5 +228,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// `1e12 11'` vanishes on vectors orthogonal to the ones; what is left is a quarter of `x_1^2`.
+    #[test]
+    fn a_form_survives_cancellation() {
+        let n = 50;
+        let mut matrix = DMatrix::from_element(n, n, 1e12);
+        matrix[(0, 0)] += 0.25;
+        let x: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 3.0 } else { -3.0 }).collect();
+        assert_eq!(quadratic_form(&matrix, &x), 9.0 * 0.25);
+        // Terms of 1e12 x^2 that are no whole numbers.
+        let x: Vec<f64> =
+            x.iter().enumerate().map(|(i, x)| x * (1.0 + (i / 2) as f64 / 3.0)).collect();
+        assert!((quadratic_form(&matrix, &x) - 9.0 * 0.25).abs() < 1e-12);
     }
 }

@@ -797,6 +797,8 @@ fn leaving_one_out_is_a_fit_without_it() {
             let one_step = one_step_leave_one_out(&objective, &whole).unwrap();
             let case = format!("{} {lambda} {intercept}", loss.specification());
             assert!(converged, "{case}");
+            let whole_scores = whole.scores(gram.matrix());
+            let (mut step, mut whole_way) = (0.0, 0.0);
             for i in 0..n {
                 let mut weights = vec![1.0; n];
                 weights[i] = 0.0;
@@ -808,9 +810,13 @@ fn leaving_one_out_is_a_fit_without_it() {
                 let without = fit(&without.unwrap(), lambda, &options).unwrap();
                 let score = without.scores(&gram.cross_of(&[i], &(0..n).collect::<Vec<_>>()))[0];
                 assert!((score - exact[i]).abs() < 1e-4, "{case}: {score} {}", exact[i]);
-                let near = if loss.name() == "squared" { 1e-6 } else { 0.6 * (1.0 + score.abs()) };
-                assert!((score - one_step[i]).abs() < near, "{case}: {score} {}", one_step[i]);
+                let off = (score - one_step[i]).abs();
+                assert!(loss.name() != "squared" || off < 1e-6, "{case}: {score} {}", one_step[i]);
+                // Elsewhere an approximation, but nearer than the fit with the sample.
+                step += off;
+                whole_way += (score - whole_scores[i]).abs();
             }
+            assert!(step < 0.7 * whole_way, "{case}: {step} {whole_way}");
         }
     }
 }

@@ -16,7 +16,6 @@ pub trait Descent {
     fn direction(
         &mut self,
         lambda: Lambda,
-        point: &Point,
         certificate: &Certificate,
         tolerance: f64,
     ) -> (Point, f64);
@@ -52,7 +51,7 @@ pub fn minimize(
             break Status::IterationLimit;
         }
         iterations += 1;
-        let (direction, slope) = problem.direction(lambda, point, &certificate, options.tolerance);
+        let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);
         if slope >= 0.0 || slope.is_nan() {
             break Status::Stalled;
         }

@@ -203,7 +203,6 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
     fn direction(
         &mut self,
         lambda: Lambda,
-        _point: &Point,
         certificate: &Certificate,
         tolerance: f64,
     ) -> (Point, f64) {
