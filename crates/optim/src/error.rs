@@ -93,4 +93,7 @@ pub enum Error {
     /// The eigendecomposition did not converge.
     #[error("the eigendecomposition of a matrix of order {0} did not converge")]
     Eigendecomposition(usize),
+    /// A learner met a score that is no number.
+    #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
+    Diverged(f64),
 }

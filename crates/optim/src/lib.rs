@@ -14,6 +14,7 @@
 //! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
 //! * [`Solver`]: MM as published, accelerated MM, or semismooth Newton.
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
+//! * [`online`]: learners that take one sample at a time.
 //! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
 //!
 //! ```
@@ -40,6 +41,7 @@ mod line_search;
 mod mm;
 mod newton;
 mod objective;
+pub mod online;
 mod options;
 mod path;
 mod point;

@@ -1,0 +1,52 @@
+//! Learners that take one sample at a time.
+//!
+//! ```
+//! use margins_data::{Design, Labels};
+//! use margins_optim::online::{OnlineLearner, Perceptron, Scorer};
+//!
+//! let design = Design::from_rows(&[[1.0, 0.2], [-0.5, 1.0]])?;
+//! let labels = Labels::from_signs(vec![1.0, -1.0])?;
+//! let mut perceptron = Perceptron::new(2);
+//! for _ in 0..2 {
+//!     for (x, &y) in design.samples().zip(labels.signs()) {
+//!         perceptron.step(&x, y)?;
+//!     }
+//! }
+//! let classifier = perceptron.snapshot();
+//! assert!(classifier.score(&design.sample(0)) > 0.0 && classifier.score(&design.sample(1)) <= 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod linear_classifier;
+mod perceptron;
+
+use margins_data::Sample;
+
+use crate::Error;
+
+pub use linear_classifier::LinearClassifier;
+pub use perceptron::Perceptron;
+
+/// Whatever gives a sample a score: +1 is predicted where it is above 0, else -1.
+pub trait Scorer {
+    /// The score of a sample.
+    fn score(&self, x: &Sample<'_>) -> f64;
+}
+
+/// A classifier that goes on learning, one sample at a time.
+///
+/// The score is that of the classifier as it is now; a snapshot keeps it.
+pub trait OnlineLearner: Scorer {
+    /// A classifier that learns no more.
+    type Snapshot: Scorer + Clone + Send + Sync;
+
+    /// Learns from a sample `x` with the label `y`, -1 or +1.
+    ///
+    /// # Errors
+    /// A number that is none, in the sample or in the learner after it; the learner is then as it was
+    /// before.
+    fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), Error>;
+
+    /// The present classifier.
+    fn snapshot(&self) -> Self::Snapshot;
+}

@@ -1,0 +1,44 @@
+use margins_data::Sample;
+
+use super::Scorer;
+
+/// `f(x) = b + <w, x>`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearClassifier {
+    /// `b`, 0 where there is none.
+    pub intercept: f64,
+    /// `w`, one coefficient a feature.
+    pub coef: Vec<f64>,
+}
+
+impl LinearClassifier {
+    /// The classifier that gives every sample the score 0.
+    pub fn zero(features: usize) -> Self {
+        LinearClassifier { intercept: 0.0, coef: vec![0.0; features] }
+    }
+
+    /// The classifier whose score is the mean of those of the classifiers given; `None` of none.
+    ///
+    /// # Panics
+    /// If the classifiers have different numbers of features.
+    pub fn mean<'a>(classifiers: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let mut classifiers = classifiers.into_iter();
+        let mut sum = classifiers.next()?.clone();
+        let mut count = 1.0;
+        for classifier in classifiers {
+            assert_eq!(classifier.coef.len(), sum.coef.len(), "classifiers of the same features");
+            sum.intercept += classifier.intercept;
+            sum.coef.iter_mut().zip(&classifier.coef).for_each(|(s, w)| *s += w);
+            count += 1.0;
+        }
+        sum.intercept /= count;
+        sum.coef.iter_mut().for_each(|w| *w /= count);
+        Some(sum)
+    }
+}
+
+impl Scorer for LinearClassifier {
+    fn score(&self, x: &Sample<'_>) -> f64 {
+        self.intercept + x.dot(&self.coef)
+    }
+}
