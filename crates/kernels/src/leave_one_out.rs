@@ -1,23 +1,28 @@
+use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, Par, Side};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use margins_losses::MarginLoss;
-use margins_optim::Options;
-use margins_optim::solver_kit::{EmpiricalRisk, Minimizer};
-use nalgebra::DMatrix;
+use margins_optim::solver_kit::{Accept, EmpiricalRisk, Margins, Minimizer, Point, search};
+use margins_optim::{Lambda, Options};
+use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
-use crate::newton::SampleNewton;
-use crate::{Error, KernelFit, KernelObjective};
+use crate::newton::{SampleNewton, dot, norm_of};
+use crate::{Error, KernelFit, KernelObjective, symmetric};
 
-/// Samples that are left out one after the other with the same factor. Fixed, so that results do not
-/// depend on the number of threads.
-const RUN: usize = 32;
+/// Samples that are left out together. Fixed, so that results do not depend on the number of threads.
+const RUN: usize = 64;
 
-/// The score of every sample under the classifier fitted without it, exactly: n refits, each of one or two
-/// Newton steps from the fit to all samples, whose factor serves all of them.
+/// Steps with the curvatures of the fit to all samples. What they do not solve is fitted by itself.
+const COMMON_STEPS: usize = 10;
+
+/// The score of every sample under the classifier fitted without it, exactly: n refits from the fit to all
+/// samples, each to the tolerance of a gap of its own.
 ///
 /// A sample left out is a sample of weight zero; the mean of the losses still divides by n, so that
-/// `n lambda`, hence C of a support vector machine, stays what it is.
+/// `n lambda`, hence C of a support vector machine, stays what it is. The refits advance together: the
+/// Hessian of the fit to all samples, corrected for the sample that is missing, serves all of them, and a
+/// step of many is two products of matrices. Newton takes over where that does not converge.
 ///
 /// Returned beside the scores is whether all refits converged.
 ///
@@ -31,36 +36,231 @@ pub fn leave_one_out<L: MarginLoss + ?Sized>(
     objective.risk.check_loss()?;
     let n = objective.gram.len();
     let start = objective.point(fit.intercept, fit.coef.clone());
-    let mut whole = SampleNewton::new(&objective.risk, objective.gram.matrix());
-    whole.factorize(fit.lambda, &start);
+    let response = Response::new(objective, fit.lambda, &start)?;
+    let together = Together {
+        objective,
+        lambda: fit.lambda,
+        start: &start,
+        variances: response.matrix(objective.gram.matrix()),
+        response: &response,
+        tolerance: options.tolerance,
+    };
     let samples: Vec<usize> = (0..n).collect();
-    let parts: Vec<Result<(Vec<f64>, bool), Error>> = samples
+    let runs: Vec<Result<Vec<Option<f64>>, Error>> =
+        samples.par_chunks(RUN).map(|run| together.refit(run)).collect();
+    let mut scores = Vec::with_capacity(n);
+    for run in runs {
+        scores.extend(run?);
+    }
+    let open: Vec<usize> = (0..n).filter(|&i| scores[i].is_none()).collect();
+    let alone = refit_alone(objective, fit.lambda, &start, &open, options)?;
+    let mut converged = true;
+    for (i, (score, done)) in open.into_iter().zip(alone) {
+        scores[i] = Some(score);
+        converged &= done;
+    }
+    Ok((scores.into_iter().flatten().collect(), converged))
+}
+
+/// The scores of these samples under Newton fits without them, and whether each converged.
+fn refit_alone<L: MarginLoss + ?Sized>(
+    objective: &KernelObjective<'_, L>,
+    lambda: Lambda,
+    start: &Point,
+    samples: &[usize],
+    options: &Options,
+) -> Result<Vec<(f64, bool)>, Error> {
+    if samples.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut whole = SampleNewton::new(&objective.risk, objective.gram.matrix());
+    whole.factorize(lambda, start);
+    let runs: Vec<Result<Vec<(f64, bool)>, Error>> = samples
         .par_chunks(RUN)
-        .map(|samples| {
+        .map(|run| {
             let mut preconditioner = whole.preconditioner().clone();
-            let mut scores = Vec::with_capacity(samples.len());
-            let mut converged = true;
-            for &i in samples {
+            let mut scores = Vec::with_capacity(run.len());
+            for &i in run {
                 let risk = without(&objective.risk, i)?;
                 let mut solver =
                     SampleNewton::resume(&risk, objective.gram.matrix(), preconditioner);
                 let mut point = start.clone();
-                let ending = solver.minimize(fit.lambda, &mut point, options);
-                converged &= ending.certificate.relative_gap() <= options.tolerance;
-                scores.push(point.products[i] + point.intercept);
+                let ending = solver.minimize(lambda, &mut point, options);
+                let done = ending.certificate.relative_gap() <= options.tolerance;
+                scores.push((point.products[i] + point.intercept, done));
                 preconditioner = solver.into_preconditioner();
             }
-            Ok((scores, converged))
+            Ok(scores)
         })
         .collect();
-    let mut scores = Vec::with_capacity(n);
-    let mut converged = true;
-    for part in parts {
-        let (part, all) = part?;
-        scores.extend(part);
-        converged &= all;
+    let mut scores = Vec::with_capacity(samples.len());
+    for run in runs {
+        scores.extend(run?);
     }
-    Ok((scores, converged))
+    Ok(scores)
+}
+
+/// What the refits without one sample have in common.
+struct Together<'o, 'a, L: MarginLoss + ?Sized> {
+    objective: &'o KernelObjective<'a, L>,
+    lambda: Lambda,
+    /// The fit to all samples.
+    start: &'o Point,
+    response: &'o Response,
+    /// `V`.
+    variances: DMatrix<f64>,
+    tolerance: f64,
+}
+
+/// One refit under way.
+struct Refit<'r, L: MarginLoss + ?Sized> {
+    /// Its place in the run.
+    place: usize,
+    sample: usize,
+    margins: Margins<'r, L>,
+    point: Point,
+    objective: f64,
+    /// The derivative of F as coefficients of kernel sections.
+    residual: Vec<f64>,
+}
+
+impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
+    /// The scores of the samples of a run without them; `None` where the common steps are not enough.
+    fn refit(&self, run: &[usize]) -> Result<Vec<Option<f64>>, Error> {
+        let risks: Vec<_> =
+            run.iter().map(|&i| without(&self.objective.risk, i)).collect::<Result<_, _>>()?;
+        let mut open: Vec<Refit<'_, L>> = (risks.iter().zip(run).enumerate())
+            .map(|(place, (risk, &sample))| Refit {
+                place,
+                sample,
+                margins: risk.margins(),
+                point: self.start.clone(),
+                objective: f64::INFINITY,
+                residual: vec![0.0; self.start.coef.len()],
+            })
+            .collect();
+        let mut scores = vec![None; run.len()];
+        open.iter_mut().for_each(|refit| self.settle(refit));
+        for _ in 0..COMMON_STEPS {
+            self.step(&mut open);
+            open.iter_mut().for_each(|refit| self.settle(refit));
+            let images = times(self.objective.gram.matrix(), &open);
+            let mut k = 0;
+            open.retain_mut(|refit| {
+                let done = self.is_solved(refit, images.col_as_slice(k));
+                k += 1;
+                if done {
+                    let score = refit.point.products[refit.sample] + refit.point.intercept;
+                    scores[refit.place] = Some(score);
+                }
+                // What has overflowed is left to a solver that searches along its lines.
+                !done && refit.objective.is_finite()
+            });
+            if open.is_empty() {
+                break;
+            }
+        }
+        Ok(scores)
+    }
+
+    /// Sets the intercept, the objective and the residual of a point.
+    fn settle(&self, refit: &mut Refit<'_, L>) {
+        let Refit { margins, point, residual, objective, .. } = refit;
+        point.intercept = margins.settle(&point.products, point.intercept);
+        let ridge = 2.0 * self.lambda.get();
+        *objective = margins.risk() + 0.5 * ridge * dot(&point.coef, &point.products);
+        margins.gradient(residual);
+        residual.iter_mut().zip(&point.coef).for_each(|(r, a)| *r += ridge * a);
+    }
+
+    fn is_solved(&self, refit: &mut Refit<'_, L>, image: &[f64]) -> bool {
+        let radius = self.response.radius;
+        let norm = norm_of(&refit.residual, image, radius);
+        let certificate = refit.margins.certificate(self.lambda, refit.objective, norm, radius);
+        certificate.relative_gap() <= self.tolerance
+    }
+
+    /// A Newton step of every refit: `df = -V r'`, `da = -(r + D' df)/(2 lambda)`, where `D'` are the
+    /// curvatures D of the fit to all samples but for those samples S whose curvature has changed by much,
+    /// the one left out among them, and `r' = r - x`, `(I + (D' - D) V_SS) x = (D' - D) (V r)_S` on S
+    /// (Woodbury).
+    fn step(&self, open: &mut [Refit<'_, L>]) {
+        let Response { intercept_weights, ridge, .. } = self.response;
+        let mut images = times(&self.variances, open);
+        for (k, refit) in open.iter_mut().enumerate() {
+            let image = images.col_as_slice_mut(k);
+            let changes = self.changes(refit);
+            let forces = self.forces(&changes, image);
+            let mut intercept = -dot(intercept_weights, &refit.residual);
+            for (&(j, _), force) in changes.iter().zip(&forces) {
+                let column = self.variances.column(j);
+                image.iter_mut().zip(&column).for_each(|(p, v)| *p -= force * v);
+                intercept += force * intercept_weights[j];
+            }
+            let mut curvatures = self.response.curvatures.clone();
+            changes.iter().for_each(|&(j, change)| curvatures[j] += change);
+            let coef = (image.iter().zip(&refit.residual).zip(&curvatures))
+                .map(|((p, r), d)| (d * p - r) / ridge)
+                .collect();
+            let products = image.iter().map(|p| -p - intercept).collect();
+            self.walk(refit, &Point { intercept, coef, products });
+        }
+    }
+
+    /// Goes along a direction to where F is near its minimum on the line; nowhere if F does not decrease.
+    fn walk(&self, refit: &mut Refit<'_, L>, direction: &Point) {
+        let ridge = self.response.ridge;
+        let Refit { margins, point, .. } = refit;
+        let cross = ridge * dot(&direction.coef, &point.products);
+        let square = ridge * dot(&direction.coef, &direction.products);
+        let mut slope_along =
+            |t: f64| margins.slope_along(point, direction, t) + cross + t * square;
+        let slope = slope_along(0.0);
+        if slope < 0.0 {
+            let t = search(slope_along, slope, Accept::Near);
+            *point = point.step(t, direction);
+        }
+    }
+
+    /// Where the curvatures of a refit differ from those of the fit to all samples by so much that it
+    /// shows, and by how much; the sample left out comes first.
+    fn changes(&self, refit: &mut Refit<'_, L>) -> Vec<(usize, f64)> {
+        const SHOWS: f64 = 0.02;
+        const MOST: usize = 64;
+        let before = &self.response.curvatures;
+        let now = refit.margins.curvatures();
+        let mut changes: Vec<(usize, f64, f64)> = (0..now.len())
+            .map(|j| (j, now[j] - before[j], ((now[j] - before[j]) * self.variances[(j, j)]).abs()))
+            .filter(|&(j, _, effect)| j == refit.sample || effect > SHOWS)
+            .collect();
+        let rank =
+            |&(j, _, effect): &(usize, f64, f64)| if j == refit.sample { f64::MAX } else { effect };
+        changes.sort_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.0.cmp(&b.0)));
+        changes.truncate(MOST);
+        changes.into_iter().map(|(j, change, _)| (j, change)).collect()
+    }
+
+    /// `x`.
+    fn forces(&self, changes: &[(usize, f64)], image: &[f64]) -> Vec<f64> {
+        let m = changes.len();
+        let system = DMatrix::from_fn(m, m, |k, l| {
+            let ((j, change), (other, _)) = (changes[k], changes[l]);
+            f64::from(k == l) + change * self.variances[(j, other)]
+        });
+        let right = DVector::from_fn(m, |k, _| changes[k].1 * image[changes[k].0]);
+        // A system without a solution gives forces that no gap will accept.
+        system.lu().solve(&right).map_or(vec![f64::NAN; m], |x| x.as_slice().to_vec())
+    }
+}
+
+/// A symmetric matrix times the residuals, one column a refit.
+fn times<L: MarginLoss + ?Sized>(matrix: &DMatrix<f64>, open: &[Refit<'_, L>]) -> Mat<f64> {
+    let n = matrix.nrows();
+    let residuals = Mat::from_fn(n, open.len(), |j, k| open[k].residual[j]);
+    let mut out = Mat::zeros(n, open.len());
+    let matrix = MatRef::from_column_major_slice(matrix.as_slice(), n, n);
+    matmul(out.as_mut(), Accum::Replace, matrix, residuals.as_ref(), 1.0, Par::Seq);
+    out
 }
 
 fn without<'a, L: MarginLoss + ?Sized>(
@@ -90,72 +290,100 @@ pub fn one_step_leave_one_out<L: MarginLoss + ?Sized>(
     fit: &KernelFit,
 ) -> Result<Vec<f64>, Error> {
     objective.risk.check_loss()?;
-    let n = objective.gram.len();
     let point = objective.point(fit.intercept, fit.coef.clone());
-    let mut margins = objective.risk.margins();
-    margins.set(&point.products, point.intercept);
-    let mut gradient = vec![0.0; n];
-    margins.gradient(&mut gradient);
-    let curvatures = margins.curvatures().to_vec();
-    let variances = Variances::new(objective, &curvatures, 2.0 * fit.lambda.get())?;
-    Ok((0..n)
+    let response = Response::new(objective, fit.lambda, &point)?;
+    let variances = response.diagonal(objective.gram.matrix());
+    Ok((0..point.products.len())
         .map(|i| {
-            let v = variances.of(i);
+            let v = variances[i];
             let score = point.products[i] + point.intercept;
-            score + gradient[i] * v / (1.0 - curvatures[i] * v)
+            score + response.gradient[i] * v / (1.0 - response.curvatures[i] * v)
         })
         .collect())
 }
 
-/// `v_i = k_i'H^(-1) k_i`: with `V = (K - K_A C^(-1) K_A')/(2 lambda)`, `C = K_AA + W_A^(-1)` over the samples
-/// with curvature, `v_i = V_ii + (1 - (V D)_i)^2/(1'D - D'V D)`, the second part from the intercept.
-struct Variances {
-    /// `V_ii`.
-    diagonal: Vec<f64>,
-    /// `V D`.
-    weighted: Vec<f64>,
-    /// `1'D - D'V D`; infinite without an intercept.
-    spread: f64,
+/// How the scores of a fit answer to a force on them: the minimum of the quadratic model of F moves by
+/// `df = -V r` when r is added to its derivative in the scores. With `C = K_AA + 2 lambda D_A^(-1)` over the
+/// samples with curvature, `V = V_0 + q q'/s`, `V_0 = (K - K_A C^(-1) K_A')/(2 lambda)`; the second part,
+/// `q = 1 - V_0 D 1`, `s = 1'D 1 - 1'D V_0 D 1`, is that of the intercept, which itself moves by `-q'r/s`.
+struct Response {
+    /// `D`.
+    curvatures: Vec<f64>,
+    /// `c_i y_i L'(u_i)/n`.
+    gradient: Vec<f64>,
+    /// `2 lambda`.
+    ridge: f64,
+    /// Root of the largest entry of the diagonal of K.
+    radius: f64,
+    /// `L^(-1) K_A'`, `L L' = C`, one column a sample.
+    halves: Mat<f64>,
+    /// `q`.
+    steady: Vec<f64>,
+    /// `q/s`; zero without an intercept, or where rounding has left nothing of s.
+    intercept_weights: Vec<f64>,
 }
 
-impl Variances {
+impl Response {
     fn new<L: MarginLoss + ?Sized>(
         objective: &KernelObjective<'_, L>,
-        curvatures: &[f64],
-        ridge: f64,
+        lambda: Lambda,
+        point: &Point,
     ) -> Result<Self, Error> {
         let matrix = objective.gram.matrix();
-        let n = matrix.nrows();
+        let (n, ridge) = (matrix.nrows(), 2.0 * lambda.get());
+        let mut margins = objective.risk.margins();
+        margins.set(&point.products, point.intercept);
+        let mut gradient = vec![0.0; n];
+        margins.gradient(&mut gradient);
+        let curvatures = margins.curvatures().to_vec();
         let active: Vec<usize> = (0..n).filter(|&i| curvatures[i] > 0.0).collect();
         let halves = half_solves(matrix, &active, |i| ridge / curvatures[i])?;
-        let variance = |i: usize| {
-            let explained: f64 = halves.col_as_slice(i).iter().map(|h| h * h).sum();
-            (matrix[(i, i)] - explained).max(0.0) / ridge
-        };
-        // V D = (K D - (L^(-1) K_A')' (L^(-1) K_A' D)) / (2 lambda).
+        // V_0 D = (K D - (L^(-1) K_A')' (L^(-1) K_A' D)) / (2 lambda).
         let mut whole = vec![0.0; active.len()];
         for (i, &d) in curvatures.iter().enumerate().filter(|(_, d)| **d > 0.0) {
             whole.iter_mut().zip(halves.col_as_slice(i)).for_each(|(w, h)| *w += d * h);
         }
-        let mut weighted = vec![0.0; n];
-        crate::symmetric::multiply(matrix, curvatures, &mut weighted);
-        for (i, v) in weighted.iter_mut().enumerate() {
-            let explained: f64 =
-                halves.col_as_slice(i).iter().zip(&whole).map(|(h, w)| h * w).sum();
-            *v = (*v - explained) / ridge;
+        let mut steady = vec![0.0; n];
+        symmetric::multiply(matrix, &curvatures, &mut steady);
+        for (i, q) in steady.iter_mut().enumerate() {
+            *q = 1.0 - (*q - dot(halves.col_as_slice(i), &whole)) / ridge;
         }
-        let total: f64 = curvatures.iter().sum();
-        let explained: f64 = curvatures.iter().zip(&weighted).map(|(d, v)| d * v).sum();
-        let spread = if objective.risk.has_intercept() { total - explained } else { f64::INFINITY };
-        Ok(Variances { diagonal: (0..n).map(variance).collect(), weighted, spread })
+        let spread = dot(&curvatures, &steady);
+        let has_intercept = objective.risk.has_intercept() && spread > 0.0;
+        let intercept_weights =
+            steady.iter().map(|q| if has_intercept { q / spread } else { 0.0 }).collect();
+        let radius = matrix.diagonal().max().max(0.0).sqrt();
+        Ok(Response { curvatures, gradient, ridge, radius, halves, steady, intercept_weights })
     }
 
-    fn of(&self, i: usize) -> f64 {
-        if self.spread > 0.0 {
-            self.diagonal[i] + (1.0 - self.weighted[i]).powi(2) / self.spread
-        } else {
-            self.diagonal[i]
-        }
+    /// `V_ii`.
+    fn diagonal(&self, matrix: &DMatrix<f64>) -> Vec<f64> {
+        (0..self.curvatures.len())
+            .map(|i| {
+                let half = self.halves.col_as_slice(i);
+                let fixed = (matrix[(i, i)] - dot(half, half)).max(0.0) / self.ridge;
+                fixed + self.steady[i] * self.intercept_weights[i]
+            })
+            .collect()
+    }
+
+    /// `V`.
+    fn matrix(&self, matrix: &DMatrix<f64>) -> DMatrix<f64> {
+        let n = matrix.nrows();
+        let mut variances = matrix / self.ridge;
+        let halves = self.halves.as_ref();
+        variances.as_mut_slice().par_chunks_mut(n * RUN).enumerate().for_each(|(run, columns)| {
+            let (first, count) = (run * RUN, columns.len() / n);
+            for (column, weight) in
+                columns.chunks_exact_mut(n).zip(&self.intercept_weights[first..])
+            {
+                column.iter_mut().zip(&self.steady).for_each(|(v, q)| *v += q * weight);
+            }
+            let columns = MatMut::from_column_major_slice_mut(columns, n, count);
+            let some = halves.subcols(first, count);
+            matmul(columns, Accum::Add, halves.transpose(), some, -1.0 / self.ridge, Par::Seq);
+        });
+        variances
     }
 }
 

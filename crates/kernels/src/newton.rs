@@ -28,7 +28,7 @@ const DEFAULT_ITERATIONS: usize = 200;
 const MOST_ROUNDS: usize = 8;
 const MOST_WRONG: f64 = 0.1;
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
