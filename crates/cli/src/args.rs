@@ -198,6 +198,10 @@ pub(crate) struct CvArguments {
     /// approximates that by one Newton step
     #[arg(long, value_name = "HOW", conflicts_with_all = ["folds", "fold_column"], requires = "kernel")]
     pub(crate) leave_one_out: Option<LeaveOneOutName>,
+    /// Leave lambdas out of the later half of the folds that the earlier half has shown to be hopeless: four
+    /// standard deviations worse than the best; what is left out is marked
+    #[arg(long, conflicts_with = "leave_one_out")]
+    pub(crate) abandon_hopeless: bool,
     /// Which lambda the final fit takes
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,

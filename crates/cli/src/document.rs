@@ -158,6 +158,8 @@ pub(crate) struct CvLambdaDocument {
     standard_error: f64,
     worst_relative_gap: f64,
     certified: bool,
+    /// Whether it was given up after the earlier half of the folds.
+    abandoned: bool,
 }
 
 /// What cross-validation found out about a kernel.
@@ -199,6 +201,7 @@ impl<'a> CvDocument<'a> {
                 standard_error: curve.standard_error[k],
                 worst_relative_gap: curve.worst_relative_gap[k],
                 certified: curve.certified[k],
+                abandoned: curve.abandoned[k],
             })
             .collect();
         CvDocument {

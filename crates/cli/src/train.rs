@@ -168,7 +168,10 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     };
     let bar = progress(lambdas.len() * paths * (1 + arguments.or_kernel.len()));
     let observer = |_: &Report| bar.inc(1);
-    let training = train.training(&*loss, &observer);
+    let training = Training {
+        abandon_hopeless: arguments.abandon_hopeless,
+        ..train.training(&*loss, &observer)
+    };
     let select = |curve: &ErrorCurve| match arguments.select {
         Selection::Best => curve.best,
         Selection::OneSe => curve.one_standard_error,
@@ -423,6 +426,9 @@ fn cv_table(curve: &ErrorCurve) -> Table {
         }
         if !curve.certified[k] {
             notes.push("not certified");
+        }
+        if curve.abandoned[k] {
+            notes.push("abandoned");
         }
         table.row(vec![
             number(curve.lambdas[k].get()),

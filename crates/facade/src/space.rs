@@ -284,7 +284,8 @@ impl<'d> Prepared<'d> {
                 margins_kernels::cross_validate(training, self.data, gram, folds, lambdas)?
             }
             Form::Cholesky { factor, basis } => {
-                error_curve(self.data, folds, |rows, held_out| {
+                let abandon = training.abandon_hopeless;
+                error_curve(self.data, folds, lambdas, abandon, |rows, held_out, lambdas| {
                     // Held-out samples are samples of weight zero: the factor serves every fold.
                     let part = self.data.select(rows);
                     let n = folds.len();

@@ -23,7 +23,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     if expected != found {
         return Err(Error::Shape { what: "rows", expected, found });
     }
-    error_curve(data, folds, |rows, held_out| {
+    error_curve(data, folds, lambdas, training.abandon_hopeless, |rows, held_out, lambdas| {
         let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
         let cross = gram.cross_of(held_out, rows);
         let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();

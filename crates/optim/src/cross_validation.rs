@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use margins_data::Dataset;
 use margins_losses::MarginLoss;
 use rayon::prelude::*;
@@ -36,6 +38,10 @@ pub struct ErrorCurve {
     pub worst_relative_gap: Vec<f64>,
     /// Whether all fits converged.
     pub certified: Vec<bool>,
+    /// Whether cross-validation gave the lambda up after the first folds, as
+    /// [`Training::abandon_hopeless`] allows; what is known of it then comes from those alone, and no
+    /// index points at it.
+    pub abandoned: Vec<bool>,
     /// Index of the least mean error; of several the largest lambda.
     pub best: usize,
     /// Index of the largest lambda whose mean error is within one standard error of the least.
@@ -59,15 +65,17 @@ impl ErrorCurve {
         let lambdas: Vec<Lambda> = fits.iter().map(Fitted::lambda).collect();
         let signs = data.labels().signs();
         let held_out = |i: usize| HeldOut {
-            weight: data.weights().map_or(1.0, |weights| weights[i]),
-            lambdas: lambdas.clone(),
-            errors: (scores.iter())
-                .map(|scores| f64::from((scores[i] > 0.0) != (signs[i] > 0.0)))
+            weights: vec![data.weights().map_or(1.0, |weights| weights[i])],
+            at: (scores.iter().zip(converged))
+                .map(|(scores, &converged)| AtLambda {
+                    wrong: vec![(scores[i] > 0.0) != (signs[i] > 0.0)],
+                    relative_gap: 0.0,
+                    converged,
+                })
+                .map(Some)
                 .collect(),
-            relative_gaps: vec![0.0; fits.len()],
-            converged: converged.to_vec(),
         };
-        let mut curve = summarize(&(0..signs.len()).map(held_out).collect::<Vec<_>>());
+        let mut curve = summarize(lambdas, &(0..signs.len()).map(held_out).collect::<Vec<_>>());
         curve.include(fits);
         curve
     }
@@ -113,7 +121,8 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     let (fits, curve) = rayon::join(
         || training.path(data, lambdas),
         || {
-            error_curve(data, folds, |rows, held_out| {
+            let abandon = training.abandon_hopeless;
+            error_curve(data, folds, lambdas, abandon, |rows, held_out, lambdas| {
                 let fits = training.path(&data.select(rows), lambdas)?;
                 let design = data.design().select(held_out);
                 let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
@@ -126,24 +135,75 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     Ok(CrossValidation { curve, fits })
 }
 
-/// The cross-validated error of any solver: `solve(rows, held_out)` returns a path on these rows with
-/// the scores that each of its fits gives to the rows held out. Folds run in parallel on the current
+/// The cross-validated error of any solver: `solve(rows, held_out, lambdas)` returns a path on these rows
+/// with the scores that each of its fits gives to the rows held out. Folds run in parallel on the current
 /// rayon pool; errors are pooled as in [`cross_validate`].
+///
+/// With `abandon` the later half of the folds goes without the lambdas that the earlier half, of two folds at
+/// least, has shown to be hopeless: compared with the lambda of the least error so far, they are wrong on so
+/// many more of the samples that only one of the two gets right, that a fair coin would be four standard
+/// deviations off.
 ///
 /// # Errors
 /// As [`cross_validate`], and what `solve` says.
 pub fn error_curve<F: Fitted, E: From<Error> + Send>(
     data: &Dataset,
     folds: &[usize],
-    solve: impl Fn(&[usize], &[usize]) -> Result<(Vec<F>, Vec<Vec<f64>>), E> + Sync,
+    lambdas: &[Lambda],
+    abandon: bool,
+    solve: impl Fn(&[usize], &[usize], &[Lambda]) -> Result<(Vec<F>, Vec<Vec<f64>>), E> + Sync,
 ) -> Result<ErrorCurve, E> {
     let count = check_folds(data, folds)?;
-    let held_out: Vec<Result<HeldOut, E>> = (0..count)
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|fold| hold_out(data, folds, fold, &solve))
-        .collect();
-    Ok(summarize(&held_out.into_iter().collect::<Result<Vec<HeldOut>, E>>()?))
+    let lambdas = Lambda::descending(lambdas)?;
+    let first = if abandon { count.div_ceil(2).max(2) } else { count };
+    let hold_out_each = |some: Range<usize>, of: &[usize]| -> Result<Vec<HeldOut>, E> {
+        let chosen: Vec<Lambda> = of.iter().map(|&k| lambdas[k]).collect();
+        let results: Vec<Result<HeldOut, E>> = some
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|fold| {
+                let held_out =
+                    hold_out(data, folds, fold, |rows, test| solve(rows, test, &chosen))?;
+                Ok(held_out.spread_over(lambdas.len(), of))
+            })
+            .collect();
+        results.into_iter().collect()
+    };
+    let mut of: Vec<usize> = (0..lambdas.len()).collect();
+    let mut held_out = hold_out_each(0..first, &of)?;
+    if first < count {
+        let hopeless = hopeless(&held_out, lambdas.len());
+        of.retain(|&k| !hopeless[k]);
+        held_out.extend(hold_out_each(first..count, &of)?);
+    }
+    Ok(summarize(lambdas, &held_out))
+}
+
+/// Which lambdas are wrong on far more samples than the one of the least error.
+fn hopeless(folds: &[HeldOut], count: usize) -> Vec<bool> {
+    const DEVIATIONS: f64 = 4.0;
+    let wrong = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
+    let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
+    let errors: Vec<f64> = (0..count).map(errors).collect();
+    let best = least(&errors, |_| true);
+    (0..count)
+        .map(|k| {
+            let pairs = wrong(k).zip(wrong(best)).flat_map(|(a, b)| a.wrong.iter().zip(&b.wrong));
+            let (mut worse, mut better) = (0.0, 0.0);
+            for (&here, &there) in pairs {
+                worse += f64::from(here && !there);
+                better += f64::from(!here && there);
+            }
+            worse - better > DEVIATIONS * f64::sqrt(worse + better)
+        })
+        .collect()
+}
+
+/// The first index of the least value among those that count.
+fn least(values: &[f64], counts: impl Fn(usize) -> bool) -> usize {
+    let mut at = (0..values.len()).filter(|&k| counts(k));
+    let first = at.next().unwrap_or(0);
+    at.fold(first, |best, k| if values[k] < values[best] { k } else { best })
 }
 
 /// The number of folds, one a row of the data.
@@ -170,19 +230,48 @@ fn count_folds(folds: &[usize]) -> Result<usize, Error> {
 
 /// One fold along the path.
 struct HeldOut {
-    /// Total weight of the held-out samples.
-    weight: f64,
-    lambdas: Vec<Lambda>,
-    errors: Vec<f64>,
-    relative_gaps: Vec<f64>,
-    converged: Vec<bool>,
+    /// Of the samples held out.
+    weights: Vec<f64>,
+    /// What became of them at each lambda; `None` where it was not fitted.
+    at: Vec<Option<AtLambda>>,
+}
+
+/// One fold at one lambda.
+struct AtLambda {
+    /// Whether each sample was misclassified.
+    wrong: Vec<bool>,
+    relative_gap: f64,
+    converged: bool,
+}
+
+impl HeldOut {
+    fn weight(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
+    /// Share of the samples misclassified, by weight.
+    fn error(&self, k: usize) -> f64 {
+        let wrong = self.at[k].iter().flat_map(|at| &at.wrong);
+        let wrong = self.weights.iter().zip(wrong).filter(|(_, wrong)| **wrong);
+        let (total, wrong) = (self.weight(), wrong.fold(0.0, |sum, (weight, _)| sum + weight));
+        if total > 0.0 { wrong / total } else { 0.0 }
+    }
+
+    /// The same among `count` lambdas, of which those at the indices given were fitted.
+    fn spread_over(self, count: usize, indices: &[usize]) -> Self {
+        let mut at: Vec<Option<AtLambda>> = (0..count).map(|_| None).collect();
+        for (&k, result) in indices.iter().zip(self.at) {
+            at[k] = result;
+        }
+        HeldOut { at, ..self }
+    }
 }
 
 fn hold_out<F: Fitted, E: From<Error>>(
     data: &Dataset,
     folds: &[usize],
     fold: usize,
-    solve: &impl Fn(&[usize], &[usize]) -> Result<(Vec<F>, Vec<Vec<f64>>), E>,
+    solve: impl Fn(&[usize], &[usize]) -> Result<(Vec<F>, Vec<Vec<f64>>), E>,
 ) -> Result<HeldOut, E> {
     let (test, rest): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
     let labels = data.labels();
@@ -193,48 +282,47 @@ fn hold_out<F: Fitted, E: From<Error>>(
         }
     }
     let (fits, scores) = solve(&rest, &test)?;
-    let weight: f64 = test.iter().map(|&i| weight_of(i)).sum();
-    let error = |scores: &Vec<f64>| {
-        let wrong: f64 = (test.iter().zip(scores))
-            .filter(|&(&i, &score)| (score > 0.0) != (labels.signs()[i] > 0.0))
-            .map(|(&i, _)| weight_of(i))
-            .fold(0.0, |sum, weight| sum + weight);
-        if weight > 0.0 { wrong / weight } else { 0.0 }
+    let wrong = |scores: &Vec<f64>| {
+        let signs = test.iter().map(|&i| labels.signs()[i]);
+        scores.iter().zip(signs).map(|(&score, y)| (score > 0.0) != (y > 0.0)).collect()
     };
+    let at = fits.iter().zip(&scores).map(|(fit, scores)| AtLambda {
+        wrong: wrong(scores),
+        relative_gap: fit.report().relative_gap,
+        converged: fit.report().converged(),
+    });
     Ok(HeldOut {
-        weight,
-        lambdas: fits.iter().map(Fitted::lambda).collect(),
-        errors: scores.iter().map(error).collect(),
-        relative_gaps: fits.iter().map(|fit| fit.report().relative_gap).collect(),
-        converged: fits.iter().map(|fit| fit.report().converged()).collect(),
+        weights: test.iter().map(|&i| weight_of(i)).collect(),
+        at: at.map(Some).collect(),
     })
 }
 
-fn summarize(folds: &[HeldOut]) -> ErrorCurve {
-    let total: f64 = folds.iter().map(|fold| fold.weight).sum();
-    let count = folds.len() as f64;
-    let lambdas = folds[0].lambdas.clone();
+fn summarize(lambdas: Vec<Lambda>, folds: &[HeldOut]) -> ErrorCurve {
+    let fitted = |k: usize| folds.iter().filter(move |fold| fold.at[k].is_some());
     let along = |at: &dyn Fn(usize) -> f64| -> Vec<f64> { (0..lambdas.len()).map(at).collect() };
+    let total = |k: usize| fitted(k).map(HeldOut::weight).sum::<f64>();
     let mean_error =
-        along(&|k| folds.iter().map(|fold| fold.weight * fold.errors[k]).sum::<f64>() / total);
+        along(&|k| fitted(k).map(|fold| fold.weight() * fold.error(k)).sum::<f64>() / total(k));
     let standard_error = along(&|k| {
-        let square = |fold: &HeldOut| fold.weight * (fold.errors[k] - mean_error[k]).powi(2);
-        (folds.iter().map(square).sum::<f64>() / total / (count - 1.0)).sqrt()
+        let square = |fold: &HeldOut| fold.weight() * (fold.error(k) - mean_error[k]).powi(2);
+        (fitted(k).map(square).sum::<f64>() / total(k) / (fitted(k).count() as f64 - 1.0)).sqrt()
     });
-    let worst_relative_gap =
-        along(&|k| folds.iter().map(|fold| fold.relative_gaps[k]).fold(0.0, f64::max));
-    let certified =
-        (0..lambdas.len()).map(|k| folds.iter().all(|fold| fold.converged[k])).collect();
-    let best = (0..lambdas.len())
-        .fold(0, |best, k| if mean_error[k] < mean_error[best] { k } else { best });
+    let results = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
+    let worst_relative_gap = along(&|k| results(k).map(|at| at.relative_gap).fold(0.0, f64::max));
+    let certified = (0..lambdas.len()).map(|k| results(k).all(|at| at.converged)).collect();
+    let abandoned: Vec<bool> =
+        (0..lambdas.len()).map(|k| folds.iter().any(|fold| fold.at[k].is_none())).collect();
+    let best = least(&mean_error, |k| !abandoned[k]);
     let bound = mean_error[best] + standard_error[best];
-    let one_standard_error = mean_error.iter().position(|&error| error <= bound).unwrap_or(best);
+    let one_standard_error =
+        (0..lambdas.len()).find(|&k| !abandoned[k] && mean_error[k] <= bound).unwrap_or(best);
     ErrorCurve {
         lambdas,
         mean_error,
         standard_error,
         worst_relative_gap,
         certified,
+        abandoned,
         best,
         one_standard_error,
     }

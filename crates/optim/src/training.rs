@@ -31,6 +31,9 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     pub class_weights: ClassWeights,
     /// The solver.
     pub options: Options,
+    /// Whether cross-validation may leave lambdas out of the later folds that the earlier ones have shown
+    /// to be hopeless; see [`error_curve`](crate::error_curve).
+    pub abandon_hopeless: bool,
     /// Sees the report of every fit as it is made, from whatever thread makes it.
     pub observer: &'a (dyn Fn(&Report) + Sync),
 }
@@ -44,6 +47,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             standardize: false,
             class_weights: ClassWeights::AsGiven,
             options: Options::default(),
+            abandon_hopeless: false,
             observer: &|_| {},
         }
     }

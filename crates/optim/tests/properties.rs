@@ -384,6 +384,41 @@ fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
     assert!(cv.curve.mean_error[..cv.curve.one_standard_error].iter().all(|&error| error > within));
 }
 
+/// Only what is far worse is given up, and nothing else changes.
+#[test]
+fn hopeless_lambdas_are_left_out_of_the_later_folds() {
+    let rows: Vec<[f64; 2]> =
+        (0..400).map(|i| [(f64::from(i) * 0.7).sin(), (f64::from(i) * 1.3).cos()]).collect();
+    // Nine in ten are positive, and without coefficients so are all.
+    let signs = rows.iter().map(|x| if x[0] + 0.2 * x[1] < -0.6 { -1.0 } else { 1.0 }).collect();
+    let design = Design::from_rows(&rows).unwrap();
+    let data = Dataset::new(design, Labels::from_signs(signs).unwrap()).unwrap();
+    let folds: Vec<usize> = (0..400).map(|i| i % 5).collect();
+    let grid = lambda_grid(1e3, 1e-4, 8).unwrap();
+    let loss = loss("logistic");
+    let run = |abandon_hopeless| {
+        let training = Training { abandon_hopeless, ..Training::new(&*loss) };
+        cross_validate(&training, &data, &folds, &grid).unwrap().curve
+    };
+    let (whole, part) = (run(false), run(true));
+    assert!(whole.abandoned.iter().all(|&abandoned| !abandoned));
+    assert!(part.abandoned[0] && !part.abandoned[7], "{part:?}");
+    assert_eq!((whole.best, whole.one_standard_error), (part.best, part.one_standard_error));
+    for k in 0..8 {
+        if part.abandoned[k] {
+            assert!(whole.mean_error[k] > whole.mean_error[whole.best] + 0.05);
+        } else {
+            let gap = (whole.mean_error[k] - part.mean_error[k]).abs();
+            assert!(gap < 1e-12, "{k}: {gap}");
+        }
+    }
+    // Of two folds there is no earlier half.
+    let halves: Vec<usize> = (0..400).map(|i| i % 2).collect();
+    let training = Training { abandon_hopeless: true, ..Training::new(&*loss) };
+    let curve = cross_validate(&training, &data, &halves, &grid).unwrap().curve;
+    assert!(curve.abandoned.iter().all(|&abandoned| !abandoned));
+}
+
 #[test]
 fn what_cannot_be_solved_is_refused_by_name() {
     let data = overlapping();

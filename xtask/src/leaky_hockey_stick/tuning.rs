@@ -193,7 +193,7 @@ fn machine(
     folds: &[usize],
     grid: &[Lambda],
 ) -> Result<(ErrorCurve, KernelFit), Failure> {
-    let curve = error_curve(train, folds, |rows, held_out| {
+    let curve = error_curve(train, folds, grid, false, |rows, held_out, grid| {
         let fits = machines(&gram.select(rows), &train.labels().select(rows), grid)?;
         let cross = gram.cross_of(held_out, rows);
         let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();
