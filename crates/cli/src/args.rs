@@ -125,6 +125,8 @@ pub(crate) enum SolverName {
     Mm,
     /// Majorisation-minimisation with extrapolation
     MmAccelerated,
+    /// The same, ten lambdas and with a kernel all folds at a time
+    MmBatched,
     /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
     Newton,
 }
@@ -135,6 +137,7 @@ impl From<SolverName> for Solver {
             SolverName::Auto => Solver::Auto,
             SolverName::Mm => Solver::Mm,
             SolverName::MmAccelerated => Solver::MmAccelerated,
+            SolverName::MmBatched => Solver::MmBatched,
             SolverName::Newton => Solver::Newton,
         }
     }

@@ -10,7 +10,6 @@ use margins_kernels::{
     Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky, SigmaRange,
 };
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::EmpiricalRisk;
 use margins_optim::{ErrorCurve, Fit, Lambda, Training, cross_validate, error_curve};
 use nalgebra::DMatrix;
 
@@ -287,17 +286,7 @@ impl<'d> Prepared<'d> {
                 let abandon = training.abandon_hopeless;
                 error_curve(self.data, folds, lambdas, abandon, |rows, held_out, lambdas| {
                     // Held-out samples are samples of weight zero: the factor serves every fold.
-                    let part = self.data.select(rows);
-                    let n = folds.len();
-                    let mut weights = vec![0.0; n];
-                    for (&i, c) in rows.iter().zip(training.risk(&part)?.weights()) {
-                        weights[i] = n as f64 * c;
-                    }
-                    let risk = EmpiricalRisk::new(training.loss, self.data.labels())?;
-                    let mut risk = risk.with_weights(&weights)?;
-                    if !training.intercept {
-                        risk = risk.without_intercept();
-                    }
+                    let risk = training.risk_of_rows(self.data, rows)?;
                     let KernelBasis { kernel, design, .. } = basis;
                     let (options, observer) = (&training.options, training.observer);
                     let fits = factor.path(&risk, &**kernel, design, lambdas, options, observer)?;

@@ -1,7 +1,9 @@
 use margins_data::Dataset;
 use margins_losses::{Hinge, MarginLoss};
-use margins_optim::{ErrorCurve, Lambda, Solver, Training, error_curve};
+use margins_optim::solver_kit::{Eigenspace, Ending, Point, Reached, paths};
+use margins_optim::{ErrorCurve, Lambda, Solver, Training, error_curve, training_rows};
 
+use crate::newton::SampleNewton;
 use crate::path::path;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 
@@ -23,10 +25,50 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     if expected != found {
         return Err(Error::Shape { what: "rows", expected, found });
     }
+    if training.options.solver == Solver::MmBatched {
+        return batched(training, data, gram, folds, lambdas);
+    }
     error_curve(data, folds, lambdas, training.abandon_hopeless, |rows, held_out, lambdas| {
         let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
         let cross = gram.cross_of(held_out, rows);
         let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();
+        Ok((fits, scores))
+    })
+}
+
+/// All folds at once, by the eigenspace of the kernel matrix over all rows: a held-out sample is a sample of
+/// weight zero, so that the fits of the folds are functions in that space and score their held-out samples on
+/// the way.
+fn batched<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    gram: &Gram,
+    folds: &[usize],
+    lambdas: &[Lambda],
+) -> Result<ErrorCurve, Error> {
+    let options = &training.options;
+    options.check()?;
+    let descending = Lambda::descending(lambdas)?;
+    let rows = training_rows(data, folds)?;
+    let risks = (rows.iter().map(|rows| training.risk_of_rows(data, rows)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let eigenspace = Eigenspace::of(gram.matrix())?;
+    let all = paths(&eigenspace.coordinates, &risks, &descending, options)?;
+    error_curve(data, folds, lambdas, training.abandon_hopeless, |_, held_out, lambdas| {
+        let fold = folds[held_out[0]];
+        let mut solver = SampleNewton::new(&risks[fold], gram.matrix());
+        let reached = all[fold].iter().filter(|reached| lambdas.contains(&reached.lambda));
+        let (mut fits, mut scores) = (Vec::new(), Vec::new());
+        for Reached { lambda, point, ending, passes } in reached {
+            let mut point = Point { coef: eigenspace.lift(&point.coef), ..point.clone() };
+            let certificate = solver.certify_anew(*lambda, &mut point);
+            let ending = Ending { certificate, ..ending.clone() }.judged(options.tolerance);
+            scores.push(held_out.iter().map(|&i| point.products[i] + point.intercept).collect());
+            let Point { intercept, coef, .. } = point;
+            let report = ending.report(passes + 2);
+            (training.observer)(&report);
+            fits.push(KernelFit { lambda: *lambda, intercept, coef, report });
+        }
         Ok((fits, scores))
     })
 }

@@ -66,7 +66,7 @@ pub fn fit<L: MarginLoss + ?Sized>(
 /// [`margins_optim::path`].
 ///
 /// [`Solver::Auto`] and [`Solver::Newton`] are Newton in sample space, which needs no decomposition of
-/// K; [`Solver::Mm`] and [`Solver::MmAccelerated`] run on the numerically nonzero eigenspace of K (Kwon
+/// K; [`Solver::Mm`] and its variants run on the numerically nonzero eigenspace of K (Kwon
 /// and Zou 2023, section 4.2, with the corrected update), decomposed once for all lambdas. All of them
 /// are certified against K itself.
 ///
@@ -85,7 +85,9 @@ pub fn path<L: MarginLoss + ?Sized>(
     let mut solver = SampleNewton::new(&objective.risk, objective.gram.matrix());
     let mut path = match options.solver {
         Solver::Auto | Solver::Newton => newton_path(&mut solver, &lambdas, options, observer),
-        Solver::Mm | Solver::MmAccelerated => mm_path(objective, &lambdas, options, observer)?,
+        Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => {
+            mm_path(objective, &lambdas, options, observer)?
+        }
     };
     verify(objective, &mut solver, &mut path, options);
     refine(objective, &mut solver, &mut path, options)?;
@@ -217,13 +219,8 @@ fn verify<L: MarginLoss + ?Sized>(
             solved.point.products = scores.iter().copied().collect();
             solved.ending.certificate = solver.certify(solved.lambda, &mut solved.point);
         }
-        let tight = solved.ending.certificate.relative_gap() <= options.tolerance;
-        solved.ending.status = match solved.ending.status {
-            _ if tight => Status::Converged,
-            Status::Converged => Status::Stalled,
-            other => other,
-        };
-        if !tight {
+        solved.ending = solved.ending.clone().judged(options.tolerance);
+        if solved.ending.status != Status::Converged {
             // No function at all is a classifier too, and where rounding rules it may be the better one.
             let mut origin = Point::zero(n, n);
             let certificate = solver.certify(solved.lambda, &mut origin);

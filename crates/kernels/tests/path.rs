@@ -706,6 +706,30 @@ fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }
 
+/// All folds and ten lambdas at a time give what a path a fold gives, within the gaps of both.
+#[test]
+fn problems_that_advance_together_get_where_they_get_alone() {
+    let weights: Vec<f64> = (0..60).map(|i| f64::from(1 + i % 3)).collect();
+    let data = circles().with_weights(weights).unwrap();
+    let gram = gram("gaussian:sigma=0.7", data.design());
+    let loss = loss("lhs");
+    let folds: Vec<usize> = (0..60).map(|i| (i / 2) % 4).collect();
+    let grid = lambda_grid(1.0, 1e-4, 25).unwrap();
+    let on = |threads, solver, intercept| {
+        let options = Options { solver, tolerance: 1e-8, ..Options::default() };
+        let training = Training { options, intercept, ..Training::new(&*loss) };
+        on_threads(threads, || cross_validate(&training, &data, &gram, &folds, &grid)).unwrap()
+    };
+    for intercept in [true, false] {
+        let together = on(1, Solver::MmBatched, intercept);
+        assert_eq!(together, on(2, Solver::MmBatched, intercept));
+        let alone = on(1, Solver::Newton, intercept);
+        assert!(together.certified.iter().all(|&certified| certified), "{together:?}");
+        assert_eq!(together.mean_error, alone.mean_error);
+        assert_eq!(together.best, alone.best);
+    }
+}
+
 #[test]
 fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
     let weights: Vec<f64> = (0..60).map(|i| f64::from(1 + i % 3)).collect();

@@ -206,6 +206,32 @@ fn least(values: &[f64], counts: impl Fn(usize) -> bool) -> usize {
     at.fold(first, |best, k| if values[k] < values[best] { k } else { best })
 }
 
+/// The rows outside every fold.
+///
+/// # Errors
+/// Folds as [`cross_validate`] refuses them.
+pub fn training_rows(data: &Dataset, folds: &[usize]) -> Result<Vec<Vec<usize>>, Error> {
+    let count = check_folds(data, folds)?;
+    (0..count).map(|fold| Ok(split_at(data, folds, fold)?.1)).collect()
+}
+
+/// The rows of a fold, and the others.
+fn split_at(
+    data: &Dataset,
+    folds: &[usize],
+    fold: usize,
+) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    let (test, rest): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
+    let labels = data.labels();
+    let counts = |i: usize| data.weights().is_none_or(|weights| weights[i] > 0.0);
+    for sign in [1.0, -1.0] {
+        if !rest.iter().any(|&i| labels.signs()[i] == sign && counts(i)) {
+            return Err(Error::Fold { fold, class: labels.class_name(sign).to_owned() });
+        }
+    }
+    Ok((test, rest))
+}
+
 /// The number of folds, one a row of the data.
 fn check_folds(data: &Dataset, folds: &[usize]) -> Result<usize, Error> {
     if folds.len() != data.rows() {
@@ -273,14 +299,9 @@ fn hold_out<F: Fitted, E: From<Error>>(
     fold: usize,
     solve: impl Fn(&[usize], &[usize]) -> Result<(Vec<F>, Vec<Vec<f64>>), E>,
 ) -> Result<HeldOut, E> {
-    let (test, rest): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
+    let (test, rest) = split_at(data, folds, fold)?;
     let labels = data.labels();
     let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
-    for sign in [1.0, -1.0] {
-        if !rest.iter().any(|&i| labels.signs()[i] == sign && weight_of(i) > 0.0) {
-            return Err(Error::Fold { fold, class: labels.class_name(sign).to_owned() }.into());
-        }
-    }
     let (fits, scores) = solve(&rest, &test)?;
     let wrong = |scores: &Vec<f64>| {
         let signs = test.iter().map(|&i| labels.signs()[i]);

@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod batched;
 mod certificate;
 mod cross_validation;
 mod descent;
@@ -52,6 +53,7 @@ mod training;
 
 /// What solvers are built from, for crates that bring solvers of their own.
 pub mod solver_kit {
+    pub use crate::batched::{Reached, paths};
     pub use crate::descent::{Descent, minimize};
     pub use crate::follow::{Minimizer, follow};
     pub use crate::line_search::{Accept, search};
@@ -62,7 +64,9 @@ pub mod solver_kit {
 }
 
 pub use certificate::Certificate;
-pub use cross_validation::{CrossValidation, ErrorCurve, Fitted, cross_validate, error_curve};
+pub use cross_validation::{
+    CrossValidation, ErrorCurve, Fitted, cross_validate, error_curve, training_rows,
+};
 pub use error::Error;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use objective::Objective;

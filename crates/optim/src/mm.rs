@@ -11,6 +11,7 @@
 //! curvature 1 of their loss.
 
 use faer::{MatRef, Side};
+use margins_data::Design;
 use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
@@ -19,10 +20,10 @@ use crate::point::{Point, dot};
 use crate::report::{Ending, HistoryEntry, Status};
 use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
 
-const DEFAULT_ITERATIONS: usize = 10_000;
+pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;
 
 /// Iterations between two certificates, each of which costs about as much as an iteration.
-const CHECK_EVERY: usize = 10;
+pub(crate) const CHECK_EVERY: usize = 10;
 
 /// Relative differences of the objective that rounding alone makes.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -41,23 +42,34 @@ pub(crate) struct Majorizer {
 
 impl Majorizer {
     pub(crate) fn of<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<Self, Error> {
-        let curvature = objective.risk.loss.curvature().ok_or_else(|| Error::Unsuitable {
-            loss: objective.risk.loss.specification(),
+        let Objective { risk, design } = objective;
+        Self::new(design, risk.loss, &risk.weights, risk.intercept)
+    }
+
+    /// With `weights[i]` no less than the `c_i/n` of any objective that it is to majorise.
+    pub(crate) fn new<L: MarginLoss + ?Sized>(
+        design: &Design,
+        loss: &L,
+        weights: &[f64],
+        with_intercept: bool,
+    ) -> Result<Self, Error> {
+        let curvature = loss.curvature().ok_or_else(|| Error::Unsuitable {
+            loss: loss.specification(),
             lacks: "has no finite curvature, which MM needs",
             alternative: "the newton solver does without",
         })?;
-        let order = objective.design.columns() + 1;
+        let order = design.columns() + 1;
         if order > LARGEST_ORDER {
             return Err(Error::TooLargeForMm { order, limit: LARGEST_ORDER });
         }
-        let samples = objective.risk.weights.len() as f64;
-        let weights: Vec<f64> = objective.risk.weights.iter().map(|c| c * samples).collect();
+        let samples = weights.len() as f64;
+        let weights: Vec<f64> = weights.iter().map(|c| c * samples).collect();
         let mut gram = DMatrix::zeros(order, order);
-        objective.design.weighted_gram(&weights, &mut gram);
+        design.weighted_gram(&weights, &mut gram);
         if gram.iter().any(|x| !x.is_finite()) {
             return Err(Error::Overflow);
         }
-        if !objective.risk.intercept {
+        if !with_intercept {
             // The intercept's coordinate is cut off from the others and never moves.
             gram.column_mut(0).fill(0.0);
         }
@@ -73,11 +85,15 @@ impl Majorizer {
             }),
             curvature,
             samples,
-            with_intercept: objective.risk.intercept,
+            with_intercept,
         })
     }
 
-    fn at(&self, lambda: Lambda) -> MajorizerAt<'_> {
+    pub(crate) fn vectors(&self) -> &DMatrix<f64> {
+        &self.vectors
+    }
+
+    pub(crate) fn at(&self, lambda: Lambda) -> MajorizerAt<'_> {
         let penalty = 2.0 * self.samples * lambda.get() / self.curvature;
         let scale = self.values.map(|s| 1.0 / (s + penalty));
         let first_row = self.vectors.row(0).transpose();
@@ -88,7 +104,7 @@ impl Majorizer {
 }
 
 /// The inverse of `P_lambda` at one lambda.
-struct MajorizerAt<'a> {
+pub(crate) struct MajorizerAt<'a> {
     majorizer: &'a Majorizer,
     /// `1 / (s + mu)`.
     scale: DVector<f64>,
@@ -107,19 +123,34 @@ impl MajorizerAt<'_> {
         slope: f64,
         gradient: &[f64],
     ) -> Point {
-        let majorizer = self.majorizer;
         let order = gradient.len() + 1;
         let gamma = DVector::from_fn(order, |j, _| if j == 0 { slope } else { gradient[j - 1] });
-        let rotated = majorizer.vectors.tr_mul(&gamma).component_mul(&self.scale);
-        let mut step = &majorizer.vectors * rotated;
-        if majorizer.with_intercept {
-            step.axpy(self.correction * self.first_column.dot(&gamma), &self.first_column, 1.0);
-        }
+        let rotated = self.majorizer.vectors.tr_mul(&gamma).component_mul(&self.scale);
+        let step = &self.majorizer.vectors * rotated;
+        let mut next = self.finish(point, gamma.as_slice(), step.as_slice());
+        objective.design.multiply(&next.coef, &mut next.products);
+        next
+    }
+
+    /// `1 / (s + mu)`.
+    pub(crate) fn scale(&self) -> &[f64] {
+        self.scale.as_slice()
+    }
+
+    /// The minimiser of the majoriser at `point`, without its products, from the gradient there and
+    /// `step = Q^(-1) gradient`.
+    pub(crate) fn finish(&self, point: &Point, gradient: &[f64], step: &[f64]) -> Point {
+        let majorizer = self.majorizer;
         let length = -majorizer.samples / majorizer.curvature;
-        let intercept = point.intercept + length * step[0];
-        let coef =
-            point.coef.iter().zip(step.iter().skip(1)).map(|(w, d)| w + length * d).collect();
-        Point::at(&objective.design, if majorizer.with_intercept { intercept } else { 0.0 }, coef)
+        let off_penalty = if majorizer.with_intercept {
+            self.correction * dot(self.first_column.as_slice(), gradient)
+        } else {
+            0.0
+        };
+        let moved = |j: usize| length * (step[j] + off_penalty * self.first_column[j]);
+        let intercept = if majorizer.with_intercept { point.intercept + moved(0) } else { 0.0 };
+        let coef = point.coef.iter().enumerate().map(|(j, w)| w + moved(j + 1)).collect();
+        Point { intercept, coef, products: vec![0.0; point.products.len()] }
     }
 }
 

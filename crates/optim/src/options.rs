@@ -13,6 +13,9 @@ pub enum Solver {
     Mm,
     /// The same with Nesterov extrapolation and restarts; never increases the objective.
     MmAccelerated,
+    /// The same for ten lambdas at a time, which advance together as products of matrices; with a kernel,
+    /// those of all folds of a cross-validation at once.
+    MmBatched,
     /// Semismooth Newton with line search.
     Newton,
 }

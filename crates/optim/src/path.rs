@@ -1,5 +1,6 @@
 use margins_losses::MarginLoss;
 
+use crate::batched::{self, Reached};
 use crate::certificate::Evaluator;
 use crate::follow::{Minimizer, follow};
 use crate::mm::{self, Majorizer};
@@ -62,7 +63,9 @@ fn path_within<L: MarginLoss + ?Sized>(
         let row_space = RowSpace::of(&objective.design)?;
         let reduced = objective.over(row_space.eigenspace.coordinates.clone());
         let mut lift = Lift::new(objective, &row_space);
-        run(&reduced, &lambdas, options, dense_order, |lambda, point, ending, passes| {
+        // Room for what rounding takes on the way back.
+        let tighter = Options { tolerance: 0.5 * options.tolerance, ..*options };
+        run(&reduced, &lambdas, &tighter, dense_order, |lambda, point, ending, passes| {
             let fit = lift.fit(lambda, point, ending, passes, options);
             observer(&fit.report);
             fit
@@ -97,9 +100,9 @@ impl Engine {
                     System::ConjugateGradients
                 })
             }
-            Solver::Mm | Solver::MmAccelerated => Engine::Mm {
+            Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => Engine::Mm {
                 majorizer: Majorizer::of(objective)?,
-                accelerated: solver == Solver::MmAccelerated,
+                accelerated: solver != Solver::Mm,
             },
         })
     }
@@ -155,6 +158,13 @@ fn run<L: MarginLoss + ?Sized>(
     dense_order: usize,
     mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
+    if options.solver == Solver::MmBatched {
+        let paths = batched::paths(&objective.design, &[objective.risk.clone()], lambdas, options)?;
+        let reached = paths.into_iter().flatten();
+        return Ok(reached
+            .map(|Reached { lambda, point, ending, passes }| finish(lambda, &point, ending, passes))
+            .collect());
+    }
     let engine = Engine::prepare(objective, options.solver, dense_order)?;
     let mut machine = Machine { engine, evaluator: Evaluator::new(objective) };
     let mut fits = Vec::with_capacity(lambdas.len());

@@ -89,6 +89,17 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// The same with the status that the certificate allows.
+    #[must_use]
+    pub fn judged(mut self, tolerance: f64) -> Self {
+        self.status = match self.status {
+            _ if self.certificate.relative_gap() <= tolerance => Status::Converged,
+            Status::Converged => Status::Stalled,
+            other => other,
+        };
+        self
+    }
+
     /// The report on a solution that took this number of passes.
     pub fn report(self, passes: usize) -> Report {
         let certificate = self.certificate;

@@ -87,6 +87,30 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok(if self.intercept { risk } else { risk.without_intercept() })
     }
 
+    /// The risk of some of the samples as one over all of them, in which the others weigh nothing.
+    ///
+    /// # Errors
+    /// As [`risk`](Self::risk).
+    ///
+    /// # Panics
+    /// If a row is none of the data.
+    pub fn risk_of_rows<'d>(
+        &self,
+        data: &'d Dataset,
+        rows: &[usize],
+    ) -> Result<EmpiricalRisk<'d, L>, Error>
+    where
+        'a: 'd,
+    {
+        let n = data.rows();
+        let mut weights = vec![0.0; n];
+        for (&i, c) in rows.iter().zip(self.risk(&data.select(rows))?.weights()) {
+            weights[i] = n as f64 * c;
+        }
+        let risk = EmpiricalRisk::new(self.loss, data.labels())?.with_weights(&weights)?;
+        Ok(if self.intercept { risk } else { risk.without_intercept() })
+    }
+
     fn solve(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
         let objective = Objective::from_risk(self.risk(data)?, data.design())?;
         path(&objective, lambdas, &self.options, self.observer)

@@ -134,11 +134,13 @@ proptest! {
                 let options = Options { solver, max_iterations: Some(300_000), ..Options::default() };
                 fit(&objective, lambda(at), &options).unwrap().report
             };
-            let (newton, mm) = (solve(Solver::Newton), solve(Solver::MmAccelerated));
-            prop_assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
-            let slack = 1e-12 * newton.objective.abs().max(1.0);
-            prop_assert!(newton.dual_objective <= mm.objective + slack);
-            prop_assert!(mm.dual_objective <= newton.objective + slack);
+            let newton = solve(Solver::Newton);
+            for mm in [solve(Solver::MmAccelerated), solve(Solver::MmBatched)] {
+                prop_assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
+                let slack = 1e-12 * newton.objective.abs().max(1.0);
+                prop_assert!(newton.dual_objective <= mm.objective + slack);
+                prop_assert!(mm.dual_objective <= newton.objective + slack);
+            }
         }
     }
 
