@@ -1,11 +1,12 @@
+use margins_data::Design;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{Descent, Eigenspace, Ending, Point, follow};
+use margins_optim::solver_kit::{Descent, Eigenspace, Ending, Minimizer, Point, follow};
 use margins_optim::{Certificate, Fitted, Lambda, Objective, Options, Report, Solver, Status};
 
 use nalgebra::{DMatrix, DVector};
 
 use crate::newton::SampleNewton;
-use crate::{Error, KernelObjective};
+use crate::{Error, KernelObjective, PivotedCholesky};
 
 /// A kernel classifier `f(x) = b + sum_i a_i k(x_i, x)` with the certificate of its fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +66,9 @@ pub fn fit<L: MarginLoss + ?Sized>(
 /// report of every fit as it is made, before the verification of the scores. Beyond separation the path of a loss with a homogeneous tail is followed in closed form, as that of
 /// [`margins_optim::path`].
 ///
-/// [`Solver::Auto`] and [`Solver::Newton`] are Newton in sample space, which needs no decomposition of
-/// K; [`Solver::Mm`] and its variants run on the numerically nonzero eigenspace of K (Kwon
+/// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K; [`Solver::Auto`] is the
+/// same, but Newton in the coordinates of a pivoted Cholesky factor where the rank of K, to ten digits of its
+/// trace, is below a third of its order; [`Solver::Mm`] and its variants run on the numerically nonzero eigenspace of K (Kwon
 /// and Zou 2023, section 4.2, with the corrected update), decomposed once for all lambdas. All of them
 /// are certified against K itself.
 ///
@@ -83,13 +85,26 @@ pub fn path<L: MarginLoss + ?Sized>(
     objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
     let mut solver = SampleNewton::new(&objective.risk, objective.gram.matrix());
+    let factor = match options.solver {
+        Solver::Auto => PivotedCholesky::of_low_rank(objective.gram.matrix()),
+        _ => None,
+    };
     let mut path = match options.solver {
-        Solver::Auto | Solver::Newton => newton_path(&mut solver, &lambdas, options, observer),
+        Solver::Auto | Solver::Newton => match &factor {
+            Some(factor) => {
+                let lift = |w: &[f64]| factor.kernel_coefficients(w);
+                path_over(factor.coordinates(), lift, objective, &lambdas, options, observer)?
+            }
+            None => newton_path(&mut solver, &lambdas, options, observer),
+        },
         Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => {
             mm_path(objective, &lambdas, options, observer)?
         }
     };
     verify(objective, &mut solver, &mut path, options);
+    if factor.is_some() {
+        go_on(&mut solver, &mut path, options);
+    }
     refine(objective, &mut solver, &mut path, options)?;
     Ok(path
         .into_iter()
@@ -143,22 +158,50 @@ fn mm_path<L: MarginLoss + ?Sized>(
     observer: &(dyn Fn(&Report) + Sync),
 ) -> Result<Vec<Solved>, Error> {
     let eigenspace = Eigenspace::of(objective.gram.matrix())?;
-    let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
+    let lift = |w: &[f64]| eigenspace.lift(w);
+    path_over(&eigenspace.coordinates, lift, objective, lambdas, options, observer)
+}
+
+/// The path of linear classifiers over coordinates Z with `Z Z' = K`, and `lift` from those to coefficients
+/// of kernel sections.
+fn path_over<L: MarginLoss + ?Sized>(
+    coordinates: &Design,
+    lift: impl Fn(&[f64]) -> Vec<f64>,
+    objective: &KernelObjective<'_, L>,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &(dyn Fn(&Report) + Sync),
+) -> Result<Vec<Solved>, Error> {
+    let reduced = Objective::from_risk(objective.risk.clone(), coordinates)?;
     let fits = margins_optim::path(&reduced, lambdas, options, observer)?;
     Ok(fits
         .into_iter()
         .map(|fit| {
             let mut products = vec![0.0; objective.gram.len()];
-            eigenspace.coordinates.multiply(&fit.coef, &mut products);
-            let coef = eigenspace.lift(&fit.coef);
+            coordinates.multiply(&fit.coef, &mut products);
             Solved {
                 lambda: fit.lambda,
-                point: Point { intercept: fit.intercept, coef, products },
+                point: Point { intercept: fit.intercept, coef: lift(&fit.coef), products },
                 passes: fit.report.passes,
                 ending: fit.report.into(),
             }
         })
         .collect())
+}
+
+/// Newton in sample space from where the truncation of a factor has left a gap.
+fn go_on<L: MarginLoss + ?Sized>(
+    solver: &mut SampleNewton<'_, L>,
+    path: &mut [Solved],
+    options: &Options,
+) {
+    for solved in path.iter_mut().filter(|solved| solved.ending.status == Status::Stalled) {
+        let before = Minimizer::passes(solver);
+        let Ending { iterations, history, .. } = solved.ending.clone();
+        let ending = solver.minimize(solved.lambda, &mut solved.point, options);
+        solved.ending = Ending { iterations: iterations + ending.iterations, history, ..ending };
+        solved.passes += Minimizer::passes(solver) - before;
+    }
 }
 
 /// Looks again at what is open, with K in twice the working precision, and for what Newton has left open

@@ -44,44 +44,31 @@ impl PivotedCholesky {
         if !kernel.is_positive_semidefinite() {
             return Err(Error::MaybeIndefinite(kernel.specification()));
         }
-        let n = design.rows();
-        let mut remaining = diagonal(kernel, design)?;
-        let trace: f64 = remaining.iter().sum();
-        let mut factor: Vec<Vec<f64>> = Vec::new();
-        let mut pivots: Vec<usize> = Vec::new();
-        while pivots.len() < most_pivots.min(n) {
-            let pivot =
-                (0..n).fold(0, |best, i| if remaining[i] > remaining[best] { i } else { best });
-            // What is left of a pivot by rounding alone is none.
-            let left: f64 = remaining.iter().sum();
-            if left <= tolerance * trace || remaining[pivot] <= f64::EPSILON * trace {
-                break;
-            }
-            let mut next = column(kernel, design, pivot)?;
-            for earlier in &factor {
-                let share = earlier[pivot];
-                next.iter_mut().zip(earlier).for_each(|(k, z)| *k -= share * z);
-            }
-            let root = remaining[pivot].sqrt();
-            next.iter_mut().for_each(|k| *k /= root);
-            // The rows of earlier pivots are done: theirs are zeros up to rounding.
-            pivots.iter().for_each(|&done| next[done] = 0.0);
-            next[pivot] = root;
-            remaining.iter_mut().zip(&next).for_each(|(d, z)| *d = (*d - z * z).max(0.0));
-            remaining[pivot] = 0.0;
-            pivots.push(pivot);
-            factor.push(next);
+        let mut factorization = Factorization::new(diagonal(kernel, design)?);
+        while factorization.rank() < most_pivots
+            && let Some(pivot) = factorization.pivot(tolerance)
+        {
+            factorization.extend(pivot, column(kernel, design, pivot)?);
         }
-        if factor.is_empty() {
-            factor.push(vec![0.0; n]);
-            pivots.push(0);
+        factorization.finish()
+    }
+
+    /// Of a matrix at hand, to what most certificates need; `None` if the rank is not far below the order, so
+    /// that the factor is not worth having.
+    pub(crate) fn of_low_rank(matrix: &DMatrix<f64>) -> Option<Self> {
+        const TOLERANCE: f64 = 1e-10;
+        const SHARE: usize = 3;
+        let most = matrix.nrows() / SHARE;
+        let mut factorization = Factorization::new(matrix.diagonal().as_slice().to_vec());
+        while let Some(pivot) = factorization.pivot(TOLERANCE) {
+            let rank = factorization.rank();
+            // A quarter of the pivots must have taken a quarter of the digits.
+            if rank == most || rank == most / 4 && factorization.left() > TOLERANCE.powf(0.25) {
+                return None;
+            }
+            factorization.extend(pivot, matrix.column(pivot).iter().copied().collect());
         }
-        let coordinates = DMatrix::from_fn(factor.len(), n, |k, i| factor[k][i]);
-        Ok(PivotedCholesky {
-            pivots,
-            coordinates: Design::from_samples(coordinates)?,
-            residual: remaining.iter().sum(),
-        })
+        factorization.finish().ok()
     }
 
     /// The samples whose kernel sections span the function space, in the order in which they were chosen.
@@ -101,7 +88,7 @@ impl PivotedCholesky {
 
     /// The coefficients of all samples, 0 but for the pivots, of a linear classifier on the coordinates:
     /// `Z_P' a_P = w`, triangular in the order of the pivots.
-    fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
+    pub(crate) fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
         let rank = self.pivots.len();
         let samples = self.coordinates.dense_samples().unwrap_or_default();
         let triangle = DMatrix::from_fn(rank, rank, |k, l| samples[self.pivots[l] * rank + k]);
@@ -170,6 +157,76 @@ impl PivotedCholesky {
                 KernelFit { lambda, intercept, coef, report: ending.report(passes) }
             })
             .collect())
+    }
+}
+
+/// A factor that grows column by column.
+struct Factorization {
+    pivots: Vec<usize>,
+    /// Columns of `Z`.
+    columns: Vec<Vec<f64>>,
+    /// Diagonal of `K - Z Z'`.
+    remaining: Vec<f64>,
+    /// Of K.
+    trace: f64,
+}
+
+impl Factorization {
+    fn new(diagonal: Vec<f64>) -> Self {
+        let trace = diagonal.iter().sum();
+        Factorization { pivots: Vec::new(), columns: Vec::new(), remaining: diagonal, trace }
+    }
+
+    fn rank(&self) -> usize {
+        self.pivots.len()
+    }
+
+    /// The share of the trace that remains.
+    fn left(&self) -> f64 {
+        self.remaining.iter().sum::<f64>() / self.trace
+    }
+
+    /// The next pivot; `None` if what remains is within the tolerance or rounding.
+    fn pivot(&self, tolerance: f64) -> Option<usize> {
+        let largest = |best: usize, i: usize| {
+            if self.remaining[i] > self.remaining[best] { i } else { best }
+        };
+        let pivot = (0..self.remaining.len()).reduce(largest)?;
+        // What is left of a pivot by rounding alone is none.
+        let is_noise = self.remaining[pivot] <= f64::EPSILON * self.trace;
+        let left = self.remaining.iter().sum::<f64>();
+        (left > tolerance * self.trace && !is_noise).then_some(pivot)
+    }
+
+    /// Takes the column of K at a pivot in.
+    fn extend(&mut self, pivot: usize, mut column: Vec<f64>) {
+        for earlier in &self.columns {
+            let share = earlier[pivot];
+            column.iter_mut().zip(earlier).for_each(|(k, z)| *k -= share * z);
+        }
+        let root = self.remaining[pivot].sqrt();
+        column.iter_mut().for_each(|k| *k /= root);
+        // The rows of earlier pivots are done: theirs are zeros up to rounding.
+        self.pivots.iter().for_each(|&done| column[done] = 0.0);
+        column[pivot] = root;
+        self.remaining.iter_mut().zip(&column).for_each(|(d, z)| *d = (*d - z * z).max(0.0));
+        self.remaining[pivot] = 0.0;
+        self.pivots.push(pivot);
+        self.columns.push(column);
+    }
+
+    fn finish(mut self) -> Result<PivotedCholesky, Error> {
+        let n = self.remaining.len();
+        if self.columns.is_empty() {
+            self.columns.push(vec![0.0; n]);
+            self.pivots.push(0);
+        }
+        let coordinates = DMatrix::from_fn(self.columns.len(), n, |k, i| self.columns[k][i]);
+        Ok(PivotedCholesky {
+            pivots: self.pivots,
+            coordinates: Design::from_samples(coordinates)?,
+            residual: self.remaining.iter().sum(),
+        })
     }
 }
 

@@ -159,7 +159,12 @@ fn run<L: MarginLoss + ?Sized>(
     mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
     if options.solver == Solver::MmBatched {
-        let paths = batched::paths(&objective.design, &[objective.risk.clone()], lambdas, options)?;
+        let paths = batched::paths(
+            &objective.design,
+            std::slice::from_ref(&objective.risk),
+            lambdas,
+            options,
+        )?;
         let reached = paths.into_iter().flatten();
         return Ok(reached
             .map(|Reached { lambda, point, ending, passes }| finish(lambda, &point, ending, passes))
