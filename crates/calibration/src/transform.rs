@@ -1,6 +1,6 @@
 //! The Psi-transform of any loss.
 
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, kink_at_zero};
 use std::fmt;
 
 use crate::{Error, MarginPursuitPsi};
@@ -182,13 +182,11 @@ fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuitPsi> {
 }
 
 fn check_convex(loss: &dyn MarginLoss) -> Result<(), NotCalibrated> {
-    let (left, right) = (loss.derivative(-f64::MIN_POSITIVE), loss.derivative(f64::MIN_POSITIVE));
-    if left != right {
-        Err(NotCalibrated::KinkAtZero { left, right })
-    } else if left >= 0.0 {
-        Err(NotCalibrated::NotFallingAtZero { slope: left })
-    } else {
-        Ok(())
+    let slope = loss.derivative(0.0);
+    match kink_at_zero(loss) {
+        Some((left, right)) => Err(NotCalibrated::KinkAtZero { left, right }),
+        None if slope >= 0.0 => Err(NotCalibrated::NotFallingAtZero { slope }),
+        None => Ok(()),
     }
 }
 

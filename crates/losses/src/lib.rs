@@ -71,7 +71,7 @@ pub use leaky_hockey_stick::LeakyHockeyStick;
 pub use leaky_relu::LeakyRelu;
 pub use log_cosh_margin_pursuit::LogCoshMarginPursuit;
 pub use logistic::Logistic;
-pub use margin_loss::{HomogeneousTail, MarginLoss};
+pub use margin_loss::{HomogeneousTail, MarginLoss, kink_at_zero};
 pub use margin_pursuit::MarginPursuit;
 pub use power_hockey_stick::PowerHockeyStick;
 pub use registry::LossRegistry;

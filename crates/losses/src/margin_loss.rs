@@ -145,11 +145,10 @@ pub trait MarginLoss: Debug + Send + Sync {
     /// Whether every minimiser of the conditional risk has the sign of the Bayes rule.
     ///
     /// Default: the criterion of Bartlett, Jordan and McAuliffe (2006, theorem 2) for convex losses:
-    /// differentiable at 0 with `L'(0) < 0`; `false` for others, which must decide for themselves.
+    /// [no kink at 0](kink_at_zero) and `L'(0) < 0`; `false` for others, which must decide for
+    /// themselves.
     fn is_classification_calibrated(&self) -> bool {
-        let (left, right) =
-            (self.derivative(-f64::MIN_POSITIVE), self.derivative(f64::MIN_POSITIVE));
-        self.is_convex() && left == right && self.derivative(0.0) < 0.0
+        self.is_convex() && kink_at_zero(self).is_none() && self.derivative(0.0) < 0.0
     }
 
     /// The minimiser over `u` of the conditional risk `eta L(u) + (1 - eta) L(-u)`, `eta` the
@@ -220,6 +219,14 @@ pub trait MarginLoss: Debug + Send + Sync {
             *o = self.second_derivative(u);
         }
     }
+}
+
+/// The slopes of a loss on the left and on the right of 0 where they differ by more than rounding.
+pub fn kink_at_zero<L: MarginLoss + ?Sized>(loss: &L) -> Option<(f64, f64)> {
+    const ROUNDING: f64 = 1e-9;
+    let (left, right) = (loss.derivative(-f64::MIN_POSITIVE), loss.derivative(f64::MIN_POSITIVE));
+    let differ = (left - right).abs() > ROUNDING * left.abs().max(right.abs());
+    differ.then_some((left, right))
 }
 
 /// `L'(k u) = k^(-degree) L'(u)` for all `u >= from` and `k >= 1`.

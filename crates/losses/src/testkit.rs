@@ -31,7 +31,7 @@
 //! [`MarginLoss::population_minimizer`], whose defaults are right for convex losses only. A loss may
 //! overflow to `+inf` at the margins +-1e6 only where its derivative does too.
 
-use crate::{Interval, MarginLoss};
+use crate::{Interval, MarginLoss, kink_at_zero};
 
 /// Panics with a readable list if the implementation contradicts itself or the trait.
 ///
@@ -282,9 +282,28 @@ impl Examination<'_> {
         self.require(steepest <= bound * (1.0 + 1e-6) + 1e-9, "curvature: exceeded", || {
             format!("claimed {bound:e}, found L'' = {steepest:e}")
         });
+        let steepest = steepest.max(self.largest_second_derivative());
         self.require(steepest >= 0.9 * bound, "curvature: not attained", || {
             format!("claimed {bound:e}, found at most {steepest:e}")
         });
+    }
+
+    /// The largest `L''` near the margin of the grid where it is largest, looked for in ever smaller
+    /// surroundings: its supremum may be at a kink of `L'` between two margins.
+    fn largest_second_derivative(&self) -> f64 {
+        const ROUNDS: usize = 6;
+        const PARTS: i32 = 20;
+        let at = |u: f64| self.loss.second_derivative(u);
+        let margins = self.finite_margins();
+        let mut best =
+            margins.into_iter().fold(0.0, |best, u| if at(u) > at(best) { u } else { best });
+        let mut width = 0.25;
+        for _ in 0..ROUNDS {
+            let around = (-PARTS..=PARTS).map(|k| best + width * f64::from(k) / f64::from(PARTS));
+            best = around.fold(best, |best, u| if at(u) > at(best) { u } else { best });
+            width *= 0.2;
+        }
+        at(best)
     }
 
     fn lipschitz(&mut self) {
@@ -480,14 +499,13 @@ impl Examination<'_> {
 
     fn population_minimizer(&mut self) {
         let loss = self.loss;
-        let (left, right) =
-            (loss.derivative(-f64::MIN_POSITIVE), loss.derivative(f64::MIN_POSITIVE));
-        let criterion = left == right && left < 0.0;
+        let (slope, kink) = (loss.derivative(0.0), kink_at_zero(loss));
+        let criterion = kink.is_none() && slope < 0.0;
         let calibrated = loss.is_classification_calibrated();
         self.require(
             !loss.is_convex() || calibrated == criterion,
             "is_classification_calibrated: not the criterion of convex losses",
-            || format!("claimed {calibrated}, slopes at 0 are {left:e} and {right:e}"),
+            || format!("claimed {calibrated}, the slope at 0 is {slope:e}, the kink {kink:?}"),
         );
         for eta in ETAS.into_iter().chain([0.0, 1.0]) {
             let risk = |u: f64| {

@@ -1,0 +1,113 @@
+//! What a loss gets for free: fits with a certificate, kernels, cross-validation, probabilities, the
+//! Psi-transform, model files, the command.
+
+use std::process::Command;
+
+use custom_command::registry;
+use custom_losses::{DistanceWeighted, Tsallis};
+use margins::calibration::PsiTransform;
+use margins::data::Dataset;
+use margins::data::generate::{Example, GaussianMixture};
+use margins::data::split::stratified_folds;
+use margins::kernels::{Gaussian, Gram, KernelObjective};
+use margins::losses::MarginLoss;
+use margins::optim::{
+    Lambda, Objective, Options, Solver, Training, cross_validate, fit, lambda_grid,
+};
+use margins::{Model, Prepared, Registry};
+
+fn losses() -> [Box<dyn MarginLoss>; 3] {
+    [
+        Box::new(DistanceWeighted::new(1.0).unwrap()),
+        Box::new(Tsallis::new(1.5).unwrap()),
+        Box::new(Tsallis::new(2.0).unwrap()),
+    ]
+}
+
+fn data() -> Dataset {
+    GaussianMixture::example(Example::One, 1).unwrap().sample(80, 2).unwrap()
+}
+
+#[test]
+fn linear_and_kernel_fits_are_certified() {
+    let data = data();
+    let gram = Gram::new(&Gaussian::new(0.5).unwrap(), data.design()).unwrap();
+    for loss in losses() {
+        for lambda in [1.0, 1e-2, 1e-4] {
+            let lambda = Lambda::new(lambda).unwrap();
+            let objective = Objective::of(&*loss, &data).unwrap();
+            let newton = fit(&objective, lambda, &Options::default()).unwrap().report;
+            let options = Options { solver: Solver::MmAccelerated, ..Options::default() };
+            let mm = fit(&objective, lambda, &options).unwrap().report;
+            assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
+            assert!((newton.objective - mm.objective).abs() <= 2e-6 * newton.objective);
+            let objective = KernelObjective::new(&*loss, &gram, data.labels()).unwrap();
+            let fit = margins::kernels::fit(&objective, lambda, &Options::default()).unwrap();
+            assert!(fit.report.converged(), "{:?}", fit.report);
+        }
+    }
+}
+
+#[test]
+fn the_psi_transform_bounds_the_excess_error() {
+    for loss in losses() {
+        let psi = PsiTransform::of(&*loss).unwrap();
+        for a in [0.1, 0.5, 0.9] {
+            assert!((psi.inverse(psi.value(a)) - a).abs() < 1e-9);
+        }
+    }
+    // With the entropy H, Psi(a) = H(1/2) - H((1+a)/2); of order 2 a quarter of a^2.
+    let sparsemax = Tsallis::new(2.0).unwrap();
+    let psi = PsiTransform::of(&sparsemax).unwrap();
+    assert!((psi.value(0.6) - 0.09).abs() < 1e-9);
+}
+
+#[test]
+fn a_model_needs_the_registry_that_knows_its_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.json");
+    let data = data();
+    let loss = registry().losses.parse("tsallis:alpha=1.5").unwrap();
+    let training = Training::new(&*loss);
+    let folds = stratified_folds(data.labels(), 4, 1).unwrap();
+    let grid = lambda_grid(1.0, 1e-4, 8).unwrap();
+    let cv = cross_validate(&training, &data, &folds, &grid).unwrap();
+    assert!(cv.curve.certified.iter().all(|&certified| certified));
+    let best = &cv.fits[cv.curve.best];
+    let prepared = Prepared::linear(&data);
+    Model::new(&*loss, &data, &prepared, false, best).save(&path).unwrap();
+
+    let model = Model::load(&path, &registry()).unwrap();
+    let scores = model.decision_function(data.design(), &registry()).unwrap();
+    for (score, x) in scores.iter().zip(data.design().samples()) {
+        assert_eq!(*score, best.score(&x));
+    }
+    // From 1/(alpha - 1) on the class is certain.
+    assert_eq!(loss.probability(2.5), Some(1.0));
+    let refusal = Model::load(&path, &Registry::standard()).unwrap_err().to_string();
+    assert!(refusal.contains("unknown loss 'tsallis'"), "{refusal}");
+}
+
+#[test]
+fn the_command_knows_the_losses() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_custom-command"))
+            .current_dir(folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let data = "mixture:example=1,n=60,seed=1";
+    let cv = ["cv", "--data", data, "--lambdas", "1:1e-3:5", "--out", "model.json"];
+    for extra in [&["--loss", "dwd:q=2"][..], &["--loss", "tsallis", "--kernel", "gaussian"]] {
+        let table = run(&[&cv[..], extra].concat());
+        assert!(table.contains("certified       5 of 5 lambdas"), "{table}");
+        let predictions = run(&["predict", "--model", "model.json", "--data", data]);
+        assert_eq!(predictions.lines().count(), 61);
+        assert!(predictions.starts_with("score,label,probability\n"), "{predictions}");
+    }
+    assert!(run(&["psi", "--loss", "dwd", "--at", "0.5"]).contains("0.5"));
+}
