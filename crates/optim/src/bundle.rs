@@ -25,7 +25,9 @@ use crate::{Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 2000;
 /// A plane leaves after so many iterations in a row without weight.
-const LONGEST_REST: usize = 100;
+const LONGEST_REST: usize = 30;
+/// Weights up to this are none.
+const NO_WEIGHT: f64 = 1e-10;
 /// How far from the best point towards the minimiser of the model the next cut is made.
 const CUT: f64 = 0.1;
 
@@ -102,6 +104,10 @@ impl Bundle {
             let mut at = point.step(CUT, &target.step(-1.0, point));
             evaluator.settle_intercept(&mut at);
             self.cut(evaluator, &at);
+            if idle > 0 {
+                // The model is always wrong there, unless it is right everywhere that matters.
+                self.cut(evaluator, &target);
+            }
         };
         evaluator.settle_intercept(point);
         evaluator.set_gradient(lambda, point);
@@ -127,8 +133,7 @@ impl Bundle {
         }
         row.push(dot(&pull, &pull));
         self.gram.push(row);
-        let weight = if self.planes.is_empty() { 1.0 } else { 0.0 };
-        self.planes.push(Plane { offset, pull, weight, rest: 0 });
+        self.planes.push(Plane { offset, pull, weight: 0.0, rest: 0 });
     }
 
     /// The minimum of the model over w and where it is.
@@ -146,79 +151,19 @@ impl Bundle {
         (offset - lambda.get() * dot(&coef, &coef), coef)
     }
 
-    /// Sets the weights to the maximiser of `<a, e> - a'Ga/(4 lambda)` on the simplex by an active-set
-    /// method: the maximiser on the planes of positive weight as long as it is inside, else as far
-    /// towards it as weights stay positive; then the plane that the model cuts into most joins them.
+    /// Sets the weights to the maximiser of `<a, e> - a'Ga/(4 lambda)` on the simplex.
     fn weigh(&mut self, lambda: Lambda) {
         let count = self.planes.len();
         let scale = 0.5 / lambda.get();
-        let mut active: Vec<usize> =
-            (0..count).filter(|&k| self.planes[k].weight > 0.0).collect();
-        for _ in 0..10 * count + 10 {
-            let Some((weights, level)) = self.maximize_on(&active, scale) else { break };
-            // The share of the way on which this plane keeps its weight.
-            let shares: Vec<f64> = (active.iter().zip(&weights))
-                .map(|(&k, &to)| {
-                    let from = self.planes[k].weight;
-                    if to < 0.0 { from / (from - to) } else { 1.0 }
-                })
-                .collect();
-            let step = shares.iter().copied().fold(1.0, f64::min);
-            for ((&k, &to), &share) in active.iter().zip(&weights).zip(&shares) {
-                let from = self.planes[k].weight;
-                let gone = to <= 0.0 && share <= step;
-                self.planes[k].weight = if gone { 0.0 } else { (from + step * (to - from)).max(0.0) };
-            }
-            active.retain(|&k| self.planes[k].weight > 0.0);
-            if step < 1.0 {
-                continue;
-            }
-            let slope = |k: usize| {
-                let pull: f64 =
-                    active.iter().map(|&l| self.gram[k][l] * self.planes[l].weight).sum();
-                self.planes[k].offset - scale * pull
-            };
-            let best = (0..count)
-                .filter(|k| !active.contains(k))
-                .map(|k| (slope(k), k))
-                .max_by(|one, other| one.0.total_cmp(&other.0));
-            match best {
-                Some((slope, k)) if slope > level + 1e-13 * (1.0 + level.abs()) => active.push(k),
-                _ => break,
-            }
+        let matrix = DMatrix::from_fn(count, count, |k, l| scale * self.gram[k][l]);
+        let offsets = DVector::from_fn(count, |k, _| self.planes[k].offset);
+        let mut weights = maximize_on_simplex(&matrix, &offsets);
+        // What an interior point leaves of a plane that does not count.
+        weights.apply(|a| *a = if *a > NO_WEIGHT { *a } else { 0.0 });
+        let total = weights.sum();
+        for (plane, weight) in self.planes.iter_mut().zip(&weights) {
+            plane.weight = weight / total;
         }
-        let total: f64 = self.planes.iter().map(|plane| plane.weight).sum();
-        for plane in &mut self.planes {
-            plane.weight /= total;
-        }
-    }
-
-    /// The maximiser on the hyperplane of the sum 1, and the common slope there; `None` if the matrix
-    /// is not numerically definite.
-    fn maximize_on(&self, active: &[usize], scale: f64) -> Option<(Vec<f64>, f64)> {
-        let size = active.len();
-        let largest = active.iter().map(|&k| self.gram[k][k]).fold(0.0, f64::max);
-        let matrix = |ridge: f64| {
-            DMatrix::from_fn(size, size, |k, l| {
-                scale * (self.gram[active[k]][active[l]] + if k == l { ridge } else { 0.0 })
-            })
-        };
-        // Planes that depend on each other, but for their offsets, are told apart by a little more on
-        // the diagonal, as little as will do.
-        let mut ridge = f64::EPSILON * largest.max(f64::MIN_POSITIVE);
-        let factor = loop {
-            match Cholesky::new(matrix(ridge)) {
-                Some(factor) => break factor,
-                None if ridge < largest => ridge *= 4.0,
-                None => return None,
-            }
-        };
-        let offsets = DVector::from_fn(size, |k, _| self.planes[active[k]].offset);
-        let mut weights = factor.solve(&offsets);
-        let ones = factor.solve(&DVector::from_element(size, 1.0));
-        let level = (weights.sum() - 1.0) / ones.sum();
-        weights -= level * ones;
-        weights.iter().all(|a| a.is_finite()).then(|| (weights.as_slice().to_vec(), level))
     }
 
     /// Drops the planes that have rested long.
@@ -239,6 +184,70 @@ impl Bundle {
             row.retain(|_| kept.next() == Some(&true));
         }
     }
+}
+
+/// The maximiser of `<e, a> - a'Ka/2` over `a >= 0` with the sum 1, K positive semidefinite, by the
+/// predictor-corrector method (Mehrotra, SIAM J. Optim. 2, 1992): planes that depend on each other make K
+/// singular, which an interior point does not mind.
+fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector<f64> {
+    const MOST_STEPS: usize = 100;
+    /// Complementarity relative to the terms of the objective.
+    const PRECISION: f64 = 1e-14;
+    /// Of the way to the boundary.
+    const INSIDE: f64 = 0.995;
+    let count = offsets.len();
+    let ones = DVector::from_element(count, 1.0);
+    let mut weights = &ones / count as f64;
+    let mut image = matrix * &weights;
+    // Multipliers of the bounds and of the sum, dual feasible at the start.
+    let slopes = &image - offsets;
+    let spread = slopes.max() - slopes.min();
+    let mut level = (if spread > 0.0 { spread } else { 1.0 }) - slopes.min();
+    let mut bounds = slopes.add_scalar(level);
+    for _ in 0..MOST_STEPS {
+        let average = weights.dot(&bounds) / count as f64;
+        let terms = weights.dot(&offsets.abs()) + weights.dot(&image);
+        if average * count as f64 <= PRECISION * terms {
+            break;
+        }
+        let residual = &image - offsets - &bounds + level * &ones;
+        let excess = weights.sum() - 1.0;
+        let mut system = matrix.clone();
+        for k in 0..count {
+            system[(k, k)] += bounds[k] / weights[k];
+        }
+        let Some(factor) = Cholesky::new(system) else { break };
+        let one = factor.solve(&ones);
+        // The step that takes the products of weights and multipliers to the given ones.
+        let direction = |products: &DVector<f64>| {
+            let right = -&residual - products.component_div(&weights);
+            let free = factor.solve(&right);
+            let level = (free.sum() + excess) / one.sum();
+            let weight = free - level * &one;
+            let bound = -(products + bounds.component_mul(&weight)).component_div(&weights);
+            (weight, bound, level)
+        };
+        let reach = |at: &DVector<f64>, by: &DVector<f64>| {
+            let ratios = at.iter().zip(by).filter(|(_, by)| **by < 0.0).map(|(at, by)| -at / by);
+            ratios.fold(1.0, f64::min)
+        };
+        let products = weights.component_mul(&bounds);
+        let (weight, bound, _) = direction(&products);
+        let step = reach(&weights, &weight).min(reach(&bounds, &bound));
+        let after = (&weights + step * &weight).dot(&(&bounds + step * &bound)) / count as f64;
+        let centring = average * (after / average).powi(3);
+        let corrected = (products + weight.component_mul(&bound)).add_scalar(-centring);
+        let (weight, bound, change) = direction(&corrected);
+        let step = (INSIDE * reach(&weights, &weight).min(reach(&bounds, &bound))).min(1.0);
+        if !(step > 0.0 && change.is_finite()) {
+            break;
+        }
+        weights += step * weight;
+        bounds += step * bound;
+        level += step * change;
+        image = matrix * &weights;
+    }
+    weights
 }
 
 /// A certificate without its gradient.
