@@ -128,21 +128,19 @@ def ours(command, file, loss, penalty, tolerance, solver="auto"):
     return json.loads(text)
 
 
-def fastest(peer, loss, penalty, best, target, budget):
-    """The solver of LIBLINEAR, tolerance and seconds that reach the target soonest."""
-    found = None
+def sweep(peer, loss, penalty, best, target, budget):
+    """Runs of LIBLINEAR as (seconds, solver, tolerance, relative excess), up to the target or the budget."""
+    runs = []
     for solver in SOLVERS[loss]:
         tolerance = 0.1
-        while tolerance > 1e-13:
+        while tolerance > 1e-9:
             seconds, objective = peer.train(solver, loss, penalty, tolerance)
-            if objective - best <= target * abs(best):
-                if found is None or seconds < found[2]:
-                    found = (solver, tolerance, seconds)
-                break
-            if seconds > budget:
+            excess = (objective - best) / abs(best)
+            runs.append((seconds, solver, tolerance, excess))
+            if excess <= target or seconds > budget:
                 break
             tolerance /= math.sqrt(10)
-    return found
+    return runs
 
 
 def main():
@@ -163,19 +161,24 @@ def main():
         for loss in arguments.losses:
             for penalty in arguments.lambdas:
                 best = ours(arguments.solve, file, loss, penalty, 1e-10)["dual_objective"]
+                runs = sweep(peer, loss, penalty, best, min(arguments.targets), arguments.budget)
                 for target in arguments.targets:
-                    compare(arguments, peer, file, loss, penalty, target, best)
+                    compare(arguments, peer, file, loss, penalty, target, runs)
 
 
-def compare(arguments, peer, file, loss, penalty, target, best):
-    found = fastest(peer, loss, penalty, best, target, arguments.budget)
+def compare(arguments, peer, file, loss, penalty, target, runs):
+    found = min((run for run in runs if run[3] <= target), default=None)
+    nearest = min(runs, key=lambda run: run[3])
     mine, theirs, ratios = [], [], []
     for _ in range(arguments.repeats):
         report = ours(arguments.solve, file, loss, penalty, target)
         mine.append(report["seconds"] if report["converged"] else math.inf)
-        theirs.append(peer.train(found[0], loss, penalty, found[1])[0] if found else math.inf)
+        theirs.append(peer.train(found[1], loss, penalty, found[2])[0] if found else math.inf)
         ratios.append(theirs[-1] / mine[-1])
-    how = f"-s {found[0]} -e {found[1]:.1g}" if found else "not reached"
+    if found:
+        how = f"-s {found[1]} -e {found[2]:.1g}"
+    else:
+        how = f"nearest {nearest[3]:.1g}: -s {nearest[1]} -e {nearest[2]:.1g} in {nearest[0]:.2g} s"
     middle = statistics.median
     print(
         f"| `{os.path.basename(file)}` | {loss} | {penalty:g} | {target:g} | {middle(mine):.3g} s"

@@ -120,7 +120,7 @@ pub(crate) enum ClassWeight {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
-    /// Newton; for a loss with a kink, such as hinge, sdca
+    /// Newton for up to 3000 features or rows; for more, and for a loss with a kink such as hinge, sdca
     Auto,
     /// Majorisation-minimisation as published
     Mm,

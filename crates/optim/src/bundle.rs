@@ -70,7 +70,7 @@ impl Bundle {
         let mut history = Vec::new();
         let (mut iterations, mut idle) = (0, 0);
         let status = loop {
-            let (bound, coef) = self.minimize_model(lambda);
+            let (bound, coef) = self.minimize_model(lambda, point.coef.len());
             let certificate = bounds(objective, lower.max(bound));
             if options.history {
                 history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate));
@@ -123,7 +123,11 @@ impl Bundle {
         let mut pull = vec![0.0; objective.design.columns()];
         objective.design.multiply_transposed(&pulls(&objective.risk, &duals), &mut pull);
         evaluator.passes += 1;
-        let offset = objective.risk.dual_value(&duals);
+        // What rounding left of the balance counts times the size of the margins.
+        let size = evaluator.margins.get().iter().fold(1.0f64, |size, u| size.max(u.abs()));
+        let unbalanced =
+            if objective.risk.intercept { objective.risk.imbalance(&duals).abs() } else { 0.0 };
+        let offset = objective.risk.dual_value(&duals) - unbalanced * size;
         if !offset.is_finite() {
             return;
         }
@@ -137,10 +141,13 @@ impl Bundle {
     }
 
     /// The minimum of the model over w and where it is.
-    fn minimize_model(&mut self, lambda: Lambda) -> (f64, Vec<f64>) {
+    fn minimize_model(&mut self, lambda: Lambda, columns: usize) -> (f64, Vec<f64>) {
+        if self.planes.is_empty() {
+            return (f64::NEG_INFINITY, vec![0.0; columns]);
+        }
         self.weigh(lambda);
         self.forget();
-        let mut coef = vec![0.0; self.planes.first().map_or(0, |plane| plane.pull.len())];
+        let mut coef = vec![0.0; columns];
         let mut offset = 0.0;
         for plane in self.planes.iter().filter(|plane| plane.weight > 0.0) {
             offset += plane.weight * plane.offset;
@@ -239,11 +246,12 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
         let corrected = (products + weight.component_mul(&bound)).add_scalar(-centring);
         let (weight, bound, change) = direction(&corrected);
         let step = (INSIDE * reach(&weights, &weight).min(reach(&bounds, &bound))).min(1.0);
-        if !(step > 0.0 && change.is_finite()) {
+        let (next, next_bounds) = (&weights + step * weight, &bounds + step * bound);
+        // Rounding ends the method; a weight must stay positive, which NaN is not.
+        if !(step > 0.0 && next.iter().chain(&next_bounds).all(|&x| x > 0.0 && x.is_finite())) {
             break;
         }
-        weights += step * weight;
-        bounds += step * bound;
+        (weights, bounds) = (next, next_bounds);
         level += step * change;
         image = matrix * &weights;
     }

@@ -6,8 +6,8 @@ use crate::risk::EmpiricalRisk;
 /// How to minimise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Solver {
-    /// Newton, on the smaller of the two dense systems or by conjugate gradients; for a loss with a
-    /// kink stochastic dual coordinate ascent.
+    /// Newton where one of its two systems is small enough to be dense; else, and for a loss with a
+    /// kink, stochastic dual coordinate ascent.
     #[default]
     Auto,
     /// Majorisation-minimisation as published (Kwon and Zou 2023, appendix C), one
@@ -30,17 +30,19 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// The solver itself, or the one that the automatic choice comes to.
+    /// The solver itself, or the one that the automatic choice comes to where a Newton system is dense
+    /// or is not.
     ///
     /// # Errors
     /// A loss that it cannot take.
     pub(crate) fn resolve<L: MarginLoss + ?Sized>(
         self,
         risk: &EmpiricalRisk<'_, L>,
+        dense: bool,
     ) -> Result<Self, Error> {
         risk.check_convex()?;
         let solver = match self {
-            Solver::Auto if risk.loss().is_differentiable() => Solver::Newton,
+            Solver::Auto if risk.loss().is_differentiable() && dense => Solver::Newton,
             Solver::Auto => Solver::Sdca,
             chosen => chosen,
         };

@@ -60,10 +60,11 @@ fn path_within<L: MarginLoss + ?Sized>(
     dense_order: usize,
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
-    let options = &Options { solver: options.solver.resolve(&objective.risk)?, ..*options };
     let lambdas = Lambda::descending(lambdas)?;
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
+    let dense = n.min(p) <= dense_order;
+    let options = &Options { solver: options.solver.resolve(&objective.risk, dense)?, ..*options };
     let in_row_space = !matches!(options.solver, Solver::Sdca | Solver::Bundle);
     if in_row_space && p > n && n <= dense_order {
         let row_space = RowSpace::of(&objective.design)?;
