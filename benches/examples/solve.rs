@@ -17,7 +17,9 @@ const ENOUGH: f64 = 5.0;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, loss, lambda, tolerance, solver, flags @ ..] = arguments.as_slice() else {
-        return Err("expected FILE LOSS LAMBDA TOLERANCE SOLVER [--intercept] [--standardize]".into());
+        return Err(
+            "expected FILE LOSS LAMBDA TOLERANCE SOLVER [--intercept] [--standardize]".into()
+        );
     };
     let data = read::dataset(Path::new(file), &ReadOptions::default())?;
     let loss = LossRegistry::standard().parse(loss)?;

@@ -67,6 +67,7 @@ impl Bundle {
         self.cut(evaluator, point);
         let mut objective = evaluator.value_at(lambda, point);
         let mut lower = f64::NEG_INFINITY;
+        let mut first_gap = None;
         let mut history = Vec::new();
         let (mut iterations, mut idle) = (0, 0);
         let status = loop {
@@ -82,9 +83,16 @@ impl Bundle {
                 lower = lower.max(bound);
                 break Status::Converged;
             }
-            if iterations == limit || idle == PATIENCE {
+            // A minimum of zero has no relative accuracy: beyond this there is rounding alone.
+            let first_gap = *first_gap.get_or_insert(certificate.duality_gap);
+            let least_gap = if first_gap.is_finite() { f64::EPSILON * first_gap } else { 0.0 };
+            if idle == PATIENCE || certificate.duality_gap <= least_gap {
                 lower = lower.max(bound);
-                break if idle == PATIENCE { Status::Stalled } else { Status::IterationLimit };
+                break Status::Stalled;
+            }
+            if iterations == limit {
+                lower = lower.max(bound);
+                break Status::IterationLimit;
             }
             iterations += 1;
             let mut target = Point::at(&evaluator.objective.design, point.intercept, coef);
@@ -96,7 +104,11 @@ impl Bundle {
             evaluator.settle_intercept(&mut next);
             let next_objective = evaluator.value_at(lambda, &next);
             let least = f64::EPSILON * objective.abs();
-            idle = if bound > lower + least || next_objective < objective - least { 0 } else { idle + 1 };
+            idle = if bound > lower + least || next_objective < objective - least {
+                0
+            } else {
+                idle + 1
+            };
             lower = lower.max(bound);
             if next_objective < objective {
                 (*point, objective) = (next, next_objective);

@@ -40,7 +40,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         let factor = excess / total;
         if factor.abs() <= MOST {
             for (s, y) in duals.iter_mut().zip(self.signs.iter()) {
-                *s -= factor * y * room(*s);
+                *s = (*s - factor * y * room(*s)).clamp(domain.lower, domain.upper);
             }
             return;
         }

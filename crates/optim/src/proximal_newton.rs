@@ -58,7 +58,8 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
             history: false,
             ..*options
         };
-        let ending = Newton { evaluator: &mut inner, system }.minimize(lambda, &mut point, &inner_options);
+        let ending =
+            Newton { evaluator: &mut inner, system }.minimize(lambda, &mut point, &inner_options);
         iterations += ending.iterations.max(1);
         evaluator.passes += inner.passes;
         let slopes = inner.margins.slopes().iter();

@@ -379,8 +379,10 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
                 let other = self.set(scores, intercept - hair.copysign(slope));
                 if other * slope <= 0.0 {
                     let share = slope / (slope - other);
+                    let domain = self.risk.domain();
                     for (s, slope) in duals.iter_mut().zip(&self.slopes) {
-                        *s = (1.0 - share) * *s - share * slope;
+                        let mixed = (1.0 - share) * *s - share * slope;
+                        *s = mixed.clamp(domain.lower, domain.upper);
                     }
                     break;
                 }

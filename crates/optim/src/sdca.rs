@@ -77,8 +77,7 @@ impl DualAscent {
             let (done, visits) = ascent.round(epochs.min(limit - iterations), &mut self.random);
             iterations += done;
             evaluator.passes += (2 * visits).div_ceil(self.squares.len());
-            let next =
-                DualPoint::at(evaluator, lambda, ascent.duals.clone(), ascent.intercept);
+            let next = DualPoint::at(evaluator, lambda, ascent.duals.clone(), ascent.intercept);
             let gap_before = best.certificate.duality_gap;
             if !next.certificate.objective.is_finite() && !ascent.is_finite() {
                 break Status::NumericalTrouble;

@@ -112,7 +112,8 @@ fn reaches_the_reference_minimisers(solver: Solver) {
             let error = (fit.report.objective - solution.objective).abs();
             // The file's hinge solution on 30 samples at 1e-4 lies 7e-9 above a point found here.
             let loose = loss.name() == "hinge" && error < 1e-8 * solution.objective;
-            let accuracy = if loose && fit.report.objective < solution.objective { 1e-8 } else { 1e-9 };
+            let accuracy =
+                if loose && fit.report.objective < solution.objective { 1e-8 } else { 1e-9 };
             assert!(error <= accuracy * solution.objective.abs(), "{case}: {}", solution.objective);
             assert!(
                 fit.report.dual_objective <= solution.objective + 1e-12 * solution.objective.abs(),
