@@ -32,11 +32,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-<<<<<<< HEAD
 mod batched;
-=======
 mod bundle;
->>>>>>> c0779db (Dual coordinate ascent and cutting planes, first form)
 mod certificate;
 mod cross_validation;
 mod descent;

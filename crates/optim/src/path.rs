@@ -1,10 +1,7 @@
 use margins_losses::MarginLoss;
 
-<<<<<<< HEAD
 use crate::batched::{self, Reached};
-=======
 use crate::bundle::Bundle;
->>>>>>> c0779db (Dual coordinate ascent and cutting planes, first form)
 use crate::certificate::Evaluator;
 use crate::follow::{Minimizer, follow};
 use crate::mm::{self, Majorizer};
@@ -100,30 +97,15 @@ impl Engine {
         options: &Options,
         dense_order: usize,
     ) -> Result<Self, Error> {
-<<<<<<< HEAD
-        Ok(match solver {
-            Solver::Auto | Solver::Newton => {
-                let p = objective.design.columns();
-                Engine::Newton(if p <= dense_order {
-                    System::dense(p)
-                } else {
-                    System::ConjugateGradients
-                })
-            }
-            Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => Engine::Mm {
-                majorizer: Majorizer::of(objective)?,
-                accelerated: solver != Solver::Mm,
-=======
         let p = objective.design.columns();
         let system = || {
             if p <= dense_order { System::dense(p) } else { System::ConjugateGradients }
         };
         Ok(match options.solver {
             Solver::Auto | Solver::Newton => Engine::Newton(system()),
-            Solver::Mm | Solver::MmAccelerated => Engine::Mm {
+            Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => Engine::Mm {
                 majorizer: Majorizer::of(objective)?,
-                accelerated: options.solver == Solver::MmAccelerated,
->>>>>>> c0779db (Dual coordinate ascent and cutting planes, first form)
+                accelerated: options.solver != Solver::Mm,
             },
             Solver::Sdca => {
                 Engine::Sdca(DualAscent::new(&objective.design, system(), options.seed))
@@ -185,7 +167,6 @@ fn run<L: MarginLoss + ?Sized>(
     dense_order: usize,
     mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
-<<<<<<< HEAD
     if options.solver == Solver::MmBatched {
         let paths = batched::paths(
             &objective.design,
@@ -198,10 +179,7 @@ fn run<L: MarginLoss + ?Sized>(
             .map(|Reached { lambda, point, ending, passes }| finish(lambda, &point, ending, passes))
             .collect());
     }
-    let engine = Engine::prepare(objective, options.solver, dense_order)?;
-=======
     let engine = Engine::prepare(objective, options, dense_order)?;
->>>>>>> c0779db (Dual coordinate ascent and cutting planes, first form)
     let mut machine = Machine { engine, evaluator: Evaluator::new(objective) };
     let mut fits = Vec::with_capacity(lambdas.len());
     follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
