@@ -24,6 +24,8 @@ use crate::report::{Ending, HistoryEntry, Status};
 use crate::{Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 2000;
+/// Where F exceeds its size or the gap by this factor no cut is made.
+const BEYOND: f64 = 1e3;
 /// A plane leaves after so many iterations in a row without weight.
 const LONGEST_REST: usize = 30;
 /// Weights up to this are none.
@@ -113,12 +115,11 @@ impl Bundle {
             if next_objective < objective {
                 (*point, objective) = (next, next_objective);
             }
-            let mut at = point.step(CUT, &target.step(-1.0, point));
-            evaluator.settle_intercept(&mut at);
-            self.cut(evaluator, &at);
-            if idle > 0 {
-                // The model is always wrong there, unless it is right everywhere that matters.
-                self.cut(evaluator, &target);
+            // The model is always wrong at its minimiser, unless it is right everywhere that matters.
+            for from in [Some(CUT), (idle > 0).then_some(1.0)].into_iter().flatten() {
+                let highest = objective + BEYOND * certificate.duality_gap.max(objective.abs());
+                let at = moderate(evaluator, lambda, point, &target, from, highest);
+                self.cut(evaluator, &at);
             }
         };
         evaluator.settle_intercept(point);
@@ -268,6 +269,32 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
         image = matrix * &weights;
     }
     weights
+}
+
+/// A point a share of the way from the best one to the minimiser of the model, with a settled intercept;
+/// a smaller share if F exceeds `highest` there. A loss that grows exponentially would else be cut
+/// where its planes are beyond all scale.
+fn moderate<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    lambda: Lambda,
+    best: &Point,
+    target: &Point,
+    share: f64,
+    highest: f64,
+) -> Point {
+    const MOST_REDUCTIONS: usize = 50;
+    const REDUCTION: f64 = 0.25;
+    let direction = target.step(-1.0, best);
+    let mut share = share;
+    for _ in 0..MOST_REDUCTIONS {
+        let mut at = best.step(share, &direction);
+        evaluator.settle_intercept(&mut at);
+        if evaluator.value_at(lambda, &at) <= highest {
+            return at;
+        }
+        share *= REDUCTION;
+    }
+    best.clone()
 }
 
 /// A certificate without its gradient.

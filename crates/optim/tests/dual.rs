@@ -236,7 +236,7 @@ fn the_two_agree_on_real_data() {
 
 /// The table of the book: `cargo test -p margins-optim --test dual -- --ignored --nocapture`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes half a minute"]
 fn the_two_agree_on_ten_data_sets() {
     let names = [
         "arrhythmia68",
