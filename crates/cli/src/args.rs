@@ -95,10 +95,11 @@ pub(crate) struct TrainArguments {
     /// Solver
     #[arg(long, default_value = "auto")]
     pub(crate) solver: SolverName,
-    /// Most iterations at one lambda [default: 200 for newton, 10000 for mm]
+    /// Most iterations at one lambda [default: 200 for newton, 10000 for mm, 1000 for sdca, 2000 for bundle]
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
-    /// Seed of the folds, of landmarks and random features, and of the pairs that sigma is taken from
+    /// Seed of the folds, of landmarks and random features, of the pairs that sigma is taken from, and of the order in
+    /// which sdca visits the samples
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Threads for cross-validation folds [default: all cores]; no result depends on it
@@ -119,7 +120,7 @@ pub(crate) enum ClassWeight {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
-    /// Newton
+    /// Newton for up to 3000 features or rows; for more, and for a loss with a kink such as hinge, sdca
     Auto,
     /// Majorisation-minimisation as published
     Mm,
@@ -129,6 +130,10 @@ pub(crate) enum SolverName {
     MmBatched,
     /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
     Newton,
+    /// Stochastic dual coordinate ascent: any convex loss, linear classifiers
+    Sdca,
+    /// Cutting planes (bundle method) with line search: any convex loss, linear classifiers
+    Bundle,
 }
 
 impl From<SolverName> for Solver {
@@ -139,6 +144,8 @@ impl From<SolverName> for Solver {
             SolverName::MmAccelerated => Solver::MmAccelerated,
             SolverName::MmBatched => Solver::MmBatched,
             SolverName::Newton => Solver::Newton,
+            SolverName::Sdca => Solver::Sdca,
+            SolverName::Bundle => Solver::Bundle,
         }
     }
 }

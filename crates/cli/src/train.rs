@@ -37,6 +37,7 @@ impl TrainArguments {
                 solver: self.solver.into(),
                 tolerance: self.tol,
                 max_iterations: self.max_iterations,
+                seed: self.seed,
                 ..Options::default()
             },
             observer,
@@ -244,7 +245,9 @@ fn refusal(error: margins::Error) -> Failure {
     match &error {
         margins::Error::Optim(inner) | margins::Error::Kernels(Kernels::Optim(inner)) => {
             match inner {
-                Optim::Unsuitable { .. } | Optim::TooLargeForMm { .. } => Failure::usage(error),
+                Optim::Unsuitable { .. } | Optim::TooLargeForMm { .. } | Optim::LinearOnly => {
+                    Failure::usage(error)
+                }
                 _ => Failure::job(error),
             }
         }

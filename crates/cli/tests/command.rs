@@ -633,7 +633,7 @@ fn bad_input_gets_a_clear_message() {
         with(&["--lambda", "1", "--loss", "l-r:r=2,r=3"]),
         with(&["--lambda", "1", "--loss", "lhs:r=2"]),
         with(&["--lambda", "1", "--loss", "margin-pursuit:gamma=1,scale=0"]),
-        with(&["--lambda", "1", "--loss", "hinge"]),
+        with(&["--lambda", "1", "--loss", "hinge", "--solver", "newton"]),
         with(&["--lambda", "1", "--loss", "garg-roth"]),
         with(&["--lambda", "1", "--loss", "exponential", "--solver", "mm"]),
         vec!["path", "--data", "data.csv", "--lambdas", "1:0:10"],

@@ -631,9 +631,9 @@ fn what_cannot_be_solved_is_refused_by_name() {
     for solver in [Solver::Auto, Solver::Newton, Solver::Mm, Solver::MmAccelerated] {
         assert_eq!(
             refusal("hinge", solver),
-            "loss 'hinge' has a kink, and the solvers here need a differentiable loss; \
-             smoothed-hinge and squared-hinge are the differentiable relatives of the hinge, which \
-             itself has a solver for kernels, the linear one among them"
+            "loss 'hinge' has a kink, and this solver needs a differentiable loss; for linear \
+             classifiers the sdca and bundle solvers take it; smoothed-hinge and squared-hinge are the \
+             differentiable relatives of the hinge"
         );
         assert_eq!(
             refusal("garg-roth", solver),

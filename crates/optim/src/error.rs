@@ -35,6 +35,9 @@ pub enum Error {
         /// What to do instead.
         alternative: &'static str,
     },
+    /// A solver of linear classifiers was asked for a kernel classifier.
+    #[error("this solver is for linear classifiers; a kernel takes auto, newton or mm")]
+    LinearOnly,
     /// The eigendecomposition of MM would be too large.
     #[error(
         "MM decomposes a matrix of order {order}, more than the {limit} that it is meant for; \

@@ -5,14 +5,15 @@
 //!
 //! `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`
 //!
-//! for any convex, differentiable [`MarginLoss`](margins_losses::MarginLoss), at one lambda or along
+//! for any convex [`MarginLoss`](margins_losses::MarginLoss), at one lambda or along
 //! a whole path, and says with every fit how far from the minimum it can at most be: the duality
 //! gap. *Converged* means that the relative gap is at most the tolerance, nothing else.
 //!
 //! * [`Objective`]: loss, data, weights, and whether there is an intercept.
 //! * [`Lambda`] and [`lambda_grid`]: regularisation.
 //! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
-//! * [`Solver`]: MM as published, accelerated MM, or semismooth Newton.
+//! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, stochastic dual coordinate ascent, or
+//!   cutting planes.
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
@@ -32,9 +33,11 @@
 //! ```
 
 mod batched;
+mod bundle;
 mod certificate;
 mod cross_validation;
 mod descent;
+mod dual;
 mod error;
 mod follow;
 mod lambda;
@@ -46,9 +49,11 @@ pub mod online;
 mod options;
 mod path;
 mod point;
+mod proximal_newton;
 mod report;
 mod risk;
 mod row_space;
+mod sdca;
 mod training;
 
 /// What solvers are built from, for crates that bring solvers of their own.

@@ -1,9 +1,13 @@
+use margins_losses::MarginLoss;
+
 use crate::Error;
+use crate::risk::EmpiricalRisk;
 
 /// How to minimise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Solver {
-    /// Newton, on the smaller of the two dense systems or by conjugate gradients.
+    /// Newton where one of its two systems is small enough to be dense; else, and for a loss with a
+    /// kink, stochastic dual coordinate ascent.
     #[default]
     Auto,
     /// Majorisation-minimisation as published (Kwon and Zou 2023, appendix C), one
@@ -18,6 +22,35 @@ pub enum Solver {
     MmBatched,
     /// Semismooth Newton with line search.
     Newton,
+    /// Stochastic dual coordinate ascent, for every convex loss, with kinks or without; of linear
+    /// classifiers only.
+    Sdca,
+    /// Cutting planes with line search, for every convex loss; of linear classifiers only.
+    Bundle,
+}
+
+impl Solver {
+    /// The solver itself, or the one that the automatic choice comes to where a Newton system is dense
+    /// or is not.
+    ///
+    /// # Errors
+    /// A loss that it cannot take.
+    pub(crate) fn resolve<L: MarginLoss + ?Sized>(
+        self,
+        risk: &EmpiricalRisk<'_, L>,
+        dense: bool,
+    ) -> Result<Self, Error> {
+        risk.check_convex()?;
+        let solver = match self {
+            Solver::Auto if risk.loss().is_differentiable() && dense => Solver::Newton,
+            Solver::Auto => Solver::Sdca,
+            chosen => chosen,
+        };
+        if !matches!(solver, Solver::Sdca | Solver::Bundle) {
+            risk.check_loss()?;
+        }
+        Ok(solver)
+    }
 }
 
 /// When a solver may stop.
@@ -41,7 +74,7 @@ pub struct Options {
     /// Relative duality gap to reach.
     pub tolerance: f64,
     /// Most iterations at one lambda; `None` for the default of the solver (10000 for MM, 200 for
-    /// Newton).
+    /// Newton, 1000 for dual ascent, 2000 for the bundle method).
     pub max_iterations: Option<usize>,
     /// When to stop.
     pub stopping: StoppingRule,
@@ -50,6 +83,8 @@ pub struct Options {
     pub closed_form_ray: bool,
     /// Whether reports keep one [`HistoryEntry`](crate::HistoryEntry) an iteration.
     pub history: bool,
+    /// Seed of the order in which stochastic solvers visit the samples.
+    pub seed: u64,
 }
 
 impl Default for Options {
@@ -61,6 +96,7 @@ impl Default for Options {
             stopping: StoppingRule::RelativeGap,
             closed_form_ray: true,
             history: false,
+            seed: 1,
         }
     }
 }

@@ -1,6 +1,7 @@
 use margins_losses::MarginLoss;
 
 use crate::batched::{self, Reached};
+use crate::bundle::Bundle;
 use crate::certificate::Evaluator;
 use crate::follow::{Minimizer, follow};
 use crate::mm::{self, Majorizer};
@@ -9,6 +10,7 @@ use crate::point::Point;
 use crate::report::{Ending, Status};
 use crate::risk::EmpiricalRisk;
 use crate::row_space::RowSpace;
+use crate::sdca::DualAscent;
 use crate::{Error, Fit, Lambda, Objective, Options, Report, Solver};
 
 /// Up to this order a dense system is formed and factorised.
@@ -55,11 +57,13 @@ fn path_within<L: MarginLoss + ?Sized>(
     dense_order: usize,
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
-    objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
-    if p > n && n <= dense_order {
+    let dense = n.min(p) <= dense_order;
+    let options = &Options { solver: options.solver.resolve(&objective.risk, dense)?, ..*options };
+    let in_row_space = !matches!(options.solver, Solver::Sdca | Solver::Bundle);
+    if in_row_space && p > n && n <= dense_order {
         let row_space = RowSpace::of(&objective.design)?;
         let reduced = objective.over(row_space.eigenspace.coordinates.clone());
         let mut lift = Lift::new(objective, &row_space);
@@ -83,27 +87,30 @@ fn path_within<L: MarginLoss + ?Sized>(
 enum Engine {
     Newton(System),
     Mm { majorizer: Majorizer, accelerated: bool },
+    Sdca(DualAscent),
+    Bundle(Bundle),
 }
 
 impl Engine {
     fn prepare<L: MarginLoss + ?Sized>(
         objective: &Objective<'_, L>,
-        solver: Solver,
+        options: &Options,
         dense_order: usize,
     ) -> Result<Self, Error> {
-        Ok(match solver {
-            Solver::Auto | Solver::Newton => {
-                let p = objective.design.columns();
-                Engine::Newton(if p <= dense_order {
-                    System::dense(p)
-                } else {
-                    System::ConjugateGradients
-                })
-            }
+        let p = objective.design.columns();
+        let system = || {
+            if p <= dense_order { System::dense(p) } else { System::ConjugateGradients }
+        };
+        Ok(match options.solver {
+            Solver::Auto | Solver::Newton => Engine::Newton(system()),
             Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => Engine::Mm {
                 majorizer: Majorizer::of(objective)?,
-                accelerated: solver != Solver::Mm,
+                accelerated: options.solver != Solver::Mm,
             },
+            Solver::Sdca => {
+                Engine::Sdca(DualAscent::new(&objective.design, system(), options.seed))
+            }
+            Solver::Bundle => Engine::Bundle(Bundle::default()),
         })
     }
 }
@@ -137,6 +144,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
             Engine::Mm { majorizer, accelerated } => {
                 mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
             }
+            Engine::Sdca(ascent) => ascent.minimize(evaluator, lambda, point, options),
+            Engine::Bundle(bundle) => bundle.minimize(evaluator, lambda, point, options),
         }
     }
 
@@ -170,7 +179,7 @@ fn run<L: MarginLoss + ?Sized>(
             .map(|Reached { lambda, point, ending, passes }| finish(lambda, &point, ending, passes))
             .collect());
     }
-    let engine = Engine::prepare(objective, options.solver, dense_order)?;
+    let engine = Engine::prepare(objective, options, dense_order)?;
     let mut machine = Machine { engine, evaluator: Evaluator::new(objective) };
     let mut fits = Vec::with_capacity(lambdas.len());
     follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
@@ -212,7 +221,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
         let certificate = self.evaluator.certificate(lambda, &point);
         let mut ending = Ending { certificate, ..ending };
         let certified = certificate.relative_gap() <= options.tolerance;
-        let by_newton = matches!(options.solver, Solver::Auto | Solver::Newton);
+        let by_newton = options.solver == Solver::Newton;
         if certified {
             ending.status = Status::Converged;
         } else if ending.status == Status::Converged && !by_newton {

@@ -17,6 +17,16 @@ pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
     /// `c_i / n`.
     pub(crate) weights: Vec<f64>,
     pub(crate) intercept: bool,
+    smoothing: Option<Smoothing>,
+}
+
+/// Where the dual is held to, and how firmly.
+#[derive(Debug, Clone)]
+struct Smoothing {
+    /// `a_i`.
+    centres: Vec<f64>,
+    /// `sigma`.
+    strength: f64,
 }
 
 impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
@@ -26,6 +36,7 @@ impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
             signs: self.signs.clone(),
             weights: self.weights.clone(),
             intercept: self.intercept,
+            smoothing: self.smoothing.clone(),
         }
     }
 }
@@ -46,6 +57,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             signs: Cow::Borrowed(labels.signs()),
             weights: vec![1.0 / labels.len() as f64; labels.len()],
             intercept: true,
+            smoothing: None,
         })
     }
 
@@ -84,6 +96,58 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         self
     }
 
+    /// Puts in the place of the loss of sample i the smoothed one of a proximal step in the dual,
+    ///
+    /// `e_i(u) = max_s -L*(-s) - s u - (sigma/2) (s - a_i)^2`,
+    ///
+    /// which is differentiable whether `L` is or not, with `e_i'(u) = -s_i`, the maximiser, which
+    /// [`MarginLoss::dual_step`] gives: the Moreau envelope of `L` about `u - sigma a_i`, up to a
+    /// constant. At the minimiser of F with these losses the `s_i` are the proximal point of `a` in the
+    /// dual of F (Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in
+    /// convex programming*, Math. Oper. Res. 1, 1976).
+    pub(crate) fn smoothed(mut self, centres: Vec<f64>, strength: f64) -> Self {
+        debug_assert_eq!(centres.len(), self.weights.len());
+        self.smoothing = Some(Smoothing { centres, strength });
+        self
+    }
+
+    /// `L(u_i)`, one a sample.
+    fn values(&self, margins: &[f64], out: &mut [f64]) {
+        match &self.smoothing {
+            None => self.loss.values(margins, out),
+            Some(smoothing) => smoothing.each(self.loss, margins, out, |a, s, v| {
+                self.loss.value(v) + 0.5 * smoothing.strength * (s - a) * (s + a)
+            }),
+        }
+    }
+
+    /// `L'(u_i)`, one a sample.
+    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        match &self.smoothing {
+            None => self.loss.derivatives(margins, out),
+            Some(smoothing) => smoothing.each(self.loss, margins, out, |_, s, _| -s),
+        }
+    }
+
+    /// `L''(u_i)`, one a sample.
+    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        // Beyond rounding of the slopes.
+        const APART: f64 = 1e-9;
+        match &self.smoothing {
+            None => self.loss.second_derivatives(margins, out),
+            Some(smoothing) => smoothing.each(self.loss, margins, out, |_, s, v| {
+                let at_kink = !self.loss.is_differentiable()
+                    && (s + self.loss.derivative(v)).abs() > APART * (1.0 + s.abs());
+                if at_kink {
+                    1.0 / smoothing.strength
+                } else {
+                    let curvature = self.loss.second_derivative(v);
+                    curvature / (1.0 + smoothing.strength * curvature)
+                }
+            }),
+        }
+    }
+
     /// Whether there is an intercept.
     pub fn has_intercept(&self) -> bool {
         self.intercept
@@ -104,28 +168,36 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         &self.weights
     }
 
+    /// Whether the loss has a dual, which every certificate and some solvers are built on.
+    ///
+    /// # Errors
+    /// A loss that is not convex.
+    pub fn check_convex(&self) -> Result<(), Error> {
+        if self.loss.is_convex() {
+            return Ok(());
+        }
+        Err(Error::Unsuitable {
+            loss: self.loss.specification(),
+            lacks: "is not convex, and without convexity no duality gap certifies a fit",
+            alternative: "lhs and logistic are convex",
+        })
+    }
+
     /// Whether the loss has what Newton and MM are built on.
     ///
     /// # Errors
     /// A loss that is not convex or has a kink.
     pub fn check_loss(&self) -> Result<(), Error> {
-        let unsuitable = |lacks, alternative| {
-            Err(Error::Unsuitable { loss: self.loss.specification(), lacks, alternative })
-        };
-        if !self.loss.is_convex() {
-            unsuitable(
-                "is not convex, and without convexity no duality gap certifies a fit",
-                "lhs and logistic are convex",
-            )
-        } else if !self.loss.is_differentiable() {
-            unsuitable(
-                "has a kink, and the solvers here need a differentiable loss",
-                "smoothed-hinge and squared-hinge are the differentiable relatives of the hinge, which \
-                 itself has a solver for kernels, the linear one among them",
-            )
-        } else {
-            Ok(())
+        self.check_convex()?;
+        if self.loss.is_differentiable() {
+            return Ok(());
         }
+        Err(Error::Unsuitable {
+            loss: self.loss.specification(),
+            lacks: "has a kink, and this solver needs a differentiable loss",
+            alternative: "for linear classifiers the sdca and bundle solvers take it; smoothed-hinge and \
+                          squared-hinge are the differentiable relatives of the hinge",
+        })
     }
 
     /// Whether every margin, of the samples that count, is at least `from`.
@@ -144,6 +216,22 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             residual: 0.0,
             ahead: vec![0.0; n],
             scratch: vec![0.0; n],
+        }
+    }
+}
+
+impl Smoothing {
+    /// `out[i]` from `a_i`, the maximiser `s_i` and the proximal point `v_i = u_i + sigma (s_i - a_i)`.
+    fn each<L: MarginLoss + ?Sized>(
+        &self,
+        loss: &L,
+        margins: &[f64],
+        out: &mut [f64],
+        value: impl Fn(f64, f64, f64) -> f64,
+    ) {
+        for ((o, &u), &a) in out.iter_mut().zip(margins).zip(&self.centres) {
+            let s = loss.dual_step(a, u, self.strength);
+            *o = value(a, s, u + self.strength * (s - a));
         }
     }
 }
@@ -167,6 +255,11 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         &self.margins
     }
 
+    /// `L'(u_i)`.
+    pub(crate) fn slopes(&self) -> &[f64] {
+        &self.slopes
+    }
+
     fn set_margins(&mut self, scores: &[f64], intercept: f64) {
         let pairs = scores.iter().zip(self.risk.signs.iter());
         for (u, (score, sign)) in self.margins.iter_mut().zip(pairs) {
@@ -177,7 +270,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Sets margins and slopes and returns the derivative of the risk in the intercept.
     pub fn set(&mut self, scores: &[f64], intercept: f64) -> f64 {
         self.set_margins(scores, intercept);
-        self.risk.loss.derivatives(&self.margins, &mut self.slopes);
+        self.risk.derivatives(&self.margins, &mut self.slopes);
         let signs = self.risk.signs.iter();
         signs.zip(&self.risk.weights).zip(&self.slopes).map(|((y, c), slope)| y * c * slope).sum()
     }
@@ -189,7 +282,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// `c_i L''(u_i) / n` at the margins that are set.
     pub fn curvatures(&mut self) -> &[f64] {
-        self.risk.loss.second_derivatives(&self.margins, &mut self.scratch);
+        self.risk.second_derivatives(&self.margins, &mut self.scratch);
         for (d, c) in self.scratch.iter_mut().zip(&self.risk.weights) {
             *d *= c;
         }
@@ -210,7 +303,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         for (i, u) in ahead.iter_mut().enumerate() {
             *u = self.margins[i] + self.risk.signs[i] * change(i);
         }
-        self.risk.loss.derivatives(&ahead, &mut self.scratch);
+        self.risk.derivatives(&ahead, &mut self.scratch);
         let (mut wrong, mut total) = (0.0, 0.0);
         for i in 0..ahead.len() {
             let step = ahead[i] - self.margins[i];
@@ -274,9 +367,35 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         }
     }
 
+    /// Feasible duals at a settled intercept, `-s_i` subgradients of L at the margins. If the intercept
+    /// rests on kinks, the duals on either side of it, a hair apart, are mixed to the sum zero.
+    pub(crate) fn settled_duals(&mut self, scores: &[f64], intercept: f64) -> Vec<f64> {
+        let negated = |slopes: &[f64]| -> Vec<f64> { slopes.iter().map(|slope| -slope).collect() };
+        let slope = self.set(scores, intercept);
+        let mut duals = negated(&self.slopes);
+        if self.risk.intercept && slope.abs() > 1e-12 * self.total_slope() {
+            let mut hair = f64::EPSILON * intercept.abs().max(1.0);
+            while hair.is_finite() {
+                let other = self.set(scores, intercept - hair.copysign(slope));
+                if other * slope <= 0.0 {
+                    let share = slope / (slope - other);
+                    let domain = self.risk.domain();
+                    for (s, slope) in duals.iter_mut().zip(&self.slopes) {
+                        let mixed = (1.0 - share) * *s - share * slope;
+                        *s = mixed.clamp(domain.lower, domain.upper);
+                    }
+                    break;
+                }
+                hair *= 2.0;
+            }
+        }
+        self.risk.balance(&mut duals);
+        duals
+    }
+
     /// The risk at the margins that are set.
     pub fn risk(&mut self) -> f64 {
-        self.risk.loss.values(&self.margins, &mut self.scratch);
+        self.risk.values(&self.margins, &mut self.scratch);
         self.scratch.iter().zip(&self.risk.weights).map(|(value, c)| value * c).sum()
     }
 
@@ -303,7 +422,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             let change = direction.products[i] + direction.intercept;
             self.margins[i] = signs[i] * (score + t * change);
         }
-        self.risk.loss.derivatives(&self.margins, &mut self.slopes);
+        self.risk.derivatives(&self.margins, &mut self.slopes);
         let mut slope = 0.0;
         for i in 0..self.slopes.len() {
             let change = direction.products[i] + direction.intercept;

@@ -60,6 +60,16 @@ fn accelerated_mm_reaches_the_reference_minimisers() {
     reaches_the_reference_minimisers(Solver::MmAccelerated);
 }
 
+#[test]
+fn dual_ascent_reaches_the_reference_minimisers() {
+    reaches_the_reference_minimisers(Solver::Sdca);
+}
+
+#[test]
+fn cutting_planes_reach_the_reference_minimisers() {
+    reaches_the_reference_minimisers(Solver::Bundle);
+}
+
 fn reaches_the_reference_minimisers(solver: Solver) {
     let file = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -74,9 +84,12 @@ fn reaches_the_reference_minimisers(solver: Solver) {
     for problem in &problems {
         let design = Design::from_rows(&problem.x_rows).unwrap();
         let labels = Labels::from_signs(problem.y.clone()).unwrap();
-        for solution in problem.solutions.iter().filter(|s| s.kernel.is_none() && s.loss != "hinge")
-        {
+        for solution in problem.solutions.iter().filter(|s| s.kernel.is_none()) {
             let loss = solution.loss();
+            let takes_kinks = matches!(solver, Solver::Auto | Solver::Sdca | Solver::Bundle);
+            if !(loss.is_differentiable() || takes_kinks) {
+                continue;
+            }
             let objective = Objective::new(&*loss, &design, &labels).unwrap();
             let options = Options {
                 solver,
@@ -97,7 +110,11 @@ fn reaches_the_reference_minimisers(solver: Solver) {
             );
             assert!(fit.report.converged(), "{case}");
             let error = (fit.report.objective - solution.objective).abs();
-            assert!(error <= 1e-9 * solution.objective.abs(), "{case}: {}", solution.objective);
+            // The file's hinge solution on 30 samples at 1e-4 lies 7e-9 above a point found here.
+            let loose = loss.name() == "hinge" && error < 1e-8 * solution.objective;
+            let accuracy =
+                if loose && fit.report.objective < solution.objective { 1e-8 } else { 1e-9 };
+            assert!(error <= accuracy * solution.objective.abs(), "{case}: {}", solution.objective);
             assert!(
                 fit.report.dual_objective <= solution.objective + 1e-12 * solution.objective.abs(),
                 "{case}"

@@ -431,12 +431,14 @@ fn what_cannot_be_solved_is_refused_by_name() {
         fit(&objective, lambda(0.1), &options).unwrap_err().to_string()
     };
     assert_eq!(
-        refusal("hinge", Solver::Auto),
-        "loss 'hinge' has a kink, and the solvers here need a differentiable loss; smoothed-hinge \
-         and squared-hinge are the differentiable relatives of the hinge, which \
-         itself has a solver for kernels, the linear one among them"
+        refusal("hinge", Solver::Newton),
+        "loss 'hinge' has a kink, and this solver needs a differentiable loss; for linear classifiers \
+         the sdca and bundle solvers take it; smoothed-hinge and squared-hinge are the differentiable \
+         relatives of the hinge"
     );
-    assert!(refusal("garg-roth", Solver::Auto).contains("is not convex"));
+    for solver in [Solver::Auto, Solver::Sdca, Solver::Bundle] {
+        assert!(refusal("garg-roth", solver).contains("is not convex"));
+    }
     assert!(refusal("exponential", Solver::Mm).contains("has no finite curvature"));
 
     let loss = loss("lhs");
