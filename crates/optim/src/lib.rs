@@ -14,6 +14,7 @@
 //! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
 //! * [`Solver`]: MM as published, accelerated MM, or semismooth Newton.
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
+//! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
 //!
@@ -36,6 +37,7 @@ mod cross_validation;
 mod descent;
 mod error;
 mod follow;
+mod iterate;
 mod lambda;
 mod line_search;
 mod mm;
@@ -48,6 +50,7 @@ mod point;
 mod report;
 mod risk;
 mod row_space;
+pub mod stochastic;
 mod training;
 
 /// What solvers are built from, for crates that bring solvers of their own.
@@ -68,5 +71,5 @@ pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use objective::Objective;
 pub use options::{Options, Solver, StoppingRule};
 pub use path::{fit, path};
-pub use report::{Fit, HistoryEntry, Report, Status};
+pub use report::{Fit, HistoryEntry, MarginSummary, Report, Status};
 pub use training::{ClassWeights, Training};
