@@ -12,7 +12,7 @@
 //! * [`Objective`]: loss, data, weights, and whether there is an intercept.
 //! * [`Lambda`] and [`lambda_grid`]: regularisation.
 //! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
-//! * [`Solver`]: MM as published, accelerated MM, or semismooth Newton.
+//! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, or gradient descent.
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
 //! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //! * [`online`]: learners that take one sample at a time.
@@ -37,6 +37,7 @@ mod cross_validation;
 mod descent;
 mod error;
 mod follow;
+mod gradient_descent;
 mod iterate;
 mod lambda;
 mod line_search;
@@ -69,7 +70,7 @@ pub use cross_validation::{CrossValidation, ErrorCurve, Fitted, cross_validate, 
 pub use error::Error;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use objective::Objective;
-pub use options::{Options, Solver, StoppingRule};
+pub use options::{Options, Solver, StepRule, StoppingRule};
 pub use path::{fit, path};
 pub use report::{Fit, HistoryEntry, MarginSummary, Report, Status};
 pub use training::{ClassWeights, Training};

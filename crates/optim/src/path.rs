@@ -2,6 +2,7 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
 use crate::follow::{Minimizer, follow};
+use crate::gradient_descent::GradientDescent;
 use crate::mm::{self, Majorizer};
 use crate::newton::{Newton, System};
 use crate::point::Point;
@@ -58,7 +59,9 @@ fn path_within<L: MarginLoss + ?Sized>(
     let lambdas = Lambda::descending(lambdas)?;
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
-    if p > n && n <= dense_order {
+    // Gradient descent takes the same steps in the row space, whose basis costs more than they do.
+    let by_gradient = options.solver == Solver::GradientDescent;
+    if p > n && n <= dense_order && !by_gradient {
         let row_space = RowSpace::of(&objective.design)?;
         let reduced = objective.over(row_space.eigenspace.coordinates.clone());
         let mut lift = Lift::new(objective, &row_space);
@@ -80,15 +83,16 @@ fn path_within<L: MarginLoss + ?Sized>(
 enum Engine {
     Newton(System),
     Mm { majorizer: Majorizer, accelerated: bool },
+    GradientDescent(GradientDescent),
 }
 
 impl Engine {
     fn prepare<L: MarginLoss + ?Sized>(
         objective: &Objective<'_, L>,
-        solver: Solver,
+        options: &Options,
         dense_order: usize,
     ) -> Result<Self, Error> {
-        Ok(match solver {
+        Ok(match options.solver {
             Solver::Auto | Solver::Newton => {
                 let p = objective.design.columns();
                 Engine::Newton(if p <= dense_order {
@@ -99,8 +103,11 @@ impl Engine {
             }
             Solver::Mm | Solver::MmAccelerated => Engine::Mm {
                 majorizer: Majorizer::of(objective)?,
-                accelerated: solver == Solver::MmAccelerated,
+                accelerated: options.solver == Solver::MmAccelerated,
             },
+            Solver::GradientDescent => {
+                Engine::GradientDescent(GradientDescent::of(objective, options.step)?)
+            }
         })
     }
 }
@@ -134,6 +141,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
             Engine::Mm { majorizer, accelerated } => {
                 mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
             }
+            Engine::GradientDescent(descent) => descent.minimize(evaluator, lambda, point, options),
         }
     }
 
@@ -155,7 +163,7 @@ fn run<L: MarginLoss + ?Sized>(
     dense_order: usize,
     mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
-    let engine = Engine::prepare(objective, options.solver, dense_order)?;
+    let engine = Engine::prepare(objective, options, dense_order)?;
     let mut machine = Machine { engine, evaluator: Evaluator::new(objective) };
     let mut fits = Vec::with_capacity(lambdas.len());
     follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
