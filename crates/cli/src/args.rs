@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use margins::optim::{Lambda, Solver, lambda_grid};
 use margins::{Approximation, LeaveOneOut};
 
+use crate::stochastic::GradientArguments;
+
 /// Binary classification with margin losses: every fit with a duality gap.
 #[derive(Debug, Parser)]
 #[command(name = "margins", version, max_term_width = 100)]
@@ -95,7 +97,7 @@ pub(crate) struct TrainArguments {
     /// Solver
     #[arg(long, default_value = "auto")]
     pub(crate) solver: SolverName,
-    /// Most iterations at one lambda [default: 200 for newton, 10000 for mm]
+    /// Most iterations at one lambda [default: 200 for newton, 10000 for mm and gd]
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
     /// Seed of the folds, of landmarks and random features, and of the pairs that sigma is taken from
@@ -127,16 +129,30 @@ pub(crate) enum SolverName {
     MmAccelerated,
     /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
     Newton,
+    /// Gradient descent
+    Gd,
+    /// Stochastic gradient: any loss, linear classifiers, fit only
+    Sgd,
+    /// Pegasos: the hinge loss, linear classifiers, fit only
+    Pegasos,
 }
 
-impl From<SolverName> for Solver {
-    fn from(name: SolverName) -> Self {
-        match name {
+impl SolverName {
+    /// Whether there is a form of the solver for kernel classifiers.
+    pub(crate) fn takes_kernels(self) -> bool {
+        !matches!(self, SolverName::Gd | SolverName::Sgd | SolverName::Pegasos)
+    }
+
+    /// The solver of a path; `None` for the stochastic ones.
+    pub(crate) fn of_paths(self) -> Option<Solver> {
+        Some(match self {
             SolverName::Auto => Solver::Auto,
             SolverName::Mm => Solver::Mm,
             SolverName::MmAccelerated => Solver::MmAccelerated,
             SolverName::Newton => Solver::Newton,
-        }
+            SolverName::Gd => Solver::GradientDescent,
+            SolverName::Sgd | SolverName::Pegasos => return None,
+        })
     }
 }
 
@@ -160,6 +176,11 @@ pub(crate) struct FitArguments {
     /// Write the model to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Write a CSV file with a row for every iteration or epoch: cost, objective, gap, training error, margins
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) gradient: GradientArguments,
 }
 
 #[derive(Debug, Args)]

@@ -86,6 +86,7 @@ pub fn path<L: MarginLoss + ?Sized>(
     let mut path = match options.solver {
         Solver::Auto | Solver::Newton => newton_path(&mut solver, &lambdas, options, observer),
         Solver::Mm | Solver::MmAccelerated => mm_path(objective, &lambdas, options, observer)?,
+        Solver::GradientDescent => return Err(margins_optim::Error::LinearOnly.into()),
     };
     verify(objective, &mut solver, &mut path, options);
     refine(objective, &mut solver, &mut path, options)?;

@@ -35,6 +35,9 @@ pub enum Error {
         /// What to do instead.
         alternative: &'static str,
     },
+    /// A solver of linear classifiers was asked for a kernel classifier.
+    #[error("this solver is for linear classifiers; a kernel takes auto, newton or mm")]
+    LinearOnly,
     /// The eigendecomposition of MM would be too large.
     #[error(
         "MM decomposes a matrix of order {order}, more than the {limit} that it is meant for; \
@@ -103,6 +106,9 @@ pub enum Error {
         /// The range in words, such as "a finite number greater than 0".
         requirement: &'static str,
     },
+    /// The rule that re-scales a loss gave none.
+    #[error("the loss cannot be re-scaled: {0}")]
+    Rescaling(String),
     /// Something went wrong at a sample.
     #[error("at step {step}, row {row}: {error}")]
     AtSample {
