@@ -239,7 +239,8 @@ impl Batch<'_> {
             let certificate = problem.margins.certificate(problem.lambda, objective, norm, radius);
             let iterations = problem.iterations;
             if self.options.history {
-                let entry = HistoryEntry::new(iterations, problem.passes, &certificate);
+                let margins = problem.margins.summary();
+                let entry = HistoryEntry::new(iterations, problem.passes, &certificate, margins);
                 problem.history.push(entry);
             }
             let status = if !certificate.is_finite() {

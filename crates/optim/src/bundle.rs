@@ -76,7 +76,10 @@ impl Bundle {
             let (bound, coef) = self.minimize_model(lambda, point.coef.len());
             let certificate = bounds(objective, lower.max(bound));
             if options.history {
-                history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate));
+                evaluator.intercept_slope(point);
+                let margins = evaluator.margins.summary();
+                let passes = evaluator.passes;
+                history.push(HistoryEntry::new(iterations, passes, &certificate, margins));
             }
             if !objective.is_finite() || bound.is_nan() {
                 break Status::NumericalTrouble;

@@ -70,7 +70,8 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         let distance = ending.certificate.duality_gap / lambda.get();
         let certificate = dual::certify(evaluator, lambda, &point, &duals, distance);
         if options.history {
-            history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate));
+            let margins = evaluator.margins.summary();
+            history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate, margins));
         }
         if certificate.duality_gap < best.certificate.duality_gap {
             *best = DualPoint { duals, point: point.clone(), certificate };

@@ -66,7 +66,9 @@ impl DualAscent {
         let (mut iterations, mut epochs) = (0, 1);
         let status = loop {
             if options.history {
-                history.push(HistoryEntry::new(iterations, evaluator.passes, &best.certificate));
+                evaluator.intercept_slope(&best.point);
+                let (passes, margins) = (evaluator.passes, evaluator.margins.summary());
+                history.push(HistoryEntry::new(iterations, passes, &best.certificate, margins));
             }
             if best.certificate.relative_gap() <= options.tolerance {
                 break Status::Converged;
