@@ -64,6 +64,8 @@ impl Bundle {
     ) -> Ending {
         /// Iterations that may pass without progress.
         const PATIENCE: usize = 20;
+        /// Gaps of this share of the first one are none, for a minimum of zero.
+        const LEAST: f64 = 1e-24;
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
         evaluator.settle_intercept(point);
         self.cut(evaluator, point);
@@ -90,7 +92,7 @@ impl Bundle {
             }
             // A minimum of zero has no relative accuracy: beyond this there is rounding alone.
             let first_gap = *first_gap.get_or_insert(certificate.duality_gap);
-            let least_gap = if first_gap.is_finite() { f64::EPSILON * first_gap } else { 0.0 };
+            let least_gap = if first_gap.is_finite() { LEAST * first_gap } else { 0.0 };
             if idle == PATIENCE || certificate.duality_gap <= least_gap {
                 lower = lower.max(bound);
                 break Status::Stalled;

@@ -90,7 +90,7 @@ fn path_within<L: MarginLoss + ?Sized>(
 enum Engine {
     Newton(System),
     Mm { majorizer: Majorizer, accelerated: bool },
-    Sdca(DualAscent),
+    Sdca(Box<DualAscent>),
     Bundle(Bundle),
     GradientDescent(GradientDescent),
 }
@@ -112,7 +112,7 @@ impl Engine {
                 accelerated: options.solver != Solver::Mm,
             },
             Solver::Sdca => {
-                Engine::Sdca(DualAscent::new(&objective.design, system(), options.seed))
+                Engine::Sdca(Box::new(DualAscent::new(&objective.design, system(), options.seed)))
             }
             Solver::Bundle => Engine::Bundle(Bundle::default()),
             Solver::GradientDescent => {
