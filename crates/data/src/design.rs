@@ -39,6 +39,7 @@ pub enum Sample<'a> {
 
 impl Sample<'_> {
     /// `<x, w>`.
+    #[inline(always)]
     pub fn dot(&self, w: &[f64]) -> f64 {
         match *self {
             Sample::Dense(x) => dot(x, w),
@@ -47,6 +48,7 @@ impl Sample<'_> {
     }
 
     /// `out += factor x`.
+    #[inline(always)]
     pub fn add_to(&self, factor: f64, out: &mut [f64]) {
         match *self {
             Sample::Dense(x) => axpy(factor, x, out),
@@ -120,6 +122,7 @@ impl Sample<'_> {
     }
 
     /// `||x||^2`.
+    #[inline(always)]
     pub fn squared_norm(&self) -> f64 {
         match *self {
             Sample::Dense(x) => dot(x, x),
@@ -268,6 +271,7 @@ impl Design {
     ///
     /// # Panics
     /// If `i >= n`.
+    #[inline(always)]
     pub fn sample(&self, i: usize) -> Sample<'_> {
         match &self.storage {
             Storage::Dense(samples) => {

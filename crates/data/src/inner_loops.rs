@@ -1,5 +1,6 @@
 //! Inner loops over contiguous samples, compiled for every instruction set and dispatched at run
-//! time. Sums run in a fixed number of lanes, so that results do not depend on the instruction set.
+//! time. What is always inlined takes on the instruction set of a dispatched caller, such as an epoch of a
+//! stochastic solver. Sums run in a fixed number of lanes, so that results do not depend on the instruction set.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -21,16 +22,19 @@ fn dot_lanes(x: &[f64], w: &[f64]) -> f64 {
 }
 
 /// `<x, w>`.
+#[inline(always)]
 pub(crate) fn dot(x: &[f64], w: &[f64]) -> f64 {
     dot_lanes(x, w)
 }
 
 /// `<x, w>` for the stored entries of a sparse `x`.
+#[inline(always)]
 pub(crate) fn dot_sparse(columns: &[usize], values: &[f64], w: &[f64]) -> f64 {
     columns.iter().zip(values).map(|(&column, value)| w[column] * value).sum()
 }
 
 /// `out += factor x`.
+#[inline(always)]
 pub(crate) fn axpy(factor: f64, x: &[f64], out: &mut [f64]) {
     for (o, x) in out.iter_mut().zip(x) {
         *o += factor * x;

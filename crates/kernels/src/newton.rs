@@ -15,7 +15,7 @@ use margins_losses::MarginLoss;
 use margins_optim::solver_kit::{
     Descent, EmpiricalRisk, Ending, Margins, Minimizer, Point, minimize,
 };
-use margins_optim::{Certificate, Lambda, Objective, Options};
+use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
 use nalgebra::DMatrix;
 
 use crate::preconditioner::Preconditioner;
@@ -259,6 +259,10 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
 
     fn passes(&self) -> usize {
         self.passes
+    }
+
+    fn margins(&self) -> MarginSummary {
+        self.margins.summary()
     }
 }
 

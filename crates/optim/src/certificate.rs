@@ -123,6 +123,24 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
         self.margins.certificate(lambda, objective, norm, self.radius)
     }
 
+    /// How far a point as it is can be from the minimum: the bound of the point with the best intercept,
+    /// and what F is above that. Infinitely far where the loss has no duality or its kinks leave the
+    /// dual point at the best intercept open.
+    pub(crate) fn appraise(&mut self, lambda: Lambda, point: &Point) -> Certificate {
+        let objective = self.value_at(lambda, point);
+        let risk = &self.objective.risk;
+        if risk.loss.is_convex() && (risk.loss.is_differentiable() || !risk.intercept) {
+            let mut settled = point.clone();
+            self.settle_intercept(&mut settled);
+            return self.certificate(lambda, &settled).raised_to(objective);
+        }
+        let slope = self.intercept_slope(point);
+        self.set_gradient(lambda, point);
+        let slope = if risk.intercept { slope } else { 0.0 };
+        let gradient_norm = dot(&self.gradient, &self.gradient).sqrt().hypot(slope);
+        Certificate { objective, duality_gap: f64::INFINITY, gradient_norm }
+    }
+
     /// Derivative of `t -> F(point + t direction)`, setting the margins to that point.
     pub(crate) fn slope_along(
         &mut self,

@@ -1,6 +1,6 @@
 use crate::line_search::{Accept, search};
 use crate::point::Point;
-use crate::report::{Ending, HistoryEntry, Status};
+use crate::report::{Ending, HistoryEntry, MarginSummary, Status};
 use crate::{Certificate, Lambda, Options};
 
 /// What a Newton-like method has to know of an objective; [`minimize`] does the rest.
@@ -22,6 +22,9 @@ pub trait Descent {
 
     /// Products with the data so far, for the report.
     fn passes(&self) -> usize;
+
+    /// What the margins of the point that was certified last are like, for the history.
+    fn margins(&self) -> MarginSummary;
 }
 
 /// Minimises F from `point`, in place, in at most `limit` steps. On return the point's intercept is
@@ -39,7 +42,8 @@ pub fn minimize(
     let mut least_gap = certificate.duality_gap;
     let status = loop {
         if options.history {
-            history.push(HistoryEntry::new(iterations, problem.passes(), &certificate));
+            let (passes, margins) = (problem.passes(), problem.margins());
+            history.push(HistoryEntry::new(iterations, passes, &certificate, margins));
         }
         if !certificate.is_finite() {
             break Status::NumericalTrouble;

@@ -96,7 +96,48 @@ pub enum Error {
     /// The eigendecomposition did not converge.
     #[error("the eigendecomposition of a matrix of order {0} did not converge")]
     Eigendecomposition(usize),
+    /// A parameter is outside its range.
+    #[error("{parameter} is {value}, but must be {requirement}")]
+    Parameter {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value that was refused.
+        value: f64,
+        /// The range in words, such as "a finite number greater than 0".
+        requirement: &'static str,
+    },
+    /// Something went wrong at a sample.
+    #[error("at step {step}, row {row}: {error}")]
+    AtSample {
+        /// The row of the sample, counted from 1; in a stream, its number since the start.
+        row: u64,
+        /// The step of the learner, counted from 1.
+        step: u64,
+        /// What went wrong.
+        error: Box<Error>,
+    },
+    /// The coefficients of a learner would be too large for their squared norm to be a number.
+    #[error(
+        "the squared norm of the coefficients would be {0}: a feature is too large, or the steps are \
+         too long"
+    )]
+    Unbounded(f64),
     /// A learner met a score that is no number.
     #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
     Diverged(f64),
+}
+
+impl Error {
+    /// A parameter that is finite and greater than 0.
+    pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<f64, Error> {
+        if value.is_finite() && value > 0.0 {
+            Ok(value)
+        } else {
+            Err(Error::Parameter {
+                parameter,
+                value,
+                requirement: "a finite number greater than 0",
+            })
+        }
+    }
 }

@@ -15,6 +15,7 @@
 //! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, stochastic dual coordinate ascent, or
 //!   cutting planes.
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
+//! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
 //!
@@ -40,6 +41,7 @@ mod descent;
 mod dual;
 mod error;
 mod follow;
+mod iterate;
 mod lambda;
 mod line_search;
 mod mm;
@@ -54,6 +56,7 @@ mod report;
 mod risk;
 mod row_space;
 mod sdca;
+pub mod stochastic;
 mod training;
 
 /// What solvers are built from, for crates that bring solvers of their own.
@@ -77,5 +80,5 @@ pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use objective::Objective;
 pub use options::{Options, Solver, StoppingRule};
 pub use path::{fit, path};
-pub use report::{Fit, HistoryEntry, Report, Status};
+pub use report::{Fit, HistoryEntry, MarginSummary, Report, Status};
 pub use training::{ClassWeights, Training};

@@ -195,7 +195,9 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
             if options.history {
                 // The iterate's own objective, which MM never increases, not the settled one's.
                 let own = certificate.raised_to(evaluator.value_at(lambda, point));
-                history.push(HistoryEntry::new(iterations, evaluator.passes, &own));
+                evaluator.intercept_slope(point);
+                let margins = evaluator.margins.summary();
+                history.push(HistoryEntry::new(iterations, evaluator.passes, &own, margins));
             }
             let certified = certificate.relative_gap() <= options.tolerance
                 && (rule_met || options.stopping == StoppingRule::RelativeGap);

@@ -13,7 +13,7 @@ use nalgebra::DMatrix;
 use crate::certificate::{Certificate, Evaluator};
 use crate::descent::{self, Descent};
 use crate::point::{Point, dot};
-use crate::report::Ending;
+use crate::report::{Ending, MarginSummary};
 use crate::{Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 200;
@@ -228,6 +228,10 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
 
     fn passes(&self) -> usize {
         self.evaluator.passes
+    }
+
+    fn margins(&self) -> MarginSummary {
+        self.evaluator.margins.summary()
     }
 }
 

@@ -64,6 +64,14 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Ok(Objective { risk, design: Cow::Borrowed(design) })
     }
 
+    /// The same with another loss.
+    pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> Objective<'b, M>
+    where
+        'a: 'b,
+    {
+        Objective { risk: self.risk.with_loss(loss), design: self.design.clone() }
+    }
+
     /// Multiplies the loss of sample i by `weights[i]`.
     ///
     /// # Errors
@@ -107,10 +115,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         if !self.risk.intercept && intercept != 0.0 {
             return Err(Error::Intercept(intercept));
         }
-        let mut evaluator = Evaluator::new(self);
-        let mut point = Point::at(&self.design, intercept, coef.to_vec());
-        let given = evaluator.value_at(lambda, &point);
-        evaluator.settle_intercept(&mut point);
-        Ok(evaluator.certificate(lambda, &point).raised_to(given))
+        let point = Point::at(&self.design, intercept, coef.to_vec());
+        Ok(Evaluator::new(self).appraise(lambda, &point))
     }
 }

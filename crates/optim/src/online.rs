@@ -17,14 +17,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod averaged_perceptron;
 mod linear_classifier;
+mod online_gradient;
+mod passive_aggressive;
 mod perceptron;
 
 use margins_data::Sample;
 
 use crate::Error;
 
+pub use averaged_perceptron::AveragedPerceptron;
 pub use linear_classifier::LinearClassifier;
+pub(crate) use online_gradient::Example;
+pub use online_gradient::OnlineGradient;
+pub use passive_aggressive::{Aggressiveness, PassiveAggressive};
 pub use perceptron::Perceptron;
 
 /// Whatever gives a sample a score: +1 is predicted where it is above 0, else -1.

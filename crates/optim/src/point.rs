@@ -24,6 +24,11 @@ impl Point {
         Point { intercept, coef, products }
     }
 
+    /// `y_i f(x_i)`.
+    pub(crate) fn margin(&self, i: usize, signs: &[f64]) -> f64 {
+        signs[i] * (self.products[i] + self.intercept)
+    }
+
     /// `self + t direction`.
     #[must_use]
     pub fn step(&self, t: f64, direction: &Point) -> Point {

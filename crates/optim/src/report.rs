@@ -1,3 +1,4 @@
+use margins_data::metrics::{MarginStatistics, error_rate};
 use margins_data::{Design, Sample};
 
 use crate::{Certificate, Lambda};
@@ -62,15 +63,52 @@ pub struct HistoryEntry {
     pub objective: f64,
     /// The relative duality gap.
     pub relative_gap: f64,
+    /// What the margins are like.
+    pub margins: MarginSummary,
+}
+
+/// The margins of the samples that count, each once whatever its weight; NaN where a score is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MarginSummary {
+    /// Share of the samples on the wrong side.
+    pub error: f64,
+    /// Mean margin.
+    pub mean: f64,
+    /// Mean squared distance from it.
+    pub variance: f64,
+    /// Mean cubed distance from it over the variance to the power 3/2.
+    pub skewness: f64,
+}
+
+impl MarginSummary {
+    /// Of margins `y_i f(x_i)` and the `y_i`.
+    pub(crate) fn new(margins: &[f64], signs: &[f64]) -> Self {
+        let scores: Vec<f64> = margins.iter().zip(signs).map(|(u, y)| u * y).collect();
+        let error = error_rate(&scores, signs, None).map_or(f64::NAN, |error| error.rate);
+        match MarginStatistics::new(&scores, signs) {
+            Ok(MarginStatistics { mean, variance, skewness, .. }) => {
+                MarginSummary { error, mean, variance, skewness }
+            }
+            Err(_) => {
+                MarginSummary { error, mean: f64::NAN, variance: f64::NAN, skewness: f64::NAN }
+            }
+        }
+    }
 }
 
 impl HistoryEntry {
-    pub(crate) fn new(iteration: usize, passes: usize, certificate: &Certificate) -> Self {
+    pub(crate) fn new(
+        iteration: usize,
+        passes: usize,
+        certificate: &Certificate,
+        margins: MarginSummary,
+    ) -> Self {
         HistoryEntry {
             iteration,
             passes,
             objective: certificate.objective,
             relative_gap: certificate.relative_gap(),
+            margins,
         }
     }
 }

@@ -4,6 +4,7 @@ use margins_data::Labels;
 use margins_losses::MarginLoss;
 
 use crate::point::Point;
+use crate::report::MarginSummary;
 use crate::{Certificate, Error, Lambda};
 
 /// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the intercept
@@ -87,6 +88,16 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             }
         }
         Ok(self)
+    }
+
+    /// The same with another loss.
+    pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> EmpiricalRisk<'b, M>
+    where
+        'a: 'b,
+    {
+        let (signs, weights, intercept) =
+            (self.signs.clone(), self.weights.clone(), self.intercept);
+        EmpiricalRisk { loss, signs, weights, intercept }
     }
 
     /// Fixes the intercept at 0.
@@ -258,6 +269,16 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// `L'(u_i)`.
     pub(crate) fn slopes(&self) -> &[f64] {
         &self.slopes
+    }
+
+    /// What the margins are like, of the samples that count.
+    pub fn summary(&self) -> MarginSummary {
+        let counted = |values: &[f64]| -> Vec<f64> {
+            let pairs = values.iter().zip(&self.risk.weights);
+            pairs.filter(|(_, c)| **c > 0.0).map(|(value, _)| *value).collect()
+        };
+        let (margins, signs) = (counted(&self.margins), counted(&self.risk.signs));
+        MarginSummary::new(&margins, &signs)
     }
 
     fn set_margins(&mut self, scores: &[f64], intercept: f64) {

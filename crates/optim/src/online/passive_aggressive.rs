@@ -1,0 +1,94 @@
+use margins_data::Sample;
+
+use super::{LinearClassifier, OnlineLearner, Scorer};
+use crate::Error;
+
+/// How far a passive-aggressive step may go, for the hinge loss `l` of the sample before it and
+/// `q = ||x||^2`, plus 1 if there is an intercept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aggressiveness {
+    /// PA: to margin 1, `tau = l / q`.
+    Full,
+    /// PA-I: `tau = min(C, l / q)`.
+    Capped(f64),
+    /// PA-II: `tau = l / (q + 1/(2 C))`.
+    Damped(f64),
+}
+
+/// The passive-aggressive learner: no step on a margin of at least 1, else `tau y` to the intercept and
+/// `tau y x` to the coefficients, the least change that the [`Aggressiveness`] asks for.
+///
+/// The intercept is the coefficient of a feature of value 1.
+///
+/// Source: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive algorithms*
+/// (2006), section 3.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassiveAggressive {
+    classifier: LinearClassifier,
+    aggressiveness: Aggressiveness,
+    has_intercept: bool,
+}
+
+impl PassiveAggressive {
+    /// At the origin, with an intercept.
+    ///
+    /// # Errors
+    /// C is not a finite number greater than 0.
+    pub fn new(features: usize, aggressiveness: Aggressiveness) -> Result<Self, Error> {
+        if let Aggressiveness::Capped(c) | Aggressiveness::Damped(c) = aggressiveness {
+            Error::check_positive("the aggressiveness C", c)?;
+        }
+        let classifier = LinearClassifier::zero(features);
+        Ok(PassiveAggressive { classifier, aggressiveness, has_intercept: true })
+    }
+
+    /// Fixes the intercept at 0.
+    #[must_use]
+    pub fn without_intercept(self) -> Self {
+        PassiveAggressive { has_intercept: false, ..self }
+    }
+
+    /// `tau`; 0 where no step helps, of a sample that is 0.
+    fn length(&self, loss: f64, square: f64) -> f64 {
+        let full = if square > 0.0 { loss / square } else { 0.0 };
+        match self.aggressiveness {
+            Aggressiveness::Full => full,
+            Aggressiveness::Capped(c) => full.min(c),
+            Aggressiveness::Damped(c) => loss / (square + 0.5 / c),
+        }
+    }
+}
+
+impl Scorer for PassiveAggressive {
+    fn score(&self, x: &Sample<'_>) -> f64 {
+        self.classifier.score(x)
+    }
+}
+
+impl OnlineLearner for PassiveAggressive {
+    type Snapshot = LinearClassifier;
+
+    fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), Error> {
+        let margin = y * self.score(x);
+        if !margin.is_finite() {
+            return Err(Error::Diverged(margin));
+        }
+        if margin < 1.0 {
+            let square = x.squared_norm() + if self.has_intercept { 1.0 } else { 0.0 };
+            let tau = self.length(1.0 - margin, square);
+            // Where these are finite, so are tau x and what it is added to.
+            if !(square.is_finite() && tau.is_finite()) {
+                return Err(Error::Overflow);
+            }
+            x.add_to(tau * y, &mut self.classifier.coef);
+            if self.has_intercept {
+                self.classifier.intercept += tau * y;
+            }
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> LinearClassifier {
+        self.classifier.clone()
+    }
+}

@@ -1,0 +1,149 @@
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use pulp::{Arch, Simd, WithSimd};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Sampling, StochasticGradient};
+use crate::online::{Example, OnlineGradient};
+use crate::{Error, Objective};
+
+/// The samples that steps are taken from.
+pub(super) struct Samples<'d> {
+    pub(super) design: &'d Design,
+    pub(super) signs: &'d [f64],
+    /// Of the losses, with mean 1 over the rows drawn if the samples have none of their own.
+    pub(super) weights: &'d [f64],
+}
+
+impl Samples<'_> {
+    #[inline(always)]
+    fn example(&self, i: usize) -> Example<'_> {
+        Example { x: self.design.sample(i), y: self.signs[i], weight: self.weights[i] }
+    }
+}
+
+/// The order of the samples, epoch after epoch.
+pub(super) struct Epochs<'d> {
+    design: &'d Design,
+    signs: &'d [f64],
+    weights: Vec<f64>,
+    /// The rows of the present epoch in order; of all epochs if shuffled, in any order.
+    order: Vec<usize>,
+    rows: Vec<usize>,
+    batch: usize,
+    sampling: Sampling,
+    random: ChaCha8Rng,
+    /// Samples of the present epoch that were taken.
+    taken: usize,
+    /// Epochs that are over.
+    pub(super) done: usize,
+}
+
+impl<'d> Epochs<'d> {
+    /// Over all rows but those held out, in ascending order.
+    pub(super) fn new<L: MarginLoss + ?Sized>(
+        objective: &'d Objective<'_, L>,
+        held_out: &[usize],
+        settings: &StochasticGradient,
+    ) -> Self {
+        let rows: Vec<usize> =
+            (0..objective.design.rows()).filter(|i| held_out.binary_search(i).is_err()).collect();
+        let count = rows.len() as f64;
+        Epochs {
+            design: &objective.design,
+            signs: &objective.risk.signs,
+            weights: objective.risk.weights.iter().map(|c| c * count).collect(),
+            order: rows.clone(),
+            rows,
+            batch: settings.batch,
+            sampling: settings.sampling,
+            random: ChaCha8Rng::seed_from_u64(settings.seed),
+            taken: 0,
+            done: 0,
+        }
+    }
+
+    /// The rows that epochs draw from.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        self.rows.iter().copied()
+    }
+
+    pub(super) fn steps_per_epoch(&self) -> u64 {
+        self.rows.len().div_ceil(self.batch) as u64
+    }
+
+    /// Lets a learner take this number of steps, or fewer if the epoch ends before; whether it has ended.
+    pub(super) fn advance<L: MarginLoss>(
+        &mut self,
+        learner: &mut OnlineGradient<L>,
+        steps: u64,
+    ) -> Result<bool, Error> {
+        if self.taken == 0 {
+            match self.sampling {
+                Sampling::Shuffled => self.order.shuffle(&mut self.random),
+                Sampling::WithReplacement => {
+                    for row in &mut self.order {
+                        *row = self.rows[self.random.random_range(0..self.rows.len())];
+                    }
+                }
+            }
+        }
+        let wanted = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(self.batch);
+        let end = self.taken.saturating_add(wanted).min(self.order.len());
+        let order = &self.order[self.taken..end];
+        let samples = Samples { design: self.design, signs: self.signs, weights: &self.weights };
+        pass(learner, &samples, order, self.batch, 0)?;
+        let epoch_over = end == self.order.len();
+        self.taken = if epoch_over { 0 } else { end };
+        self.done += usize::from(epoch_over);
+        Ok(epoch_over)
+    }
+}
+
+/// Steps over samples in the order given; rows in errors are counted on from `before`.
+pub(super) fn pass<L: MarginLoss>(
+    learner: &mut OnlineGradient<L>,
+    samples: &Samples<'_>,
+    order: &[usize],
+    batch: usize,
+    before: u64,
+) -> Result<(), Error> {
+    let steps = Steps { learner: &mut *learner, samples, order, batch };
+    Arch::new().dispatch(steps).map_err(|(place, error)| Error::AtSample {
+        row: before + order[place] as u64 + 1,
+        step: learner.steps() + 1,
+        error: Box::new(error),
+    })
+}
+
+/// A loop of steps, compiled for the instruction set of the machine as a whole: a dispatch for every
+/// sample would cost as much as a short sample.
+struct Steps<'s, 'd, L> {
+    learner: &'s mut OnlineGradient<L>,
+    samples: &'s Samples<'d>,
+    order: &'s [usize],
+    batch: usize,
+}
+
+impl<L: MarginLoss> WithSimd for Steps<'_, '_, L> {
+    /// With the place in the order of the sample at which something was wrong.
+    type Output = Result<(), (usize, Error)>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Steps { learner, samples, order, batch } = self;
+        if batch == 1 {
+            for (place, &i) in order.iter().enumerate() {
+                learner.learn(&samples.example(i)).map_err(|error| (place, error))?;
+            }
+            return Ok(());
+        }
+        for (k, rows) in order.chunks(batch).enumerate() {
+            let examples = rows.iter().map(|&i| samples.example(i));
+            learner.learn_batch(examples).map_err(|(at, error)| (k * batch + at, error))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+use margins_losses::MarginLoss;
+
+use crate::{Error, Lambda};
+
+/// The step length `eta_t` of step t = 1, 2, ...
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Schedule {
+    /// `eta`.
+    Constant(f64),
+    /// `eta / sqrt(t)`.
+    InverseSqrt(f64),
+    /// `eta / t`.
+    InverseTime(f64),
+    /// `eta / (1 + 2 lambda eta t)`: nearly constant at first, as `1/(2 lambda t)` in the end (Bottou,
+    /// *Stochastic gradient descent tricks*, 2012, section 5.2).
+    Bottou {
+        /// `eta`.
+        first: f64,
+        /// Regularisation.
+        lambda: Lambda,
+    },
+}
+
+impl Schedule {
+    /// `1/(2 lambda t)`, the step of Pegasos, whose lambda is twice ours.
+    pub fn pegasos(lambda: Lambda) -> Self {
+        Schedule::InverseTime(0.5 / lambda.get())
+    }
+
+    /// `1/(scale sqrt(lambda) t)`, the step that margin pursuit of this scale is run with beside Pegasos
+    /// (Holland 2019, section 4, with its t counted from 0): no step moves a sample by more than
+    /// `0.95 ||x||/(sqrt(lambda) t)`, because the slope of that loss is at most 0.95 times the scale.
+    pub fn margin_pursuit(scale: f64, lambda: Lambda) -> Self {
+        Schedule::InverseTime(1.0 / (scale * lambda.get().sqrt()))
+    }
+
+    /// Bottou's with `eta = w / max(1, |L'(-w)|)`, `w = (2 lambda)^(-1/4)`: the coefficients after one
+    /// step are then of the size that the penalty allows. The heuristic of scikit-learn's `optimal`.
+    pub fn bottou(loss: &(impl MarginLoss + ?Sized), lambda: Lambda) -> Self {
+        let size = (2.0 * lambda.get()).powf(-0.25);
+        let first = size / loss.derivative(-size).abs().max(1.0);
+        Schedule::Bottou { first, lambda }
+    }
+
+    /// `eta_t`, t counted from 1.
+    #[inline(always)]
+    pub fn rate(&self, t: u64) -> f64 {
+        let t = t as f64;
+        match *self {
+            Schedule::Constant(first) => first,
+            Schedule::InverseSqrt(first) => first / t.sqrt(),
+            Schedule::InverseTime(first) => first / t,
+            Schedule::Bottou { first, lambda } => first / (1.0 + 2.0 * lambda.get() * first * t),
+        }
+    }
+
+    /// All steps times a factor; of Bottou's the first ones.
+    #[must_use]
+    pub(crate) fn times(self, factor: f64) -> Self {
+        match self {
+            Schedule::Constant(first) => Schedule::Constant(factor * first),
+            Schedule::InverseSqrt(first) => Schedule::InverseSqrt(factor * first),
+            Schedule::InverseTime(first) => Schedule::InverseTime(factor * first),
+            Schedule::Bottou { first, lambda } => {
+                Schedule::Bottou { first: factor * first, lambda }
+            }
+        }
+    }
+
+    /// # Errors
+    /// `eta` is not a finite number greater than 0.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let (Schedule::Constant(first)
+        | Schedule::InverseSqrt(first)
+        | Schedule::InverseTime(first)
+        | Schedule::Bottou { first, .. }) = *self;
+        Error::check_positive("the first step", first).map(|_| ())
+    }
+}
