@@ -12,8 +12,8 @@
 //! * [`Objective`]: loss, data, weights, and whether there is an intercept.
 //! * [`Lambda`] and [`lambda_grid`]: regularisation.
 //! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
-//! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, stochastic dual coordinate ascent, or
-//!   cutting planes.
+//! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, stochastic dual coordinate ascent,
+//!   cutting planes, or gradient descent.
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
 //! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //! * [`online`]: learners that take one sample at a time.
@@ -41,6 +41,7 @@ mod descent;
 mod dual;
 mod error;
 mod follow;
+mod gradient_descent;
 mod iterate;
 mod lambda;
 mod line_search;
@@ -78,7 +79,7 @@ pub use cross_validation::{
 pub use error::Error;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use objective::Objective;
-pub use options::{Options, Solver, StoppingRule};
+pub use options::{Options, Solver, StepRule, StoppingRule};
 pub use path::{fit, path};
 pub use report::{Fit, HistoryEntry, MarginSummary, Report, Status};
 pub use training::{ClassWeights, Training};

@@ -27,6 +27,9 @@ pub enum Solver {
     Sdca,
     /// Cutting planes with line search, for every convex loss; of linear classifiers only.
     Bundle,
+    /// Gradient descent (Holland 2019, algorithm 1), the intercept settled after every step; of linear
+    /// classifiers only.
+    GradientDescent,
 }
 
 impl Solver {
@@ -53,6 +56,21 @@ impl Solver {
     }
 }
 
+/// The steps of gradient descent.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum StepRule {
+    /// This step length, whether F decreases or not.
+    Fixed(f64),
+    /// `2/(kappa + v)` with `kappa = 2 lambda` and `v = L''_max (1/n) sum c_i ||x_i||^2 + 2 lambda`, at which
+    /// the distance to the minimiser shrinks by `(v - kappa)/(v + kappa)` or more a step. Needs a finite
+    /// [`curvature`](margins_losses::MarginLoss::curvature).
+    Smooth,
+    /// A search along the gradient for a step that decreases F.
+    #[default]
+    LineSearch,
+}
+
 /// When a solver may stop.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
@@ -73,8 +91,10 @@ pub struct Options {
     pub solver: Solver,
     /// Relative duality gap to reach.
     pub tolerance: f64,
-    /// Most iterations at one lambda; `None` for the default of the solver (10000 for MM, 200 for
-    /// Newton, 1000 for dual ascent, 2000 for the bundle method).
+    /// The steps of gradient descent; no other solver looks at them.
+    pub step: StepRule,
+    /// Most iterations at one lambda; `None` for the default of the solver (10000 for MM and gradient
+    /// descent, 200 for Newton, 1000 for dual ascent, 2000 for the bundle method).
     pub max_iterations: Option<usize>,
     /// When to stop.
     pub stopping: StoppingRule,
@@ -92,6 +112,7 @@ impl Default for Options {
         Options {
             solver: Solver::Auto,
             tolerance: 1e-6,
+            step: StepRule::default(),
             max_iterations: None,
             stopping: StoppingRule::RelativeGap,
             closed_form_ray: true,
@@ -105,8 +126,11 @@ impl Options {
     /// Whether the options make sense.
     ///
     /// # Errors
-    /// A tolerance that is not a positive number.
+    /// A tolerance or a fixed step that is not a positive number.
     pub fn check(&self) -> Result<(), Error> {
+        if let StepRule::Fixed(step) = self.step {
+            Error::check_positive("the step of gradient descent", step)?;
+        }
         let change = match self.stopping {
             StoppingRule::CoefficientChange(change) => change,
             StoppingRule::RelativeGap => self.tolerance,

@@ -4,6 +4,7 @@ use crate::batched::{self, Reached};
 use crate::bundle::Bundle;
 use crate::certificate::Evaluator;
 use crate::follow::{Minimizer, follow};
+use crate::gradient_descent::GradientDescent;
 use crate::mm::{self, Majorizer};
 use crate::newton::{Newton, System};
 use crate::point::Point;
@@ -62,7 +63,9 @@ fn path_within<L: MarginLoss + ?Sized>(
     let (n, p) = (objective.design.rows(), objective.design.columns());
     let dense = n.min(p) <= dense_order;
     let options = &Options { solver: options.solver.resolve(&objective.risk, dense)?, ..*options };
-    let in_row_space = !matches!(options.solver, Solver::Sdca | Solver::Bundle);
+    // Gradient descent takes the same steps in the row space, whose basis costs more than they do.
+    let by_samples = [Solver::Sdca, Solver::Bundle, Solver::GradientDescent];
+    let in_row_space = !by_samples.contains(&options.solver);
     if in_row_space && p > n && n <= dense_order {
         let row_space = RowSpace::of(&objective.design)?;
         let reduced = objective.over(row_space.eigenspace.coordinates.clone());
@@ -89,6 +92,7 @@ enum Engine {
     Mm { majorizer: Majorizer, accelerated: bool },
     Sdca(DualAscent),
     Bundle(Bundle),
+    GradientDescent(GradientDescent),
 }
 
 impl Engine {
@@ -111,6 +115,22 @@ impl Engine {
                 Engine::Sdca(DualAscent::new(&objective.design, system(), options.seed))
             }
             Solver::Bundle => Engine::Bundle(Bundle::default()),
+        Ok(match options.solver {
+            Solver::Auto | Solver::Newton => {
+                let p = objective.design.columns();
+                Engine::Newton(if p <= dense_order {
+                    System::dense(p)
+                } else {
+                    System::ConjugateGradients
+                })
+            }
+            Solver::Mm | Solver::MmAccelerated => Engine::Mm {
+                majorizer: Majorizer::of(objective)?,
+                accelerated: options.solver == Solver::MmAccelerated,
+            },
+            Solver::GradientDescent => {
+                Engine::GradientDescent(GradientDescent::of(objective, options.step)?)
+            }
         })
     }
 }
@@ -146,6 +166,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
             }
             Engine::Sdca(ascent) => ascent.minimize(evaluator, lambda, point, options),
             Engine::Bundle(bundle) => bundle.minimize(evaluator, lambda, point, options),
+            Engine::GradientDescent(descent) => descent.minimize(evaluator, lambda, point, options),
         }
     }
 

@@ -97,7 +97,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     {
         let (signs, weights, intercept) =
             (self.signs.clone(), self.weights.clone(), self.intercept);
-        EmpiricalRisk { loss, signs, weights, intercept }
+        EmpiricalRisk { loss, signs, weights, intercept, smoothing: None }
     }
 
     /// Fixes the intercept at 0.

@@ -10,7 +10,7 @@ use margins_optim::online::{
 use margins_optim::stochastic::{
     self, Averaging, EarlyStopping, Rescaled, Sampling, Schedule, Start, StochasticGradient,
 };
-use margins_optim::{Error, Lambda, Objective, Options};
+use margins_optim::{Error, Lambda, Objective, Options, Solver, StepRule};
 use proptest::prelude::*;
 
 fn lambda(value: f64) -> Lambda {
@@ -334,6 +334,52 @@ fn stochastic_fits_approach_the_certified_minimum() {
             assert!(report.duality_gap <= curvature / (2.0 * at.get()) * excess);
         }
     }
+}
+
+/// Algorithm 1 of the margin pursuit paper: with the step `2/(kappa + v)` the distance to the minimiser falls
+/// by the factor `(v - kappa)/(v + kappa)` a step, and with it the excess of F; the other steps reach the
+/// same minimum, and the line search never increases F.
+#[test]
+fn gradient_descent_has_a_linear_rate() {
+    let (design, labels) = problem();
+    let at = lambda(0.05);
+    let square = design.samples().map(|x| x.squared_norm()).sum::<f64>() / 200.0;
+    for specification in ["margin-pursuit:gamma=1,scale=2", "logistic"] {
+        let loss = loss(specification);
+        let objective = Objective::new(&*loss, &design, &labels).unwrap();
+        let tight = Options { tolerance: 1e-12, ..Options::default() };
+        let least = margins_optim::fit(&objective, at, &tight).unwrap();
+        let solve = |step| {
+            let solver = Solver::GradientDescent;
+            let options = Options { solver, step, history: true, ..Options::default() };
+            let fit = margins_optim::fit(&objective, at, &options).unwrap();
+            assert!(fit.report.converged(), "{specification} {step:?}");
+            fit.report.history
+        };
+        let smoothness = loss.curvature().unwrap() * square + 2.0 * at.get();
+        let kappa = 2.0 * at.get();
+        let start: f64 = least.coef.iter().map(|w| w * w).sum();
+        let rate = ((smoothness - kappa) / (smoothness + kappa)).powi(2);
+        for (k, entry) in solve(StepRule::Smooth).iter().enumerate() {
+            let bound = 0.5 * smoothness * start * rate.powi(k as i32);
+            let excess = entry.objective - least.report.objective;
+            assert!(excess <= bound + 1e-12, "{specification} {k} {excess} {bound}");
+        }
+        solve(StepRule::Fixed(1.0 / smoothness));
+        let searched = solve(StepRule::LineSearch);
+        assert!(searched.windows(2).all(|pair| pair[1].objective <= pair[0].objective));
+    }
+    let objective = Objective::new(&SquaredHinge, &design, &labels).unwrap();
+    let step = StepRule::Fixed(1e3);
+    let options = Options { solver: Solver::GradientDescent, step, ..Options::default() };
+    let report = margins_optim::fit(&objective, at, &options).unwrap().report;
+    assert!(!report.converged() && !(report.relative_gap < 1.0));
+    let options = Options { step: StepRule::Fixed(0.0), ..options };
+    assert!(margins_optim::fit(&objective, at, &options).is_err());
+    let exponential = loss("exponential");
+    let objective = Objective::new(&*exponential, &design, &labels).unwrap();
+    let options = Options { step: StepRule::Smooth, ..options };
+    assert!(matches!(margins_optim::fit(&objective, at, &options), Err(Error::Unsuitable { .. })));
 }
 
 /// Pegasos keeps to its bound, `(sqrt(2 lambda) + R)^2 (1 + ln T)/(4 lambda T)` for the mean of T iterates
