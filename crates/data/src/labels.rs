@@ -43,14 +43,7 @@ impl Labels {
         negative: &str,
         positive: &str,
     ) -> Result<Self, Error> {
-        if same_class(negative, positive) {
-            let requirement = format!("another than the positive class '{positive}'");
-            return Err(Error::parameter(
-                "the negative class",
-                format!("'{negative}'"),
-                requirement,
-            ));
-        }
+        check_distinct(negative, positive)?;
         if values.is_empty() {
             return Err(Error::Empty("labels"));
         }
@@ -147,6 +140,26 @@ impl LabelCollector {
         Ok(collector)
     }
 
+    /// Of two classes that are known beforehand, the negative one first.
+    ///
+    /// # Errors
+    /// Two names of one class.
+    pub(crate) fn of_classes([negative, positive]: [&str; 2]) -> Result<Self, Error> {
+        check_distinct(negative, positive)?;
+        let classes = vec![negative.to_owned(), positive.to_owned()];
+        Ok(LabelCollector { classes, signs: Vec::new() })
+    }
+
+    /// The labels so far, which are forgotten but for their classes. Even one class will do where two
+    /// have been seen before.
+    ///
+    /// # Errors
+    /// As [`Labels::with_positive`].
+    pub(crate) fn drain(&mut self, positive: Option<&str>) -> Result<Labels, Error> {
+        let signs = std::mem::take(&mut self.signs);
+        LabelCollector { classes: self.classes.clone(), signs }.finish(positive)
+    }
+
     /// Takes the label of the next row.
     pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
         let missing = value.parse().is_ok_and(f64::is_nan) || matches!(value, "NA" | "N/A" | "?");
@@ -202,6 +215,14 @@ fn number(value: &str) -> Option<f64> {
 /// Whether two values are the same text or the same number.
 fn same_class(a: &str, b: &str) -> bool {
     a == b || matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
+}
+
+fn check_distinct(negative: &str, positive: &str) -> Result<(), Error> {
+    if same_class(negative, positive) {
+        let requirement = format!("another than the positive class '{positive}'");
+        return Err(Error::parameter("the negative class", format!("'{negative}'"), requirement));
+    }
+    Ok(())
 }
 
 /// Numeric if both are numbers, else alphabetical.

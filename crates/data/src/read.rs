@@ -11,6 +11,8 @@
 //! CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
 //! whatever its name.
 //!
+//! A [`Stream`] gives the same rows in buffers of bounded size, for files larger than memory.
+//!
 //! ```
 //! use margins_data::read::{self, Format, ReadOptions};
 //!
@@ -29,6 +31,7 @@
 
 mod csv;
 mod lines;
+mod stream;
 mod svmlight;
 
 use std::fs::File;
@@ -38,6 +41,8 @@ use std::path::Path;
 use crate::labels::LabelCollector;
 use crate::{Column, Dataset, Design, Error};
 use lines::Lines;
+
+pub use stream::{Chunk, Stream};
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +103,21 @@ struct Table {
     feature_names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
     folds: Option<Vec<usize>>,
+}
+
+/// How much a reader takes in at once: rows until either is reached.
+#[derive(Clone, Copy)]
+struct Buffer {
+    rows: usize,
+    values: usize,
+}
+
+impl Buffer {
+    const UNLIMITED: Buffer = Buffer { rows: usize::MAX, values: usize::MAX };
+
+    fn has_room(self, rows: usize, values: usize) -> bool {
+        rows < self.rows && values < self.values
+    }
 }
 
 /// Takes the label of the next row.

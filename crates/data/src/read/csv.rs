@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use nalgebra::DMatrix;
 
 use super::lines::{Lines, not_a_number, quoted};
-use super::{LabelSink, Purpose, ReadOptions, Table, label_error};
+use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, label_error};
 use crate::labels::class_order;
 use crate::{Column, Design, Error};
 
@@ -25,73 +25,103 @@ enum Role {
 }
 
 pub(super) fn read(
-    mut lines: Lines<'_>,
+    lines: Lines<'_>,
     options: &ReadOptions,
     purpose: Purpose,
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
-    if !next_record(&mut lines)? {
-        return Err(lines.wrong("the file is empty".to_owned()));
-    }
-    let header = header(&lines)?;
-    let roles = roles(&lines, &header, options, purpose)?;
-    let feature_names: Vec<String> = header
-        .iter()
-        .zip(&roles)
-        .filter(|&(_, &role)| role == Role::Feature)
-        .map(|(name, _)| name.clone())
-        .collect();
-    check_feature_count(&lines, feature_names.len(), options)?;
+    let mut rows = Rows::open(lines, options, purpose)?;
+    let table = rows.next(Buffer::UNLIMITED, labels)?;
+    table.ok_or_else(|| rows.lines.wrong("there is a header, but no row below it".to_owned()))
+}
 
-    let mut values = Vec::new();
-    let mut weights = Vec::new();
-    let mut folds = FoldCollector::default();
-    let mut rows = 0;
-    while next_record(&mut lines)? {
-        let line = lines.text()?;
-        let mut take = |(cell, column): (&str, usize)| {
-            let cell = cell.trim();
-            match roles[column] {
-                Role::Feature => values.push(number(&lines, &header[column], cell)?),
-                Role::Weight => weights.push(weight(&lines, &header[column], cell)?),
-                Role::Label | Role::Fold if cell.is_empty() => {
-                    let reason = "the cell is empty, but every row needs a value here";
-                    let column = Column::Name(header[column].clone());
-                    return Err(lines.malformed(column, reason.to_owned()));
-                }
-                Role::Label => labels(cell).map_err(|error| {
-                    label_error(error, &lines, Column::Name(header[column].clone()))
-                })?,
-                Role::Fold => folds.push(cell),
-                Role::Dropped => {}
-            }
-            Ok(())
-        };
-        if line.contains('"') {
-            let cells = split_quoted(&lines, line)?;
-            check_cell_count(&lines, cells.len(), header.len())?;
-            cells.iter().map(AsRef::as_ref).zip(0..).try_for_each(&mut take)?;
-        } else {
-            let commas = line.bytes().filter(|&byte| byte == b',').count();
-            check_cell_count(&lines, commas + 1, header.len())?;
-            line.split(',').zip(0..).try_for_each(&mut take)?;
+/// The rows below a header, some at a time.
+pub(super) struct Rows<'a> {
+    lines: Lines<'a>,
+    header: Vec<String>,
+    roles: Vec<Role>,
+    pub(super) feature_names: Vec<String>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn open(
+        mut lines: Lines<'a>,
+        options: &ReadOptions,
+        purpose: Purpose,
+    ) -> Result<Self, Error> {
+        if !next_record(&mut lines)? {
+            return Err(lines.wrong("the file is empty".to_owned()));
         }
-        rows += 1;
+        let header = header(&lines)?;
+        let roles = roles(&lines, &header, options, purpose)?;
+        let feature_names: Vec<String> = header
+            .iter()
+            .zip(&roles)
+            .filter(|&(_, &role)| role == Role::Feature)
+            .map(|(name, _)| name.clone())
+            .collect();
+        check_feature_count(&lines, feature_names.len(), options)?;
+        Ok(Rows { lines, header, roles, feature_names })
     }
-    if rows == 0 {
-        return Err(lines.wrong("there is a header, but no row below it".to_owned()));
+
+    /// The next rows, as many as the buffer takes; `None` after the last.
+    pub(super) fn next(
+        &mut self,
+        buffer: Buffer,
+        labels: &mut LabelSink<'_>,
+    ) -> Result<Option<Table>, Error> {
+        let Rows { lines, header, roles, feature_names } = self;
+        let mut values = Vec::new();
+        let mut weights = Vec::new();
+        let mut folds = FoldCollector::default();
+        let mut rows = 0;
+        while buffer.has_room(rows, values.len()) && next_record(lines)? {
+            let lines = &*lines;
+            let line = lines.text()?;
+            let mut take = |(cell, column): (&str, usize)| {
+                let cell = cell.trim();
+                match roles[column] {
+                    Role::Feature => values.push(number(lines, &header[column], cell)?),
+                    Role::Weight => weights.push(weight(lines, &header[column], cell)?),
+                    Role::Label | Role::Fold if cell.is_empty() => {
+                        let reason = "the cell is empty, but every row needs a value here";
+                        let column = Column::Name(header[column].clone());
+                        return Err(lines.malformed(column, reason.to_owned()));
+                    }
+                    Role::Label => labels(cell).map_err(|error| {
+                        label_error(error, lines, Column::Name(header[column].clone()))
+                    })?,
+                    Role::Fold => folds.push(cell),
+                    Role::Dropped => {}
+                }
+                Ok(())
+            };
+            if line.contains('"') {
+                let cells = split_quoted(lines, line)?;
+                check_cell_count(lines, cells.len(), header.len())?;
+                cells.iter().map(AsRef::as_ref).zip(0..).try_for_each(&mut take)?;
+            } else {
+                let commas = line.bytes().filter(|&byte| byte == b',').count();
+                check_cell_count(lines, commas + 1, header.len())?;
+                line.split(',').zip(0..).try_for_each(&mut take)?;
+            }
+            rows += 1;
+        }
+        if rows == 0 {
+            return Ok(None);
+        }
+        let samples = DMatrix::from_vec(feature_names.len(), rows, values);
+        let folds = match roles.iter().position(|&role| role == Role::Fold) {
+            Some(column) => Some(folds.finish(lines, &header[column])?),
+            None => None,
+        };
+        Ok(Some(Table {
+            design: Design::from_samples(samples)?,
+            feature_names: Some(feature_names.clone()),
+            weights: roles.contains(&Role::Weight).then_some(weights),
+            folds,
+        }))
     }
-    let samples = DMatrix::from_vec(feature_names.len(), rows, values);
-    let folds = match roles.iter().position(|&role| role == Role::Fold) {
-        Some(column) => Some(folds.finish(&lines, &header[column])?),
-        None => None,
-    };
-    Ok(Table {
-        design: Design::from_samples(samples)?,
-        feature_names: Some(feature_names),
-        weights: roles.contains(&Role::Weight).then_some(weights),
-        folds,
-    })
 }
 
 /// Goes on to the next line that is not blank, with those appended that a quoted cell runs over.

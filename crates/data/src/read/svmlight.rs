@@ -1,7 +1,7 @@
 use nalgebra_sparse::CsrMatrix;
 
 use super::lines::{Lines, not_a_number, quoted};
-use super::{LabelSink, ReadOptions, Table, label_error};
+use super::{Buffer, LabelSink, ReadOptions, Table, label_error};
 use crate::{Column, Design, Error};
 
 /// Largest feature index. A vector of coefficients of that length takes 256 MiB, and a path holds many
@@ -9,67 +9,93 @@ use crate::{Column, Design, Error};
 const LARGEST_INDEX: u64 = 1 << 25;
 
 pub(super) fn read(
-    mut lines: Lines<'_>,
+    lines: Lines<'_>,
     options: &ReadOptions,
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
-    refuse_column_names(options)?;
-    if let Some(p) = options.columns.filter(|&p| p as u64 > LARGEST_INDEX) {
-        return Err(Error::Parameter {
-            parameter: "the number of columns",
-            value: p.to_string(),
-            requirement: format!("at most {LARGEST_INDEX} in an svmlight file"),
-        });
-    }
-    let mut offsets = vec![0];
-    let (mut columns, mut values) = (Vec::new(), Vec::new());
-    let mut p = options.columns.unwrap_or(0);
-    let mut features = Vec::new();
-    while lines.advance()? {
-        let line = lines.text()?;
-        let line = line.split_once('#').map_or(line, |(content, _comment)| content);
-        let mut tokens = tokens(line);
-        let Some((at, label)) = tokens.next() else { continue };
-        check_label(&lines, column(line, at), label)?;
-        labels(label).map_err(|error| label_error(error, &lines, column(line, at)))?;
+    let mut rows = Rows::open(lines, options)?;
+    let table = rows.next(Buffer::UNLIMITED, labels)?;
+    table.ok_or_else(|| rows.lines.wrong("there are no samples".to_owned()))
+}
 
-        features.clear();
-        for (position, (at, token)) in tokens.enumerate() {
-            if position == 0 && token.starts_with("qid:") {
-                continue;
+/// The rows of a file, some at a time.
+pub(super) struct Rows<'a> {
+    lines: Lines<'a>,
+    columns: Option<usize>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn open(lines: Lines<'a>, options: &ReadOptions) -> Result<Self, Error> {
+        refuse_column_names(options)?;
+        if let Some(p) = options.columns.filter(|&p| p as u64 > LARGEST_INDEX) {
+            return Err(Error::Parameter {
+                parameter: "the number of columns",
+                value: p.to_string(),
+                requirement: format!("at most {LARGEST_INDEX} in an svmlight file"),
+            });
+        }
+        Ok(Rows { lines, columns: options.columns })
+    }
+
+    /// The next rows, as many as the buffer takes; `None` after the last.
+    pub(super) fn next(
+        &mut self,
+        buffer: Buffer,
+        labels: &mut LabelSink<'_>,
+    ) -> Result<Option<Table>, Error> {
+        let Rows { lines, columns: expected } = self;
+        let mut offsets = vec![0];
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let mut p = expected.unwrap_or(0);
+        let mut features = Vec::new();
+        while buffer.has_room(offsets.len() - 1, values.len()) && lines.advance()? {
+            let lines = &*lines;
+            let line = lines.text()?;
+            let line = line.split_once('#').map_or(line, |(content, _comment)| content);
+            let mut tokens = tokens(line);
+            let Some((at, label)) = tokens.next() else { continue };
+            check_label(lines, column(line, at), label)?;
+            labels(label).map_err(|error| label_error(error, lines, column(line, at)))?;
+
+            features.clear();
+            for (position, (at, token)) in tokens.enumerate() {
+                if position == 0 && token.starts_with("qid:") {
+                    continue;
+                }
+                let feature = feature(token, at, *expected)
+                    .map_err(|(at, reason)| lines.malformed(column(line, at), reason))?;
+                features.push(feature);
             }
-            let feature = feature(token, at, options.columns)
-                .map_err(|(at, reason)| lines.malformed(column(line, at), reason))?;
-            features.push(feature);
+            if !features.is_sorted_by_key(|feature| feature.index) {
+                features.sort_by_key(|feature| feature.index);
+            }
+            if let Some(pair) = features.windows(2).find(|pair| pair[0].index == pair[1].index) {
+                // The sort is stable: the second of a pair stands later in the line.
+                let Feature { index, at, .. } = pair[1];
+                let reason = format!("feature {index} is here for the second time in the line");
+                return Err(lines.malformed(column(line, at), reason));
+            }
+            if let Some(last) = features.last() {
+                p = p.max(last.index);
+            }
+            for feature in features.iter().filter(|feature| feature.value != 0.0) {
+                columns.push(feature.index - 1);
+                values.push(feature.value);
+            }
+            offsets.push(columns.len());
         }
-        if !features.is_sorted_by_key(|feature| feature.index) {
-            features.sort_by_key(|feature| feature.index);
+        let rows = offsets.len() - 1;
+        if rows == 0 {
+            return Ok(None);
         }
-        if let Some(pair) = features.windows(2).find(|pair| pair[0].index == pair[1].index) {
-            // The sort is stable: the second of a pair stands later in the line.
-            let Feature { index, at, .. } = pair[1];
-            let reason = format!("feature {index} is here for the second time in the line");
-            return Err(lines.malformed(column(line, at), reason));
+        if p == 0 {
+            return Err(lines.wrong("no line has a feature (index:value)".to_owned()));
         }
-        if let Some(last) = features.last() {
-            p = p.max(last.index);
-        }
-        for feature in features.iter().filter(|feature| feature.value != 0.0) {
-            columns.push(feature.index - 1);
-            values.push(feature.value);
-        }
-        offsets.push(columns.len());
+        let matrix = CsrMatrix::try_from_csr_data(rows, p, offsets, columns, values);
+        let matrix = matrix.expect("columns are below p, and strictly increasing in each row");
+        let design = Design::sparse(matrix)?;
+        Ok(Some(Table { design, feature_names: None, weights: None, folds: None }))
     }
-    let rows = offsets.len() - 1;
-    if rows == 0 {
-        return Err(lines.wrong("there are no samples".to_owned()));
-    }
-    if p == 0 {
-        return Err(lines.wrong("no line has a feature (index:value)".to_owned()));
-    }
-    let matrix = CsrMatrix::try_from_csr_data(rows, p, offsets, columns, values);
-    let matrix = matrix.expect("columns are below p, and strictly increasing in each row");
-    Ok(Table { design: Design::sparse(matrix)?, feature_names: None, weights: None, folds: None })
 }
 
 /// `index:value` at byte `at` of its line.
