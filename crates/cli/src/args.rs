@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use margins::optim::{Lambda, Solver, lambda_grid};
 use margins::{Approximation, LeaveOneOut};
 
+use crate::stochastic::GradientArguments;
+
 /// Binary classification with margin losses: every fit with a duality gap.
 #[derive(Debug, Parser)]
 #[command(name = "margins", version, max_term_width = 100)]
@@ -95,7 +97,7 @@ pub(crate) struct TrainArguments {
     /// Solver
     #[arg(long, default_value = "auto")]
     pub(crate) solver: SolverName,
-    /// Most iterations at one lambda [default: 200 for newton, 10000 for mm, 1000 for sdca, 2000 for bundle]
+    /// Most iterations at one lambda [default: 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle]
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
     /// Seed of the folds, of landmarks and random features, of the pairs that sigma is taken from, and of the order in
@@ -134,11 +136,18 @@ pub(crate) enum SolverName {
     Sdca,
     /// Cutting planes (bundle method) with line search: any convex loss, linear classifiers
     Bundle,
+    /// Gradient descent
+    Gd,
+    /// Stochastic gradient: any loss, linear classifiers, fit only
+    Sgd,
+    /// Pegasos: the hinge loss, linear classifiers, fit only
+    Pegasos,
 }
 
-impl From<SolverName> for Solver {
-    fn from(name: SolverName) -> Self {
-        match name {
+impl SolverName {
+    /// The solver of a path; `None` for the stochastic ones.
+    pub(crate) fn of_paths(self) -> Option<Solver> {
+        Some(match self {
             SolverName::Auto => Solver::Auto,
             SolverName::Mm => Solver::Mm,
             SolverName::MmAccelerated => Solver::MmAccelerated,
@@ -146,7 +155,9 @@ impl From<SolverName> for Solver {
             SolverName::Newton => Solver::Newton,
             SolverName::Sdca => Solver::Sdca,
             SolverName::Bundle => Solver::Bundle,
-        }
+            SolverName::Gd => Solver::GradientDescent,
+            SolverName::Sgd | SolverName::Pegasos => return None,
+        })
     }
 }
 
@@ -170,6 +181,11 @@ pub(crate) struct FitArguments {
     /// Write the model to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Write a CSV file with a row for every iteration or epoch: cost, objective, gap, training error, margins
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) gradient: GradientArguments,
 }
 
 #[derive(Debug, Args)]

@@ -118,8 +118,27 @@ pub(crate) fn status_name(status: Status) -> &'static str {
         Status::Stalled => "stalled",
         Status::Truncated => "truncated",
         Status::NumericalTrouble => "numerical-trouble",
+        Status::RuleMet => "rule-met",
         _ => "stopped",
     }
+}
+
+#[derive(Serialize)]
+pub(crate) struct StreamDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) file: &'a str,
+    pub(crate) rows: u64,
+    pub(crate) columns: usize,
+    pub(crate) negative_class: &'a str,
+    pub(crate) positive_class: &'a str,
+    pub(crate) training: TrainDocument,
+    pub(crate) lambda: f64,
+    pub(crate) steps: u64,
+    /// Share of the rows that the classifier before their buffer got wrong.
+    pub(crate) progressive_error: f64,
+    pub(crate) intercept: f64,
+    pub(crate) coef: &'a [f64],
 }
 
 #[derive(Serialize)]

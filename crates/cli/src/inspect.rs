@@ -194,8 +194,14 @@ fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Resu
                 ),
                 ("rows trained on", training.rows.to_string()),
                 ("standardised", if training.standardize { "yes" } else { "no" }.to_owned()),
-                ("objective", number(training.objective)),
-                ("relative gap", format!("{}{state}", gap(training.relative_gap))),
+                ("objective", training.objective.map_or("unknown".to_owned(), number)),
+                (
+                    "relative gap",
+                    match training.relative_gap {
+                        Some(relative_gap) => format!("{}{state}", gap(relative_gap)),
+                        None => "unknown, NOT CERTIFIED".to_owned(),
+                    },
+                ),
                 ("intercept", number(model.intercept)),
                 ("coefficients", model.coef.len().to_string()),
             ],

@@ -14,6 +14,7 @@ mod inspect;
 mod predict;
 mod psi;
 mod source;
+mod stochastic;
 mod table;
 mod train;
 

@@ -10,13 +10,13 @@ use crate::Failure;
 use crate::args::{DataArguments, DataFormat};
 
 /// What messages call standard input.
-const STDIN: &str = "standard input";
+pub(crate) const STDIN: &str = "standard input";
 
 /// Prefix of a simulated data set.
 const MIXTURE: &str = "mixture:";
 
 impl DataArguments {
-    fn read_options(&self) -> ReadOptions {
+    pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
             label: self.label.clone(),
             weights_column: self.weights_column.clone(),
@@ -72,7 +72,7 @@ impl DataArguments {
     }
 
     /// The format of standard input, if that is where the data come from.
-    fn standard_input(&self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
+    pub(crate) fn standard_input(&self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
         match (self.data.as_str(), options.format) {
             ("-", None) => {
                 Err(Failure::Usage("standard input needs --data-format csv or svmlight".to_owned()))
@@ -166,7 +166,7 @@ impl Simulation {
 }
 
 /// A format that is not told is a matter of usage, all else one of the job.
-fn refusal(error: margins::data::Error) -> Failure {
+pub(crate) fn refusal(error: margins::data::Error) -> Failure {
     match error {
         margins::data::Error::UnknownFormat { .. } => {
             Failure::Usage(format!("{error} with --data-format"))

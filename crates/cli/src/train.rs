@@ -15,6 +15,7 @@ use crate::args::{
 use crate::document::{
     CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
 };
+use crate::stochastic::{self, margin_pursuit};
 use crate::table::{Table, facts, gap, number, percent};
 use crate::{Failure, emit, keep_input};
 
@@ -25,8 +26,11 @@ impl TrainArguments {
         &self,
         loss: &'a dyn MarginLoss,
         observer: &'a (dyn Fn(&Report) + Sync),
-    ) -> Training<'a, dyn MarginLoss + 'a> {
-        Training {
+    ) -> Result<Training<'a, dyn MarginLoss + 'a>, Failure> {
+        if self.kernel.is_some() && self.solver.of_paths().is_none() {
+            return Err(Failure::usage(optim::Error::LinearOnly));
+        }
+        Ok(Training {
             intercept: !self.no_intercept,
             standardize: self.standardize,
             class_weights: match self.class_weight {
@@ -34,7 +38,7 @@ impl TrainArguments {
                 ClassWeight::Balanced => ClassWeights::Balanced,
             },
             options: Options {
-                solver: self.solver.into(),
+                solver: self.solver.of_paths().unwrap_or_default(),
                 tolerance: self.tol,
                 max_iterations: self.max_iterations,
                 seed: self.seed,
@@ -42,6 +46,14 @@ impl TrainArguments {
             },
             observer,
             ..Training::new(loss)
+        })
+    }
+
+    /// Refuses solvers of single fits for what needs many.
+    fn check_path(&self) -> Result<(), Failure> {
+        match self.solver.of_paths() {
+            Some(_) => Ok(()),
+            None => Err(Failure::usage("the stochastic solvers are for fit, not for path or cv")),
         }
     }
 
@@ -64,7 +76,7 @@ impl TrainArguments {
             .map_err(refusal)
     }
 
-    fn loss(&self, registry: &Registry) -> Result<Box<dyn MarginLoss>, Failure> {
+    pub(crate) fn loss(&self, registry: &Registry) -> Result<Box<dyn MarginLoss>, Failure> {
         registry.losses.parse(&self.loss).map_err(Failure::usage)
     }
 
@@ -92,16 +104,49 @@ fn progress(fits: usize) -> ProgressBar {
 
 pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let train = &arguments.train;
-    let loss = train.loss(registry)?;
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
+    arguments.gradient.check(train.solver)?;
+    if arguments.gradient.stream {
+        return stochastic::fit_stream(registry, arguments);
+    }
+    let mut loss = train.loss(registry)?;
+    for output in [&arguments.out, &arguments.history] {
+        keep_input(output.as_deref(), Path::new(&arguments.data.data))?;
+    }
     let data = arguments.data.dataset()?;
-    let training = train.training(&*loss, &|_| {});
-    let (prepared, fits) = train.on_threads(|| {
+    let settings = arguments.gradient.settings(arguments, &*loss)?;
+    let (prepared, fits, rescaled) = train.on_threads(|| {
+        let mut training = train.training(&*loss, &|_| {})?;
+        training.options.history = arguments.history.is_some();
+        training.options.step = arguments.gradient.step_rule();
         let prepared = train.prepare(registry, &data)?;
-        let fits = prepared.path(&training, &[arguments.lambda]).map_err(refusal)?;
-        Ok((prepared, fits))
+        let (fits, rescaled) = match (settings, arguments.gradient.rescale_at) {
+            (None, _) => (prepared.path(&training, &[arguments.lambda]).map_err(refusal)?, None),
+            (Some(settings), None) => {
+                let fit = training.stochastic(&data, arguments.lambda, &settings);
+                (vec![fit.map_err(|error| refusal(error.into()))?], None)
+            }
+            (Some(settings), Some(at)) => {
+                let Some((gamma, scale)) = margin_pursuit(&*loss) else {
+                    return Err(Failure::usage("--rescale-at is for the loss margin-pursuit"));
+                };
+                let rule = margins::data_driven_scale(gamma, scale, arguments.lambda);
+                let fit =
+                    training.stochastic_rescaled(&data, arguments.lambda, &settings, at, rule);
+                let (fit, rescaled) = fit.map_err(|error| refusal(error.into()))?;
+                (vec![fit], Some(rescaled))
+            }
+        };
+        Ok((prepared, fits, rescaled))
     })?;
-    warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
+    if let Some(rescaled) = rescaled {
+        loss = rescaled;
+    }
+    if let Some(path) = &arguments.history {
+        stochastic::write_history(path, &fits[0], data.rows())?;
+    }
+    if settings.is_none() {
+        warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
+    }
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
         model.save(path).map_err(Failure::job)?;
@@ -118,12 +163,13 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
 
 pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(), Failure> {
     let train = &arguments.train;
+    train.check_path()?;
     let loss = train.loss(registry)?;
     let data = arguments.data.dataset()?;
     let lambdas = &arguments.grid.lambdas.0;
     let bar = progress(lambdas.len());
     let observer = |_: &Report| bar.inc(1);
-    let training = train.training(&*loss, &observer);
+    let training = train.training(&*loss, &observer)?;
     let solved = train.on_threads(|| {
         let prepared = train.prepare(registry, &data)?;
         let fits = prepared.path(&training, lambdas).map_err(refusal)?;
@@ -148,6 +194,7 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
 
 pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Failure> {
     let train = &arguments.train;
+    train.check_path()?;
     let loss = train.loss(registry)?;
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
@@ -171,7 +218,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     let observer = |_: &Report| bar.inc(1);
     let training = Training {
         abandon_hopeless: arguments.abandon_hopeless,
-        ..train.training(&*loss, &observer)
+        ..train.training(&*loss, &observer)?
     };
     let select = |curve: &ErrorCurve| match arguments.select {
         Selection::Best => curve.best,
@@ -239,15 +286,16 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
 }
 
 /// What the method asked for cannot take is a matter of usage, all else one of the job.
-fn refusal(error: margins::Error) -> Failure {
+pub(crate) fn refusal(error: margins::Error) -> Failure {
     use kernels::Error as Kernels;
     use optim::Error as Optim;
     match &error {
         margins::Error::Optim(inner) | margins::Error::Kernels(Kernels::Optim(inner)) => {
             match inner {
-                Optim::Unsuitable { .. } | Optim::TooLargeForMm { .. } | Optim::LinearOnly => {
-                    Failure::usage(error)
-                }
+                Optim::Unsuitable { .. }
+                | Optim::TooLargeForMm { .. }
+                | Optim::LinearOnly
+                | Optim::Parameter { .. } => Failure::usage(error),
                 _ => Failure::job(error),
             }
         }
@@ -280,7 +328,10 @@ fn warn_if_uncertified(converged: impl Iterator<Item = bool>) {
     }
 }
 
-fn write_json(out: &mut dyn Write, document: &impl serde::Serialize) -> std::io::Result<()> {
+pub(crate) fn write_json(
+    out: &mut dyn Write,
+    document: &impl serde::Serialize,
+) -> std::io::Result<()> {
     serde_json::to_writer(&mut *out, document)?;
     writeln!(out)
 }

@@ -28,6 +28,7 @@
 
 pub mod model;
 mod registry;
+mod rescaling;
 mod space;
 
 pub use margins_calibration as calibration;
@@ -37,4 +38,5 @@ pub use margins_losses as losses;
 pub use margins_optim as optim;
 pub use model::Model;
 pub use registry::Registry;
+pub use rescaling::data_driven_scale;
 pub use space::{Approximation, Error, LeaveOneOut, PRECOMPUTED, Prepared};

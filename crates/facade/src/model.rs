@@ -9,7 +9,8 @@ use margins_data::{Dataset, Design, Sample};
 use margins_kernels::combine;
 use margins_kernels::features::RandomFourierMap;
 use margins_losses::MarginLoss;
-use margins_optim::{Fit, Status};
+use margins_optim::online::LinearClassifier;
+use margins_optim::{Fit, Lambda, Status};
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
@@ -268,12 +269,12 @@ pub struct TrainingSummary {
     pub rows: usize,
     /// Whether features were scaled to unit standard deviation during the fit.
     pub standardize: bool,
-    /// The objective reached.
-    pub objective: f64,
-    /// A lower bound on its minimum.
-    pub dual_objective: f64,
-    /// The gap between them relative to their size.
-    pub relative_gap: f64,
+    /// The objective reached; unknown of a stream.
+    pub objective: Option<f64>,
+    /// A lower bound on its minimum, where one is known.
+    pub dual_objective: Option<f64>,
+    /// The gap between them relative to their size, where it is known.
+    pub relative_gap: Option<f64>,
     /// Whether that gap is at most the tolerance.
     pub converged: bool,
 }
@@ -288,6 +289,9 @@ impl Model {
         fit: &Fit,
     ) -> Self {
         let report = &fit.report;
+        // A method without certificate has no bound to report; any other that has none has failed.
+        let uncertified = report.status == Status::RuleMet && report.duality_gap == f64::INFINITY;
+        let bound = |value: f64| (!uncertified).then_some(value);
         let (basis, coef) = prepared.basis(fit);
         Model {
             format: FORMAT.to_owned(),
@@ -303,10 +307,42 @@ impl Model {
             training: TrainingSummary {
                 rows: data.rows(),
                 standardize,
-                objective: report.objective,
-                dual_objective: report.dual_objective,
-                relative_gap: report.relative_gap,
+                objective: Some(report.objective),
+                dual_objective: bound(report.dual_objective),
+                relative_gap: bound(report.relative_gap),
                 converged: report.status == Status::Converged,
+            },
+        }
+    }
+
+    /// The model of a linear classifier learnt from a stream of `rows` samples, of the negative and the
+    /// positive class. What the objective is there nobody knows.
+    pub fn of_stream(
+        loss: &dyn MarginLoss,
+        lambda: Lambda,
+        (negative, positive): (&str, &str),
+        feature_names: Option<Vec<String>>,
+        rows: usize,
+        classifier: &LinearClassifier,
+    ) -> Self {
+        Model {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            loss: loss.specification(),
+            positive_class: positive.to_owned(),
+            negative_class: negative.to_owned(),
+            feature_names,
+            lambda: lambda.get(),
+            intercept: classifier.intercept,
+            coef: classifier.coef.clone(),
+            basis: None,
+            training: TrainingSummary {
+                rows,
+                standardize: false,
+                objective: None,
+                dual_objective: None,
+                relative_gap: None,
+                converged: false,
             },
         }
     }
@@ -392,7 +428,7 @@ impl Model {
         }
         let training = &self.training;
         let numbers = [training.objective, training.dual_objective, training.relative_gap];
-        if !numbers.iter().all(|x| x.is_finite()) {
+        if !numbers.iter().flatten().all(|x| x.is_finite()) {
             return Err("its objective or the gap of it is not finite".to_owned());
         }
         if self.positive_class == self.negative_class {

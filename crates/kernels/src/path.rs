@@ -100,7 +100,9 @@ pub fn path<L: MarginLoss + ?Sized>(
         Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => {
             mm_path(objective, &lambdas, options, observer)?
         }
-        Solver::Sdca | Solver::Bundle => return Err(margins_optim::Error::LinearOnly.into()),
+        Solver::Sdca | Solver::Bundle | Solver::GradientDescent => {
+            return Err(margins_optim::Error::LinearOnly.into());
+        }
     };
     verify(objective, &mut solver, &mut path, options);
     if factor.is_some() {

@@ -106,6 +106,9 @@ pub enum Error {
         /// The range in words, such as "a finite number greater than 0".
         requirement: &'static str,
     },
+    /// The rule that re-scales a loss gave none.
+    #[error("the loss cannot be re-scaled: {0}")]
+    Rescaling(String),
     /// Something went wrong at a sample.
     #[error("at step {step}, row {row}: {error}")]
     AtSample {

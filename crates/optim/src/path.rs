@@ -115,19 +115,6 @@ impl Engine {
                 Engine::Sdca(DualAscent::new(&objective.design, system(), options.seed))
             }
             Solver::Bundle => Engine::Bundle(Bundle::default()),
-        Ok(match options.solver {
-            Solver::Auto | Solver::Newton => {
-                let p = objective.design.columns();
-                Engine::Newton(if p <= dense_order {
-                    System::dense(p)
-                } else {
-                    System::ConjugateGradients
-                })
-            }
-            Solver::Mm | Solver::MmAccelerated => Engine::Mm {
-                majorizer: Majorizer::of(objective)?,
-                accelerated: options.solver == Solver::MmAccelerated,
-            },
             Solver::GradientDescent => {
                 Engine::GradientDescent(GradientDescent::of(objective, options.step)?)
             }

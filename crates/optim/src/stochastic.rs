@@ -30,6 +30,8 @@
 mod epochs;
 mod schedule;
 
+use std::borrow::Cow;
+
 use margins_data::{Design, Labels, split};
 use margins_losses::MarginLoss;
 use rand::SeedableRng;
@@ -290,7 +292,8 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     Ok((fit, loss))
 }
 
-/// One pass of a learner over the samples in order, for streams: `before` samples came before these.
+/// One pass of a learner over the samples in order, for streams: `before` samples came before these. Their
+/// losses are weighted, if there are weights.
 ///
 /// # Errors
 /// Numbers that are none, with step and row.
@@ -301,12 +304,13 @@ pub fn pass<L: MarginLoss>(
     learner: &mut OnlineGradient<L>,
     design: &Design,
     signs: &[f64],
+    weights: Option<&[f64]>,
     batch: usize,
     before: u64,
 ) -> Result<(), Error> {
     assert_eq!(signs.len(), design.rows(), "one sign a sample");
     let order: Vec<usize> = (0..design.rows()).collect();
-    let weights = vec![1.0; signs.len()];
+    let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; signs.len()]), Cow::Borrowed);
     epochs::pass(learner, &Samples { design, signs, weights: &weights }, &order, batch, before)
 }
 

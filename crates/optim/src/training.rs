@@ -2,6 +2,7 @@ use margins_data::{Dataset, Standardizer};
 use margins_losses::MarginLoss;
 
 use crate::risk::EmpiricalRisk;
+use crate::stochastic::{self, Rescaled, StochasticGradient};
 use crate::{Error, Fit, Lambda, Objective, Options, Report, path};
 
 /// How much the loss of a sample counts beyond the weight that the data give it.
@@ -57,16 +58,61 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// # Errors
     /// As [`path`] and [`Objective::of`].
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
+        let (mut fits, scales) = self.on_scaled(data, |data| self.solve(data, lambdas))?;
+        fits.iter_mut().for_each(|fit| unscale(fit, scales.as_ref()));
+        Ok(fits)
+    }
+
+    /// A fit by stochastic gradient, with coefficients for the features as given.
+    ///
+    /// # Errors
+    /// As [`stochastic::fit`] and [`Objective::of`].
+    pub fn stochastic(
+        &self,
+        data: &Dataset,
+        lambda: Lambda,
+        settings: &StochasticGradient,
+    ) -> Result<Fit, Error> {
+        let (mut fit, scales) = self.on_scaled(data, |data| {
+            let objective = Objective::from_risk(self.risk(data)?, data.design())?;
+            stochastic::fit(&objective, lambda, settings)
+        })?;
+        unscale(&mut fit, scales.as_ref());
+        Ok(fit)
+    }
+
+    /// The same with a loss that is replaced once in the course of it.
+    ///
+    /// # Errors
+    /// As [`stochastic::fit_rescaled`] and [`Objective::of`].
+    pub fn stochastic_rescaled(
+        &self,
+        data: &Dataset,
+        lambda: Lambda,
+        settings: &StochasticGradient,
+        at: u64,
+        rule: impl FnOnce(&[f64]) -> Result<Rescaled, Error>,
+    ) -> Result<(Fit, Box<dyn MarginLoss>), Error> {
+        let ((mut fit, loss), scales) = self.on_scaled(data, |data| {
+            let objective = Objective::from_risk(self.risk(data)?, data.design())?;
+            stochastic::fit_rescaled(&objective, lambda, settings, at, rule)
+        })?;
+        unscale(&mut fit, scales.as_ref());
+        Ok((fit, loss))
+    }
+
+    /// What `solve` makes of the data with their features scaled, if that is asked for, and the scales.
+    fn on_scaled<T>(
+        &self,
+        data: &Dataset,
+        solve: impl FnOnce(&Dataset) -> Result<T, Error>,
+    ) -> Result<(T, Option<Standardizer>), Error> {
         if !self.standardize {
-            return self.solve(data, lambdas);
+            return Ok((solve(data)?, None));
         }
         let standardizer = Standardizer::fit(data.design(), data.weights());
         let scaled = standardizer.scale(data.design().clone())?;
-        let mut fits = self.solve(&data.clone().with_design(scaled)?, lambdas)?;
-        for fit in &mut fits {
-            fit.coef = standardizer.unscale_coefficients(&fit.coef);
-        }
-        Ok(fits)
+        Ok((solve(&data.clone().with_design(scaled)?)?, Some(standardizer)))
     }
 
     /// The first part of the objective: the samples as they count.
@@ -114,6 +160,12 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     fn solve(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
         let objective = Objective::from_risk(self.risk(data)?, data.design())?;
         path(&objective, lambdas, &self.options, self.observer)
+    }
+}
+
+fn unscale(fit: &mut Fit, scales: Option<&Standardizer>) {
+    if let Some(scales) = scales {
+        fit.coef = scales.unscale_coefficients(&fit.coef);
     }
 }
 

@@ -161,7 +161,7 @@ fn lazy(
     if let Some(after) = settings.average_after {
         learner = learner.averaged_after(after);
     }
-    stochastic::pass(&mut learner, design, signs, settings.batch, 0).expect("finite");
+    stochastic::pass(&mut learner, design, signs, None, settings.batch, 0).expect("finite");
     learner
 }
 
