@@ -6,6 +6,7 @@ mod leaky_hockey_stick;
 mod margin_pursuit;
 mod msrv;
 mod pictures;
+mod robust_outliers;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,8 @@ enum Experiment {
     LhsTable2(leaky_hockey_stick::table_2::Arguments),
     /// Times along the number of samples
     LhsTiming(leaky_hockey_stick::timing::Arguments),
+    /// Robust learners on samples of which some are wrong
+    RobustOutliers(robust_outliers::Arguments),
 }
 
 #[derive(Args)]
@@ -105,6 +108,9 @@ impl Experiment {
             }
             Experiment::LhsTiming(arguments) => {
                 timing::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::RobustOutliers(arguments) => {
+                robust_outliers::run(arguments).map_err(leaky_hockey_stick::here)
             }
         }
     }

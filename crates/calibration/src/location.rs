@@ -13,7 +13,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-use margins_losses::catoni::{SATURATION, psi, psi_prime};
+use margins_losses::catoni;
 
 use crate::{Error, scale};
 
@@ -62,7 +62,8 @@ pub fn catoni_location(sample: &[f64], scale: f64) -> Result<Location, Error> {
     let root = if smallest == largest {
         smallest
     } else {
-        safeguarded_newton(sample, scale, f64::midpoint(below, above), bracket)
+        let sample = sample.iter().map(|&x| (x, 1.0));
+        catoni::location(&sample, scale, f64::midpoint(below, above), bracket)
     };
     Ok(Location { lower: root, upper: root })
 }
@@ -78,78 +79,6 @@ fn middle(sample: &[f64]) -> (f64, f64) {
         above
     };
     (below, above)
-}
-
-/// The unique root in a bracket that holds it. A Newton step is taken if it stays inside the
-/// bracket and is at most half as long as the step before, else the bracket is halved; the end is a
-/// sum that is zero within its own rounding error, or a step within that of t.
-fn safeguarded_newton(
-    sample: &[f64],
-    scale: f64,
-    start: f64,
-    (mut lower, mut upper): (f64, f64),
-) -> f64 {
-    const MAX_STEPS: usize = 200;
-    let mut t = start;
-    let mut last_step = upper - lower;
-    for _ in 0..MAX_STEPS {
-        let balance = Balance::at(t, sample, scale);
-        if balance.value.abs() <= f64::EPSILON * balance.magnitude {
-            break;
-        }
-        *if balance.value < 0.0 { &mut lower } else { &mut upper } = t;
-        let newton = t - balance.value / balance.slope * scale;
-        let inside = newton > lower && newton < upper;
-        let next = if inside && (newton - t).abs() <= 0.5 * last_step {
-            newton
-        } else {
-            f64::midpoint(lower, upper)
-        };
-        last_step = (next - t).abs();
-        t = next;
-        if last_step <= f64::EPSILON * t.abs() {
-            break;
-        }
-    }
-    t
-}
-
-/// `sum_i psi((t - x_i)/s)`, its derivative in t/s, and the sum of its terms' magnitudes, in which
-/// the saturated values of both sides cancel before rounding.
-#[derive(Default)]
-struct Balance {
-    value: f64,
-    slope: f64,
-    magnitude: f64,
-}
-
-impl Balance {
-    fn at(t: f64, sample: &[f64], scale: f64) -> Self {
-        let mut balance = Balance::default();
-        let mut sides = 0i64;
-        for x in sample {
-            let u = (t - x) / scale;
-            if u.abs() < FRAC_1_SQRT_2 {
-                balance.add(psi(u), psi_prime(u));
-            } else {
-                sides += if u > 0.0 { 1 } else { -1 };
-                let v = SQRT_2 - u.abs();
-                if v > 0.0 {
-                    // psi falls short of its saturation by this much.
-                    let deficit = v * v * (FRAC_1_SQRT_2 - v / 6.0);
-                    balance.add(-deficit.copysign(u), v * (SQRT_2 - 0.5 * v));
-                }
-            }
-        }
-        balance.add(SATURATION * sides as f64, 0.0);
-        balance
-    }
-
-    fn add(&mut self, value: f64, slope: f64) {
-        self.value += value;
-        self.slope += slope;
-        self.magnitude += value.abs();
-    }
 }
 
 /// An interval for the mean of the distribution that a sample was drawn from.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use margins::optim::{self, robust::Learner};
 use margins::optim::{Lambda, Solver, lambda_grid};
 use margins::{Approximation, LeaveOneOut};
 
@@ -94,9 +95,14 @@ pub(crate) struct TrainArguments {
     /// Relative duality gap to reach
     #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = tolerance)]
     pub(crate) tol: f64,
-    /// Solver
-    #[arg(long, default_value = "auto")]
-    pub(crate) solver: SolverName,
+    /// Solver: auto (newton for up to 3000 features or rows; for more, and for a loss with a kink such as hinge, sdca),
+    /// mm (majorisation-minimisation as published), mm-accelerated (with extrapolation), mm-batched (many lambdas and
+    /// folds at once), newton (semismooth), sdca (stochastic dual coordinate ascent), bundle (cutting planes), gd
+    /// (gradient descent), sgd or pegasos (stochastic gradient, fit only). Or another objective over the same losses,
+    /// for fit and path: catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1,
+    /// garg-roth:restarts=10 (for the loss of that name)
+    #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = parse_solver)]
+    pub(crate) solver: SolverChoice,
     /// Most iterations at one lambda [default: 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle]
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
@@ -142,6 +148,25 @@ pub(crate) enum SolverName {
     Sgd,
     /// Pegasos: the hinge loss, linear classifiers, fit only
     Pegasos,
+}
+
+/// What fits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SolverChoice {
+    /// A solver of the objective.
+    Named(SolverName),
+    /// A learner with an objective of its own.
+    Robust(Learner),
+}
+
+impl SolverChoice {
+    /// The solver; the default one, which knows no options, where it is not the objective's.
+    pub(crate) fn name(self) -> SolverName {
+        match self {
+            SolverChoice::Named(name) => name,
+            SolverChoice::Robust(_) => SolverName::Auto,
+        }
+    }
 }
 
 impl SolverName {
@@ -326,6 +351,22 @@ fn tolerance(text: &str) -> Result<f64, String> {
     } else {
         Err(format!("{value} is not between 0 and 1"))
     }
+}
+
+fn parse_solver(text: &str) -> Result<SolverChoice, String> {
+    if let Ok(name) = SolverName::from_str(text, false) {
+        return Ok(SolverChoice::Named(name));
+    }
+    let name = text.split(':').next().unwrap_or_default().trim();
+    if Learner::NAMES.contains(&name) {
+        return text
+            .parse()
+            .map(SolverChoice::Robust)
+            .map_err(|error: optim::Error| error.to_string());
+    }
+    let solvers = SolverName::value_variants().iter().filter_map(SolverName::to_possible_value);
+    let solvers: Vec<String> = solvers.map(|value| value.get_name().to_owned()).collect();
+    Err(format!("known are {}, {}", solvers.join(", "), Learner::NAMES.join(", ")))
 }
 
 fn parse_lambda(text: &str) -> Result<Lambda, String> {

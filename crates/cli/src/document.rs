@@ -6,7 +6,7 @@ use margins::data::Dataset;
 use margins::optim::{ErrorCurve, Fit, Status};
 use serde::Serialize;
 
-use crate::args::{ClassWeight, TrainArguments};
+use crate::args::{ClassWeight, SolverChoice, TrainArguments};
 
 /// Version of all documents.
 pub(crate) const VERSION: u32 = 1;
@@ -59,7 +59,10 @@ impl TrainDocument {
             loss,
             approximation: kernel.as_ref().map(|_| arguments.approx.to_string()),
             kernel,
-            solver: clap_name(&arguments.solver),
+            solver: match &arguments.solver {
+                SolverChoice::Named(name) => clap_name(name),
+                SolverChoice::Robust(learner) => learner.to_string(),
+            },
             tolerance: arguments.tol,
             intercept: !arguments.no_intercept,
             standardize: arguments.standardize,

@@ -168,7 +168,7 @@ impl GradientArguments {
         loss: &dyn MarginLoss,
     ) -> Result<Option<StochasticGradient>, Failure> {
         let (train, lambda) = (&arguments.train, arguments.lambda);
-        let settings = match train.solver {
+        let settings = match train.solver.name() {
             SolverName::Sgd => StochasticGradient::new(self.schedule(loss, lambda)?),
             SolverName::Pegasos if loss.name() != "hinge" => {
                 let found = loss.name();

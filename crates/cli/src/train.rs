@@ -6,11 +6,13 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::{Dataset, split};
 use margins::losses::MarginLoss;
-use margins::optim::{self, ClassWeights, ErrorCurve, Fit, Options, Report, Training};
+use margins::optim::robust::Learner;
+use margins::optim::{self, ClassWeights, ErrorCurve, Fit, Lambda, Options, Report, Training};
 use margins::{Approximation, Model, Prepared, Registry, kernels};
 
 use crate::args::{
-    ClassWeight, CvArguments, FitArguments, OutputFormat, PathArguments, Selection, TrainArguments,
+    ClassWeight, CvArguments, FitArguments, OutputFormat, PathArguments, Selection, SolverChoice,
+    TrainArguments,
 };
 use crate::document::{
     CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
@@ -27,7 +29,7 @@ impl TrainArguments {
         loss: &'a dyn MarginLoss,
         observer: &'a (dyn Fn(&Report) + Sync),
     ) -> Result<Training<'a, dyn MarginLoss + 'a>, Failure> {
-        if self.kernel.is_some() && !self.solver.takes_kernels() {
+        if self.kernel.is_some() && !self.solver.name().takes_kernels() {
             return Err(Failure::usage(optim::Error::LinearOnly));
         }
         Ok(Training {
@@ -38,7 +40,7 @@ impl TrainArguments {
                 ClassWeight::Balanced => ClassWeights::Balanced,
             },
             options: Options {
-                solver: self.solver.of_paths().unwrap_or_default(),
+                solver: self.solver.name().of_paths().unwrap_or_default(),
                 tolerance: self.tol,
                 max_iterations: self.max_iterations,
                 seed: self.seed,
@@ -51,7 +53,7 @@ impl TrainArguments {
 
     /// Refuses solvers of single fits for what needs many.
     fn check_path(&self) -> Result<(), Failure> {
-        match self.solver.of_paths() {
+        match self.solver.name().of_paths() {
             Some(_) => Ok(()),
             None => Err(Failure::usage("the stochastic solvers are for fit, not for path or cv")),
         }
@@ -74,6 +76,40 @@ impl TrainArguments {
         let (kernels, seed) = (&registry.kernels, self.seed);
         Prepared::for_kernel(kernel, self.approx, kernels, data, self.standardize, seed)
             .map_err(refusal)
+    }
+
+    /// The fits at every lambda by the solver or the learner asked for.
+    fn fits(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, dyn MarginLoss + '_>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Failure> {
+        let shifted = matches!(self.solver, SolverChoice::Robust(Learner::MarginDistribution(_)));
+        if shifted && training.loss.probability(0.0).is_some() {
+            return Err(Failure::usage(format!(
+                "margin-distribution shifts the scores, so that no probabilities follow from them as from \
+                 those of {}: take a loss without probabilities, such as hinge",
+                training.loss.specification()
+            )));
+        }
+        match &self.solver {
+            SolverChoice::Named(_) => prepared.path(training, lambdas),
+            SolverChoice::Robust(learner) => prepared.robust_path(training, learner, lambdas),
+        }
+        .map_err(refusal)
+    }
+
+    /// Says what the fits leave open.
+    fn warn(&self, fits: &[Fit]) {
+        match &self.solver {
+            SolverChoice::Robust(learner) if !learner.is_certified() => {
+                eprintln!(
+                    "note: the objective of {learner} is not convex, so that nothing certifies a fit"
+                );
+            }
+            _ => warn_if_uncertified(fits.iter().map(|fit| fit.report.converged())),
+        }
     }
 
     pub(crate) fn loss(&self, registry: &Registry) -> Result<Box<dyn MarginLoss>, Failure> {
@@ -104,7 +140,10 @@ fn progress(fits: usize) -> ProgressBar {
 
 pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let train = &arguments.train;
-    arguments.gradient.check(train.solver)?;
+    arguments.gradient.check(train.solver.name())?;
+    if let (SolverChoice::Robust(learner), Some(_)) = (&train.solver, &arguments.history) {
+        return Err(Failure::usage(format!("{learner} keeps no --history")));
+    }
     if arguments.gradient.stream {
         return stochastic::fit_stream(registry, arguments);
     }
@@ -120,7 +159,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         training.options.step = arguments.gradient.step_rule();
         let prepared = train.prepare(registry, &data)?;
         let (fits, rescaled) = match (settings, arguments.gradient.rescale_at) {
-            (None, _) => (prepared.path(&training, &[arguments.lambda]).map_err(refusal)?, None),
+            (None, _) => (train.fits(&prepared, &training, &[arguments.lambda])?, None),
             (Some(settings), None) => {
                 let fit = training.stochastic(&data, arguments.lambda, &settings);
                 (vec![fit.map_err(|error| refusal(error.into()))?], None)
@@ -145,7 +184,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         stochastic::write_history(path, &fits[0], data.rows())?;
     }
     if settings.is_none() {
-        warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
+        train.warn(&fits);
     }
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
@@ -172,12 +211,12 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     let training = train.training(&*loss, &observer)?;
     let solved = train.on_threads(|| {
         let prepared = train.prepare(registry, &data)?;
-        let fits = prepared.path(&training, lambdas).map_err(refusal)?;
+        let fits = train.fits(&prepared, &training, lambdas)?;
         Ok((prepared, fits))
     });
     bar.finish_and_clear();
     let (prepared, fits) = solved?;
-    warn_if_uncertified(fits.iter().map(|fit| fit.report.converged()));
+    train.warn(&fits);
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {
         OutputFormat::Json => job.write_path("margins-path", &fits),
@@ -196,6 +235,9 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     let train = &arguments.train;
     train.check_path()?;
     let loss = train.loss(registry)?;
+    if let SolverChoice::Robust(learner) = &train.solver {
+        return Err(Failure::usage(format!("cv selects among fits of F, and not of {learner}")));
+    }
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
     let (folds, seed) = match data.folds() {
@@ -295,6 +337,8 @@ pub(crate) fn refusal(error: margins::Error) -> Failure {
                 Optim::Unsuitable { .. }
                 | Optim::TooLargeForMm { .. }
                 | Optim::LinearOnly
+                | Optim::FreeIntercept
+                | Optim::Blocks { .. }
                 | Optim::Parameter { .. } => Failure::usage(error),
                 _ => Failure::job(error),
             }
@@ -302,6 +346,7 @@ pub(crate) fn refusal(error: margins::Error) -> Failure {
         margins::Error::ApproximatePrecomputed
         | margins::Error::StandardizePrecomputed
         | margins::Error::LeaveOneOut
+        | margins::Error::LinearLearner(_)
         | margins::Error::Fourier(_)
         | margins::Error::Kernels(
             Kernels::Parameter { .. }
@@ -378,6 +423,9 @@ impl Job<'_> {
             ),
             ("loss", self.loss.specification()),
         ];
+        if let SolverChoice::Robust(learner) = &self.train.solver {
+            lines.push(("learner", learner.to_string()));
+        }
         if let Some(kernel) = self.prepared.kernel_specification() {
             lines.push(("kernel", kernel));
         }

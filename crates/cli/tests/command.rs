@@ -204,6 +204,38 @@ fn weights_and_solvers_agree_through_the_command() {
     assert!(objective(&["--no-intercept"]) > newton + 1e-6);
 }
 
+/// Every robust learner fits, says whether anything certifies it, and leaves a model that predicts.
+#[test]
+fn robust_learners_fit_and_predict() {
+    let workshop = Workshop::new();
+    let cases: [(&[&str], bool); 5] = [
+        (&["--loss", "hinge", "--solver", "catoni:alpha=2"], false),
+        (&["--loss", "hinge", "--solver", "median-of-means:blocks=3,steps=50"], false),
+        (&["--loss", "hinge", "--solver", "margin-distribution:mean=0.5"], true),
+        (
+            &["--loss", "hinge", "--solver", "margin-distribution", "--kernel", "gaussian:sigma=1"],
+            true,
+        ),
+        (&["--loss", "garg-roth", "--solver", "garg-roth:restarts=2"], false),
+    ];
+    for (arguments, certified) in cases {
+        let common = ["fit", "--data", "data.csv", "--lambda", "0.05", "--out", "robust.json"];
+        let output = workshop.run(&[&common[..], arguments, &["--format", "json"]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr).contains("nothing certifies"), !certified);
+        let document: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
+        let fit = &document["fits"][0];
+        assert_eq!(fit["converged"], certified, "{arguments:?}");
+        assert_eq!(fit["relative_gap"].is_null(), !certified, "{arguments:?}");
+        let solver = document["training"]["solver"].as_str().expect("a specification");
+        assert!(solver.starts_with(arguments[3].split(':').next().expect("a name")));
+        let predictions =
+            workshop.output(&["predict", "--model", "robust.json", "--data", "data.csv"]);
+        assert_eq!(predictions.lines().count(), DATA.lines().count(), "{arguments:?}");
+        workshop.output(&["inspect", "--model", "robust.json"]);
+    }
+}
+
 #[test]
 fn options_of_the_data_change_the_fit_as_they_say() {
     let workshop = Workshop::new();
@@ -673,6 +705,14 @@ fn bad_input_gets_a_clear_message() {
         vec!["predict", "--model", "model.json", "--data", "data.csv", "--label", "nosuch"],
         vec!["inspect"],
         vec!["frobnicate"],
+        with(&["--lambda", "1", "--solver", "catoni:beta=1"]),
+        with(&["--lambda", "1", "--solver", "catoni:alpha=0"]),
+        with(&["--lambda", "1", "--solver", "median-of-means:blocks=100"]),
+        with(&["--lambda", "1", "--solver", "margin-distribution"]),
+        with(&["--lambda", "1", "--loss", "hinge", "--solver", "margin-distribution:variance=0"]),
+        with(&["--lambda", "1", "--solver", "garg-roth"]),
+        with(&["--lambda", "1", "--solver", "catoni", "--kernel", "gaussian"]),
+        vec!["cv", "--data", "data.csv", "--solver", "catoni"],
         with(&["--lambda", "1", "--kernel", "gausian"]),
         with(&["--lambda", "1", "--kernel", ""]),
         with(&["--lambda", "1", "--kernel", "matern32"]),

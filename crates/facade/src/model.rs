@@ -289,8 +289,10 @@ impl Model {
         fit: &Fit,
     ) -> Self {
         let report = &fit.report;
-        // A method without certificate has no bound to report; any other that has none has failed.
-        let uncertified = report.status == Status::RuleMet && report.duality_gap == f64::INFINITY;
+        // A method without certificate has no bound to report, however it ended; any other that has none has
+        // met numbers that overflowed, and says so.
+        let uncertified =
+            report.status != Status::NumericalTrouble && report.duality_gap == f64::INFINITY;
         let bound = |value: f64| (!uncertified).then_some(value);
         let (basis, coef) = prepared.basis(fit);
         Model {

@@ -7,10 +7,12 @@ use std::str::FromStr;
 use margins_data::{Dataset, Design, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{
-    Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky, SigmaRange,
+    Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky,
+    SigmaRange, margin_distribution,
 };
 use margins_losses::MarginLoss;
-use margins_optim::{ErrorCurve, Fit, Lambda, Training, cross_validate, error_curve};
+use margins_optim::robust::Learner;
+use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Training, cross_validate, error_curve};
 use nalgebra::DMatrix;
 
 use crate::model::{Basis, Samples};
@@ -142,6 +144,12 @@ pub enum Error {
     /// Leaving one out is done in the function space of a kernel.
     #[error("leave-one-out needs a kernel without approximation")]
     LeaveOneOut,
+    /// A learner that is linear in features met a kernel.
+    #[error(
+        "{0} is linear in its features and takes no kernel matrix: approximate the kernel by features, \
+         as --approx nystrom does"
+    )]
+    LinearLearner(Learner),
     /// Random Fourier features exist for the Gaussian kernel.
     #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
     Fourier(String),
@@ -255,6 +263,37 @@ impl<'d> Prepared<'d> {
             }
         };
         Ok(kernel_fits.into_iter().map(into_fit).collect())
+    }
+
+    /// The fits of a robust learner at every lambda, largest first: on features, or, of the large-margin
+    /// distribution machine, on a kernel matrix as well.
+    ///
+    /// # Errors
+    /// As [`Learner::path`]; another learner on a kernel matrix.
+    pub fn robust_path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        learner: &Learner,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let (options, observer) = (&training.options, training.observer);
+        let on_features = |training: &Training<'_, L>, data: &Dataset| {
+            let solve =
+                |objective: &Objective<'_, L>| learner.path(objective, lambdas, options, observer);
+            Ok(training.path_with(data, solve)?)
+        };
+        match (&self.form, learner) {
+            (Form::Linear, _) => on_features(training, self.data),
+            (Form::Nystrom { features, .. } | Form::Fourier { features, .. }, _) => {
+                on_features(&unscaled(training), features)
+            }
+            (Form::Gram { gram, .. }, Learner::MarginDistribution(machine)) => {
+                let objective = KernelObjective::from_risk(training.risk(self.data)?, gram)?;
+                let fits = margin_distribution(machine, &objective, lambdas, options, observer)?;
+                Ok(fits.into_iter().map(into_fit).collect())
+            }
+            (Form::Gram { .. } | Form::Cholesky { .. }, _) => Err(Error::LinearLearner(*learner)),
+        }
     }
 
     /// The cross-validated error along the lambdas, and the fit on all of the data at the one that

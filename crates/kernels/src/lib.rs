@@ -8,6 +8,7 @@
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
+//! * [`margin_distribution()`]: the large-margin distribution machine.
 //! * [`features`]: Nystrom and random Fourier features for data too large for a kernel matrix.
 //!
 //! ```
@@ -40,6 +41,7 @@ mod growing_cholesky;
 mod kernel;
 mod leave_one_out;
 mod low_rank;
+mod margin_distribution;
 mod newton;
 mod objective;
 mod path;
@@ -59,6 +61,7 @@ pub use kernel::{
     Sum,
 };
 pub use leave_one_out::{leave_one_out, one_step_leave_one_out};
+pub use margin_distribution::margin_distribution;
 pub use objective::KernelObjective;
 pub use path::{KernelFit, fit, path};
 pub use pivoted_cholesky::PivotedCholesky;

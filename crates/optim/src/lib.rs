@@ -16,6 +16,7 @@
 //!   coordinate ascent, or cutting planes.
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
 //! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
+//! * [`robust`]: other estimates of the mean loss than the mean; the distribution of the margins.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
 //!
@@ -55,6 +56,7 @@ mod point;
 mod proximal_newton;
 mod report;
 mod risk;
+pub mod robust;
 mod row_space;
 mod sdca;
 pub mod stochastic;

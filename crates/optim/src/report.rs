@@ -127,6 +127,17 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// The same end with another certificate, which decides whether the fit has converged.
+    pub fn judge(&mut self, certificate: Certificate, tolerance: f64) {
+        let tight = certificate.relative_gap() <= tolerance;
+        self.status = match self.status {
+            _ if tight => Status::Converged,
+            Status::Converged => Status::Stalled,
+            other => other,
+        };
+        self.certificate = certificate;
+    }
+
     /// The same with the status that the certificate allows.
     #[must_use]
     pub fn judged(mut self, tolerance: f64) -> Self {

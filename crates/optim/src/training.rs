@@ -58,7 +58,21 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// # Errors
     /// As [`path`] and [`Objective::of`].
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
-        let (mut fits, scales) = self.on_scaled(data, |data| self.solve(data, lambdas))?;
+        self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
+    }
+
+    /// The fits that `solve` makes of the objective, with coefficients for the features as given.
+    ///
+    /// # Errors
+    /// Those of `solve`, and as [`Objective::of`].
+    pub fn path_with(
+        &self,
+        data: &Dataset,
+        solve: impl FnOnce(&Objective<'_, L>) -> Result<Vec<Fit>, Error>,
+    ) -> Result<Vec<Fit>, Error> {
+        let (mut fits, scales) = self.on_scaled(data, |data| {
+            solve(&Objective::from_risk(self.risk(data)?, data.design())?)
+        })?;
         fits.iter_mut().for_each(|fit| unscale(fit, scales.as_ref()));
         Ok(fits)
     }
@@ -155,11 +169,6 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         }
         let risk = EmpiricalRisk::new(self.loss, data.labels())?.with_weights(&weights)?;
         Ok(if self.intercept { risk } else { risk.without_intercept() })
-    }
-
-    fn solve(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
-        let objective = Objective::from_risk(self.risk(data)?, data.design())?;
-        path(&objective, lambdas, &self.options, self.observer)
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Mean {
 
 impl Mean {
     /// Over trials.
-    fn of(values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.map(|value| 100.0 * value).collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;

@@ -143,7 +143,7 @@ fn draw(data: &Dataset, random: &mut ChaCha8Rng) -> Result<Samples, Failure> {
         .into())
 }
 
-fn standardized(train: Dataset, test: Dataset) -> Result<(Dataset, Dataset), Failure> {
+pub(crate) fn standardized(train: Dataset, test: Dataset) -> Result<(Dataset, Dataset), Failure> {
     let standardizer = Standardizer::fit(train.design(), None);
     let scale = |data: Dataset| {
         let design = standardizer.center_and_scale(data.design())?;
@@ -153,7 +153,7 @@ fn standardized(train: Dataset, test: Dataset) -> Result<(Dataset, Dataset), Fai
 }
 
 /// FNV-1a over all numbers.
-fn fingerprint<'a>(sets: impl Iterator<Item = &'a Dataset>) -> u64 {
+pub(crate) fn fingerprint<'a>(sets: impl Iterator<Item = &'a Dataset>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut take = |number: f64| {
         for byte in number.to_bits().to_le_bytes() {

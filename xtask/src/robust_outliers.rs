@@ -1,0 +1,347 @@
+//! What outliers and wrong labels in the training samples do to learners, robust and other: errors on
+//! sound test samples along the share of spoilt ones.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use margins::data::generate::{Example, GaussianMixture};
+use margins::data::metrics::error_rate;
+use margins::data::read::{self, ReadOptions};
+use margins::data::split::hold_out;
+use margins::data::{Dataset, Design, Labels, Sample};
+use margins::losses::{Hinge, LossRegistry};
+use margins::model::write_atomically;
+use margins::optim::robust::Learner;
+use margins::optim::{Lambda, Objective, Options, fit};
+use margins_kernels::{Gram, Linear, svm};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::figure::{Axis, Figure, Panel, line};
+use crate::leaky_hockey_stick::Failure;
+use crate::leaky_hockey_stick::comparison::{Mean, Settings, draw_seed, stream};
+use crate::leaky_hockey_stick::table_2::{fingerprint, standardized};
+use crate::leaky_hockey_stick::trials::{self, Key};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    settings: Settings,
+    /// Folder with the data sets as NAME.csv.gz
+    #[arg(long)]
+    data_dir: PathBuf,
+}
+
+const LAMBDA: f64 = 0.01;
+const TEST_SHARE: f64 = 1.0 / 3.0;
+const SHARES: [f64; 5] = [0.0, 0.02, 0.05, 0.1, 0.2];
+/// How much farther out an outlier is.
+const FACTOR: f64 = 20.0;
+const FILES: [&str; 2] = ["banknote", "australian"];
+/// Samples of the mixture.
+const SIMULATED: usize = 600;
+
+/// The learners, in the order of the columns: a name, the loss, and the robust learner if it is one.
+/// The hinge without one is the support vector machine.
+const LEARNERS: [(&str, &str, Option<&str>); 8] = [
+    ("hinge", "hinge", None),
+    ("logistic", "logistic", None),
+    ("LHS", "lhs", None),
+    ("margin pursuit", "margin-pursuit:gamma=1,scale=1", None),
+    ("Catoni", "hinge", Some("catoni:alpha=1")),
+    ("median of means", "hinge", Some("median-of-means")),
+    ("margin distribution", "hinge", Some("margin-distribution:mean=1,variance=1")),
+    ("Garg-Roth", "garg-roth:alpha=1,beta=0.4", Some("garg-roth:restarts=5")),
+];
+
+/// How samples are spoilt.
+#[derive(Clone, Copy)]
+enum Spoiling {
+    /// The label is the other one.
+    Flip,
+    /// The features are multiplied by minus [`FACTOR`]: far out on the wrong side.
+    Outlier,
+}
+
+impl Spoiling {
+    const BOTH: [Spoiling; 2] = [Spoiling::Flip, Spoiling::Outlier];
+
+    fn name(self) -> &'static str {
+        match self {
+            Spoiling::Flip => "flipped labels",
+            Spoiling::Outlier => "outliers",
+        }
+    }
+
+    /// The data with the first samples of the order spoilt.
+    fn apply(self, data: &Dataset, order: &[usize], share: f64) -> Result<Dataset, Failure> {
+        let count = (share * data.rows() as f64).round() as usize;
+        let mut spoilt = vec![false; data.rows()];
+        order[..count].iter().for_each(|&i| spoilt[i] = true);
+        Ok(match self {
+            Spoiling::Flip => {
+                let signs = data.labels().signs().iter().zip(&spoilt);
+                let signs = signs.map(|(y, &wrong)| if wrong { -y } else { *y }).collect();
+                Dataset::new(data.design().clone(), Labels::from_signs(signs)?)?
+            }
+            Spoiling::Outlier => {
+                let moved = |(x, &wrong): (Sample<'_>, &bool)| {
+                    let mut row = vec![0.0; data.columns()];
+                    x.add_to(if wrong { -FACTOR } else { 1.0 }, &mut row);
+                    row
+                };
+                let rows: Vec<Vec<f64>> = data.design().samples().zip(&spoilt).map(moved).collect();
+                Dataset::new(Design::from_rows(&rows)?, data.labels().clone())?
+            }
+        })
+    }
+}
+
+/// Samples under a kind of spoiling at a share.
+struct Row {
+    data: usize,
+    spoiling: Spoiling,
+    share: f64,
+}
+
+impl Row {
+    fn key(&self) -> String {
+        format!("{}-{}-{}", name(self.data), self.spoiling.name().replace(' ', "-"), self.share)
+    }
+}
+
+/// Of a data set: those of the files, after the simulated one.
+fn name(data: usize) -> &'static str {
+    if data == 0 { "mixture" } else { FILES[data - 1] }
+}
+
+fn rows() -> Vec<Row> {
+    let of = |data| {
+        Spoiling::BOTH.into_iter().flat_map(move |spoiling| {
+            SHARES.into_iter().map(move |share| Row { data, spoiling, share })
+        })
+    };
+    (0..=FILES.len()).flat_map(of).collect()
+}
+
+/// The test error of every learner.
+#[derive(Clone)]
+struct Errors(Vec<f64>);
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cells: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        f.write_str(&cells.join(" "))
+    }
+}
+
+impl FromStr for Errors {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |cell: &str| cell.parse().map_err(|_| format!("'{cell}' is not a number"));
+        let errors: Vec<f64> = text.split(' ').map(number).collect::<Result<_, _>>()?;
+        match errors.len() == LEARNERS.len() {
+            true => Ok(Errors(errors)),
+            false => Err(format!("{} errors for {} learners", errors.len(), LEARNERS.len())),
+        }
+    }
+}
+
+/// Computes the errors and writes them as CSV, Markdown and SVG.
+pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Failure> {
+    let read = |file: &&str| {
+        read::dataset(&data_dir.join(format!("{file}.csv.gz")), &ReadOptions::default())
+    };
+    let files: Vec<Dataset> = FILES.iter().map(read).collect::<Result<_, _>>()?;
+    let rows: Vec<Row> = rows().into_iter().filter(|row| settings.takes(&row.key())).collect();
+    if rows.is_empty() {
+        return Err(format!("robust-outliers: no row begins with {:?}", settings.only).into());
+    }
+    std::fs::create_dir_all(&settings.out)?;
+    let count = settings.trials();
+    let keys: Vec<Key> =
+        rows.iter().flat_map(|row| (0..count).map(move |number| (row.key(), number))).collect();
+    let arguments = format!(
+        "robust-outliers seed={} data={:016x} lambda={LAMBDA} factor={FACTOR} n={SIMULATED} {LEARNERS:?}",
+        settings.seed,
+        fingerprint(files.iter())
+    );
+    let path = |ending: &str| settings.out.join(format!("robust-outliers.{ending}"));
+    let errors = trials::run(&path("journal"), &arguments, &keys, settings.threads, |key| {
+        let row = rows.iter().find(|row| row.key() == key.0).ok_or("a row of no table")?;
+        // The same samples for every share and both kinds of spoiling.
+        let mut random = stream(settings.seed, row.data as u32, key.1);
+        let data = match row.data {
+            0 => GaussianMixture::example(Example::One, draw_seed(&mut random))?
+                .sample(SIMULATED, draw_seed(&mut random))?,
+            at => files[at - 1].clone(),
+        };
+        errors(row, &data, &mut random)
+    })?;
+    let means: Vec<Vec<Mean>> = errors
+        .chunks_exact(count)
+        .map(|trials| {
+            let of = |k: usize| Mean::of(trials.iter().map(move |errors| errors.0[k]));
+            (0..LEARNERS.len()).map(of).collect()
+        })
+        .collect();
+    for (ending, text) in [("csv", csv(&rows, &means)), ("md", markdown(settings, &rows, &means))] {
+        write_atomically(&path(ending), |out| out.write_all(text.as_bytes()))?;
+        println!("{}", path(ending).display());
+    }
+    picture(&rows, &means).write(&settings.out).map_err(|error| error.to_string().into())
+}
+
+/// One trial.
+fn errors(row: &Row, data: &Dataset, random: &mut ChaCha8Rng) -> Result<Errors, Failure> {
+    let (train, test) = hold_out(data.labels(), TEST_SHARE, draw_seed(random))?;
+    let (train, test) = standardized(data.select(&train), data.select(&test))?;
+    let mut order: Vec<usize> = (0..train.rows()).collect();
+    order.shuffle(random);
+    let train = row.spoiling.apply(&train, &order, row.share)?;
+    let seed = random.next_u32();
+    let error = |learner: &(&str, &str, Option<&str>)| {
+        let scores = scores(learner, &train, &test, seed)?;
+        Ok::<_, Failure>(error_rate(&scores, test.labels().signs(), None)?.rate)
+    };
+    Ok(Errors(LEARNERS.iter().map(error).collect::<Result<_, _>>()?))
+}
+
+/// The scores of the test samples.
+fn scores(
+    (_, loss, robust): &(&str, &str, Option<&str>),
+    train: &Dataset,
+    test: &Dataset,
+    seed: u32,
+) -> Result<Vec<f64>, Failure> {
+    let lambda = Lambda::new(LAMBDA)?;
+    let options = Options::default();
+    if (*loss, robust) == ("hinge", &None) {
+        let gram = Gram::new(&Linear, train.design())?;
+        let machine =
+            svm::fit(gram.matrix(), train.labels().signs(), None, true, lambda, &options)?;
+        let mut coef = vec![0.0; train.columns()];
+        train.design().multiply_transposed(&machine.coef, &mut coef);
+        let mut scores = vec![0.0; test.rows()];
+        test.design().multiply(&coef, &mut scores);
+        scores.iter_mut().for_each(|score| *score += machine.intercept);
+        return Ok(scores);
+    }
+    let loss = LossRegistry::standard().parse(loss)?;
+    let fit = match robust {
+        None => fit(&Objective::of(&*loss, train)?, lambda, &options)?,
+        Some(text) => {
+            let blocks = train.rows() / 3;
+            let text = match *text {
+                "median-of-means" => format!("{text}:blocks={blocks},seed={seed}"),
+                other => format!("{other},seed={seed}"),
+            };
+            let learner: Learner = text.parse()?;
+            if loss.name() == "hinge" {
+                learner.fit(&Objective::of(&Hinge, train)?, lambda, &options)?
+            } else {
+                learner.fit(&Objective::of(&*loss, train)?, lambda, &options)?
+            }
+        }
+    };
+    Ok(fit.decision_function(test.design()))
+}
+
+fn csv(rows: &[Row], means: &[Vec<Mean>]) -> String {
+    let mut text = String::from("data,spoilt,share,learner,mean_error,standard_error\n");
+    for (row, means) in rows.iter().zip(means) {
+        for ((learner, ..), Mean { mean, standard_error }) in LEARNERS.iter().zip(means) {
+            let (data, kind, share) = (name(row.data), row.spoiling.name(), row.share);
+            text += &format!("{data},{kind},{share},{learner},{mean},{standard_error}\n");
+        }
+    }
+    text
+}
+
+fn markdown(settings: &Settings, rows: &[Row], means: &[Vec<Mean>]) -> String {
+    let mut text = format!(
+        "# robust-outliers\n\nTest errors in percent (standard errors), {} trials, seed {}. Two thirds \
+         of the samples are for training, features standardised by them; then a share of these is \
+         spoilt: labels flipped, or features multiplied by -{FACTOR}. Test samples stay sound. Lambda is \
+         {LAMBDA} for all. The mixture is example 1 of Kwon and Zou, {SIMULATED} samples, with new \
+         centres every trial; the median of means has a third as many blocks as samples.\n\n| data | spoilt | share |",
+        settings.trials(),
+        settings.seed
+    );
+    for (learner, ..) in LEARNERS {
+        text += &format!(" {learner} |");
+    }
+    text += &format!("\n| --- | --- | --: |{}\n", " --: |".repeat(LEARNERS.len()));
+    for (row, means) in rows.iter().zip(means) {
+        let share = 100.0 * row.share;
+        text += &format!("| {} | {} | {share} % |", name(row.data), row.spoiling.name());
+        for mean in means {
+            text += &format!(" {mean} |");
+        }
+        text += "\n";
+    }
+    text
+}
+
+/// One panel for the outliers of each data set.
+fn picture(rows: &[Row], means: &[Vec<Mean>]) -> Figure {
+    let panel = |data: usize| {
+        let of_data = || {
+            let pairs = rows.iter().zip(means);
+            pairs.filter(move |(row, _)| {
+                row.data == data && matches!(row.spoiling, Spoiling::Outlier)
+            })
+        };
+        let series = |(k, (learner, ..)): (usize, &(&str, &str, Option<&str>))| {
+            let points = of_data().map(|(row, means)| (100.0 * row.share, means[k].mean)).collect();
+            line(*learner, points)
+        };
+        (of_data().count() > 1).then(|| Panel {
+            key: name(data),
+            title: format!("Outliers in {}", name(data)),
+            x: Axis { label: "outliers, percent", range: (0.0, 20.0) },
+            y: Axis { label: "test error, percent", range: (0.0, 60.0) },
+            series: LEARNERS.iter().enumerate().map(series).collect(),
+        })
+    };
+    Figure { name: "robust-outliers-curves", panels: (0..=FILES.len()).filter_map(panel).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_the_samples_are_spoilt() {
+        let mixture = GaussianMixture::example(Example::One, 1).expect("valid");
+        let data = mixture.sample(50, 2).expect("samples");
+        let order: Vec<usize> = (0..50).rev().collect();
+        let flipped = Spoiling::Flip.apply(&data, &order, 0.1).expect("two classes");
+        let pairs = data.labels().signs().iter().zip(flipped.labels().signs());
+        let wrong: Vec<usize> =
+            pairs.enumerate().filter(|(_, (a, b))| a != b).map(|(i, _)| i).collect();
+        assert_eq!(wrong, [45, 46, 47, 48, 49]);
+        let moved = Spoiling::Outlier.apply(&data, &order, 0.1).expect("finite");
+        for (i, (x, z)) in data.design().samples().zip(moved.design().samples()).enumerate() {
+            let ratio = if i < 45 { 1.0 } else { FACTOR * FACTOR };
+            assert!((z.squared_norm() / x.squared_norm() / ratio - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_robust_learners_stand_outliers_that_ruin_the_hinge() {
+        let row = Row { data: 1, spoiling: Spoiling::Outlier, share: 0.1 };
+        let centres = |sign: f64| vec![vec![2.0 * sign, 0.0]];
+        let mixture = GaussianMixture::with_centres(centres(1.0), centres(-1.0), 1.0);
+        let data = mixture.expect("valid").sample(300, 3).expect("samples");
+        let errors = errors(&row, &data, &mut stream(1, 1, 1)).expect("errors");
+        let (hinge, catoni, median) = (errors.0[0], errors.0[4], errors.0[5]);
+        assert!(hinge > 0.3 && catoni < 0.08 && median < 0.08, "{errors}");
+        let read: Errors = errors.to_string().parse().expect("the same");
+        assert_eq!(read.0, errors.0);
+    }
+}
