@@ -22,39 +22,50 @@ struct Node([f64; CHILDREN]);
 impl Node {
     const EMPTY: Node = Node([0.0; CHILDREN]);
 
-    /// Running sums, first to last: the last one is what the parent stores.
+    /// Sums of the children whose numbers agree in the last two bits, and of those that agree in the
+    /// last: a binary tree within the node whose additions go lane by lane.
     #[inline(always)]
-    fn running_sums(&self) -> [f64; CHILDREN] {
-        let mut sums = self.0;
-        for k in 1..CHILDREN {
-            sums[k] += sums[k - 1];
-        }
-        sums
+    fn sums(children: &[f64; CHILDREN]) -> ([f64; 4], [f64; 2]) {
+        let [a, b, c, d, e, f, g, h] = *children;
+        let quarters = [a + e, b + f, c + g, d + h];
+        (quarters, [quarters[0] + quarters[2], quarters[1] + quarters[3]])
     }
 
     #[inline(always)]
     fn total(&self) -> f64 {
-        self.running_sums()[CHILDREN - 1]
+        let (_, halves) = Self::sums(&self.0);
+        halves[0] + halves[1]
     }
 
-    /// The child that a point of [0, total) falls on, and where on it. A child of weight 0 adds
-    /// nothing to the running sums, so that no point falls on it.
+    /// Replaces a child; the new total. All children are read before one is written, because to
+    /// read what was just written stalls.
+    #[inline(always)]
+    fn replace(&mut self, child: usize, value: f64) -> f64 {
+        let children = std::array::from_fn(|k| if k == child { value } else { self.0[k] });
+        let (_, halves) = Self::sums(&children);
+        self.0[child] = value;
+        halves[0] + halves[1]
+    }
+
+    /// The child that a point of [0, total) falls on, and where on it; never one of weight 0, wherever
+    /// rounding puts the point, as long as there is another.
     #[inline(always)]
     fn child_at(&self, point: f64) -> (usize, f64) {
-        let sums = self.running_sums();
-        let child = sums.iter().filter(|&&sum| sum <= point).count();
-        match child {
-            0 => (0, point),
-            CHILDREN => self.last_child(),
-            _ => (child, point - sums[child - 1]),
-        }
+        let (quarters, halves) = Self::sums(&self.0);
+        let (bit_0, point) = Self::side(point, halves);
+        let [a, b, c, d] = quarters;
+        let (bit_1, point) = Self::side(point, [[a, c], [b, d]][bit_0]);
+        let low = bit_0 + 2 * bit_1;
+        let (bit_2, point) = Self::side(point, [self.0[low], self.0[low + 4]]);
+        (low + 4 * bit_2, point)
     }
 
-    /// The end of the last child of positive weight: a point can be rounded up to the total.
-    #[cold]
-    fn last_child(&self) -> (usize, f64) {
-        let child = self.0.iter().rposition(|&weight| weight > 0.0).unwrap_or(0);
-        (child, self.0[child].next_down())
+    /// The second of two weights where the point is beyond the first; never one that is 0, of two that
+    /// are not both.
+    #[inline(always)]
+    fn side(point: f64, [first, second]: [f64; 2]) -> (usize, f64) {
+        let beyond = usize::from((point >= first) & (second > 0.0));
+        (beyond, [point, point - first][beyond])
     }
 }
 
@@ -146,7 +157,7 @@ impl SampleTree {
         self.aside.clear();
         self.levels[0].fill(Node::EMPTY);
         for (at, weight) in weights {
-            self.put(at, Some(weight));
+            *self.leaf_mut(at) = self.relative(at, Some(weight));
         }
         self.sum_all();
         true
@@ -178,7 +189,11 @@ impl SampleTree {
     /// A weight's number, with its [`probability`](Self::probability).
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&self, random: &mut R) -> usize {
-        let mut point = random.random::<f64>() * self.total();
+        self.leaf_at(random.random::<f64>() * self.total())
+    }
+
+    #[inline]
+    fn leaf_at(&self, mut point: f64) -> usize {
         let mut at = 0;
         for level in self.levels.iter().rev() {
             let (child, rest) = level[at].child_at(point);
@@ -206,9 +221,7 @@ impl SampleTree {
         if !(power_of_two(-MOST_EXPONENT)..power_of_two(MOST_EXPONENT)).contains(&product) {
             return self.multiply_at_limits(at, factor);
         }
-        *self.leaf_mut(at) = product;
-        self.sum_ancestors(at);
-        if self.total() < power_of_two(LEAST_TOTAL_EXPONENT) {
+        if self.write(at, product) < power_of_two(LEAST_TOTAL_EXPONENT) {
             self.rescale();
         }
         Ok(())
@@ -227,11 +240,10 @@ impl SampleTree {
             self.fill(weights);
             return Ok(());
         }
-        self.put(at, after);
-        self.sum_ancestors(at);
-        if self.total() < power_of_two(LEAST_TOTAL_EXPONENT) && !self.rescale() {
-            self.put(at, before);
-            self.sum_ancestors(at);
+        let leaf = self.relative(at, after);
+        if self.write(at, leaf) < power_of_two(LEAST_TOTAL_EXPONENT) && !self.rescale() {
+            let leaf = self.relative(at, before);
+            self.write(at, leaf);
             return Err(Error::NoPositiveWeight);
         }
         Ok(())
@@ -255,18 +267,17 @@ impl SampleTree {
         }
     }
 
-    /// Writes a leaf, or keeps its weight aside. The sums are then to be brought up to date.
-    fn put(&mut self, at: usize, weight: Option<Scaled>) {
+    /// A weight relative to the common exponent: 0 of one that is too small, which is then kept aside.
+    fn relative(&mut self, at: usize, weight: Option<Scaled>) -> f64 {
         self.aside.remove(&at);
-        let shifted = weight.map(|weight| weight.shifted(-self.exponent));
-        *self.leaf_mut(at) = match shifted {
-            None => 0.0,
-            Some(leaf) if leaf.exponent() < -MOST_EXPONENT => {
-                self.aside.extend(weight.map(|weight| (at, weight)));
-                0.0
-            }
-            Some(leaf) => leaf.value(),
-        };
+        let Some(weight) = weight else { return 0.0 };
+        let leaf = weight.shifted(-self.exponent);
+        if leaf.exponent() < -MOST_EXPONENT {
+            self.aside.insert(at, weight);
+            0.0
+        } else {
+            leaf.value()
+        }
     }
 
     fn leaf(&self, at: usize) -> f64 {
@@ -282,13 +293,14 @@ impl SampleTree {
         self.levels[self.levels.len() - 1][0].total()
     }
 
+    /// Writes a leaf and sums up its ancestors; the new total.
     #[inline]
-    fn sum_ancestors(&mut self, at: usize) {
-        let mut node = at / CHILDREN;
-        for level in 1..self.levels.len() {
-            self.sum_up(level, node);
-            node /= CHILDREN;
+    fn write(&mut self, mut at: usize, mut value: f64) -> f64 {
+        for level in &mut self.levels {
+            value = level[at / CHILDREN].replace(at % CHILDREN, value);
+            at /= CHILDREN;
         }
+        value
     }
 
     /// Brings the entry of `node` of the level below up to date.
@@ -398,35 +410,37 @@ mod tests {
         }
 
         #[test]
-        fn a_point_falls_on_the_weight_that_covers_it(
-            weights in prop::collection::vec(prop_oneof![Just(0u32), 1u32..1000], 1..600),
-            share in 0.0..1.0f64,
+        fn every_weight_is_found_in_as_many_points_as_it_has(
+            weights in prop::collection::vec(prop_oneof![Just(0u32), 1u32..8], 1..300),
         ) {
-            prop_assume!(weights.iter().any(|&w| w > 0));
-            // Integers have exact sums, and so has a point halfway between two of them.
             let total: u32 = weights.iter().sum();
-            let point = (share * f64::from(total)).floor() + 0.5;
-            let weights_f64: Vec<f64> = weights.iter().map(|&w| f64::from(w)).collect();
-            let mut tree = SampleTree::new(&weights_f64).unwrap();
-            let scale = tree.total() / f64::from(total);
-            let (mut at, mut rest) = (0, point * scale);
-            for level in tree.levels.iter().rev() {
-                let (child, within) = level[at].child_at(rest);
-                (at, rest) = (at * CHILDREN + child, within);
+            prop_assume!(total > 0);
+            let of = |weights: &[u32]| weights.iter().map(|&w| f64::from(w)).collect::<Vec<_>>();
+            let tree = SampleTree::new(&of(&weights)).unwrap();
+            // Integers have exact sums, and so has a point halfway between two of them.
+            let unit = tree.total() / f64::from(total);
+            let mut found = vec![0; weights.len()];
+            (0..total).for_each(|k| found[tree.leaf_at((f64::from(k) + 0.5) * unit)] += 1);
+            prop_assert_eq!(&found, &weights);
+            // Points that rounding put at or beyond the end fall on some weight all the same.
+            for point in [tree.total(), 2.0 * tree.total()] {
+                prop_assert!(weights[tree.leaf_at(point)] > 0);
             }
-            let before: u32 = weights[..at].iter().sum();
-            prop_assert!(f64::from(before) < point && point < f64::from(before + weights[at]));
-            // Beyond the end it is the last positive weight.
-            let mut end = 0;
-            for level in tree.levels.iter().rev() {
-                end = end * CHILDREN + level[end].child_at(tree.total()).0;
-            }
-            prop_assert_eq!(end, weights.iter().rposition(|&w| w > 0).unwrap());
-            // A weight that becomes 0 stays so.
-            if weights.iter().filter(|&&w| w > 0).count() > 1 {
-                tree.multiply(at, 0.0).unwrap();
-                tree.multiply(at, 5.0).unwrap();
-                prop_assert_eq!(tree.probability(at), 0.0);
+        }
+
+        #[test]
+        fn a_weight_that_became_0_stays_so(
+            weights in prop::collection::vec(0.5..2.0f64, 2..40), at in 0usize..40, exponent in -700i32..700,
+        ) {
+            let at = at % weights.len();
+            let mut tree = SampleTree::new(&weights).unwrap();
+            tree.multiply(at, 2f64.powi(exponent)).unwrap();
+            tree.multiply(at, 0.0).unwrap();
+            tree.multiply(at, 5.0).unwrap();
+            let rest: f64 = weights.iter().sum::<f64>() - weights[at];
+            for (other, weight) in weights.iter().enumerate() {
+                let expected = if other == at { 0.0 } else { weight / rest };
+                prop_assert!((tree.probability(other) - expected).abs() < 1e-14);
             }
         }
     }
