@@ -6,7 +6,7 @@ mod geometry;
 pub(crate) mod table_1;
 pub(crate) mod table_2;
 pub(crate) mod timing;
-mod trials;
+pub(crate) mod trials;
 mod tuning;
 
 use std::error::Error;

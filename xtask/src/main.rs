@@ -2,6 +2,7 @@
 
 mod compare;
 mod figure;
+mod focused;
 mod leaky_hockey_stick;
 mod margin_pursuit;
 mod msrv;
@@ -66,6 +67,16 @@ enum Experiment {
     LhsTable2(leaky_hockey_stick::table_2::Arguments),
     /// Times along the number of samples
     LhsTiming(leaky_hockey_stick::timing::Arguments),
+    /// Rounds to zero error of focused online learning and of SGD
+    FolGap(focused::Settings),
+    /// Effort until a classifier is right on all samples of separable data
+    FolSeparable(focused::DataSettings),
+    /// Errors on typical and on rare samples
+    FolRare(focused::Settings),
+    /// Outliers, with slack and sub-sampling
+    FolOutliers(focused::Settings),
+    /// A multilayer perceptron on MNIST with few fives
+    FolDeep(focused::DataSettings),
 }
 
 #[derive(Args)]
@@ -105,6 +116,21 @@ impl Experiment {
             }
             Experiment::LhsTiming(arguments) => {
                 timing::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolGap(settings) => {
+                focused::gap::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolSeparable(settings) => {
+                focused::separable::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolRare(settings) => {
+                focused::rare::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolOutliers(settings) => {
+                focused::outliers::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolDeep(settings) => {
+                focused::deep::run(settings).map_err(leaky_hockey_stick::here)
             }
         }
     }
