@@ -105,11 +105,16 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     };
     let product: Points =
         grid.iter().zip(&medians).map(|(p, m)| (1.0 / (p.0 * p.1), m[1])).collect();
-    page += "\nSlopes of the logarithm of the rounds, by least squares; theory says 1 for all of them:\n\n\
+    page += "\nSlopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, \
+             for FOL but for logarithms of m. The two lines for one of alpha and epsilon are at the ends of the \
+             grid where the other term is the smaller one:\n\n\
              | rounds | in | over | slope |\n| --- | --- | --- | --: |\n";
+    let sum: Points =
+        grid.iter().zip(&medians).map(|(p, m)| (1.0 / p.0 + 1.0 / p.1, m[0])).collect();
     let (first, last) = (ALPHAS[0], EPSILONS[0]);
     for (name, of, over, points) in [
         ("SGD", "1/(alpha epsilon)", "the grid".to_owned(), product),
+        ("FOL", "1/epsilon + 1/alpha", "the grid".to_owned(), sum),
         ("FOL", "1/epsilon", format!("alpha = {first}"), in_epsilon(first, 0)),
         ("FOL", "1/alpha", format!("epsilon = {last}, alpha <= 0.001"), in_alpha(last, 0, 999.0)),
     ] {

@@ -5,11 +5,12 @@ use margins::data::{Dataset, Labels};
 use margins::optim::online::Perceptron;
 use rand::RngExt;
 
-use super::rare::{OUTPUTS, ROUNDS, TYPICAL, draw, tests};
+use super::rare::{OUTPUTS, TYPICAL, draw, tests};
 use super::{Settings, error, focused, generator, percent, played, uniform};
 use crate::figure::{Axis, Figure, Panel, line};
 use crate::leaky_hockey_stick::Failure;
 
+const ROUNDS: u64 = 100_000;
 const RARE: usize = 200;
 const OUTLIERS: [usize; 4] = [0, 2, 5, 10];
 

@@ -1,7 +1,7 @@
 //! Typical and rare samples (section 3.2 of the paper): the error on each part against the number of
 //! rare samples to learn from.
 
-use margins::boost::Combination;
+use margins::boost::Ensemble;
 use margins::data::Dataset;
 use margins::losses::Logistic;
 use margins::optim::online::{LinearClassifier, Perceptron};
@@ -17,15 +17,17 @@ pub(super) const TYPICAL: usize = 2000;
 const RARE: [usize; 6] = [1, 2, 5, 10, 20, 50];
 const TEST: usize = 2000;
 const FEATURES: usize = 20;
-pub(super) const ROUNDS: u64 = 100_000;
+/// Ten passes.
+const ROUNDS: u64 = 20_000;
 pub(super) const OUTPUTS: usize = 100;
 const LAMBDA: f64 = 1e-4;
 
-/// A typical sample is `y (1, 0, noise)`, a rare one `y (-1/2, 1, noise)`: the feature that decides
-/// typical samples is wrong on rare ones. Noise has standard deviation 0.1.
+/// A typical sample is `y (1, 0, noise)`, a rare one `y (-1/2, 1/10, noise)`: the feature that decides
+/// typical samples is wrong on rare ones, and the one that is right is small. Noise has standard deviation
+/// 0.02.
 fn row(y: f64, rare: bool, random: &mut ChaCha8Rng) -> Vec<f64> {
-    let mut x: Vec<f64> = (0..FEATURES).map(|_| 0.1 * normal(random)).collect();
-    (x[0], x[1]) = if rare { (-0.5 * y, y) } else { (y, 0.0) };
+    let mut x: Vec<f64> = (0..FEATURES).map(|_| 0.02 * normal(random)).collect();
+    (x[0], x[1]) = if rare { (-0.5 * y, 0.1 * y) } else { (y, 0.0) };
     x
 }
 
@@ -61,13 +63,12 @@ fn trial(rare: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     let learner = || Perceptron::new(FEATURES);
     let game = played(focused(&train)?, learner(), &train, (ROUNDS, OUTPUTS), seed)?;
     let sgd = played(uniform(&train)?, learner(), &train, (ROUNDS, OUTPUTS), seed)?;
-    let mean = |ensemble: &margins::boost::Ensemble<LinearClassifier>| {
+    let mean = |ensemble: &Ensemble<LinearClassifier>| {
         ensemble.mean_classifier().ok_or("an ensemble without members")
     };
     let objective = Objective::of(&Logistic, &train)?;
     let fit = fit(&objective, Lambda::new(LAMBDA)?, &Options::default())?;
     let logistic = LinearClassifier { intercept: fit.intercept, coef: fit.coef };
-    debug_assert_eq!(game.ensemble().combination(), Combination::Majority);
     let mut numbers = Vec::new();
     numbers.extend(tests.iter().map(|test| error(game.ensemble(), test)));
     for classifier in [mean(game.ensemble())?, mean(sgd.ensemble())?, logistic] {
@@ -81,8 +82,8 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     let results = settings.run("fol-rare", &rows, |row, seed| trial(row.parse()?, seed))?;
     let mut page = format!(
         "# fol-rare\n\nMade by\n\n    cargo xtask experiment fol-rare --trials {} --seed {}\n\n{TYPICAL} typical \
-         samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1, noise)` of {FEATURES} features, noise of \
-         standard deviation 0.1; errors in percent on {TEST} new samples of each kind, with standard \
+         samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, noise)` of {FEATURES} features, noise of \
+         standard deviation 0.02; errors in percent on {TEST} new samples of each kind, with standard \
          errors over {} trials. FOL and SGD: the perceptron, {ROUNDS} rounds, {OUTPUTS} outputs. Logistic \
          regression minimises the average loss with lambda = {LAMBDA}, certified.\n\n| rare samples |",
         settings.trials, settings.seed, settings.trials

@@ -52,7 +52,7 @@ fn cubic(data: &Dataset) -> Result<Dataset, Failure> {
         row
     };
     let rows: Vec<Vec<f64>> = scaled.samples().map(expand).collect();
-    Ok(data.clone().with_design(Design::from_rows(&rows)?)?)
+    Ok(Dataset::new(Design::from_rows(&rows)?, data.labels().clone())?)
 }
 
 /// 2000 normal samples of 20 features, none nearer than 0.05 to a random hyperplane.
