@@ -73,10 +73,12 @@ impl FromStr for Numbers {
 }
 
 impl Settings {
-    /// All trials of every row; the results of a row together.
+    /// All trials of every row; the results of a row together. The protocol is what they depend on
+    /// beside the seed.
     fn run(
         &self,
         name: &str,
+        protocol: &str,
         rows: &[String],
         trial: impl Fn(&str, u64) -> Result<Vec<f64>, Failure> + Sync,
     ) -> Result<Vec<Vec<Numbers>>, Failure> {
@@ -86,7 +88,7 @@ impl Settings {
             .flat_map(|row| (0..self.trials as usize).map(move |trial| (row.clone(), trial)))
             .collect();
         let journal = self.out.join(format!("{name}.journal"));
-        let arguments = format!("{name} seed={}", self.seed);
+        let arguments = format!("{name} seed={} {protocol}", self.seed);
         let results = trials::run(&journal, &arguments, &keys, self.threads, |(row, number)| {
             // Every trial has a seed of its own, the same for all rows.
             let seed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(*number as u64);

@@ -50,19 +50,24 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
     let test = read(data_dir, "mnist5_test.svm.gz", Some(PIXELS))?;
     let tests = [test.select(&class(&test, 1.0)), test.select(&class(&test, -1.0))];
     let rows: Vec<String> = FIVES.iter().map(usize::to_string).collect();
-    let trials = settings.run("fol-deep", &rows, |row, seed| {
-        let mut random = generator(seed, 1);
-        let mut taken = Vec::new();
-        for (sign, count) in [(1.0, row.parse()?), (-1.0, OTHERS)] {
-            let mut rows = class(&all, sign);
-            rows.shuffle(&mut random);
-            taken.extend_from_slice(&rows[..count]);
-        }
-        let train = all.select(&taken);
-        let mut numbers = results(focused(&train)?, &train, &tests, seed)?;
-        numbers.extend(results(uniform(&train)?, &train, &tests, seed)?);
-        Ok(numbers)
-    })?;
+    let trials = settings.run(
+        "fol-deep",
+        &format!("others={OTHERS} hidden={HIDDEN} step={STEP} epochs={EPOCHS} outputs={OUTPUTS}"),
+        &rows,
+        |row, seed| {
+            let mut random = generator(seed, 1);
+            let mut taken = Vec::new();
+            for (sign, count) in [(1.0, row.parse()?), (-1.0, OTHERS)] {
+                let mut rows = class(&all, sign);
+                rows.shuffle(&mut random);
+                taken.extend_from_slice(&rows[..count]);
+            }
+            let train = all.select(&taken);
+            let mut numbers = results(focused(&train)?, &train, &tests, seed)?;
+            numbers.extend(results(uniform(&train)?, &train, &tests, seed)?);
+            Ok(numbers)
+        },
+    )?;
     let mut page = format!(
         "# fol-deep\n\nMade by\n\n    cargo xtask experiment fol-deep --data-dir DIR --trials {} --seed {}\n\nMNIST, 5 \
          against the rest: {OTHERS} other digits and a few fives to learn from, {} fives and {} others to test with. \

@@ -67,7 +67,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         .flat_map(|epsilon| ALPHAS.into_iter().map(move |alpha| (alpha, epsilon)))
         .collect();
     let rows: Vec<String> = grid.iter().map(|&(alpha, epsilon)| key(alpha, epsilon)).collect();
-    let results = settings.run("fol-gap", &rows, |row, seed| {
+    let results = settings.run("fol-gap", &format!("delta={DELTA}"), &rows, |row, seed| {
         let at = rows.iter().position(|other| other == row).ok_or("an unknown row")?;
         let data = draw(grid[at].0, grid[at].1, seed)?;
         let sgd = rounds(uniform(&data)?, &data, seed)?;

@@ -68,7 +68,12 @@ fn trial(outliers: usize, seed: u64) -> Result<Vec<f64>, Failure> {
 
 pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     let rows: Vec<String> = OUTLIERS.iter().map(usize::to_string).collect();
-    let results = settings.run("fol-outliers", &rows, |row, seed| trial(row.parse()?, seed))?;
+    let results = settings.run(
+        "fol-outliers",
+        &format!("rounds={ROUNDS} outputs={OUTPUTS} rare={RARE}"),
+        &rows,
+        |row, seed| trial(row.parse()?, seed),
+    )?;
     let mut page = format!(
         "# fol-outliers\n\nMade by\n\n    cargo xtask experiment fol-outliers --trials {} --seed {}\n\nThe samples of \
          fol-rare, {TYPICAL} typical and {RARE} rare ones, some typical ones with the wrong label; errors in percent \
@@ -95,7 +100,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         }
     }
     page += "\n![errors](fol-outliers.svg)\n";
-    let panel = |key, title: &str, part: usize| {
+    let panel = |key, title: &str, part: usize, range| {
         let series = METHODS.iter().enumerate().map(|(k, name)| {
             let of = |(row, trials): (&usize, &Vec<super::Numbers>)| {
                 let sum: f64 = trials.iter().map(|trial| trial.0[2 * k + part]).sum();
@@ -107,10 +112,13 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
             key,
             title: title.to_owned(),
             x: Axis { label: "outliers", range: (-0.5, 10.5) },
-            y: Axis { label: "error, %", range: (-1.0, 50.0) },
+            y: Axis { label: "error, %", range },
             series: series.collect(),
         }
     };
-    let panels = vec![panel("typical", "Typical samples", 0), panel("rare", "Rare samples", 1)];
+    let panels = vec![
+        panel("typical", "Typical samples", 0, (-0.1, 1.6)),
+        panel("rare", "Rare samples", 1, (-1.0, 16.0)),
+    ];
     settings.write(&page, &Figure { name: "fol-outliers", panels })
 }

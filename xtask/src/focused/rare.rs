@@ -55,7 +55,8 @@ pub(super) fn tests(seed: u64) -> Result<[Dataset; 2], Failure> {
     Ok([draw(TEST, 0, &mut random)?, draw(0, TEST, &mut random)?])
 }
 
-const METHODS: [&str; 4] = ["FOL majority", "FOL average", "SGD average", "logistic regression"];
+const METHODS: [&str; 5] =
+    ["FOL majority", "SGD majority", "FOL average", "SGD average", "logistic regression"];
 
 fn trial(rare: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     let train = draw(TYPICAL, rare, &mut generator(seed, 1))?;
@@ -70,7 +71,9 @@ fn trial(rare: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     let fit = fit(&objective, Lambda::new(LAMBDA)?, &Options::default())?;
     let logistic = LinearClassifier { intercept: fit.intercept, coef: fit.coef };
     let mut numbers = Vec::new();
-    numbers.extend(tests.iter().map(|test| error(game.ensemble(), test)));
+    for ensemble in [game.ensemble(), sgd.ensemble()] {
+        numbers.extend(tests.iter().map(|test| error(ensemble, test)));
+    }
     for classifier in [mean(game.ensemble())?, mean(sgd.ensemble())?, logistic] {
         numbers.extend(tests.iter().map(|test| error(&classifier, test)));
     }
@@ -79,7 +82,12 @@ fn trial(rare: usize, seed: u64) -> Result<Vec<f64>, Failure> {
 
 pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     let rows: Vec<String> = RARE.iter().map(usize::to_string).collect();
-    let results = settings.run("fol-rare", &rows, |row, seed| trial(row.parse()?, seed))?;
+    let results = settings.run(
+        "fol-rare",
+        &format!("rounds={ROUNDS} outputs={OUTPUTS} lambda={LAMBDA} decisive=0.1 noise=0.02"),
+        &rows,
+        |row, seed| trial(row.parse()?, seed),
+    )?;
     let mut page = format!(
         "# fol-rare\n\nMade by\n\n    cargo xtask experiment fol-rare --trials {} --seed {}\n\n{TYPICAL} typical \
          samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, noise)` of {FEATURES} features, noise of \

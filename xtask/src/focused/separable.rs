@@ -28,6 +28,8 @@ const METHODS: [&str; 6] = [
 
 /// Samples looked at, in passes over the data, at which a method is given up.
 const MOST_PASSES: u64 = 400;
+/// The same for the sublinear perceptron, whose every round also reads a feature of all samples.
+const MOST_SUBLINEAR_PASSES: u64 = 20;
 /// Passes between two looks at whether a classifier is right, which are not counted.
 const PASSES_A_LOOK: f64 = 0.25;
 const SIGMA: f64 = 1.0 / 7.0;
@@ -80,6 +82,7 @@ const GIVEN_UP: Effort = [f64::INFINITY; 2];
 fn effort(
     data: &Dataset,
     samples_a_step: f64,
+    most_passes: u64,
     mut step: impl FnMut() -> Result<(), Failure>,
     right: impl Fn() -> bool,
 ) -> Result<Effort, Failure> {
@@ -97,7 +100,7 @@ fn effort(
         if right() {
             return Ok([passes, seconds]);
         }
-        if passes >= MOST_PASSES as f64 {
+        if passes >= most_passes as f64 {
             return Ok(GIVEN_UP);
         }
     }
@@ -116,6 +119,7 @@ fn game<P: SamplePlayer, L: OnlineLearner>(
     effort(
         data,
         1.0,
+        MOST_PASSES,
         || Ok(game.borrow_mut().play().map(drop)?),
         || error(game.borrow().learner(), data) == 0.0,
     )
@@ -130,6 +134,7 @@ fn boosted<S: Scorer>(
     effort(
         data,
         samples_a_round,
+        MOST_PASSES,
         || Ok(boost.borrow_mut().round(&mut weak).map(drop)?),
         || boost.borrow().consistent(),
     )
@@ -177,13 +182,14 @@ fn trial(name: &str, data: &Dataset, seed: u64) -> Result<Vec<f64>, Failure> {
     };
     // A round is a pass of the learner and one for the weights.
     numbers.extend(boosted(data, 2.0 * m as f64, weak)?);
-    let rounds = MOST_PASSES * m as u64;
+    let rounds = MOST_SUBLINEAR_PASSES * m as u64;
     let sublinear =
         SublinearPerceptron::new(data.design(), data.labels(), rounds, random.random())?;
     let sublinear = std::cell::RefCell::new(sublinear);
     numbers.extend(effort(
         data,
         1.0,
+        MOST_SUBLINEAR_PASSES,
         || Ok(sublinear.borrow_mut().play().map(drop)?),
         || error(&sublinear.borrow().classifier(), data) == 0.0,
     )?);
@@ -202,15 +208,22 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         chess.with_design(chess_design)?,
     ];
     let rows = DATA.map(str::to_owned);
-    let results = settings.run("fol-separable", &rows, |row, seed| {
-        let at = DATA.iter().position(|name| *name == row).ok_or("an unknown data set")?;
-        trial(row, &sets[at], seed)
-    })?;
+    let results = settings.run(
+        "fol-separable",
+        &format!("passes={MOST_PASSES} sublinear={MOST_SUBLINEAR_PASSES} lambda={LAMBDA}"),
+        &rows,
+        |row, seed| {
+            let at = DATA.iter().position(|name| *name == row).ok_or("an unknown data set")?;
+            trial(row, &sets[at], seed)
+        },
+    )?;
     let mut page = format!(
         "# fol-separable\n\nMade by\n\n    cargo xtask experiment fol-separable --data-dir DIR --trials {} --threads {} --seed {}\n\n\
          Passes over the data (samples looked at, divided by m) and seconds until a classifier is right on every \
          sample; medians over {} trials, looked after every quarter of a pass and given up (-) after {MOST_PASSES} passes. FOL \
-         and SGD: the present classifier of the learner. For the machine (`lambda = {LAMBDA}`, \
+         and SGD: the present classifier of the learner. A round of the sublinear perceptron looks at one sample and \
+         at one feature of all of them, of which the passes count the former; it is given up after \
+         {MOST_SUBLINEAR_PASSES}. For the machine (`lambda = {LAMBDA}`, \
          gap 1e-3) a pass is as many kernel values as the matrix has, and data of more than {MOST_MACHINE_ROWS} rows are left out; \
          the chess data have a Gaussian kernel with sigma = 1/7, for which only the first two and the last take \
          part.\n\n| data | m x p |",
