@@ -2,6 +2,7 @@
 
 mod compare;
 mod figure;
+mod focused;
 mod leaky_hockey_stick;
 mod margin_pursuit;
 mod msrv;
@@ -69,6 +70,16 @@ enum Experiment {
     LhsTiming(leaky_hockey_stick::timing::Arguments),
     /// Robust learners on samples of which some are wrong
     RobustOutliers(robust_outliers::Arguments),
+    /// Rounds to zero error of focused online learning and of SGD
+    FolGap(focused::Settings),
+    /// Effort until a classifier is right on all samples of separable data
+    FolSeparable(focused::DataSettings),
+    /// Errors on typical and on rare samples
+    FolRare(focused::Settings),
+    /// Outliers, with slack and sub-sampling
+    FolOutliers(focused::Settings),
+    /// A multilayer perceptron on MNIST with few fives
+    FolDeep(focused::DataSettings),
 }
 
 #[derive(Args)]
@@ -111,6 +122,21 @@ impl Experiment {
             }
             Experiment::RobustOutliers(arguments) => {
                 robust_outliers::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolGap(settings) => {
+                focused::gap::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolSeparable(settings) => {
+                focused::separable::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolRare(settings) => {
+                focused::rare::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolOutliers(settings) => {
+                focused::outliers::run(settings).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::FolDeep(settings) => {
+                focused::deep::run(settings).map_err(leaky_hockey_stick::here)
             }
         }
     }

@@ -8,6 +8,7 @@
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
 //! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
+//! * [`boost`]: the maximal loss minimised by focused online learning, and its opponents.
 //! * [`Prepared`]: data made ready for linear, kernel or approximate classifiers alike.
 //! * [`Model`]: what a fit leaves behind, saved and loaded.
 //!
@@ -31,6 +32,7 @@ mod registry;
 mod rescaling;
 mod space;
 
+pub use margins_boost as boost;
 pub use margins_calibration as calibration;
 pub use margins_data as data;
 pub use margins_kernels as kernels;

@@ -1,9 +1,11 @@
 use margins_data::Sample;
+use serde::{Deserialize, Serialize};
 
 use super::Scorer;
 
 /// `f(x) = b + <w, x>`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LinearClassifier {
     /// `b`, 0 where there is none.
     pub intercept: f64,

@@ -1,0 +1,97 @@
+use thiserror::Error;
+
+/// Why something cannot be built, or a round cannot be played.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A tree has at least one weight.
+    #[error("there are no weights to draw from")]
+    NoWeights,
+    /// Nothing can be drawn when all weights are 0.
+    #[error("no weight is positive, so that nothing can be drawn")]
+    NoPositiveWeight,
+    /// A weight is negative, NaN or infinite.
+    #[error("weight {at} is {value}, but must be a finite number of at least 0")]
+    Weight {
+        /// Its number, from 0.
+        at: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// A factor is negative, NaN or infinite.
+    #[error("weight {at} cannot be multiplied by {factor}, only by finite numbers of at least 0")]
+    Factor {
+        /// Number of the weight, from 0.
+        at: usize,
+        /// The factor.
+        factor: f64,
+    },
+    /// Parts do not fit together.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What does not fit.
+        what: &'static str,
+        /// The size that fits.
+        expected: usize,
+        /// The size that was given.
+        found: usize,
+    },
+    /// A parameter is outside its range.
+    #[error("{parameter} is {value}, but must be {requirement}")]
+    Parameter {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value that was refused.
+        value: f64,
+        /// The range in words.
+        requirement: &'static str,
+    },
+    /// A checkpoint belongs to something else.
+    #[error("the checkpoint is of {what} '{expected}', not '{found}'")]
+    Checkpoint {
+        /// What differs.
+        what: &'static str,
+        /// What the checkpoint has.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
+    /// The loss of a sample is NaN.
+    #[error("row {row}: the loss of the score {score} is no number")]
+    Loss {
+        /// Zero-based row.
+        row: usize,
+        /// The score.
+        score: f64,
+    },
+    /// The learner refused something.
+    #[error(transparent)]
+    Learner(#[from] margins_optim::Error),
+    /// The data crate refused something.
+    #[error(transparent)]
+    Data(#[from] margins_data::Error),
+}
+
+impl Error {
+    /// `Ok(value)` if it is finite and `valid` holds, else the error that names it.
+    pub(crate) fn check(
+        parameter: &'static str,
+        value: f64,
+        requirement: &'static str,
+        valid: impl FnOnce(f64) -> bool,
+    ) -> Result<f64, Error> {
+        if value.is_finite() && valid(value) {
+            Ok(value)
+        } else {
+            Err(Error::Parameter { parameter, value, requirement })
+        }
+    }
+
+    pub(crate) fn check_len(
+        what: &'static str,
+        expected: usize,
+        found: usize,
+    ) -> Result<(), Error> {
+        if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+    }
+}

@@ -1,0 +1,67 @@
+use margins_data::{Design, Labels};
+use margins_losses::MarginLoss;
+use margins_optim::online::Scorer;
+
+use crate::Error;
+
+/// `min(1, max(0, L(u)))`: the 0-1 loss is as it was, the hinge loss becomes the ramp, any other
+/// its clipped form.
+///
+/// # Errors
+/// A score with which the loss is no number.
+pub(crate) fn clipped(
+    loss: &dyn MarginLoss,
+    row: usize,
+    sign: f64,
+    score: f64,
+) -> Result<f64, Error> {
+    let value = loss.value(sign * score);
+    if value.is_nan() { Err(Error::Loss { row, score }) } else { Ok(value.clamp(0.0, 1.0)) }
+}
+
+/// What a classifier makes of every sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// The loss of every sample, clipped to [0, 1].
+    pub losses: Vec<f64>,
+    /// Samples with a margin that is not positive.
+    pub mistakes: usize,
+}
+
+impl Evaluation {
+    /// One pass over the samples.
+    ///
+    /// # Errors
+    /// As many labels as samples there must be; a score with which the loss is no number.
+    pub fn new<S: Scorer + ?Sized>(
+        scorer: &S,
+        design: &Design,
+        labels: &Labels,
+        loss: &dyn MarginLoss,
+    ) -> Result<Self, Error> {
+        Error::check_len("labels", design.rows(), labels.len())?;
+        let mut mistakes = 0;
+        let losses = design.samples().zip(labels.signs()).enumerate().map(|(row, (x, &y))| {
+            let score = scorer.score(&x);
+            mistakes += usize::from(y * score <= 0.0);
+            clipped(loss, row, y, score)
+        });
+        let losses = losses.collect::<Result<_, _>>()?;
+        Ok(Evaluation { losses, mistakes })
+    }
+
+    /// The largest loss.
+    pub fn max_loss(&self) -> f64 {
+        self.losses.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The mean loss.
+    pub fn mean_loss(&self) -> f64 {
+        self.losses.iter().sum::<f64>() / self.losses.len() as f64
+    }
+
+    /// Whether every sample has a positive margin.
+    pub fn consistent(&self) -> bool {
+        self.mistakes == 0
+    }
+}

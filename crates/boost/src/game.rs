@@ -1,0 +1,264 @@
+use margins_data::{Design, Labels};
+use margins_losses::{MarginLoss, ZeroOne};
+use margins_optim::online::OnlineLearner;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::checkpoint::{Checkpoint, Fingerprint};
+use crate::consistency::ConsistencyCheck;
+use crate::evaluation::clipped;
+use crate::schedule::mean_loss_bound;
+use crate::{Combination, Ensemble, Error, FocusedPlayer, SamplePlayer, Schedule, Slack};
+
+/// Focused online learning (FOL): the game with the focused player.
+///
+/// It finds an ensemble with a small loss on *every* sample, where uniform sampling makes the mean
+/// small.
+///
+/// ```
+/// use margins_boost::{Fol, FocusedPlayer, Schedule, Stop};
+/// use margins_data::{Design, Labels};
+/// use margins_optim::online::{Perceptron, Scorer};
+///
+/// let design = Design::from_rows(&[[1.0, 0.1], [-1.0, 0.2], [0.5, -0.9]])?;
+/// let labels = Labels::from_signs(vec![1.0, -1.0, 1.0])?;
+/// let schedule = Schedule::classification(3, 0.01, 20.0)?;
+/// let player = FocusedPlayer::new(3)?;
+/// let mut game = Fol::new(player, Perceptron::new(2), &design, &labels, schedule, 1)?;
+/// let ending = game.run(Stop::Consistent)?;
+/// assert!(ending.consistent_at.is_some());
+/// assert!(game.ensemble().score(&design.sample(2)) > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Source: Shalev-Shwartz and Wexler (2016), section 2.3.
+pub type Fol<'a, L> = Game<'a, FocusedPlayer, L>;
+
+/// The game between a player who draws samples and an online learner.
+///
+/// Round t: the player draws a sample, its loss `min(1, max(0, L(y f(x))))` under the learner's present
+/// classifier goes to the player, the learner takes a step on the sample. The classifiers before k
+/// rounds, drawn beforehand, make the ensemble, so that only those are ever kept.
+#[derive(Clone)]
+pub struct Game<'a, P, L: OnlineLearner> {
+    design: &'a Design,
+    signs: &'a [f64],
+    loss: &'a dyn MarginLoss,
+    state: Checkpoint<P, L>,
+}
+
+/// When to end before the last round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Not at all: what theorem 1 is about.
+    Never,
+    /// As soon as the ensemble is known to be right on every sample. That is looked after at a
+    /// rate of two samples for every one that a new member comes for, never in a full pass.
+    Consistent,
+}
+
+/// How a game ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ending {
+    /// Rounds played.
+    pub rounds: u64,
+    /// The round by which the ensemble was known to be consistent, if it was looked after.
+    pub consistent_at: Option<u64>,
+    /// Sum of the losses that were seen.
+    pub seen_loss: f64,
+}
+
+/// Seeds of the two uses of randomness, so that the outputs are the same whatever is drawn.
+const SAMPLES: u64 = 0;
+const OUTPUTS: u64 = 1;
+
+impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
+    /// Before the first round, with the 0-1 loss and a majority vote.
+    ///
+    /// # Errors
+    /// Labels or a player of another number of samples.
+    pub fn new(
+        player: P,
+        learner: L,
+        design: &'a Design,
+        labels: &'a Labels,
+        schedule: Schedule,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        Error::check_len("labels", design.rows(), labels.len())?;
+        Error::check_len("samples of the player", design.rows(), player.rows())?;
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(OUTPUTS);
+        let outputs = schedule.draw_outputs(&mut random);
+        random.set_stream(SAMPLES);
+        random.set_word_pos(0);
+        let state = Checkpoint {
+            data: Fingerprint::new(design, labels),
+            loss: ZeroOne.specification(),
+            schedule,
+            outputs,
+            random,
+            player,
+            learner,
+            slack: None,
+            round: 0,
+            seen_loss: 0.0,
+            ensemble: Ensemble::new(Combination::Majority, Vec::new()),
+            check: ConsistencyCheck::new(design.rows()),
+            consistent_at: None,
+        };
+        Ok(Game { design, signs: labels.signs(), loss: &ZeroOne, state })
+    }
+
+    /// With another loss, clipped to [0, 1]: the hinge loss becomes the ramp.
+    #[must_use]
+    pub fn with_loss(mut self, loss: &'a dyn MarginLoss) -> Self {
+        self.state.loss = loss.specification();
+        self.loss = loss;
+        self
+    }
+
+    /// With another combination of the outputs.
+    #[must_use]
+    pub fn with_combination(mut self, combination: Combination) -> Self {
+        self.state.ensemble = Ensemble::new(combination, Vec::new());
+        self
+    }
+
+    /// With slack for outliers (section 4.2).
+    ///
+    /// # Errors
+    /// Slack of another number of samples.
+    pub fn with_slack(mut self, slack: Slack) -> Result<Self, Error> {
+        Error::check_len("slack variables", self.design.rows(), slack.rows())?;
+        self.state.slack = Some(slack);
+        Ok(self)
+    }
+
+    /// Goes on from a checkpoint, as if there had been no break.
+    ///
+    /// # Errors
+    /// A checkpoint of other data or another loss, or one that contradicts itself.
+    pub fn resume(
+        checkpoint: Checkpoint<P, L>,
+        design: &'a Design,
+        labels: &'a Labels,
+        loss: &'a dyn MarginLoss,
+    ) -> Result<Self, Error> {
+        Error::check_len("labels", design.rows(), labels.len())?;
+        checkpoint.check(&Fingerprint::new(design, labels), &loss.specification())?;
+        Ok(Game { design, signs: labels.signs(), loss, state: checkpoint })
+    }
+
+    /// All that the rest of the game depends on. It can be written and read with serde if player,
+    /// learner and classifiers can.
+    pub fn checkpoint(&self) -> &Checkpoint<P, L> {
+        &self.state
+    }
+
+    /// Plays a round; whether there was one left.
+    ///
+    /// # Errors
+    /// What the learner says of a sample, or a loss that is no number; only the random numbers
+    /// are then not as before.
+    pub fn play(&mut self) -> Result<bool, Error> {
+        let state = &mut self.state;
+        if state.round == state.schedule.rounds() {
+            return Ok(false);
+        }
+        let row = state.player.draw(&mut state.random);
+        let (x, y) = (self.design.sample(row), self.signs[row]);
+        let loss = clipped(self.loss, row, y, state.learner.score(&x))?;
+        let (loss, excused) = match &state.slack {
+            None => (loss, false),
+            Some(slack) => slack.excuse(row, loss),
+        };
+        let output = (state.outputs.get(state.ensemble.members().len()) == Some(&state.round))
+            .then(|| state.learner.snapshot());
+        if !excused {
+            state.learner.step(&x, y)?;
+        }
+        state.player.observe(row, loss)?;
+        if let Some(slack) = &mut state.slack {
+            slack.observe(row, loss);
+        }
+        if let Some(snapshot) = output {
+            while state.outputs.get(state.ensemble.members().len()) == Some(&state.round) {
+                state.ensemble.push(snapshot.clone());
+            }
+        }
+        state.seen_loss += loss;
+        state.round += 1;
+        Ok(true)
+    }
+
+    /// Plays to the end.
+    ///
+    /// # Errors
+    /// Those of [`play`](Self::play).
+    pub fn run(&mut self, stop: Stop) -> Result<Ending, Error> {
+        self.run_until(self.state.schedule.rounds(), stop)
+    }
+
+    /// Plays until so many rounds are over, or to the end.
+    ///
+    /// # Errors
+    /// Those of [`play`](Self::play).
+    pub fn run_until(&mut self, rounds: u64, stop: Stop) -> Result<Ending, Error> {
+        let visits = self.visits();
+        while self.state.round < rounds && self.state.consistent_at.is_none() && self.play()? {
+            let state = &mut self.state;
+            if stop == Stop::Consistent
+                && state.check.advance(&state.ensemble, self.design, self.signs, visits)
+            {
+                state.consistent_at = Some(state.round);
+            }
+        }
+        Ok(self.ending())
+    }
+
+    /// Samples to look after in a round: twice m for every new member.
+    fn visits(&self) -> usize {
+        let schedule = &self.state.schedule;
+        let a_member = schedule.rounds() as f64 / schedule.outputs() as f64;
+        (2.0 * self.signs.len() as f64 / a_member).ceil() as usize
+    }
+
+    fn ending(&self) -> Ending {
+        let Checkpoint { round, consistent_at, seen_loss, .. } = self.state;
+        Ending { rounds: round, consistent_at, seen_loss }
+    }
+
+    /// The learner as it is now.
+    pub fn learner(&self) -> &L {
+        &self.state.learner
+    }
+
+    /// The player as it is now.
+    pub fn player(&self) -> &P {
+        &self.state.player
+    }
+
+    /// The slack variables, if there are any.
+    pub fn slack(&self) -> Option<&Slack> {
+        self.state.slack.as_ref()
+    }
+
+    /// The outputs so far: of all k, once the last round is over.
+    pub fn ensemble(&self) -> &Ensemble<L::Snapshot> {
+        &self.state.ensemble
+    }
+
+    /// Rounds played.
+    pub fn round(&self) -> u64 {
+        self.state.round
+    }
+}
+
+impl<L: OnlineLearner> Fol<'_, L> {
+    /// A bound on the mean loss of the learner so far on every sample at once, with probability
+    /// `1 - delta`: see [`mean_loss_bound`]. Without slack.
+    pub fn mean_loss_bound(&self, delta: f64) -> f64 {
+        mean_loss_bound(self.signs.len(), self.state.round.max(1), self.state.seen_loss, delta)
+    }
+}

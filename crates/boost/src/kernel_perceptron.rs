@@ -1,0 +1,158 @@
+use std::sync::Arc;
+
+use margins_data::Sample;
+use margins_optim::online::{OnlineLearner, Scorer};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::Error;
+
+/// A sample of its own.
+#[derive(Debug, Clone, PartialEq)]
+enum Owned {
+    Dense(Vec<f64>),
+    Sparse { columns: Vec<usize>, values: Vec<f64> },
+}
+
+impl Owned {
+    fn new(x: &Sample<'_>) -> Self {
+        match *x {
+            Sample::Dense(x) => Owned::Dense(x.to_vec()),
+            Sample::Sparse { columns, values } => {
+                Owned::Sparse { columns: columns.to_vec(), values: values.to_vec() }
+            }
+        }
+    }
+
+    fn sample(&self) -> Sample<'_> {
+        match self {
+            Owned::Dense(x) => Sample::Dense(x),
+            Owned::Sparse { columns, values } => Sample::Sparse { columns, values },
+        }
+    }
+}
+
+/// `f(x) = sum_j y_j k(x_j, x)` over at most as many support vectors as the budget says.
+#[derive(Debug, Clone)]
+pub struct KernelExpansion<K> {
+    kernel: K,
+    support: Vec<(f64, Arc<Owned>)>,
+}
+
+impl<K> KernelExpansion<K> {
+    /// Number of support vectors.
+    pub fn support_vectors(&self) -> usize {
+        self.support.len()
+    }
+}
+
+impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> Scorer for KernelExpansion<K> {
+    fn score(&self, x: &Sample<'_>) -> f64 {
+        self.support.iter().map(|(y, support)| y * (self.kernel)(&support.sample(), x)).sum()
+    }
+}
+
+/// The kernel perceptron on a budget: on a mistake, `y f(x) <= 0`, the sample becomes a support
+/// vector, and once the budget is used up one of the others, at random, makes room for it.
+///
+/// The kernel is any function of two samples, such as `move |x, z| kernel.value(x, z)` for a kernel
+/// of `margins-kernels`.
+///
+/// Source: Cavallanti, Cesa-Bianchi and Gentile (2007), the randomised budget perceptron.
+#[derive(Debug, Clone)]
+pub struct KernelPerceptron<K> {
+    expansion: KernelExpansion<K>,
+    budget: usize,
+    random: ChaCha8Rng,
+}
+
+impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> KernelPerceptron<K> {
+    /// Without support vectors; the seed is for those that make room.
+    ///
+    /// # Errors
+    /// A budget of 0.
+    pub fn new(kernel: K, budget: usize, seed: u64) -> Result<Self, Error> {
+        Error::check("the budget", budget as f64, "at least 1", |budget| budget >= 1.0)?;
+        let expansion = KernelExpansion { kernel, support: Vec::new() };
+        Ok(KernelPerceptron { expansion, budget, random: ChaCha8Rng::seed_from_u64(seed) })
+    }
+}
+
+impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> Scorer for KernelPerceptron<K> {
+    fn score(&self, x: &Sample<'_>) -> f64 {
+        self.expansion.score(x)
+    }
+}
+
+impl<K> OnlineLearner for KernelPerceptron<K>
+where
+    K: Fn(&Sample<'_>, &Sample<'_>) -> f64 + Clone + Send + Sync,
+{
+    type Snapshot = KernelExpansion<K>;
+
+    fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), margins_optim::Error> {
+        let margin = y * self.score(x);
+        if !margin.is_finite() {
+            return Err(margins_optim::Error::Diverged(margin));
+        }
+        if margin <= 0.0 {
+            let support = &mut self.expansion.support;
+            let vector = (y, Arc::new(Owned::new(x)));
+            if support.len() < self.budget {
+                support.push(vector);
+            } else {
+                support[self.random.random_range(0..self.budget)] = vector;
+            }
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> KernelExpansion<K> {
+        self.expansion.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use margins_data::Design;
+    use margins_optim::online::Perceptron;
+
+    #[test]
+    fn with_the_linear_kernel_it_is_the_perceptron() {
+        let rows: Vec<Vec<(usize, f64)>> = (0..40)
+            .map(|i: usize| vec![(i % 3, (i as f64).sin()), (3, 1.0 - (i % 5) as f64)])
+            .collect();
+        let design = Design::from_sparse_rows(&rows, 4).unwrap();
+        let dot = |x: &Sample<'_>, z: &Sample<'_>| {
+            let mut sum = 0.0;
+            x.for_each_pair(z, |x, z| sum += x * z);
+            sum
+        };
+        let mut kernel = KernelPerceptron::new(dot, 1000, 1).unwrap();
+        let mut linear = Perceptron::new(4).without_intercept();
+        for (i, x) in design.samples().enumerate() {
+            let y = if i % 2 == 0 { 1.0 } else { -1.0 };
+            assert!((kernel.score(&x) - linear.score(&x)).abs() < 1e-12);
+            kernel.step(&x, y).unwrap();
+            linear.step(&x, y).unwrap();
+        }
+        assert!(kernel.snapshot().support_vectors() > 5);
+    }
+
+    #[test]
+    fn the_budget_is_kept_and_exclusive_or_learnt() {
+        let design = Design::from_rows(&[[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]).unwrap();
+        let signs = [-1.0, -1.0, 1.0, 1.0];
+        let gaussian = |x: &Sample<'_>, z: &Sample<'_>| (-2.0 * x.squared_distance(z)).exp();
+        let mut learner = KernelPerceptron::new(gaussian, 4, 3).unwrap();
+        for _ in 0..100 {
+            for (x, y) in design.samples().zip(signs) {
+                learner.step(&x, y).unwrap();
+                assert!(learner.expansion.support_vectors() <= 4);
+            }
+        }
+        assert!(design.samples().zip(signs).all(|(x, y)| y * learner.score(&x) > 0.0));
+        assert!(KernelPerceptron::new(gaussian, 0, 3).is_err());
+    }
+}

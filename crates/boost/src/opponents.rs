@@ -1,0 +1,11 @@
+//! Other ways to a small maximal loss, to compare with.
+//!
+//! Stochastic gradient descent is the [`Game`](crate::Game) with a [`UniformPlayer`](crate::UniformPlayer).
+
+mod ada_boost;
+mod exp3p;
+mod sublinear_perceptron;
+
+pub use ada_boost::{AdaBoost, WeightedVote, resampled};
+pub use exp3p::Exp3P1;
+pub use sublinear_perceptron::SublinearPerceptron;

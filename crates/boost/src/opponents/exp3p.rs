@@ -1,0 +1,141 @@
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::player::check_loss;
+use crate::{Error, SamplePlayer};
+
+/// EXP3.P.1 as the player: an exploring bandit whose every round is a pass over all m weights.
+///
+/// Epoch r has `2^r` rounds of EXP3.P with `delta_r = delta/((r + 1)(r + 2))`,
+/// `alpha = 2 sqrt(ln(m T/delta_r))` and `gamma = min(3/5, 2 sqrt(3 m ln m/(5 T)))`; it starts at the
+/// least r with `delta_r >= m T exp(-m T)`.
+///
+/// Source: Auer, Cesa-Bianchi, Freund and Schapire (2002), section 6.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exp3P1 {
+    delta: f64,
+    epoch: u32,
+    /// Rounds left in the epoch.
+    left: u64,
+    gamma: f64,
+    alpha: f64,
+    /// Logarithms of the weights.
+    logarithms: Vec<f64>,
+    probabilities: Vec<f64>,
+}
+
+impl Exp3P1 {
+    /// Over `rows` samples; its regret bound holds with probability `1 - delta`.
+    ///
+    /// # Errors
+    /// No samples, or `delta` not in (0, 1).
+    pub fn new(rows: usize, delta: f64) -> Result<Self, Error> {
+        if rows == 0 {
+            return Err(Error::NoWeights);
+        }
+        Error::check("delta", delta, "between 0 and 1", |delta| 0.0 < delta && delta < 1.0)?;
+        let first = |r: &u32| {
+            let trials = rows as f64 * f64::from(*r).exp2();
+            delta_of(delta, *r) >= trials * (-trials).exp()
+        };
+        let epoch = (0..64).find(first).unwrap_or(0);
+        let mut player = Exp3P1 {
+            delta,
+            epoch,
+            left: 0,
+            gamma: 0.0,
+            alpha: 0.0,
+            logarithms: vec![0.0; rows],
+            probabilities: vec![1.0 / rows as f64; rows],
+        };
+        player.begin(epoch);
+        Ok(player)
+    }
+
+    fn begin(&mut self, epoch: u32) {
+        let (m, rounds) = (self.logarithms.len() as f64, f64::from(epoch).exp2());
+        self.epoch = epoch;
+        self.left = 1 << epoch;
+        self.alpha = 2.0 * (m * rounds / delta_of(self.delta, epoch)).ln().sqrt();
+        self.gamma = (2.0 * (0.6 * m * m.ln() / rounds).sqrt()).min(0.6);
+        // All weights are the same, so that their common value does not matter.
+        self.logarithms.fill(0.0);
+        self.probabilities.fill(1.0 / m);
+    }
+
+    /// `p_i`.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    pub fn probability(&self, row: usize) -> f64 {
+        self.probabilities[row]
+    }
+}
+
+fn delta_of(delta: f64, epoch: u32) -> f64 {
+    let r = f64::from(epoch);
+    delta / ((r + 1.0) * (r + 2.0))
+}
+
+impl SamplePlayer for Exp3P1 {
+    fn rows(&self) -> usize {
+        self.logarithms.len()
+    }
+
+    fn draw(&mut self, random: &mut ChaCha8Rng) -> usize {
+        let mut point: f64 = random.random();
+        for (row, probability) in self.probabilities.iter().enumerate() {
+            point -= probability;
+            if point < 0.0 {
+                return row;
+            }
+        }
+        self.rows() - 1
+    }
+
+    fn observe(&mut self, row: usize, loss: f64) -> Result<(), Error> {
+        let loss = check_loss(loss)?;
+        let (m, rounds) = (self.rows() as f64, f64::from(self.epoch).exp2());
+        let (rate, bonus) = (self.gamma / (3.0 * m), self.alpha / (m * rounds).sqrt());
+        self.logarithms[row] += rate * loss / self.probabilities[row];
+        for (logarithm, probability) in self.logarithms.iter_mut().zip(&self.probabilities) {
+            *logarithm += rate * bonus / probability;
+        }
+        let largest = self.logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = self.logarithms.iter().map(|logarithm| (logarithm - largest).exp()).sum();
+        for (logarithm, probability) in self.logarithms.iter().zip(&mut self.probabilities) {
+            *probability =
+                (1.0 - self.gamma) * (logarithm - largest).exp() / total + self.gamma / m;
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.begin(self.epoch + 1);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn it_finds_the_sample_with_the_loss() {
+        let mut player = Exp3P1::new(10, 0.1).unwrap();
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        // The last epoch that fits has 2^14 rounds: long enough for its gamma of 0.06.
+        let (mut late, rounds) = (0.0, 1 << 15);
+        for t in 0..rounds {
+            let row = player.draw(&mut random);
+            let total: f64 = player.probabilities.iter().sum();
+            assert!((total - 1.0).abs() < 1e-12);
+            late += f64::from(u8::from(t >= rounds - 5000 && row == 3));
+            player.observe(row, if row == 3 { 1.0 } else { 0.0 }).unwrap();
+        }
+        assert!(late > 3500.0, "{late}");
+        assert!(player.observe(0, 1.5).is_err() && player.observe(0, f64::NAN).is_err());
+    }
+}

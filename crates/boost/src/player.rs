@@ -1,0 +1,112 @@
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, SampleTree};
+
+/// Who decides which sample the learner meets next: the maximising player of
+/// `min_w max_p sum_i p_i l(w, x_i, y_i)`.
+///
+/// [`FocusedPlayer`] makes the game focused online learning, [`UniformPlayer`] stochastic
+/// gradient descent, [`Exp3P1`](crate::opponents::Exp3P1) that of Auer et al.
+pub trait SamplePlayer {
+    /// Number of samples m.
+    fn rows(&self) -> usize;
+
+    /// Draws a sample, a number below m.
+    fn draw(&mut self, random: &mut ChaCha8Rng) -> usize;
+
+    /// Learns what the loss, in [0, 1], of the sample last drawn was.
+    ///
+    /// # Errors
+    /// A loss that is not in [0, 1]; the player is then as it was before.
+    fn observe(&mut self, row: usize, loss: f64) -> Result<(), Error>;
+}
+
+/// A loss in [0, 1], or the error that names it.
+pub(crate) fn check_loss(loss: f64) -> Result<f64, Error> {
+    Error::check("the loss of a sample", loss, "from 0 to 1", |loss| (0.0..=1.0).contains(&loss))
+}
+
+/// Every sample with the same probability, whatever the losses are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UniformPlayer {
+    rows: usize,
+}
+
+impl UniformPlayer {
+    /// Over `rows` samples.
+    ///
+    /// # Errors
+    /// No samples.
+    pub fn new(rows: usize) -> Result<Self, Error> {
+        if rows == 0 { Err(Error::NoWeights) } else { Ok(UniformPlayer { rows }) }
+    }
+}
+
+impl SamplePlayer for UniformPlayer {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn draw(&mut self, random: &mut ChaCha8Rng) -> usize {
+        random.random_range(0..self.rows)
+    }
+
+    fn observe(&mut self, _row: usize, loss: f64) -> Result<(), Error> {
+        check_loss(loss).map(drop)
+    }
+}
+
+/// The focused player: `p = q/2 + 1/(2m)`, with `q` in proportion to weights that are multiplied by
+/// `exp(eta l/p_i)`, `eta = 1/(2m)`, when sample i has the loss `l`. A round takes `O(log m)`.
+///
+/// As `p_i >= 1/(2m)`, the exponent is from 0 to 1.
+///
+/// Source: Shalev-Shwartz and Wexler (2016), section 2.3.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FocusedPlayer {
+    tree: SampleTree,
+}
+
+impl FocusedPlayer {
+    /// Over `rows` samples, all of the same weight.
+    ///
+    /// # Errors
+    /// No samples.
+    pub fn new(rows: usize) -> Result<Self, Error> {
+        Ok(FocusedPlayer { tree: SampleTree::uniform(rows)? })
+    }
+
+    /// `p_i`, the probability that sample i is drawn next.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    pub fn probability(&self, row: usize) -> f64 {
+        0.5 * self.tree.probability(row) + 0.5 / self.tree.len() as f64
+    }
+}
+
+impl SamplePlayer for FocusedPlayer {
+    fn rows(&self) -> usize {
+        self.tree.len()
+    }
+
+    fn draw(&mut self, random: &mut ChaCha8Rng) -> usize {
+        if random.random() {
+            random.random_range(0..self.tree.len())
+        } else {
+            self.tree.draw(random)
+        }
+    }
+
+    fn observe(&mut self, row: usize, loss: f64) -> Result<(), Error> {
+        if check_loss(loss)? > 0.0 {
+            let eta = 0.5 / self.tree.len() as f64;
+            self.tree.multiply(row, (eta * loss / self.probability(row)).exp())?;
+        }
+        Ok(())
+    }
+}

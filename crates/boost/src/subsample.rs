@@ -1,0 +1,115 @@
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::Error;
+
+/// A new sample drawn with repetition, so small that outliers are missed and rare samples are not.
+///
+/// Of m samples k are outliers and `m_2 > k` rare. The new sample of n has an outlier with
+/// probability at most `k n/m`, and fewer than half of the `n m_2/m` rare samples that are expected with
+/// probability at most `exp(-n m_2/(8 m))` (Chernoff). Their sum is least at
+/// `n = (8 m/m_2) ln(m_2/(8 k))`.
+///
+/// Source: Shalev-Shwartz and Wexler (2016), section 4.1 and theorem 3, whose bound
+/// `0.01 + 0.99 k n/m + exp(-0.1 n m_2/m)` is above this one wherever it is below 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Subsample {
+    rows: usize,
+    size: usize,
+    failure: f64,
+}
+
+impl Subsample {
+    /// Of the size with the least bound, at most m.
+    ///
+    /// # Errors
+    /// More outliers or rare samples than samples, no rare samples, or so many outliers that no size
+    /// is better than none, `m_2 <= 8 k`.
+    pub fn new(rows: usize, outliers: usize, rare: usize) -> Result<Self, Error> {
+        let [m, k, m_2] = [rows as f64, outliers as f64, rare as f64];
+        Error::check("the number of rare samples", m_2, "from 1 to that of all samples", |m_2| {
+            1.0 <= m_2 && m_2 <= m
+        })?;
+        Error::check(
+            "the number of outliers",
+            k,
+            "less than an eighth of the rare samples",
+            |k| 8.0 * k < m_2,
+        )?;
+        let best = if k > 0.0 { 8.0 * m / m_2 * (m_2 / (8.0 * k)).ln() } else { m };
+        let n = best.round().clamp(1.0, m);
+        let failure = (k * n / m + (-n * m_2 / (8.0 * m)).exp()).min(1.0);
+        Ok(Subsample { rows, size: n as usize, failure })
+    }
+
+    /// n.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// A bound on the probability that there is an outlier or less than half of the rare samples
+    /// expected.
+    pub fn failure(&self) -> f64 {
+        self.failure
+    }
+
+    /// The rows of the new sample.
+    pub fn draw(&self, seed: u64) -> Vec<usize> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        (0..self.size).map(|_| random.random_range(0..self.rows)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn theorem_3(m: f64, k: f64, m_2: f64, n: f64) -> f64 {
+        0.01 + 0.99 * k * n / m + (-0.1 * n * m_2 / m).exp()
+    }
+
+    proptest! {
+        #[test]
+        fn the_size_is_the_best_and_the_bound_below_the_published_one(
+            rows in 1000usize..100_000, outliers in 0usize..5, factor in 9usize..100,
+        ) {
+            let rare = (outliers.max(1) * factor).min(rows);
+            let [m, k, m_2] = [rows as f64, outliers as f64, rare as f64];
+            let subsample = Subsample::new(rows, outliers, rare).unwrap();
+            let n = subsample.size() as f64;
+            prop_assert!(subsample.failure() <= theorem_3(m, k, m_2, n));
+            let bound = |n: f64| k * n / m + (-n * m_2 / (8.0 * m)).exp();
+            for other in [1.0, n - 1.0, n + 1.0, m] {
+                if (1.0..=m).contains(&other) {
+                    prop_assert!(bound(other) >= bound(n) - 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn outliers_are_missed_as_often_as_the_bound_says() {
+        let (rows, outliers, rare) = (20_000, 2, 4_000);
+        let subsample = Subsample::new(rows, outliers, rare).unwrap();
+        let expected = subsample.size() * rare / rows;
+        let trials = 2000;
+        let failures = (0..trials).filter(|&seed| {
+            let drawn = subsample.draw(seed);
+            let rare = drawn.iter().filter(|&&row| (outliers..outliers + rare).contains(&row));
+            drawn.iter().any(|&row| row < outliers) || 2 * rare.count() < expected
+        });
+        let rate = failures.count() as f64 / trials as f64;
+        let deviation = (subsample.failure() / trials as f64).sqrt();
+        assert!(rate <= subsample.failure() + 4.0 * deviation, "{rate}");
+    }
+
+    #[test]
+    fn refusals() {
+        let message =
+            |rows, outliers, rare| Subsample::new(rows, outliers, rare).unwrap_err().to_string();
+        insta::assert_snapshot!(
+            [message(10, 0, 0), message(10, 0, 11), message(100, 2, 16)].join("\n")
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! Focused online learning as a whole.
+
+mod common;
+
+use common::{fol, mistakes, separable};
+use margins_boost::opponents::Exp3P1;
+use margins_boost::{
+    Checkpoint, Combination, Evaluation, FocusedPlayer, Fol, Game, KernelPerceptron,
+    MultilayerPerceptron, SamplePlayer, Schedule, Slack, SlackKind, Stop, StumpWinnow,
+    UniformPlayer,
+};
+use margins_data::{Design, Labels, Sample};
+use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
+use margins_optim::online::{LinearClassifier, OnlineLearner, Perceptron, Scorer};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Theorem 1 and corollary 1 at the default T and k: on all of 100 problems, each of which may fail
+/// with probability 0.001.
+#[test]
+fn theorem_1_holds_on_every_problem() {
+    for seed in 0..100 {
+        let (m, p, margin) = (20 + (seed as usize % 7) * 5, 3, 0.3);
+        let data = separable(m, p, margin, seed);
+        let schedule = Schedule::classification(m, 1e-3, mistakes(p, margin)).unwrap();
+        let mut game = fol(Perceptron::new(p).without_intercept(), &data, schedule, seed);
+        let ending = game.run(Stop::Never).unwrap();
+        assert_eq!(ending.rounds, schedule.rounds());
+        assert!(ending.seen_loss <= mistakes(p, margin));
+        let ensemble = game.ensemble();
+        assert_eq!(ensemble.members().len(), schedule.outputs());
+        for (row, (x, y)) in data.0.samples().zip(data.1.signs()).enumerate() {
+            let wrong = ensemble.members().iter().filter(|h| y * h.score(&x) <= 0.0).count();
+            let mean = wrong as f64 / ensemble.members().len() as f64;
+            assert!(mean <= 0.49, "problem {seed}, row {row}: {mean}");
+            assert!(y * ensemble.score(&x) > 0.0);
+        }
+    }
+}
+
+/// Corollary 2: for a loss that is convex in the score the average has at most the mean loss, and
+/// for linear classifiers it is one vector.
+#[test]
+fn the_average_of_linear_classifiers_is_one_of_at_most_the_mean_loss() {
+    let data = separable(40, 4, 0.1, 3);
+    let mut game = fol(Perceptron::new(4), &data, Schedule::new(4000, 25).unwrap(), 1)
+        .with_loss(&Hinge)
+        .with_combination(Combination::Average);
+    game.run(Stop::Never).unwrap();
+    let ensemble = game.ensemble();
+    let collapsed = ensemble.mean_classifier().unwrap();
+    for (x, y) in data.0.samples().zip(data.1.signs()) {
+        assert!((collapsed.score(&x) - ensemble.score(&x)).abs() < 1e-12);
+        let losses = ensemble.members().iter().map(|h| Hinge.value(y * h.score(&x)));
+        let mean = losses.sum::<f64>() / 25.0;
+        assert!(Hinge.value(y * collapsed.score(&x)) <= mean + 1e-12);
+    }
+}
+
+/// The distribution of section 3.1: `z_1 = (alpha, 1)`, and with probability epsilon
+/// `z_2 = (alpha, -2 alpha)`, both times the label.
+fn gap(m: usize, alpha: f64, epsilon: f64, seed: u64) -> (Design, Labels) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (mut rows, mut signs) = (Vec::new(), Vec::new());
+    for _ in 0..m {
+        let y: f64 = if random.random() { 1.0 } else { -1.0 };
+        let second = if random.random::<f64>() < epsilon { -2.0 * alpha } else { 1.0 };
+        rows.push([y * alpha, y * second]);
+        signs.push(y);
+    }
+    (Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap())
+}
+
+#[test]
+fn fol_is_consistent_where_sgd_with_the_same_budget_is_not() {
+    let (alpha, epsilon) = (0.001, 0.01);
+    let budget = Schedule::new(15_000, 50).unwrap();
+    for seed in 0..10 {
+        // m >= 2 ln(4/delta)/epsilon with delta = 0.01 (lemma 1).
+        let (design, labels) = gap(1200, alpha, epsilon, seed);
+        let learner = || Perceptron::new(2).without_intercept();
+        let data = (design, labels);
+        let mut focused = fol(learner(), &data, budget, seed);
+        focused.run(Stop::Never).unwrap();
+        let uniform = UniformPlayer::new(1200).unwrap();
+        let mut sgd = Game::new(uniform, learner(), &data.0, &data.1, budget, seed).unwrap();
+        sgd.run(Stop::Never).unwrap();
+        let evaluate = |learner: &Perceptron| {
+            Evaluation::new(learner, &data.0, &data.1, &ZeroOne).unwrap().consistent()
+        };
+        assert!(evaluate(focused.learner()), "seed {seed}");
+        assert!(!evaluate(sgd.learner()), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_game_stops_exactly_when_its_ensemble_is_consistent() {
+    for seed in 0..20 {
+        let data = separable(60, 3, 0.05, seed);
+        let schedule = Schedule::classification(60, 0.01, mistakes(3, 0.05)).unwrap();
+        let mut game = fol(Perceptron::new(3), &data, schedule, seed);
+        let ending = game.run(Stop::Consistent).unwrap();
+        let evaluate = |game: &Fol<'_, Perceptron>| {
+            Evaluation::new(game.ensemble(), &data.0, &data.1, &ZeroOne).unwrap()
+        };
+        assert!(evaluate(&game).consistent());
+        assert_eq!(ending.consistent_at, Some(ending.rounds));
+        assert!(ending.rounds < schedule.rounds());
+        // It is over, and stays so.
+        assert_eq!(game.run(Stop::Consistent).unwrap(), ending);
+        // The check lags behind by no more than it needs for m visits after the last member: with the
+        // members of that many rounds earlier, the ensemble was not consistent, or had changed since.
+        let mut again = fol(Perceptron::new(3), &data, schedule, seed);
+        let visits = (2.0 * 60.0 * schedule.outputs() as f64 / schedule.rounds() as f64).ceil();
+        let lag = (60.0 / visits).ceil() as u64;
+        again.run_until(ending.rounds.saturating_sub(lag + 1), Stop::Never).unwrap();
+        let members = |game: &Fol<'_, Perceptron>| game.ensemble().members().len();
+        assert!(members(&again) < members(&game) || !evaluate(&again).consistent());
+    }
+}
+
+/// A learner of a user's: `f(x) = <w, x>` by stochastic gradient descent on the logistic loss.
+#[derive(Clone)]
+struct Mine(LinearClassifier);
+
+impl Scorer for Mine {
+    fn score(&self, x: &Sample<'_>) -> f64 {
+        self.0.score(x)
+    }
+}
+
+impl OnlineLearner for Mine {
+    type Snapshot = LinearClassifier;
+
+    fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), margins_optim::Error> {
+        let slope = Logistic.derivative(y * self.score(x));
+        x.add_to(-0.5 * slope * y, &mut self.0.coef);
+        Ok(())
+    }
+
+    fn snapshot(&self) -> LinearClassifier {
+        self.0.clone()
+    }
+}
+
+fn ends_consistent<P: SamplePlayer, L: OnlineLearner>(player: P, learner: L) {
+    let (design, labels) = separable(50, 2, 0.2, 8);
+    let schedule = Schedule::new(60_000, 60).unwrap();
+    let mut game = Game::new(player, learner, &design, &labels, schedule, 5).unwrap();
+    game.run(Stop::Consistent).unwrap();
+    let result = Evaluation::new(game.ensemble(), &design, &labels, &ZeroOne).unwrap();
+    assert_eq!((result.max_loss(), result.mean_loss(), result.mistakes), (0.0, 0.0, 0));
+}
+
+#[test]
+fn every_learner_and_every_player_plays() {
+    let (design, _) = separable(50, 2, 0.2, 8);
+    let focused = || FocusedPlayer::new(50).unwrap();
+    let gaussian = |x: &Sample<'_>, z: &Sample<'_>| (-x.squared_distance(z)).exp();
+    ends_consistent(focused(), Mine(LinearClassifier::zero(2)));
+    ends_consistent(focused(), KernelPerceptron::new(gaussian, 40, 1).unwrap());
+    ends_consistent(focused(), StumpWinnow::new(&design, 20, 0.1).unwrap());
+    ends_consistent(focused(), MultilayerPerceptron::new(2, &[8], Logistic, 0.1, 1).unwrap());
+    ends_consistent(UniformPlayer::new(50).unwrap(), Perceptron::new(2));
+    ends_consistent(Exp3P1::new(50, 0.1).unwrap(), Perceptron::new(2));
+}
+
+#[test]
+fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
+    let data = separable(70, 3, 0.02, 4);
+    let schedule = Schedule::new(9000, 40).unwrap();
+    let slack = Slack::new(SlackKind::AdditiveSum, 70, 2.0, 9000).unwrap();
+    let learner = || StumpWinnow::new(&data.0, 6, 0.1).unwrap();
+    let start =
+        || fol(learner(), &data, schedule, 11).with_loss(&Hinge).with_slack(slack.clone()).unwrap();
+    let mut whole = start();
+    whole.run(Stop::Consistent).unwrap();
+    let mut text = serde_json::to_string(start().checkpoint()).unwrap();
+    for rounds in [1, 137, 2000, 9000] {
+        let checkpoint: Checkpoint<FocusedPlayer, StumpWinnow> =
+            serde_json::from_str(&text).unwrap();
+        let mut game = Game::resume(checkpoint, &data.0, &data.1, &Hinge).unwrap();
+        game.run_until(rounds, Stop::Consistent).unwrap();
+        text = serde_json::to_string(game.checkpoint()).unwrap();
+    }
+    assert_eq!(text, serde_json::to_string(whole.checkpoint()).unwrap());
+}
+
+#[test]
+fn slack_finds_the_outliers() {
+    let (design, labels) = separable(200, 3, 0.2, 6);
+    // Five labels are wrong, of samples far from the boundary too.
+    let flipped = [3, 50, 77, 120, 199];
+    let mut signs = labels.signs().to_vec();
+    flipped.iter().for_each(|&row| signs[row] = -signs[row]);
+    let data = (design, Labels::from_signs(signs).unwrap());
+    let rounds = 400_000;
+    let schedule = Schedule::new(rounds, 200).unwrap();
+    for kind in [SlackKind::AdditiveSum, SlackKind::AdditiveEuclidean, SlackKind::Multiplicative] {
+        let slack = Slack::new(kind, 200, 5.0, rounds).unwrap();
+        let learner = Perceptron::new(3).without_intercept();
+        let mut game = fol(learner, &data, schedule, 2).with_slack(slack).unwrap();
+        game.run(Stop::Never).unwrap();
+        // The ball has room for up to 4 K = 20 that are at least 1/2: the largest five then.
+        let mut outliers = game.slack().unwrap().outliers();
+        if kind == SlackKind::AdditiveEuclidean {
+            outliers.truncate(5);
+        }
+        outliers.sort_unstable();
+        assert_eq!(outliers, flipped, "{kind:?}");
+        let result = Evaluation::new(game.ensemble(), &data.0, &data.1, &ZeroOne).unwrap();
+        let wrong: Vec<usize> = (0..200).filter(|&row| result.losses[row] > 0.0).collect();
+        assert_eq!(wrong, flipped, "{kind:?}");
+    }
+}
+
+#[test]
+fn refusals_name_what_does_not_fit() {
+    let data = separable(10, 2, 0.1, 1);
+    let other = separable(10, 2, 0.1, 2);
+    let short = separable(9, 2, 0.1, 1);
+    let schedule = Schedule::new(10, 2).unwrap();
+    let player = |rows| FocusedPlayer::new(rows).unwrap();
+    let new = |player, labels| Game::new(player, Perceptron::new(2), &data.0, labels, schedule, 1);
+    let game = new(player(10), &data.1).unwrap();
+    let slack = Slack::new(SlackKind::AdditiveSum, 9, 1.0, 10).unwrap();
+    let resume = |design: &Design, labels: &Labels, loss: &dyn MarginLoss| {
+        Game::resume(game.checkpoint().clone(), design, labels, loss).err().unwrap().to_string()
+    };
+    let constant = |scale: f64| {
+        let mut learner = Perceptron::new(2);
+        learner.step(&Sample::Dense(&[scale, scale]), 1.0).unwrap();
+        learner
+    };
+    let huge = (
+        Design::from_rows(&[[1e200, 0.0], [-1e200, 0.0]]).unwrap(),
+        Labels::from_signs(vec![1.0, -1.0]).unwrap(),
+    );
+    let mut overflowing = fol(constant(1e200), &huge, schedule, 1);
+    // The hash of the data is not the message's business.
+    let text = [
+        new(player(10), &short.1).err().unwrap().to_string(),
+        new(player(9), &data.1).err().unwrap().to_string(),
+        new(player(10), &data.1).unwrap().with_slack(slack).err().unwrap().to_string(),
+        resume(&other.0, &other.1, &ZeroOne).replace(char::is_numeric, "#"),
+        resume(&data.0, &data.1, &Hinge),
+        overflowing.play().unwrap_err().to_string(),
+        Exp3P1::new(0, 0.1).unwrap_err().to_string(),
+        UniformPlayer::new(0).unwrap_err().to_string(),
+        Slack::new(SlackKind::AdditiveSum, 3, f64::NAN, 10).unwrap_err().to_string(),
+    ];
+    insta::with_settings!({filters => vec![(r"hash [0-9a-f#]+", "hash H")]}, {
+        insta::assert_snapshot!(text.join("\n"));
+    });
+}

@@ -1,0 +1,155 @@
+//! The distribution of section 3.1 of the paper over a grid of alpha and epsilon: the rounds until the
+//! learner is right on all of it.
+
+use margins::boost::{Game, SamplePlayer, Schedule};
+use margins::data::Dataset;
+use margins::optim::online::{Perceptron, Scorer};
+use rand::RngExt;
+
+use super::{Numbers, Settings, dataset, focused, generator, median, uniform};
+use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
+use crate::leaky_hockey_stick::Failure;
+
+const ALPHAS: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
+const EPSILONS: [f64; 4] = [0.3, 0.1, 0.03, 0.01];
+
+/// `m = 2 ln(4/delta)/epsilon`, with which a consistent classifier is right everywhere (lemma 1).
+const DELTA: f64 = 0.01;
+const MOST_ROUNDS: u64 = 1 << 32;
+
+/// `z_1 = (alpha, 1)`, and with probability epsilon `z_2 = (alpha, -2 alpha)`, times the label; both and
+/// both labels are there.
+fn draw(alpha: f64, epsilon: f64, seed: u64) -> Result<Dataset, Failure> {
+    let m = (2.0 * (4.0 / DELTA).ln() / epsilon).ceil() as usize;
+    let mut random = generator(seed, 1);
+    let (mut rows, mut signs) = (Vec::new(), Vec::new());
+    for row in 0..m {
+        let (y, rare) = match row {
+            0..4 => ([1.0, -1.0][row % 2], row < 2),
+            _ => (if random.random() { 1.0 } else { -1.0 }, random.random::<f64>() < epsilon),
+        };
+        rows.push(vec![y * alpha, y * if rare { -2.0 * alpha } else { 1.0 }]);
+        signs.push(y);
+    }
+    dataset(&rows, signs)
+}
+
+/// Rounds until the learner is right on the first four samples, which are all that there is.
+fn rounds(player: impl SamplePlayer, data: &Dataset, seed: u64) -> Result<f64, Failure> {
+    let learner = Perceptron::new(2).without_intercept();
+    let schedule = Schedule::new(MOST_ROUNDS, 1)?;
+    let mut game = Game::new(player, learner, data.design(), data.labels(), schedule, seed)?;
+    let signs = data.labels().signs();
+    let right = |learner: &Perceptron| {
+        (0..4).all(|row| signs[row] * learner.score(&data.design().sample(row)) > 0.0)
+    };
+    while !right(game.learner()) && game.play()? {}
+    Ok(game.round() as f64)
+}
+
+fn key(alpha: f64, epsilon: f64) -> String {
+    format!("alpha={alpha},epsilon={epsilon}")
+}
+
+/// Least squares for the logarithm of `y` in that of `x`.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let logarithms: Points = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let n = points.len() as f64;
+    let mean = |f: fn(&(f64, f64)) -> f64| logarithms.iter().map(f).sum::<f64>() / n;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let covariance: f64 = logarithms.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+    covariance / logarithms.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
+}
+
+pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+    let grid: Vec<(f64, f64)> = EPSILONS
+        .into_iter()
+        .flat_map(|epsilon| ALPHAS.into_iter().map(move |alpha| (alpha, epsilon)))
+        .collect();
+    let rows: Vec<String> = grid.iter().map(|&(alpha, epsilon)| key(alpha, epsilon)).collect();
+    let results = settings.run("fol-gap", &format!("delta={DELTA}"), &rows, |row, seed| {
+        let at = rows.iter().position(|other| other == row).ok_or("an unknown row")?;
+        let data = draw(grid[at].0, grid[at].1, seed)?;
+        let sgd = rounds(uniform(&data)?, &data, seed)?;
+        Ok(vec![rounds(focused(&data)?, &data, seed)?, sgd])
+    })?;
+    let of = |trials: &[Numbers], at: usize| median(trials.iter().map(|trial| trial.0[at]));
+    let medians: Vec<[f64; 2]> =
+        results.iter().map(|trials| [of(trials, 0), of(trials, 1)]).collect();
+
+    let mut page = format!(
+        "# fol-gap\n\nMade by\n\n    cargo xtask experiment fol-gap --trials {} --seed {}\n\nRounds until \
+         the perceptron is right on the whole distribution of section 3.1 of the paper, medians \
+         over {} trials; samples of size 2 ln(400)/epsilon. SGD is the same learner on samples \
+         drawn uniformly.\n\n| epsilon | alpha | FOL | SGD | 1/epsilon + 1/alpha | 1/(alpha epsilon) |\n\
+         | --: | --: | --: | --: | --: | --: |\n",
+        settings.trials, settings.seed, settings.trials
+    );
+    for (&(alpha, epsilon), [fol, sgd]) in grid.iter().zip(&medians) {
+        let (sum, product) = (1.0 / epsilon + 1.0 / alpha, 1.0 / (alpha * epsilon));
+        page +=
+            &format!("| {epsilon} | {alpha} | {fol:.0} | {sgd:.0} | {sum:.0} | {product:.0} |\n");
+    }
+    let select = |of_alpha: Option<f64>, of_epsilon: Option<f64>| {
+        let all = grid.iter().zip(&medians);
+        all.filter(move |((alpha, epsilon), _)| {
+            of_alpha.is_none_or(|a| a == *alpha) && of_epsilon.is_none_or(|e| e == *epsilon)
+        })
+    };
+    let in_epsilon = |alpha: f64, at: usize| -> Points {
+        select(Some(alpha), None).map(|(p, m)| (1.0 / p.1, m[at])).collect()
+    };
+    let in_alpha = |epsilon: f64, at: usize, least: f64| -> Points {
+        let points = select(None, Some(epsilon)).map(|(p, m)| (1.0 / p.0, m[at]));
+        points.filter(|(x, _)| *x >= least).collect()
+    };
+    let product: Points =
+        grid.iter().zip(&medians).map(|(p, m)| (1.0 / (p.0 * p.1), m[1])).collect();
+    page += "\nSlopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, \
+             for FOL but for logarithms of m. The two lines for one of alpha and epsilon are at the ends of the \
+             grid where the other term is the smaller one:\n\n\
+             | rounds | in | over | slope |\n| --- | --- | --- | --: |\n";
+    let sum: Points =
+        grid.iter().zip(&medians).map(|(p, m)| (1.0 / p.0 + 1.0 / p.1, m[0])).collect();
+    let (first, last) = (ALPHAS[0], EPSILONS[0]);
+    for (name, of, over, points) in [
+        ("SGD", "1/(alpha epsilon)", "the grid".to_owned(), product),
+        ("FOL", "1/epsilon + 1/alpha", "the grid".to_owned(), sum),
+        ("FOL", "1/epsilon", format!("alpha = {first}"), in_epsilon(first, 0)),
+        ("FOL", "1/alpha", format!("epsilon = {last}, alpha <= 0.001"), in_alpha(last, 0, 999.0)),
+    ] {
+        page += &format!("| {name} | {of} | {over} | {:.2} |\n", slope(&points));
+    }
+    page += "\n![rounds](fol-gap.svg)\n";
+    settings.write(&page, &figure(&grid, &medians))
+}
+
+fn figure(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> Figure {
+    let panel = |epsilon: f64| {
+        let of = |at: usize| -> Points {
+            let all = grid.iter().zip(medians).filter(|((_, e), _)| *e == epsilon);
+            all.map(|((alpha, _), m)| (-alpha.log10(), m[at].log10())).collect()
+        };
+        let theory = |f: fn(f64, f64) -> f64| -> Points {
+            ALPHAS.iter().map(|&alpha| (-alpha.log10(), f(alpha, epsilon).log10())).collect()
+        };
+        let guide = |name: &str, colour, points| Series {
+            name: name.to_owned(),
+            points,
+            style: Style::Guide(colour),
+        };
+        Panel {
+            key: if epsilon == EPSILONS[0] { "frequent" } else { "rare" },
+            title: format!("epsilon = {epsilon}"),
+            x: Axis { label: "-log10 alpha", range: (0.9, 5.1) },
+            y: Axis { label: "log10 rounds", range: (0.5, 8.0) },
+            series: vec![
+                line("FOL", of(0)),
+                line("SGD", of(1)),
+                guide("1/epsilon + 1/alpha", 0, theory(|a, e| 1.0 / a + 1.0 / e)),
+                guide("1/(alpha epsilon)", 1, theory(|a, e| 1.0 / (a * e))),
+            ],
+        }
+    };
+    Figure { name: "fol-gap", panels: vec![panel(EPSILONS[0]), panel(EPSILONS[3])] }
+}

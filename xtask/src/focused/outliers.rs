@@ -1,0 +1,124 @@
+//! Outliers, without and with the remedies of section 4 of the paper.
+
+use margins::boost::{Fol, Game, Schedule, Slack, SlackKind, Stop, Subsample};
+use margins::data::{Dataset, Labels};
+use margins::optim::online::Perceptron;
+use rand::RngExt;
+
+use super::rare::{OUTPUTS, TYPICAL, draw, tests};
+use super::{Settings, error, focused, generator, percent, played, uniform};
+use crate::figure::{Axis, Figure, Panel, line};
+use crate::leaky_hockey_stick::Failure;
+
+const ROUNDS: u64 = 100_000;
+const RARE: usize = 200;
+const OUTLIERS: [usize; 4] = [0, 2, 5, 10];
+
+const METHODS: [&str; 6] = [
+    "FOL",
+    "FOL on a subsample",
+    "additive slack, sum",
+    "additive slack, Euclidean",
+    "multiplicative slack",
+    "SGD",
+];
+
+/// The first samples, which are typical, have the wrong label.
+fn with_outliers(outliers: usize, seed: u64) -> Result<Dataset, Failure> {
+    let data = draw(TYPICAL, RARE, &mut generator(seed, 1))?;
+    let mut signs = data.labels().signs().to_vec();
+    signs[..outliers].iter_mut().for_each(|sign| *sign = -*sign);
+    Ok(Dataset::new(data.design().clone(), Labels::from_signs(signs)?)?)
+}
+
+/// The errors on typical and rare samples of every method, then the shares of outliers flagged by the
+/// three kinds of slack and the numbers of other samples flagged.
+fn trial(outliers: usize, seed: u64) -> Result<Vec<f64>, Failure> {
+    let train = with_outliers(outliers, seed)?;
+    let tests = tests(seed)?;
+    let features = train.columns();
+    let learner = || Perceptron::new(features);
+    let budget = (ROUNDS, OUTPUTS);
+    let mut errors = Vec::new();
+    let mut flagged = Vec::new();
+    let fol = played(focused(&train)?, learner(), &train, budget, seed)?;
+    errors.extend(tests.iter().map(|test| error(fol.ensemble(), test)));
+    let plan = Subsample::new(train.rows(), outliers, RARE)?;
+    let small = train.select(&plan.draw(generator(seed, 3).random()));
+    let fol = played(focused(&small)?, learner(), &small, budget, seed)?;
+    errors.extend(tests.iter().map(|test| error(fol.ensemble(), test)));
+    for kind in [SlackKind::AdditiveSum, SlackKind::AdditiveEuclidean, SlackKind::Multiplicative] {
+        let slack = Slack::new(kind, train.rows(), outliers.max(1) as f64, ROUNDS)?;
+        let schedule = Schedule::new(budget.0, budget.1)?;
+        let (design, labels) = (train.design(), train.labels());
+        let game: Fol<'_, _> =
+            Game::new(focused(&train)?, learner(), design, labels, schedule, seed)?;
+        let mut game = game.with_slack(slack)?;
+        game.run(Stop::Never)?;
+        errors.extend(tests.iter().map(|test| error(game.ensemble(), test)));
+        let rows = game.slack().map(Slack::outliers).unwrap_or_default();
+        let found = rows.iter().filter(|&&row| row < outliers).count();
+        flagged.extend([found as f64, (rows.len() - found) as f64]);
+    }
+    let sgd = played(uniform(&train)?, learner(), &train, budget, seed)?;
+    errors.extend(tests.iter().map(|test| error(sgd.ensemble(), test)));
+    errors.extend(flagged);
+    Ok(errors)
+}
+
+pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+    let rows: Vec<String> = OUTLIERS.iter().map(usize::to_string).collect();
+    let results = settings.run(
+        "fol-outliers",
+        &format!("rounds={ROUNDS} outputs={OUTPUTS} rare={RARE}"),
+        &rows,
+        |row, seed| trial(row.parse()?, seed),
+    )?;
+    let mut page = format!(
+        "# fol-outliers\n\nMade by\n\n    cargo xtask experiment fol-outliers --trials {} --seed {}\n\nThe samples of \
+         fol-rare, {TYPICAL} typical and {RARE} rare ones, some typical ones with the wrong label; errors in percent \
+         on new samples, with standard errors over {} trials. The perceptron, {ROUNDS} rounds, {OUTPUTS} outputs, \
+         majority vote. Slack has the number of outliers as its budget (at least 1), the subsample the size that \
+         theorem 3 is best at.\n\n| outliers | method | typical | rare | outliers flagged | others flagged |\n\
+         | --: | --- | --: | --: | --: | --: |\n",
+        settings.trials, settings.seed, settings.trials
+    );
+    for (row, trials) in rows.iter().zip(&results) {
+        let mean =
+            |at: usize| trials.iter().map(|trial| trial.0[at]).sum::<f64>() / trials.len() as f64;
+        for (k, name) in METHODS.iter().enumerate() {
+            let cell = |at: usize| percent(trials.iter().map(|trial| trial.0[at]));
+            let flags = match k {
+                2..5 => {
+                    let first = 2 * METHODS.len() + 2 * (k - 2);
+                    format!("{:.1} | {:.1}", mean(first), mean(first + 1))
+                }
+                _ => " | ".to_owned(),
+            };
+            page +=
+                &format!("| {row} | {name} | {} | {} | {flags} |\n", cell(2 * k), cell(2 * k + 1));
+        }
+    }
+    page += "\n![errors](fol-outliers.svg)\n";
+    let panel = |key, title: &str, part: usize, range| {
+        let series = METHODS.iter().enumerate().map(|(k, name)| {
+            let of = |(row, trials): (&usize, &Vec<super::Numbers>)| {
+                let sum: f64 = trials.iter().map(|trial| trial.0[2 * k + part]).sum();
+                (*row as f64, 100.0 * sum / trials.len() as f64)
+            };
+            line(*name, OUTLIERS.iter().zip(&results).map(of).collect())
+        });
+        Panel {
+            key,
+            title: title.to_owned(),
+            x: Axis { label: "outliers", range: (-0.5, 10.5) },
+            y: Axis { label: "error, %", range },
+            series: series.collect(),
+        }
+    };
+    let panels = vec![
+        panel("typical", "Typical samples", 0, (-0.1, 1.6)),
+        panel("rare", "Rare samples", 1, (-1.0, 16.0)),
+    ];
+    settings.write(&page, &Figure { name: "fol-outliers", panels })
+}

@@ -1,0 +1,123 @@
+//! Typical and rare samples (section 3.2 of the paper): the error on each part against the number of
+//! rare samples to learn from.
+
+use margins::boost::Ensemble;
+use margins::data::Dataset;
+use margins::losses::Logistic;
+use margins::optim::online::{LinearClassifier, Perceptron};
+use margins::optim::{Lambda, Objective, Options, fit};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Settings, dataset, error, focused, generator, normal, percent, played, uniform};
+use crate::figure::{Axis, Figure, Panel, Points, line};
+use crate::leaky_hockey_stick::Failure;
+
+pub(super) const TYPICAL: usize = 2000;
+const RARE: [usize; 6] = [1, 2, 5, 10, 20, 50];
+const TEST: usize = 2000;
+const FEATURES: usize = 20;
+/// Ten passes.
+const ROUNDS: u64 = 20_000;
+pub(super) const OUTPUTS: usize = 100;
+const LAMBDA: f64 = 1e-4;
+
+/// A typical sample is `y (1, 0, noise)`, a rare one `y (-1/2, 1/10, noise)`: the feature that decides
+/// typical samples is wrong on rare ones, and the one that is right is small. Noise has standard deviation
+/// 0.02.
+fn row(y: f64, rare: bool, random: &mut ChaCha8Rng) -> Vec<f64> {
+    let mut x: Vec<f64> = (0..FEATURES).map(|_| 0.02 * normal(random)).collect();
+    (x[0], x[1]) = if rare { (-0.5 * y, 0.1 * y) } else { (y, 0.0) };
+    x
+}
+
+/// So many typical samples, then so many rare ones.
+pub(super) fn draw(
+    typical: usize,
+    rare: usize,
+    random: &mut ChaCha8Rng,
+) -> Result<Dataset, Failure> {
+    let (mut rows, mut signs) = (Vec::new(), Vec::new());
+    for at in 0..typical + rare {
+        let y = match at {
+            0 | 1 => [1.0, -1.0][at],
+            _ => [1.0, -1.0][usize::from(random.random::<bool>())],
+        };
+        rows.push(row(y, at >= typical, random));
+        signs.push(y);
+    }
+    dataset(&rows, signs)
+}
+
+/// Typical and rare samples to test with.
+pub(super) fn tests(seed: u64) -> Result<[Dataset; 2], Failure> {
+    let mut random = generator(seed, 2);
+    Ok([draw(TEST, 0, &mut random)?, draw(0, TEST, &mut random)?])
+}
+
+const METHODS: [&str; 5] =
+    ["FOL majority", "SGD majority", "FOL average", "SGD average", "logistic regression"];
+
+fn trial(rare: usize, seed: u64) -> Result<Vec<f64>, Failure> {
+    let train = draw(TYPICAL, rare, &mut generator(seed, 1))?;
+    let tests = tests(seed)?;
+    let learner = || Perceptron::new(FEATURES);
+    let game = played(focused(&train)?, learner(), &train, (ROUNDS, OUTPUTS), seed)?;
+    let sgd = played(uniform(&train)?, learner(), &train, (ROUNDS, OUTPUTS), seed)?;
+    let mean = |ensemble: &Ensemble<LinearClassifier>| {
+        ensemble.mean_classifier().ok_or("an ensemble without members")
+    };
+    let objective = Objective::of(&Logistic, &train)?;
+    let fit = fit(&objective, Lambda::new(LAMBDA)?, &Options::default())?;
+    let logistic = LinearClassifier { intercept: fit.intercept, coef: fit.coef };
+    let mut numbers = Vec::new();
+    for ensemble in [game.ensemble(), sgd.ensemble()] {
+        numbers.extend(tests.iter().map(|test| error(ensemble, test)));
+    }
+    for classifier in [mean(game.ensemble())?, mean(sgd.ensemble())?, logistic] {
+        numbers.extend(tests.iter().map(|test| error(&classifier, test)));
+    }
+    Ok(numbers)
+}
+
+pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+    let rows: Vec<String> = RARE.iter().map(usize::to_string).collect();
+    let results = settings.run(
+        "fol-rare",
+        &format!("rounds={ROUNDS} outputs={OUTPUTS} lambda={LAMBDA} decisive=0.1 noise=0.02"),
+        &rows,
+        |row, seed| trial(row.parse()?, seed),
+    )?;
+    let mut page = format!(
+        "# fol-rare\n\nMade by\n\n    cargo xtask experiment fol-rare --trials {} --seed {}\n\n{TYPICAL} typical \
+         samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, noise)` of {FEATURES} features, noise of \
+         standard deviation 0.02; errors in percent on {TEST} new samples of each kind, with standard \
+         errors over {} trials. FOL and SGD: the perceptron, {ROUNDS} rounds, {OUTPUTS} outputs. Logistic \
+         regression minimises the average loss with lambda = {LAMBDA}, certified.\n\n| rare samples |",
+        settings.trials, settings.seed, settings.trials
+    );
+    page += &METHODS.map(|name| format!(" {name}: typical | rare |")).concat();
+    page += &format!("\n| --: |{}\n", " --: | --: |".repeat(METHODS.len()));
+    for (row, trials) in rows.iter().zip(&results) {
+        let cells = (0..2 * METHODS.len())
+            .map(|at| format!(" {} |", percent(trials.iter().map(|trial| trial.0[at]))));
+        page += &format!("| {row} |{}\n", cells.collect::<String>());
+    }
+    page += "\n![errors](fol-rare.svg)\n";
+    let mean = |at: usize| -> Points {
+        let of = |(row, trials): (&usize, &Vec<super::Numbers>)| {
+            let sum: f64 = trials.iter().map(|trial| trial.0[at]).sum();
+            ((*row as f64).log10(), 100.0 * sum / trials.len() as f64)
+        };
+        RARE.iter().zip(&results).map(of).collect()
+    };
+    let series = METHODS.iter().enumerate().map(|(k, name)| line(*name, mean(2 * k + 1)));
+    let panel = Panel {
+        key: "rare",
+        title: "Error on rare samples".to_owned(),
+        x: Axis { label: "log10 of rare samples to learn from", range: (-0.1, 1.8) },
+        y: Axis { label: "error, %", range: (-2.0, 102.0) },
+        series: series.collect(),
+    };
+    settings.write(&page, &Figure { name: "fol-rare", panels: vec![panel] })
+}

@@ -1,0 +1,261 @@
+//! Separable data: samples looked at, and time, until a classifier is right on every one of them.
+
+use std::time::Instant;
+
+use margins::boost::opponents::{AdaBoost, SublinearPerceptron, resampled};
+use margins::boost::{Game, KernelPerceptron, SamplePlayer, Schedule, StumpSearch};
+use margins::data::{Dataset, Design, Sample, Standardizer};
+use margins::kernels::{Gaussian, Gram, Kernel, Linear, combine, svm};
+use margins::optim::online::{OnlineLearner, Perceptron, Scorer};
+use margins::optim::{Lambda, Options};
+use rand::RngExt;
+
+use super::{
+    DataSettings, Numbers, dataset, error, focused, generator, median, normal, read, uniform,
+};
+use crate::figure::{Axis, Figure, Panel, line};
+use crate::leaky_hockey_stick::Failure;
+
+const DATA: [&str; 4] = ["mushrooms", "banknote-cubic", "simulated", "chess-gaussian"];
+const METHODS: [&str; 6] = [
+    "FOL, perceptron",
+    "SGD, perceptron",
+    "AdaBoost, stumps",
+    "AdaBoost, perceptron",
+    "sublinear perceptron",
+    "hard-margin SVM",
+];
+
+/// Samples looked at, in passes over the data, at which a method is given up.
+const MOST_PASSES: u64 = 400;
+/// The same for the sublinear perceptron, whose every round also reads a feature of all samples.
+const MOST_SUBLINEAR_PASSES: u64 = 20;
+/// Passes between two looks at whether a classifier is right, which are not counted.
+const PASSES_A_LOOK: f64 = 0.25;
+const SIGMA: f64 = 1.0 / 7.0;
+/// `C = 1/(2 n lambda)` is large.
+const LAMBDA: f64 = 1e-9;
+/// Rows up to which the machine, which needs the kernel matrix, takes part.
+const MOST_MACHINE_ROWS: usize = 4000;
+
+/// All monomials of degree up to three of standardised features.
+fn cubic(data: &Dataset) -> Result<Dataset, Failure> {
+    let scaled = Standardizer::fit(data.design(), None).center_and_scale(data.design())?;
+    let expand = |x: Sample<'_>| {
+        let mut row = Vec::new();
+        x.for_each(|_, value| row.push(value));
+        let p = row.len();
+        for i in 0..p {
+            for j in i..p {
+                row.push(row[i] * row[j]);
+                (j..p).for_each(|k| row.push(row[i] * row[j] * row[k]));
+            }
+        }
+        row
+    };
+    let rows: Vec<Vec<f64>> = scaled.samples().map(expand).collect();
+    Ok(Dataset::new(Design::from_rows(&rows)?, data.labels().clone())?)
+}
+
+/// 2000 normal samples of 20 features, none nearer than 0.05 to a random hyperplane.
+fn simulated() -> Result<Dataset, Failure> {
+    let mut random = generator(1, 9);
+    let normal_vector: Vec<f64> = (0..20).map(|_| normal(&mut random)).collect();
+    let norm = normal_vector.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let (mut rows, mut signs) = (Vec::new(), Vec::new());
+    while rows.len() < 2000 {
+        let x: Vec<f64> = (0..20).map(|_| normal(&mut random)).collect();
+        let score = x.iter().zip(&normal_vector).map(|(x, w)| x * w).sum::<f64>() / norm;
+        if score.abs() >= 0.05 {
+            rows.push(x);
+            signs.push(score.signum());
+        }
+    }
+    dataset(&rows, signs)
+}
+
+/// Passes and seconds until a method is right, both infinite if it is given up.
+type Effort = [f64; 2];
+const GIVEN_UP: Effort = [f64::INFINITY; 2];
+
+/// Steps until what they lead to is right; looks are not timed.
+fn effort(
+    data: &Dataset,
+    samples_a_step: f64,
+    most_passes: u64,
+    mut step: impl FnMut() -> Result<(), Failure>,
+    right: impl Fn() -> bool,
+) -> Result<Effort, Failure> {
+    let m = data.rows() as f64;
+    let between = (PASSES_A_LOOK * m / samples_a_step).ceil() as u64;
+    let (mut steps, mut seconds) = (0u64, 0.0);
+    loop {
+        let start = Instant::now();
+        for _ in 0..between {
+            step()?;
+        }
+        seconds += start.elapsed().as_secs_f64();
+        steps += between;
+        let passes = steps as f64 * samples_a_step / m;
+        if right() {
+            return Ok([passes, seconds]);
+        }
+        if passes >= most_passes as f64 {
+            return Ok(GIVEN_UP);
+        }
+    }
+}
+
+fn game<P: SamplePlayer, L: OnlineLearner>(
+    player: P,
+    learner: L,
+    data: &Dataset,
+    seed: u64,
+) -> Result<Effort, Failure> {
+    let rounds = (MOST_PASSES + 1) * data.rows() as u64;
+    let schedule = Schedule::new(rounds, 1)?;
+    let game = Game::new(player, learner, data.design(), data.labels(), schedule, seed)?;
+    let game = std::cell::RefCell::new(game);
+    effort(
+        data,
+        1.0,
+        MOST_PASSES,
+        || Ok(game.borrow_mut().play().map(drop)?),
+        || error(game.borrow().learner(), data) == 0.0,
+    )
+}
+
+fn boosted<S: Scorer>(
+    data: &Dataset,
+    samples_a_round: f64,
+    mut weak: impl FnMut(&[f64]) -> Result<S, margins::boost::Error>,
+) -> Result<Effort, Failure> {
+    let boost = std::cell::RefCell::new(AdaBoost::new(data.design(), data.labels())?);
+    effort(
+        data,
+        samples_a_round,
+        MOST_PASSES,
+        || Ok(boost.borrow_mut().round(&mut weak).map(drop)?),
+        || boost.borrow().consistent(),
+    )
+}
+
+fn machine(kernel: &dyn Kernel, data: &Dataset) -> Result<Effort, Failure> {
+    if data.rows() > MOST_MACHINE_ROWS {
+        return Ok(GIVEN_UP);
+    }
+    let start = Instant::now();
+    let gram = Gram::new(kernel, data.design())?;
+    let signs = data.labels().signs();
+    let options = Options { tolerance: 1e-3, ..Options::default() };
+    let fit = svm::fit(gram.matrix(), signs, None, true, Lambda::new(LAMBDA)?, &options)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let scores = combine(kernel, data.design(), data.design(), &fit.coef)?;
+    let right = scores.iter().zip(signs).all(|(f, y)| y * (f + fit.intercept) > 0.0);
+    Ok(if right { [fit.report.passes as f64, seconds] } else { GIVEN_UP })
+}
+
+fn trial(name: &str, data: &Dataset, seed: u64) -> Result<Vec<f64>, Failure> {
+    let m = data.rows();
+    let mut random = generator(seed, 4);
+    let mut numbers = Vec::new();
+    if name == "chess-gaussian" {
+        let kernel = Gaussian::new(SIGMA)?;
+        let value = move |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
+        let learner = || KernelPerceptron::new(value, m, seed);
+        numbers.extend(game(focused(data)?, learner()?, data, seed)?);
+        numbers.extend(game(uniform(data)?, learner()?, data, seed)?);
+        numbers.extend(GIVEN_UP);
+        numbers.extend(GIVEN_UP);
+        numbers.extend(GIVEN_UP);
+        numbers.extend(machine(&kernel, data)?);
+        return Ok(numbers);
+    }
+    let learner = || Perceptron::new(data.columns());
+    numbers.extend(game(focused(data)?, learner(), data, seed)?);
+    numbers.extend(game(uniform(data)?, learner(), data, seed)?);
+    let search = StumpSearch::new(data.design());
+    let stump = |weights: &[f64]| Ok(search.best(data.labels(), weights)?.0);
+    numbers.extend(boosted(data, m as f64, stump)?);
+    let weak = |weights: &[f64]| {
+        resampled(learner(), data.design(), data.labels(), weights, m, &mut random)
+    };
+    // A round is a pass of the learner and one for the weights.
+    numbers.extend(boosted(data, 2.0 * m as f64, weak)?);
+    let rounds = MOST_SUBLINEAR_PASSES * m as u64;
+    let sublinear =
+        SublinearPerceptron::new(data.design(), data.labels(), rounds, random.random())?;
+    let sublinear = std::cell::RefCell::new(sublinear);
+    numbers.extend(effort(
+        data,
+        1.0,
+        MOST_SUBLINEAR_PASSES,
+        || Ok(sublinear.borrow_mut().play().map(drop)?),
+        || error(&sublinear.borrow().classifier(), data) == 0.0,
+    )?);
+    numbers.extend(machine(&Linear, data)?);
+    Ok(numbers)
+}
+
+pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<(), Failure> {
+    let chess = read(data_dir, "chess_krvskp.csv.gz", None)?;
+    let standardizer = Standardizer::fit(chess.design(), None);
+    let chess_design = standardizer.center_and_scale(chess.design())?;
+    let sets = [
+        read(data_dir, "mushrooms.svm.gz", None)?,
+        cubic(&read(data_dir, "banknote.csv.gz", None)?)?,
+        simulated()?,
+        chess.with_design(chess_design)?,
+    ];
+    let rows = DATA.map(str::to_owned);
+    let results = settings.run(
+        "fol-separable",
+        &format!("passes={MOST_PASSES} sublinear={MOST_SUBLINEAR_PASSES} lambda={LAMBDA}"),
+        &rows,
+        |row, seed| {
+            let at = DATA.iter().position(|name| *name == row).ok_or("an unknown data set")?;
+            trial(row, &sets[at], seed)
+        },
+    )?;
+    let mut page = format!(
+        "# fol-separable\n\nMade by\n\n    cargo xtask experiment fol-separable --data-dir DIR --trials {} --threads {} --seed {}\n\n\
+         Passes over the data (samples looked at, divided by m) and seconds until a classifier is right on every \
+         sample; medians over {} trials, looked after every quarter of a pass and given up (-) after {MOST_PASSES} passes. FOL \
+         and SGD: the present classifier of the learner. A round of the sublinear perceptron looks at one sample and \
+         at one feature of all of them, of which the passes count the former; it is given up after \
+         {MOST_SUBLINEAR_PASSES}. For the machine (`lambda = {LAMBDA}`, \
+         gap 1e-3) a pass is as many kernel values as the matrix has, and data of more than {MOST_MACHINE_ROWS} rows are left out; \
+         the chess data have a Gaussian kernel with sigma = 1/7, for which only the first two and the last take \
+         part.\n\n| data | m x p |",
+        settings.trials, settings.threads, settings.seed, settings.trials
+    );
+    page += &METHODS.map(|name| format!(" {name}: passes | s |")).concat();
+    page += &format!("\n| --- | --: |{}\n", " --: | --: |".repeat(METHODS.len()));
+    let of = |trials: &[Numbers], at: usize| median(trials.iter().map(|trial| trial.0[at]));
+    for ((name, data), trials) in DATA.iter().zip(&sets).zip(&results) {
+        page += &format!("| {name} | {} x {} |", data.rows(), data.columns());
+        for at in 0..2 * METHODS.len() {
+            let value = of(trials, at);
+            page += &match (value.is_finite(), at % 2) {
+                (false, _) => " - |".to_owned(),
+                (true, 0) => format!(" {value:.2} |"),
+                (true, _) => format!(" {value:.3} |"),
+            };
+        }
+        page += "\n";
+    }
+    page += "\n![passes](fol-separable.svg)\n";
+    let series = METHODS.iter().enumerate().take(5).map(|(k, name)| {
+        let points =
+            results.iter().enumerate().map(|(at, trials)| (at as f64, of(trials, 2 * k).log10()));
+        line(*name, points.filter(|(_, passes)| passes.is_finite()).collect())
+    });
+    let panel = Panel {
+        key: "passes",
+        title: DATA.join(", "),
+        x: Axis { label: "data set", range: (-0.3, 3.3) },
+        y: Axis { label: "log10 passes", range: (-1.0, 3.0) },
+        series: series.collect(),
+    };
+    settings.write(&page, &Figure { name: "fol-separable", panels: vec![panel] })
+}
