@@ -11,7 +11,10 @@ use margins_boost::{
 };
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
-use margins_optim::online::{LinearClassifier, OnlineLearner, Perceptron, Scorer};
+use margins_optim::online::{
+    Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineLearner, PassiveAggressive,
+    Perceptron, Scorer,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -161,6 +164,8 @@ fn every_learner_and_every_player_plays() {
     ends_consistent(focused(), KernelPerceptron::new(gaussian, 40, 1).unwrap());
     ends_consistent(focused(), StumpWinnow::new(&design, 20, 0.1).unwrap());
     ends_consistent(focused(), MultilayerPerceptron::new(2, &[8], Logistic, 0.1, 1).unwrap());
+    ends_consistent(focused(), AveragedPerceptron::new(2));
+    ends_consistent(focused(), PassiveAggressive::new(2, Aggressiveness::Full).unwrap());
     ends_consistent(UniformPlayer::new(50).unwrap(), Perceptron::new(2));
     ends_consistent(Exp3P1::new(50, 0.1).unwrap(), Perceptron::new(2));
 }
