@@ -39,12 +39,6 @@ pub enum Error {
         /// The value.
         value: f64,
     },
-    /// A sample at the origin has no direction.
-    #[error("row {row}: every feature is 0, but a row must not be zero to be scaled to norm 1")]
-    ZeroRow {
-        /// Zero-based row.
-        row: usize,
-    },
     /// No rows or no columns.
     #[error("the data has no {0}")]
     Empty(&'static str),
