@@ -163,7 +163,7 @@ pub enum Error {
         reason: String,
     },
     /// A sample that cannot be scaled to norm 1: it is zero, or near it or beyond the range.
-    #[error("row {row}: the norm is {norm}, so that it has no direction on the unit sphere")]
+    #[error("row {row}: the norm is {norm:e}, so that it has no direction on the unit sphere")]
     Direction {
         /// Zero-based row.
         row: usize,

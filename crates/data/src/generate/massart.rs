@@ -29,7 +29,7 @@ impl MarginHalfspace {
             return Err(Error::parameter("the margin", margin, "strictly between 0 and 1"));
         }
         let mut random = generator(seed, Stream::Halfspace);
-        Ok(MarginHalfspace { normal: unit_vector(d, None, &mut random), margin })
+        Ok(MarginHalfspace { normal: unit_vector(d, &[], &mut random), margin })
     }
 
     /// The unit normal `w*`.
@@ -53,10 +53,55 @@ impl MarginHalfspace {
         for _ in 0..n {
             let along = if random.random() { 1.0 } else { -1.0 } * self.height(&mut random);
             let across = (1.0 - along * along).max(0.0).sqrt();
-            let direction = unit_vector(d, Some(&self.normal), &mut random);
+            let direction = unit_vector(d, std::slice::from_ref(&self.normal), &mut random);
             values.extend(self.normal.iter().zip(direction).map(|(w, v)| along * w + across * v));
         }
         Design::from_samples(DMatrix::from_vec(d, n, values))
+    }
+
+    /// `n` independent points that lead convex surrogates astray when the noise is [`Adversary::Region`] with the
+    /// direction that comes back, and `eta <= bound`.
+    ///
+    /// With a direction u orthogonal to w* and `y x` for a clean label y: a share of the points is
+    /// `gamma w* + sqrt(1 - gamma^2) u`, clean; the others are `gamma w* - beta u + rest v`, noisy, where v is a random
+    /// direction orthogonal to both, of which the mean is 0. The minimiser of the LeakyReLU loss with slope eta
+    /// is near u because the pull of the noisy points, in the mean, is only that of `gamma w* - beta u`, times
+    /// `1 - 2 eta`: it gets all of them wrong, an error of their share times `1 - eta`. That happens if the ratio of the noisy to the
+    /// clean share is below `eta/(1 - 2 eta) (b beta - gamma^2)/(gamma^2 + beta^2)` with `b = sqrt(1 - gamma^2)`, which is largest
+    /// for `beta = gamma (1 + gamma)/b`; here it is four fifths of that.
+    ///
+    /// In the plane there is no v: the noisy points are `gamma w* - b u`, and the minimiser has them on its
+    /// boundary.
+    ///
+    /// # Errors
+    /// `n` is zero, or the bound is not strictly between 0 and 1/2.
+    pub fn trap(&self, n: usize, bound: f64, seed: u64) -> Result<(Design, Adversary), Error> {
+        if !(bound > 0.0 && bound < 0.5) {
+            return Err(Error::parameter("the noise bound", bound, "strictly between 0 and 1/2"));
+        }
+        let (d, gamma) = (self.normal.len(), self.margin);
+        let b = (1.0 - gamma * gamma).sqrt();
+        let beta = if d == 2 { b } else { (gamma * (1.0 + gamma) / b).min(b) };
+        let leverage = (b * beta - gamma * gamma) / (gamma * gamma + beta * beta);
+        let ratio = 0.8 * bound / (1.0 - 2.0 * bound) * leverage;
+        let mut random = generator(seed, Stream::Points);
+        let u = unit_vector(d, std::slice::from_ref(&self.normal), &mut random);
+        let frame = [self.normal.clone(), u.clone()];
+        let rest = (b * b - beta * beta).max(0.0).sqrt();
+        let mut values = Vec::with_capacity(n * d);
+        for _ in 0..n {
+            let sign = if random.random() { 1.0 } else { -1.0 };
+            let noisy = random.random::<f64>() * (1.0 + ratio) < ratio;
+            let along = if noisy { -beta } else { b };
+            let start = values.len();
+            values.extend(self.normal.iter().zip(&u).map(|(w, u)| sign * (gamma * w + along * u)));
+            if noisy && d > 2 {
+                let v = unit_vector(d, &frame, &mut random);
+                values[start..].iter_mut().zip(v).for_each(|(x, v)| *x += sign * rest * v);
+            }
+        }
+        let points = Design::from_samples(DMatrix::from_vec(d, n, values))?;
+        Ok((points, Adversary::Region(u.into_iter().map(|u| -u).collect())))
     }
 
     /// `|<w*, x>|`, of density proportional to `(1 - t^2)^((d-3)/2)` on [gamma, 1]: its square is drawn
@@ -74,12 +119,12 @@ impl MarginHalfspace {
     }
 }
 
-/// A uniform unit vector, orthogonal to a given one if there is one.
-fn unit_vector(d: usize, orthogonal_to: Option<&[f64]>, random: &mut ChaCha8Rng) -> Vec<f64> {
+/// A uniform unit vector orthogonal to fewer than d orthonormal ones.
+fn unit_vector(d: usize, orthogonal_to: &[Vec<f64>], random: &mut ChaCha8Rng) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..d).map(|_| normal(random)).collect();
-    // The second round removes what rounding leaves where most of a vector was along the other.
+    // The second round removes what rounding leaves where most of a vector was along the others.
     for _ in 0..2 {
-        if let Some(other) = orthogonal_to {
+        for other in orthogonal_to {
             let along: f64 = vector.iter().zip(other).map(|(v, w)| v * w).sum();
             vector.iter_mut().zip(other).for_each(|(v, w)| *v -= along * w);
         }
@@ -368,6 +413,13 @@ impl MassartDistribution {
         Draws { rows, signs }
     }
 
+    /// One label for every point, with the noise.
+    pub fn flip(&self, seed: u64) -> Vec<f64> {
+        let mut random = generator(seed, Stream::NoisyLabels);
+        let pairs = self.clean.iter().zip(&self.rates);
+        pairs.map(|(&y, &rate)| if random.random::<f64>() < rate { -y } else { y }).collect()
+    }
+
     /// The distribution as a weighted sample: every point once with each label that it can have, with the
     /// probability of the two as its weight.
     pub fn as_sample(&self) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
@@ -415,7 +467,8 @@ mod tests {
             let halfspace = MarginHalfspace::new(d, margin, seed).unwrap();
             prop_assert!((Sample::Dense(halfspace.normal()).norm() - 1.0).abs() < 1e-14);
             let points = halfspace.points(60, seed).unwrap();
-            for x in points.samples() {
+            let (trap, _) = halfspace.trap(60, 0.3, seed).unwrap();
+            for x in points.samples().chain(trap.samples()) {
                 prop_assert!((x.norm() - 1.0).abs() < 1e-14);
                 prop_assert!(x.dot(halfspace.normal()).abs() >= margin - 1e-15);
             }
@@ -510,6 +563,7 @@ mod tests {
                 MarginHalfspace::new(2, 1.0, 1).unwrap_err().to_string(),
                 MarginHalfspace::new(2, f64::NAN, 1).unwrap_err().to_string(),
                 halfspace.points(0, 1).unwrap_err().to_string(),
+                halfspace.trap(2, 0.0, 1).unwrap_err().to_string(),
                 Adversary::Random
                     .rates(&points, &signs(), &[1.0, 0.0], 0.5)
                     .unwrap_err()

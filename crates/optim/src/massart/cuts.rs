@@ -1,4 +1,4 @@
-use super::cutting_planes::{End, Method, localize};
+use super::cutting_planes::{Cut, End, Method, localize};
 use super::oracle::Separation;
 use super::{Problem, SphereSample, separate};
 use crate::online::LinearClassifier;
@@ -38,7 +38,8 @@ impl CutOptions {
 pub struct LearnedByCuts {
     /// The best halfspace that the oracle was asked about, its intercept 0.
     pub classifier: LinearClassifier,
-    /// Its error on the sample.
+    /// Its error on the sample; infinite, and the halfspace zero, if the oracle was not asked about any, as where the
+    /// samples average out to zero.
     pub error: f64,
     /// Why the search ended.
     pub end: End,
@@ -56,20 +57,28 @@ pub fn learn_by_cuts(
     options: &CutOptions,
     sample: &SphereSample<'_>,
 ) -> LearnedByCuts {
-    search(problem, options, sample.columns(), |w| separate(problem, sample, w))
+    search(problem, options, sample, separate)
 }
 
 /// Cutting planes with any oracle.
+///
+/// The zero vector, the first centre, is no halfspace: it decides nothing, and its error would be a matter of sign(0).
+/// The average cuts it off, because `E y <w*, x> = E (1 - 2 eta(x)) |<w*, x>| > 0`.
 pub(super) fn search(
     problem: &Problem,
     options: &CutOptions,
-    columns: usize,
-    oracle: impl Fn(&[f64]) -> Separation,
+    sample: &SphereSample<'_>,
+    oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
 ) -> LearnedByCuts {
+    let columns = sample.columns();
     let mut best = (f64::INFINITY, vec![0.0; columns]);
     let most_calls = options.most_calls(problem, columns);
     let (end, calls) = localize(options.method, columns, most_calls, |w| {
-        let Separation { error, cut } = oracle(w);
+        if w.iter().all(|&w| w == 0.0) {
+            let normal = sample.mean(&vec![0.0; sample.rows()], |_, y| -y);
+            return Some(Cut { normal, depth: 0.0 });
+        }
+        let Separation { error, cut } = oracle(problem, sample, w);
         if error < best.0 {
             best = (error, w.to_vec());
         }

@@ -10,7 +10,7 @@ use crate::massart::{CutOptions, LearnedByCuts, Problem, Separation, SphereSampl
 
 /// Cutting planes with the oracle [`separate`] instead of the reweighted one.
 pub fn learn(problem: &Problem, options: &CutOptions, sample: &SphereSample<'_>) -> LearnedByCuts {
-    search(problem, options, sample.columns(), |w| separate(problem, sample, w))
+    search(problem, options, sample, separate)
 }
 
 /// The LeakyReLU loss with `lambda = eta`, restricted to the slab `|<w, x>| <= r` on which its mean is largest, cuts off a

@@ -1,35 +1,41 @@
 use super::{Cut, Localizer, dot};
 
-/// `{v : (v - c)' P^{-1} (v - c) <= 1}`, with its centre in the unit ball.
+/// `{c + B z : ||z|| <= 1}`, its centre c in the unit ball. The factor B instead of `P = B B'` keeps P positive definite
+/// however thin the ellipsoid is.
 pub(super) struct Ellipsoid {
     centre: Vec<f64>,
-    /// P, by rows; symmetric.
-    shape: Vec<f64>,
+    /// B, by rows.
+    factor: Vec<f64>,
 }
 
 impl Ellipsoid {
     pub(super) fn unit_ball(columns: usize) -> Self {
-        let mut shape = vec![0.0; columns * columns];
-        shape.iter_mut().step_by(columns + 1).for_each(|diagonal| *diagonal = 1.0);
-        Ellipsoid { centre: vec![0.0; columns], shape }
+        let mut factor = vec![0.0; columns * columns];
+        factor.iter_mut().step_by(columns + 1).for_each(|diagonal| *diagonal = 1.0);
+        Ellipsoid { centre: vec![0.0; columns], factor }
     }
 
-    /// `P normal`.
+    /// `B'normal`.
     fn map(&self, normal: &[f64]) -> Vec<f64> {
-        self.shape.chunks_exact(normal.len()).map(|row| dot(row, normal)).collect()
+        let mut mapped = vec![0.0; normal.len()];
+        for (row, n) in self.factor.chunks_exact(normal.len()).zip(normal) {
+            mapped.iter_mut().zip(row).for_each(|(m, b)| *m += n * b);
+        }
+        mapped
     }
 
     /// The smallest ellipsoid around the part of this one beyond the cut.
     fn shrink(&mut self, cut: &Cut) -> bool {
         let n = self.centre.len() as f64;
-        let mapped = self.map(&cut.normal);
-        let width = dot(&mapped, &cut.normal).max(0.0).sqrt();
+        let mut direction = self.map(&cut.normal);
+        let width = dot(&direction, &direction).sqrt();
         let depth = cut.depth / width;
         // A width of 0, or a depth that leaves at most a point.
         if width.is_nan() || width <= f64::MIN_POSITIVE || depth.is_nan() || depth >= 1.0 {
             return false;
         }
-        let along: Vec<f64> = mapped.iter().map(|m| m / width).collect();
+        direction.iter_mut().for_each(|m| *m /= width);
+        // P becomes `stretch (P - squeeze a a')` with a = B direction.
         let (shift, stretch, squeeze) = if self.centre.len() == 1 {
             ((1.0 + depth) / 2.0, ((1.0 - depth) / 2.0).powi(2), 0.0)
         } else {
@@ -39,9 +45,11 @@ impl Ellipsoid {
                 2.0 * (1.0 + n * depth) / ((n + 1.0) * (1.0 + depth)),
             )
         };
-        self.centre.iter_mut().zip(&along).for_each(|(c, a)| *c -= shift * a);
-        for (row, a) in self.shape.chunks_exact_mut(along.len()).zip(&along) {
-            row.iter_mut().zip(&along).for_each(|(p, b)| *p = stretch * (*p - squeeze * a * b));
+        let (scale, lean) = (stretch.sqrt(), (1.0 - squeeze).max(0.0).sqrt() - 1.0);
+        for (row, c) in self.factor.chunks_exact_mut(direction.len()).zip(&mut self.centre) {
+            let along = dot(row, &direction);
+            *c -= shift * along;
+            row.iter_mut().zip(&direction).for_each(|(b, m)| *b = scale * (*b + lean * along * m));
         }
         true
     }
@@ -53,7 +61,8 @@ impl Localizer for Ellipsoid {
     }
 
     fn width(&self, normal: &[f64]) -> f64 {
-        dot(&self.map(normal), normal).max(0.0).sqrt()
+        let mapped = self.map(normal);
+        dot(&mapped, &mapped).sqrt()
     }
 
     fn cut(&mut self, cut: &Cut) -> bool {
