@@ -5,6 +5,7 @@ mod figure;
 mod focused;
 mod leaky_hockey_stick;
 mod margin_pursuit;
+mod massart;
 mod msrv;
 mod pictures;
 mod robust_outliers;
@@ -68,6 +69,16 @@ enum Experiment {
     LhsTable2(leaky_hockey_stick::table_2::Arguments),
     /// Times along the number of samples
     LhsTiming(leaky_hockey_stick::timing::Arguments),
+    /// Samples that the learner under Massart noise needs, with fitted slopes
+    MassartSampleComplexity(massart::sample_complexity::Arguments),
+    /// How often learners under Massart noise miss eta + epsilon, beside those before them
+    MassartAdversaries(massart::adversaries::Arguments),
+    /// Calls of the separation oracle along the dimension
+    MassartCuts(massart::cuts::Arguments),
+    /// Cost of selecting one of all iterates
+    MassartSelection(massart::selection::Arguments),
+    /// Learners on data sets whose labels adversaries flip
+    MassartRealData(massart::real_data::Arguments),
     /// Robust learners on samples of which some are wrong
     RobustOutliers(robust_outliers::Arguments),
     /// Rounds to zero error of focused online learning and of SGD
@@ -119,6 +130,21 @@ impl Experiment {
             }
             Experiment::LhsTiming(arguments) => {
                 timing::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::MassartSampleComplexity(arguments) => {
+                massart::sample_complexity::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::MassartAdversaries(arguments) => {
+                massart::adversaries::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::MassartCuts(arguments) => {
+                massart::cuts::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::MassartSelection(arguments) => {
+                massart::selection::run(arguments).map_err(leaky_hockey_stick::here)
+            }
+            Experiment::MassartRealData(arguments) => {
+                massart::real_data::run(arguments).map_err(leaky_hockey_stick::here)
             }
             Experiment::RobustOutliers(arguments) => {
                 robust_outliers::run(arguments).map_err(leaky_hockey_stick::here)

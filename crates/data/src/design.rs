@@ -129,6 +129,22 @@ impl Sample<'_> {
             Sample::Sparse { values, .. } => dot(values, values),
         }
     }
+
+    /// `||x||`, without overflow where only its square has it.
+    pub fn norm(&self) -> f64 {
+        match *self {
+            Sample::Dense(values) | Sample::Sparse { values, .. } => norm(values),
+        }
+    }
+}
+
+/// `||x||` without overflow or underflow on the way.
+fn norm(values: &[f64]) -> f64 {
+    let largest = values.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    largest * values.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
 }
 
 /// All p features of a sparse sample.
@@ -556,6 +572,13 @@ mod tests {
             dense.scale_columns(&factors);
             sparse.scale_columns(&factors);
             prop_assert_eq!(dense.to_dense(), sparse.to_dense());
+        }
+    }
+
+    #[test]
+    fn norms_neither_overflow_nor_vanish() {
+        for (row, norm) in [([3e300, 4e300], 5e300), ([3e-300, 4e-300], 5e-300), ([0.0; 2], 0.0)] {
+            assert!((Sample::Dense(&row).norm() - norm).abs() <= 1e-15 * norm);
         }
     }
 

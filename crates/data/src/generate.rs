@@ -1,6 +1,7 @@
-//! Gaussian mixtures with known class probabilities and Bayes error.
+//! Gaussian mixtures with known class probabilities and Bayes error, and halfspaces with a margin whose
+//! labels are noisy ([`MassartDistribution`]).
 //!
-//! The model of section 6.1 of the leaky hockey stick paper: P(Y = +1) = 1/2, and given Y = +1 (-1)
+//! The mixtures are the model of section 6.1 of the leaky hockey stick paper: P(Y = +1) = 1/2, and given Y = +1 (-1)
 //! the sample is N(c, sigma^2 I) around one of K centres c of the positive (negative) class, each
 //! equally likely. The centres are random themselves: with mu = (1, ..., 1, -1, ..., -1), half and
 //! half, the first two thirds of the positive centres come from N(mu, I) and the others from
@@ -24,6 +25,7 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
+mod massart;
 mod quadrature;
 
 use nalgebra::DMatrix;
@@ -33,6 +35,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::metrics::ErrorRate;
 use crate::{Dataset, Design, Error, Labels};
+pub use massart::{Adversary, Draws, MarginHalfspace, MassartDistribution};
 pub use quadrature::Quadrature;
 
 /// The simulated examples of the leaky hockey stick paper, section 6.1.
@@ -71,6 +74,9 @@ enum Stream {
     Centres,
     Samples,
     BayesError,
+    Halfspace,
+    Points,
+    NoisyLabels,
 }
 
 fn generator(seed: u64, stream: Stream) -> ChaCha8Rng {

@@ -12,7 +12,7 @@
 //! * [`split`]: stratified folds, hold-out, balanced subsamples.
 //! * [`Standardizer`]: features to unit scale, sparse data kept sparse.
 //! * [`metrics`]: error, AUC, log-loss, Brier score, margin distribution.
-//! * [`generate`]: Gaussian mixtures with known Bayes error.
+//! * [`generate`]: Gaussian mixtures with known Bayes error, halfspaces with Massart noise.
 //!
 //! ```
 //! use margins_data::{Dataset, Design, Labels};

@@ -162,6 +162,32 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A sample that cannot be scaled to norm 1: it is zero, or near it or beyond the range.
+    #[error("row {row}: the norm is {norm:e}, so that it has no direction on the unit sphere")]
+    Direction {
+        /// Zero-based row.
+        row: usize,
+        /// The norm.
+        norm: f64,
+    },
+    /// A sign other than +1 and -1.
+    #[error("row {row}: the sign is {sign}, but must be 1 or -1")]
+    Sign {
+        /// Zero-based row.
+        row: usize,
+        /// The sign.
+        sign: f64,
+    },
+    /// Less samples than a learner needs.
+    #[error("{what}: {found}, but at least {needed} are needed")]
+    TooFew {
+        /// What there is too few of.
+        what: &'static str,
+        /// How many are needed.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// A learner met a score that is no number.
     #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
     Diverged(f64),

@@ -17,6 +17,7 @@
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
 //! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //! * [`robust`]: other estimates of the mean loss than the mean; the distribution of the margins.
+//! * [`massart`]: halfspaces with a margin, learned under Massart noise.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
 //!
@@ -46,6 +47,7 @@ mod gradient_descent;
 mod iterate;
 mod lambda;
 mod line_search;
+pub mod massart;
 mod mm;
 mod newton;
 mod objective;

@@ -1,0 +1,120 @@
+use crate::Error;
+
+fn check(
+    parameter: &'static str,
+    value: f64,
+    requirement: &'static str,
+    valid: impl Fn(f64) -> bool,
+) -> Result<f64, Error> {
+    if valid(value) { Ok(value) } else { Err(Error::Parameter { parameter, value, requirement }) }
+}
+
+/// The bound eta on the noise rate, `0 <= eta < 1/2`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct NoiseRate(f64);
+
+impl NoiseRate {
+    /// # Errors
+    /// [`Error::Parameter`] unless `0 <= eta < 1/2`.
+    pub fn new(eta: f64) -> Result<Self, Error> {
+        check("eta", eta, "at least 0 and below 1/2", |eta| (0.0..0.5).contains(&eta))
+            .map(NoiseRate)
+    }
+
+    /// eta.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// The bound gamma on the margin, `0 < gamma < 1`: no unit sample is nearer to the boundary.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct MarginBound(f64);
+
+impl MarginBound {
+    /// # Errors
+    /// [`Error::Parameter`] unless `0 < gamma < 1`.
+    pub fn new(gamma: f64) -> Result<Self, Error> {
+        check("gamma", gamma, "strictly between 0 and 1", |gamma| gamma > 0.0 && gamma < 1.0)
+            .map(MarginBound)
+    }
+
+    /// gamma.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// What is asked for: an error of at most `eta + epsilon` with probability at least `1 - delta`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    epsilon: f64,
+    delta: f64,
+}
+
+impl Target {
+    /// # Errors
+    /// [`Error::Parameter`] unless both are strictly between 0 and 1.
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
+        let open = |value: f64| value > 0.0 && value < 1.0;
+        Ok(Target {
+            epsilon: check("epsilon", epsilon, "strictly between 0 and 1", open)?,
+            delta: check("delta", delta, "strictly between 0 and 1", open)?,
+        })
+    }
+
+    /// epsilon.
+    pub fn epsilon(self) -> f64 {
+        self.epsilon
+    }
+
+    /// delta.
+    pub fn delta(self) -> f64 {
+        self.delta
+    }
+}
+
+impl Default for Target {
+    /// epsilon = delta = 0.05.
+    fn default() -> Self {
+        Target { epsilon: 0.05, delta: 0.05 }
+    }
+}
+
+/// A halfspace to learn: `y = sign(<w*, x>)` but for noise at a rate of at most eta, on unit samples
+/// with `|<w*, x>| >= gamma`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Problem {
+    /// eta.
+    pub noise: NoiseRate,
+    /// gamma.
+    pub margin: MarginBound,
+    /// epsilon and delta.
+    pub target: Target,
+}
+
+impl Problem {
+    /// With the default target.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for an eta or a gamma outside its range.
+    pub fn new(eta: f64, gamma: f64) -> Result<Self, Error> {
+        let (noise, margin) = (NoiseRate::new(eta)?, MarginBound::new(gamma)?);
+        Ok(Problem { noise, margin, target: Target::default() })
+    }
+
+    /// With another target.
+    #[must_use]
+    pub fn with_target(self, target: Target) -> Self {
+        Problem { target, ..self }
+    }
+
+    /// `((1 - 2 eta) sign(s) - y) / max(|s|, gamma/2)` with sign(0) = +1: what the unit sample is
+    /// multiplied by in `g_{eta, gamma/2}(w, w, x, y)` where `s = <w, x>`. It is twice the gradient of the
+    /// LeakyReLU loss reweighted by `1/max(|s|, gamma/2)`.
+    #[inline(always)]
+    pub fn gradient_factor(&self, score: f64, y: f64) -> f64 {
+        let sign = if score >= 0.0 { 1.0 } else { -1.0 };
+        ((1.0 - 2.0 * self.noise.0) * sign - y) / score.abs().max(self.margin.0 / 2.0)
+    }
+}

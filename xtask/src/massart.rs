@@ -1,0 +1,39 @@
+//! Experiments with halfspaces under Massart noise (Diakonikolas and Zarifis 2024).
+
+pub(crate) mod adversaries;
+pub(crate) mod cuts;
+mod instance;
+pub(crate) mod real_data;
+pub(crate) mod sample_complexity;
+pub(crate) mod selection;
+
+use std::path::Path;
+
+use margins::model::write_atomically;
+
+use crate::leaky_hockey_stick::Failure;
+
+/// Writes a page of the report.
+fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join(name);
+    write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
+    println!("{}", path.display());
+    Ok(())
+}
+
+/// Mean and standard error.
+fn mean(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0).max(1.0) / n).sqrt())
+}
+
+/// The slope of a line through the points, by least squares.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));
+    let products: f64 = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
+    products / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
+}

@@ -1,0 +1,208 @@
+//! How often the learners miss eta + epsilon, and what the learners before them make of the same noise.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use margins::data::generate::MassartDistribution;
+use margins::losses::LeakyRelu;
+use margins::optim::massart::baselines::{leaky_relu, partition, proper};
+use margins::optim::massart::{CutOptions, Problem, Schedule};
+use margins::optim::online::{OnlineLearner, Perceptron, Scorer};
+
+use super::instance::{ADVERSARIES, Drawn, cuts, cutting_sample_size, instance, sgd};
+use super::{mean, write};
+use crate::leaky_hockey_stick::{Failure, trials};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Folder for the tables
+    #[arg(long, default_value = "report")]
+    out: PathBuf,
+    /// Instances a setting
+    #[arg(long, default_value_t = 200)]
+    instances: usize,
+    /// Instances of the comparison with the learners before
+    #[arg(long, default_value_t = 20)]
+    compared: usize,
+    /// Threads, 0 for one a core
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+}
+
+const DIMENSIONS: [usize; 3] = [2, 20, 200];
+const MARGINS: [f64; 3] = [0.05, 0.1, 0.2];
+const RATES: [f64; 3] = [0.1, 0.3, 0.45];
+/// Of the comparison: d, gamma, eta.
+const COMPARED: (usize, f64, f64) = (20, 0.1, 0.3);
+const LEARNERS: [&str; 6] =
+    ["sgd", "cuts", "perceptron", "LeakyReLU", "partition (2019)", "proper (2020)"];
+
+/// Numbers of one trial.
+#[derive(Clone)]
+pub(super) struct Numbers(pub(super) Vec<f64>);
+
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cells: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        f.write_str(&cells.join(","))
+    }
+}
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |cell: &str| cell.parse().map_err(|_| format!("'{cell}' is not a number"));
+        text.split(',').map(number).collect::<Result<_, _>>().map(Numbers)
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    std::fs::create_dir_all(&arguments.out)?;
+    let grid = guarantee(arguments)?;
+    let compared = comparison(arguments)?;
+    write(&arguments.out, "massart-adversaries.md", &format!("{grid}\n{compared}"))
+}
+
+/// `d gamma eta adversary`, without blanks for the journal.
+fn setting(row: &str) -> Result<(usize, f64, f64, &str), Failure> {
+    let cells: Vec<&str> = row.split('/').collect();
+    let [d, gamma, eta, adversary] = cells[..] else {
+        return Err(format!("'{row}' is not a setting").into());
+    };
+    Ok((d.parse()?, gamma.parse()?, eta.parse()?, adversary))
+}
+
+/// The share of instances on which the two learners miss eta + epsilon.
+fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
+    let mut rows = Vec::new();
+    for d in DIMENSIONS {
+        for gamma in MARGINS {
+            for eta in RATES {
+                let row = |adversary| format!("{d}/{gamma}/{eta}/{adversary}");
+                rows.extend(ADVERSARIES[1..].iter().map(row));
+            }
+        }
+    }
+    let keys: Vec<trials::Key> =
+        rows.iter().flat_map(|row| (0..arguments.instances).map(|k| (row.clone(), k))).collect();
+    let path = arguments.out.join("massart-adversaries.journal");
+    let found =
+        trials::run(&path, "massart-adversaries 2", &keys, arguments.threads, |(row, k)| {
+            let (d, gamma, eta, adversary) = setting(row)?;
+            let (noisy, problem) =
+                (instance(d, gamma, eta, adversary, *k as u64)?, Problem::new(eta, gamma)?);
+            let by_sgd = sgd(&noisy, &problem, &Schedule::practical(&problem), *k as u64)?;
+            let (by_cuts, calls) = cuts(&noisy, &problem, *k as u64)?;
+            Ok(Numbers(vec![noisy.opt(), by_sgd, by_cuts, calls as f64]))
+        })?;
+    let mut csv = String::from(
+        "d,gamma,eta,adversary,instances,opt,sgd_failures,sgd_error,sgd_se,cuts_failures,cuts_error,cuts_se,oracle_calls\n",
+    );
+    let mut text = format!(
+        "# massart-adversaries\n\nInstances of {} (epsilon = delta = 0.05) on which the error of a learner is above eta + epsilon, \
+         and mean errors with standard errors. Errors are exact.\n\n\
+         | d | gamma | eta | adversary | opt | sgd: missed | error | cuts: missed | error | oracle calls |\n\
+         | --: | --: | --: | --- | --: | --: | --: | --: | --: | --: |\n",
+        arguments.instances
+    );
+    let mut all = [0; 2];
+    for (row, trials) in rows.iter().zip(found.chunks_exact(arguments.instances)) {
+        let (d, gamma, eta, adversary) = setting(row)?;
+        let limit = eta + Problem::new(eta, gamma)?.target.epsilon();
+        let column = |at: usize| trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>();
+        let missed = [1, 2].map(|at| column(at).iter().filter(|&&error| error > limit).count());
+        let [opt, one, two, calls] = [0, 1, 2, 3].map(|at| mean(&column(at)));
+        all.iter_mut().zip(missed).for_each(|(all, missed)| *all += missed);
+        csv += &format!(
+            "{d},{gamma},{eta},{adversary},{},{},{},{},{},{},{},{},{}\n",
+            trials.len(),
+            opt.0,
+            missed[0],
+            one.0,
+            one.1,
+            missed[1],
+            two.0,
+            two.1,
+            calls.0
+        );
+        text += &format!(
+            "| {d} | {gamma} | {eta} | {adversary} | {:.3} | {} | {:.4} ({:.4}) | {} | {:.4} ({:.4}) | {:.1} |\n",
+            opt.0, missed[0], one.0, one.1, missed[1], two.0, two.1, calls.0
+        );
+    }
+    write(&arguments.out, "massart-adversaries.csv", &csv)?;
+    text += &format!(
+        "\nIn all {} of {} instances missed by sgd, {} by cuts.\n",
+        all[0],
+        found.len(),
+        all[1]
+    );
+    Ok(text)
+}
+
+/// All learners on the same samples.
+fn comparison(arguments: &Arguments) -> Result<String, Failure> {
+    let (d, gamma, eta) = COMPARED;
+    let problem = Problem::new(eta, gamma)?;
+    let keys: Vec<trials::Key> = ADVERSARIES
+        .iter()
+        .flat_map(|name| (0..arguments.compared).map(|k| ((*name).to_owned(), k)))
+        .collect();
+    let path = arguments.out.join("massart-learners.journal");
+    let found = trials::run(&path, "massart-learners 2", &keys, arguments.threads, |(name, k)| {
+        let noisy = instance(d, gamma, eta, name, *k as u64)?;
+        let mut numbers = vec![noisy.opt()];
+        numbers.extend(errors(&noisy, &problem, *k as u64)?);
+        Ok(Numbers(numbers))
+    })?;
+    let mut csv = String::from("adversary,learner,error,standard_error,opt\n");
+    let mut text = format!(
+        "## Learners before\n\nMean error (95 % confidence interval) over {} instances, d = {d}, gamma = {gamma}, eta = {eta}.\n\n\
+         | adversary | opt | {} |\n| --- | --: |{}\n",
+        arguments.compared,
+        LEARNERS.join(" | "),
+        " --: |".repeat(LEARNERS.len())
+    );
+    for (name, trials) in ADVERSARIES.iter().zip(found.chunks_exact(arguments.compared)) {
+        let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
+        text += &format!("| {name} | {:.3} |", column(0).0);
+        for (at, learner) in LEARNERS.iter().enumerate() {
+            let (error, deviation) = column(at + 1);
+            csv += &format!("{name},{learner},{error},{deviation},{}\n", column(0).0);
+            text += &format!(
+                " {error:.3} ({:.3}, {:.3}) |",
+                error - 1.96 * deviation,
+                error + 1.96 * deviation
+            );
+        }
+        text += "\n";
+    }
+    write(&arguments.out, "massart-learners.csv", &csv)?;
+    Ok(text)
+}
+
+/// The exact errors of all learners, in their order.
+fn errors(noisy: &MassartDistribution, problem: &Problem, seed: u64) -> Result<Vec<f64>, Failure> {
+    let (design, schedule) = (noisy.design(), Schedule::practical(problem));
+    let mut errors = vec![sgd(noisy, problem, &schedule, seed)?, cuts(noisy, problem, seed)?.0];
+    let mut perceptron = Perceptron::new(design.columns()).without_intercept();
+    let draws = noisy.draw(schedule.steps, 3 * seed);
+    for (&row, &y) in draws.rows.iter().zip(&draws.signs) {
+        perceptron.step(&design.sample(row), y)?;
+    }
+    errors.push(noisy.linear_error(&perceptron.snapshot().coef)?);
+    let training = Drawn::new(noisy, cutting_sample_size(problem, design.columns()), 3 * seed + 2);
+    let sample = training.sample()?;
+    const CALLS: usize = 150;
+    let loss = LeakyRelu::new(problem.noise.get())?;
+    errors.push(noisy.linear_error(&leaky_relu::minimize(&loss, &sample, 1e-3, CALLS).point)?);
+    let list = partition::learn(problem, &sample, CALLS)?;
+    let scores: Vec<f64> = design.samples().map(|x| list.score(&x)).collect();
+    errors.push(noisy.error(&scores)?);
+    let found = proper::learn(problem, &CutOptions::default(), &sample);
+    errors.push(noisy.linear_error(&found.classifier.coef)?);
+    Ok(errors)
+}

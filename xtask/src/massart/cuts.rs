@@ -1,0 +1,94 @@
+//! Calls of the oracle along the dimension, for both localisation methods.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use margins::optim::massart::cutting_planes::Method;
+use margins::optim::massart::{CutOptions, Problem, Target, learn_by_cuts};
+
+use super::adversaries::Numbers;
+use super::instance::{Drawn, cutting_sample_size, instance};
+use super::{mean, slope, write};
+use crate::figure::{Axis, Figure, Panel, Series, Style};
+use crate::leaky_hockey_stick::{Failure, trials};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Folder for the table and the figure
+    #[arg(long, default_value = "report")]
+    out: PathBuf,
+    /// Instances a dimension
+    #[arg(long, default_value_t = 10)]
+    instances: usize,
+    /// Threads, 0 for one a core
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+}
+
+const DIMENSIONS: [usize; 6] = [3, 5, 10, 20, 40, 80];
+const ETA: f64 = 0.2;
+const GAMMA: f64 = 0.02;
+const EPSILON: f64 = 0.02;
+const METHODS: [(&str, Method); 2] =
+    [("analytic centre", Method::AnalyticCentre), ("ellipsoid", Method::Ellipsoid)];
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    std::fs::create_dir_all(&arguments.out)?;
+    let problem = Problem::new(ETA, GAMMA)?.with_target(Target::new(EPSILON, 0.05)?);
+    let keys: Vec<trials::Key> = DIMENSIONS
+        .iter()
+        .flat_map(|d| (0..arguments.instances).map(move |k| (d.to_string(), k)))
+        .collect();
+    let path = arguments.out.join("massart-cuts.journal");
+    let found = trials::run(&path, "massart-cuts 2", &keys, arguments.threads, |(row, k)| {
+        let d: usize = row.parse()?;
+        let noisy = instance(d, GAMMA, ETA, "trap", *k as u64)?;
+        let training = Drawn::new(&noisy, cutting_sample_size(&problem, d), *k as u64);
+        let mut numbers = Vec::new();
+        for (_, method) in METHODS {
+            let options = CutOptions { method, most_calls: Some(2000) };
+            let found = learn_by_cuts(&problem, &options, &training.sample()?);
+            numbers.extend([found.calls as f64, noisy.linear_error(&found.classifier.coef)?]);
+        }
+        Ok(Numbers(numbers))
+    })?;
+    let mut text = format!(
+        "# massart-cuts\n\nMean calls of the oracle (standard error) until the error on the sample is at most eta + epsilon/2, and mean exact error; {} instances \
+         of the trap a dimension, eta = {ETA}, gamma = {GAMMA}, epsilon = {EPSILON}; at most 2000 calls.\n\n\
+         | d | analytic centre: calls | error | ellipsoid: calls | error |\n| --: | --: | --: | --: | --: |\n",
+        arguments.instances
+    );
+    let mut points = [Vec::new(), Vec::new()];
+    for (d, trials) in DIMENSIONS.iter().zip(found.chunks_exact(arguments.instances)) {
+        let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
+        text += &format!("| {d} |");
+        for (at, points) in points.iter_mut().enumerate() {
+            let (calls, error) = (column(2 * at), column(2 * at + 1));
+            points.push(((*d as f64).log2(), calls.0.log2()));
+            text += &format!(" {:.1} ({:.1}) | {:.4} |", calls.0, calls.1, error.0);
+        }
+        text += "\n";
+    }
+    let slopes = points.each_ref().map(|points| slope(points));
+    text += &format!(
+        "\nCalls grow with the power {:.2} (analytic centre) and {:.2} (ellipsoid) of d; the bounds have d log d and d^2.\n",
+        slopes[0], slopes[1]
+    );
+    let series = METHODS.iter().zip(points).map(|((name, _), points)| Series {
+        name: (*name).to_owned(),
+        points,
+        style: Style::Line,
+    });
+    let figure = Figure {
+        name: "massart-cuts",
+        panels: vec![Panel {
+            key: "calls",
+            title: "calls of the oracle".to_owned(),
+            x: Axis { label: "log2 d", range: (1.0, 7.0) },
+            y: Axis { label: "log2 calls", range: (0.0, 12.0) },
+            series: series.collect(),
+        }],
+    };
+    figure.write(&arguments.out).map_err(|error| error.to_string())?;
+    write(&arguments.out, "massart-cuts.md", &text)
+}
