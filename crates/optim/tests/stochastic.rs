@@ -373,7 +373,7 @@ fn gradient_descent_has_a_linear_rate() {
     let step = StepRule::Fixed(1e3);
     let options = Options { solver: Solver::GradientDescent, step, ..Options::default() };
     let report = margins_optim::fit(&objective, at, &options).unwrap().report;
-    assert!(!report.converged() && !(report.relative_gap < 1.0));
+    assert!(!report.converged() && report.relative_gap >= 1.0);
     let options = Options { step: StepRule::Fixed(0.0), ..options };
     assert!(margins_optim::fit(&objective, at, &options).is_err());
     let exponential = loss("exponential");
