@@ -7,6 +7,7 @@ use margins::optim::{self, robust::Learner};
 use margins::optim::{Lambda, Solver, lambda_grid};
 use margins::{Approximation, LeaveOneOut};
 
+use crate::massart::MassartLearner;
 use crate::stochastic::GradientArguments;
 
 /// Binary classification with margin losses: every fit with a duality gap.
@@ -100,7 +101,9 @@ pub(crate) struct TrainArguments {
     /// folds at once), newton (semismooth), sdca (stochastic dual coordinate ascent), bundle (cutting planes), gd
     /// (gradient descent), sgd or pegasos (stochastic gradient, fit only). Or another objective over the same losses,
     /// for fit and path: catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1,
-    /// garg-roth:restarts=10 (for the loss of that name)
+    /// garg-roth:restarts=10 (for the loss of that name). For fit with --loss massart:eta=0.3,gamma=0.05 (noise rate and
+    /// margin; epsilon=0.05,delta=0.05 to change the accuracy): massart-sgd, massart-cuts; massart-auto does
+    /// without eta and gamma. They take no --lambda
     #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = parse_solver)]
     pub(crate) solver: SolverChoice,
     /// Most iterations at one lambda [default: 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle]
@@ -157,6 +160,8 @@ pub(crate) enum SolverChoice {
     Named(SolverName),
     /// A learner with an objective of its own.
     Robust(Learner),
+    /// A learner of halfspaces under Massart noise.
+    Massart(MassartLearner),
 }
 
 impl SolverChoice {
@@ -164,7 +169,7 @@ impl SolverChoice {
     pub(crate) fn name(self) -> SolverName {
         match self {
             SolverChoice::Named(name) => name,
-            SolverChoice::Robust(_) => SolverName::Auto,
+            SolverChoice::Robust(_) | SolverChoice::Massart(_) => SolverName::Auto,
         }
     }
 }
@@ -206,7 +211,17 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) train: TrainArguments,
     /// Regularisation
-    #[arg(long, value_parser = parse_lambda, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_parser = parse_lambda,
+        allow_hyphen_values = true,
+        required = false,
+        default_value_ifs = [
+            ("solver", "massart-sgd", "1"),
+            ("solver", "massart-cuts", "1"),
+            ("solver", "massart-auto", "1"),
+        ]
+    )]
     pub(crate) lambda: Lambda,
     /// Write the model to this file
     #[arg(long, value_name = "FILE")]
@@ -364,9 +379,13 @@ fn parse_solver(text: &str) -> Result<SolverChoice, String> {
             .map(SolverChoice::Robust)
             .map_err(|error: optim::Error| error.to_string());
     }
+    if let Some(learner) = MassartLearner::ALL.into_iter().find(|learner| learner.name() == text) {
+        return Ok(SolverChoice::Massart(learner));
+    }
     let solvers = SolverName::value_variants().iter().filter_map(SolverName::to_possible_value);
     let solvers: Vec<String> = solvers.map(|value| value.get_name().to_owned()).collect();
-    Err(format!("known are {}, {}", solvers.join(", "), Learner::NAMES.join(", ")))
+    let massart = MassartLearner::ALL.map(MassartLearner::name).join(", ");
+    Err(format!("known are {}, {}, {massart}", solvers.join(", "), Learner::NAMES.join(", ")))
 }
 
 fn parse_lambda(text: &str) -> Result<Lambda, String> {

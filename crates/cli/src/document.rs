@@ -62,6 +62,7 @@ impl TrainDocument {
             solver: match &arguments.solver {
                 SolverChoice::Named(name) => clap_name(name),
                 SolverChoice::Robust(learner) => learner.to_string(),
+                SolverChoice::Massart(learner) => learner.to_string(),
             },
             tolerance: arguments.tol,
             intercept: !arguments.no_intercept,

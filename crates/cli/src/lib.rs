@@ -11,6 +11,7 @@
 mod args;
 mod document;
 mod inspect;
+mod massart;
 mod predict;
 mod psi;
 mod source;

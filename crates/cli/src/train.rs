@@ -17,6 +17,7 @@ use crate::args::{
 use crate::document::{
     CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
 };
+use crate::massart;
 use crate::stochastic::{self, margin_pursuit};
 use crate::table::{Table, facts, gap, number, percent};
 use crate::{Failure, emit, keep_input};
@@ -53,6 +54,9 @@ impl TrainArguments {
 
     /// Refuses solvers of single fits for what needs many.
     fn check_path(&self) -> Result<(), Failure> {
+        if let SolverChoice::Massart(learner) = self.solver {
+            return Err(single_fits_only(learner));
+        }
         match self.solver.name().of_paths() {
             Some(_) => Ok(()),
             None => Err(Failure::usage("the stochastic solvers are for fit, not for path or cv")),
@@ -96,6 +100,7 @@ impl TrainArguments {
         match &self.solver {
             SolverChoice::Named(_) => prepared.path(training, lambdas),
             SolverChoice::Robust(learner) => prepared.robust_path(training, learner, lambdas),
+            SolverChoice::Massart(learner) => return Err(single_fits_only(*learner)),
         }
         .map_err(refusal)
     }
@@ -117,7 +122,7 @@ impl TrainArguments {
     }
 
     /// Runs a job on a pool of the number of threads asked for.
-    fn on_threads<T: Send>(
+    pub(crate) fn on_threads<T: Send>(
         &self,
         job: impl FnOnce() -> Result<T, Failure> + Send,
     ) -> Result<T, Failure> {
@@ -127,6 +132,10 @@ impl TrainArguments {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.map_err(Failure::job)?.install(job)
     }
+}
+
+fn single_fits_only(learner: massart::MassartLearner) -> Failure {
+    Failure::usage(format!("{learner} is for fit, not for path or cv"))
 }
 
 /// A bar on standard error, if that is a terminal.
@@ -141,6 +150,9 @@ fn progress(fits: usize) -> ProgressBar {
 pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let train = &arguments.train;
     arguments.gradient.check(train.solver.name())?;
+    if let SolverChoice::Massart(learner) = train.solver {
+        return massart::fit(arguments, learner);
+    }
     if let (SolverChoice::Robust(learner), Some(_)) = (&train.solver, &arguments.history) {
         return Err(Failure::usage(format!("{learner} keeps no --history")));
     }

@@ -26,14 +26,19 @@ pub(crate) struct Arguments {
 
 const D: usize = 20;
 const ETA: f64 = 0.3;
-const EPSILONS: [f64; 4] = [0.2, 0.1, 0.05, 0.025];
-const MARGINS: [f64; 4] = [0.2, 0.1, 0.05, 0.025];
+// With larger ones a halfspace of the trap is within eta + epsilon after a few dozen samples.
+const EPSILONS: [f64; 5] = [0.05, 0.035, 0.025, 0.0175, 0.0125];
+const MARGINS: [f64; 5] = [0.1, 0.07, 0.05, 0.035, 0.025];
 /// Beside which the other is varied.
 const MIDDLE: (f64, f64) = (0.05, 0.1);
-/// T is these powers of 2.
-const POWERS: std::ops::RangeInclusive<u32> = 4..=19;
+/// T is these powers of the root of 2.
+const POWERS: std::ops::RangeInclusive<u32> = 16..=39;
 /// Share of instances that must have an error of at most eta + epsilon.
 const SUCCESS: f64 = 0.9;
+
+fn samples(power: u32) -> usize {
+    std::f64::consts::SQRT_2.powi(power as i32).round() as usize
+}
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::fs::create_dir_all(&arguments.out)?;
@@ -50,14 +55,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .flat_map(|(e, g)| (0..arguments.instances).map(move |k| (format!("{e}/{g}"), k)))
         .collect();
     let path = arguments.out.join("massart-sample-complexity.journal");
-    let name = "massart-sample-complexity 2";
+    let name = "massart-sample-complexity 3";
     let found = trials::run(&path, name, &keys, arguments.threads, |(row, k)| {
         let (epsilon, gamma) = row.split_once('/').ok_or("not a setting")?;
         let target = Target::new(epsilon.parse()?, 0.05)?;
         let problem = Problem::new(ETA, gamma.parse()?)?.with_target(target);
         let noisy = instance(D, problem.margin.get(), ETA, "trap", *k as u64)?;
         let error = |power: u32| {
-            let schedule = Schedule { steps: 1 << power, ..Schedule::practical(&problem) };
+            let schedule = Schedule { steps: samples(power), ..Schedule::practical(&problem) };
             sgd(&noisy, &problem, &schedule, *k as u64)
         };
         POWERS.map(error).collect::<Result<Vec<f64>, _>>().map(Numbers)
@@ -72,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let share = within as f64 / errors.len() as f64;
             csv += &format!(
                 "{epsilon},{gamma},{},{},{share}\n",
-                1u64 << power,
+                samples(power),
                 super::mean(&errors).0
             );
             least = if share >= SUCCESS { least.or(Some(power)) } else { None };
@@ -81,12 +86,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     write(&arguments.out, "massart-sample-complexity-errors.csv", &csv)?;
     let mut text = format!(
-        "# massart-sample-complexity\n\nThe least power of 2 of samples T from which on algorithm 1 (practical step and selection) has an error of \
+        "# massart-sample-complexity\n\nThe least T, among powers of the root of 2, from which on algorithm 1 (practical step and selection) has an error of \
          at most eta + epsilon on {SUCCESS} of {} instances of the trap, d = {D}, eta = {ETA}.\n\n| epsilon | gamma | T |\n| --: | --: | --: |\n",
         arguments.instances
     );
     for ((epsilon, gamma), least) in &needed {
-        let least = least.map_or("more".to_owned(), |power| format!("{}", 1u64 << power));
+        let least = least.map_or("more".to_owned(), |power| format!("{}", samples(power)));
         text += &format!("| {epsilon} | {gamma} | {least} |\n");
     }
     text += "\n| slope in | fitted | theory | Chen et al. 2020 |\n| --- | --: | --: | --: |\n";
@@ -97,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             .filter_map(|setting| {
                 let (_, least) = needed.iter().find(|(other, _)| other == setting)?;
                 let value = if key == "epsilon" { setting.0 } else { setting.1 };
-                Some((-value.log2(), f64::from((*least)?)))
+                Some((-value.log2(), f64::from((*least)?) / 2.0))
             })
             .collect();
         let before = if key == "epsilon" { 3 } else { 4 };
@@ -110,9 +115,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             title: format!("samples against 1/{key}, slope {fitted:.2}"),
             x: Axis {
                 label: if key == "epsilon" { "log2 1/epsilon" } else { "log2 1/gamma" },
-                range: (2.0, 5.6),
+                range: (3.0, 6.6),
             },
-            y: Axis { label: "log2 T", range: (3.0, 20.0) },
+            y: Axis { label: "log2 T", range: (8.0, 20.0) },
             series: vec![
                 Series { name: "measured".to_owned(), points, style: Style::Marks },
                 Series { name: "slope 2".to_owned(), points: theory, style: Style::Line },

@@ -509,6 +509,36 @@ mod tests {
         );
     }
 
+    /// Without noise the clean points are few, and the mean of the noisy ones leads away from u.
+    #[test]
+    fn a_trap_has_its_shares_and_its_means() {
+        let (n, gamma, bound) = (4000, 0.1, 0.3);
+        let halfspace = MarginHalfspace::new(6, gamma, 3).unwrap();
+        let (points, adversary) = halfspace.trap(n, bound, 4).unwrap();
+        let noisy =
+            MassartDistribution::of_halfspace(&halfspace, points, &adversary, bound).unwrap();
+        let leverage = {
+            let b = (1.0 - gamma * gamma).sqrt();
+            let beta = gamma * (1.0 + gamma) / b;
+            (b * beta - gamma * gamma) / (gamma * gamma + beta * beta)
+        };
+        let ratio = 0.8 * bound / (1.0 - 2.0 * bound) * leverage;
+        let share = noisy.opt() / bound;
+        let expected = ratio / (1.0 + ratio);
+        let deviation = (expected * (1.0 - expected) / n as f64).sqrt();
+        assert!((share - expected).abs() < 4.0 * deviation, "{share} {expected}");
+        // What the noisy points have in common is short.
+        let mut mean = vec![0.0; 6];
+        let z: Vec<f64> = noisy
+            .clean()
+            .iter()
+            .zip(noisy.rates())
+            .map(|(y, r)| y * r / bound / n as f64)
+            .collect();
+        noisy.design().multiply_transposed(&z, &mut mean);
+        assert!(Sample::Dense(&mean).norm() < 2.0 * gamma, "{mean:?}");
+    }
+
     #[test]
     fn draws_have_the_masses_and_the_noise() {
         let design = Design::from_rows(&[[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]).unwrap();

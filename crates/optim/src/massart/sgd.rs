@@ -80,10 +80,7 @@ impl Sgd {
     /// # Errors
     /// [`Error::Parameter`] unless the step is a finite number greater than 0.
     pub fn new(problem: Problem, columns: usize, step: f64) -> Result<Self, Error> {
-        if !(step.is_finite() && step > 0.0) {
-            let requirement = "a finite number greater than 0";
-            return Err(Error::Parameter { parameter: "the step", value: step, requirement });
-        }
+        let step = Error::check_positive("the step", step)?;
         if columns == 0 {
             return Err(Error::TooFew { what: "features", needed: 1, found: 0 });
         }

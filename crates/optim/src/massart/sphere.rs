@@ -156,15 +156,7 @@ impl<'a> SphereSample<'a> {
         if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             return Err(Error::Weight { row, value: weights[row] });
         }
-        let total: f64 = weights.iter().sum();
-        if !(total > 0.0 && total.is_finite()) {
-            let requirement = "a finite number greater than 0";
-            return Err(Error::Parameter {
-                parameter: "the sum of weights",
-                value: total,
-                requirement,
-            });
-        }
+        let total = Error::check_positive("the sum of weights", weights.iter().sum())?;
         Ok(SphereSample { weights, total, ..self })
     }
 
