@@ -42,7 +42,11 @@ def load(folder, name, dense):
         x = x / np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0)
         return np.ascontiguousarray(x), np.where(y > y.min(), 1, -1)
     x, y = load_svmlight_file(f"{folder}/{name}.svm.gz")
-    return (np.ascontiguousarray(x.toarray()) if dense else x.tocsr()), y
+    if dense:
+        return np.ascontiguousarray(x.toarray()), y
+    x = x.tocsr()
+    x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)
+    return x, y
 
 
 def write_csv(path, x, y):

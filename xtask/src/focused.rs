@@ -20,9 +20,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use crate::Failure;
 use crate::figure::Figure;
-use crate::leaky_hockey_stick::Failure;
-use crate::leaky_hockey_stick::trials::{self, Key};
+use crate::trials::{self, Key};
 
 /// What the command line says about an experiment.
 #[derive(Args, Clone)]

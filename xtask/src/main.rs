@@ -9,6 +9,7 @@ mod massart;
 mod msrv;
 mod pictures;
 mod robust_outliers;
+mod trials;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,12 @@ enum Experiment {
     MarginPursuitFig1(Folder),
     /// H, Psi and its inverse over the level and the scale
     MarginPursuitFig2(Folder),
+    /// Margin pursuit beside Pegasos on COV and DIGIT5
+    MarginPursuitFig3(margin_pursuit::trajectories::Arguments),
+    /// Margin pursuit beside Pegasos on PROTEIN and SIDO
+    MarginPursuitFig4(margin_pursuit::trajectories::Arguments),
+    /// Margin pursuit with too little regularisation and a scale from the data
+    MarginPursuitFig5(margin_pursuit::trajectories::Arguments),
     /// The double-cube condition with its roots
     MarginPursuitFig6(Folder),
     /// The single-cube conditions with their roots
@@ -112,58 +119,50 @@ struct Separators {
 impl Experiment {
     fn run(&self) -> Outcome {
         use leaky_hockey_stick::{figures, table_1, table_2, timing};
+        use margin_pursuit::trajectories;
         match self {
             Experiment::MarginPursuitFig1(to) => margin_pursuit::figure_1().write(&to.out),
             Experiment::MarginPursuitFig2(to) => margin_pursuit::figure_2()?.write(&to.out),
+            Experiment::MarginPursuitFig3(arguments) => {
+                let sets = ["COV", "DIGIT5"];
+                trajectories::naive_scaling("margin-pursuit-fig3", arguments, &sets).map_err(here)
+            }
+            Experiment::MarginPursuitFig4(arguments) => {
+                let sets = ["PROTEIN", "SIDO"];
+                trajectories::naive_scaling("margin-pursuit-fig4", arguments, &sets).map_err(here)
+            }
+            Experiment::MarginPursuitFig5(arguments) => {
+                trajectories::data_driven_scaling(arguments).map_err(here)
+            }
             Experiment::MarginPursuitFig6(to) => margin_pursuit::figure_6()?.write(&to.out),
             Experiment::MarginPursuitFig7(to) => margin_pursuit::figure_7()?.write(&to.out),
             Experiment::LhsFig1(to) => figures::figure_1().write(&to.out),
             Experiment::LhsFig2(Separators { folder, seed }) => {
-                figures::figure_2(*seed).map_err(leaky_hockey_stick::here)?.write(&folder.out)
+                figures::figure_2(*seed).map_err(here)?.write(&folder.out)
             }
             Experiment::LhsFig3(to) => figures::figure_3()?.write(&to.out),
-            Experiment::LhsTable1(settings) => {
-                table_1::run(settings).map_err(leaky_hockey_stick::here)
-            }
-            Experiment::LhsTable2(arguments) => {
-                table_2::run(arguments).map_err(leaky_hockey_stick::here)
-            }
-            Experiment::LhsTiming(arguments) => {
-                timing::run(arguments).map_err(leaky_hockey_stick::here)
-            }
+            Experiment::LhsTable1(settings) => table_1::run(settings).map_err(here),
+            Experiment::LhsTable2(arguments) => table_2::run(arguments).map_err(here),
+            Experiment::LhsTiming(arguments) => timing::run(arguments).map_err(here),
             Experiment::MassartSampleComplexity(arguments) => {
-                massart::sample_complexity::run(arguments).map_err(leaky_hockey_stick::here)
+                massart::sample_complexity::run(arguments).map_err(here)
             }
             Experiment::MassartAdversaries(arguments) => {
-                massart::adversaries::run(arguments).map_err(leaky_hockey_stick::here)
+                massart::adversaries::run(arguments).map_err(here)
             }
-            Experiment::MassartCuts(arguments) => {
-                massart::cuts::run(arguments).map_err(leaky_hockey_stick::here)
-            }
+            Experiment::MassartCuts(arguments) => massart::cuts::run(arguments).map_err(here),
             Experiment::MassartSelection(arguments) => {
-                massart::selection::run(arguments).map_err(leaky_hockey_stick::here)
+                massart::selection::run(arguments).map_err(here)
             }
             Experiment::MassartRealData(arguments) => {
-                massart::real_data::run(arguments).map_err(leaky_hockey_stick::here)
+                massart::real_data::run(arguments).map_err(here)
             }
-            Experiment::RobustOutliers(arguments) => {
-                robust_outliers::run(arguments).map_err(leaky_hockey_stick::here)
-            }
-            Experiment::FolGap(settings) => {
-                focused::gap::run(settings).map_err(leaky_hockey_stick::here)
-            }
-            Experiment::FolSeparable(settings) => {
-                focused::separable::run(settings).map_err(leaky_hockey_stick::here)
-            }
-            Experiment::FolRare(settings) => {
-                focused::rare::run(settings).map_err(leaky_hockey_stick::here)
-            }
-            Experiment::FolOutliers(settings) => {
-                focused::outliers::run(settings).map_err(leaky_hockey_stick::here)
-            }
-            Experiment::FolDeep(settings) => {
-                focused::deep::run(settings).map_err(leaky_hockey_stick::here)
-            }
+            Experiment::RobustOutliers(arguments) => robust_outliers::run(arguments).map_err(here),
+            Experiment::FolGap(settings) => focused::gap::run(settings).map_err(here),
+            Experiment::FolSeparable(settings) => focused::separable::run(settings).map_err(here),
+            Experiment::FolRare(settings) => focused::rare::run(settings).map_err(here),
+            Experiment::FolOutliers(settings) => focused::outliers::run(settings).map_err(here),
+            Experiment::FolDeep(settings) => focused::deep::run(settings).map_err(here),
         }
     }
 }
@@ -185,6 +184,14 @@ fn main() -> ExitCode {
 }
 
 type Outcome = Result<(), Box<dyn Error>>;
+
+/// An error that may come from another thread.
+pub(crate) type Failure = Box<dyn Error + Send + Sync>;
+
+/// The same error where threads do not matter.
+fn here(failure: Failure) -> Box<dyn Error> {
+    failure
+}
 
 /// The root of the workspace.
 fn workspace() -> &'static Path {

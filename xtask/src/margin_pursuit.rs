@@ -1,5 +1,7 @@
 //! Figures 1, 2, 6 and 7 of *Classification using margin pursuit* (Holland 2019).
 
+pub(crate) mod trajectories;
+
 use std::error::Error;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use margins::model::write_atomically;
 
-use crate::leaky_hockey_stick::Failure;
+use crate::Failure;
 
 /// Writes a page of the report.
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {

@@ -20,11 +20,11 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, line};
-use crate::leaky_hockey_stick::Failure;
 use crate::leaky_hockey_stick::comparison::{Mean, Settings, draw_seed, stream};
 use crate::leaky_hockey_stick::table_2::{fingerprint, standardized};
-use crate::leaky_hockey_stick::trials::{self, Key};
+use crate::trials::{self, Key};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -1,5 +1,6 @@
 use margins_losses::MarginLoss;
 
+use crate::dual;
 use crate::point::{Point, dot};
 use crate::risk::Margins;
 use crate::{Lambda, Objective};
@@ -124,21 +125,28 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
     }
 
     /// How far a point as it is can be from the minimum: the bound of the point with the best intercept,
-    /// and what F is above that. Infinitely far where the loss has no duality or its kinks leave the
-    /// dual point at the best intercept open.
+    /// and what F is above that. Infinitely far where the loss is not convex.
     pub(crate) fn appraise(&mut self, lambda: Lambda, point: &Point) -> Certificate {
-        let objective = self.value_at(lambda, point);
-        let risk = &self.objective.risk;
-        if risk.loss.is_convex() && (risk.loss.is_differentiable() || !risk.intercept) {
-            let mut settled = point.clone();
-            self.settle_intercept(&mut settled);
-            return self.certificate(lambda, &settled).raised_to(objective);
+        let objective = self.objective;
+        let value = self.value_at(lambda, point);
+        if !objective.risk.loss.is_convex() {
+            let slope = if objective.risk.intercept { self.intercept_slope(point) } else { 0.0 };
+            let gradient_norm = self.certificate(lambda, point).gradient_norm.hypot(slope);
+            return Certificate { objective: value, duality_gap: f64::INFINITY, gradient_norm };
         }
-        let slope = self.intercept_slope(point);
-        self.set_gradient(lambda, point);
-        let slope = if risk.intercept { slope } else { 0.0 };
-        let gradient_norm = dot(&self.gradient, &self.gradient).sqrt().hypot(slope);
-        Certificate { objective, duality_gap: f64::INFINITY, gradient_norm }
+        let mut settled = point.clone();
+        self.settle_intercept(&mut settled);
+        let certificate = if objective.risk.loss.is_differentiable() {
+            self.certificate(lambda, &settled)
+        } else {
+            let mut duals: Vec<f64> = self.margins.slopes().iter().map(|slope| -slope).collect();
+            objective.risk.balance(&mut duals);
+            let change =
+                Point::at(&objective.design, 0.0, dual::coefficients(objective, lambda, &duals))
+                    .step(-1.0, &settled);
+            dual::certify(self, lambda, &settled, &duals, dot(&change.coef, &change.coef))
+        };
+        certificate.raised_to(value)
     }
 
     /// Derivative of `t -> F(point + t direction)`, setting the margins to that point.

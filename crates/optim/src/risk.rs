@@ -211,6 +211,21 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         })
     }
 
+    /// What the margins of scores are like, of the samples that count.
+    pub(crate) fn margin_summary(&self, scores: &[f64], intercept: f64) -> MarginSummary {
+        let margins: Vec<f64> =
+            scores.iter().zip(self.signs.iter()).map(|(f, y)| y * (f + intercept)).collect();
+        self.summary_of(&margins)
+    }
+
+    fn summary_of(&self, margins: &[f64]) -> MarginSummary {
+        let counted = |values: &[f64]| -> Vec<f64> {
+            let pairs = values.iter().zip(&self.weights);
+            pairs.filter(|(_, c)| **c > 0.0).map(|(value, _)| *value).collect()
+        };
+        MarginSummary::new(&counted(margins), &counted(&self.signs))
+    }
+
     /// Whether every margin, of the samples that count, is at least `from`.
     pub fn all_beyond(&self, scores: &[f64], intercept: f64, from: f64) -> bool {
         let samples = scores.iter().zip(self.signs.iter()).zip(&self.weights);
@@ -271,14 +286,9 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         &self.slopes
     }
 
-    /// What the margins are like, of the samples that count.
+    /// What the margins that are set are like, of the samples that count.
     pub fn summary(&self) -> MarginSummary {
-        let counted = |values: &[f64]| -> Vec<f64> {
-            let pairs = values.iter().zip(&self.risk.weights);
-            pairs.filter(|(_, c)| **c > 0.0).map(|(value, _)| *value).collect()
-        };
-        let (margins, signs) = (counted(&self.margins), counted(&self.risk.signs));
-        MarginSummary::new(&margins, &signs)
+        self.risk.summary_of(&self.margins)
     }
 
     fn set_margins(&mut self, scores: &[f64], intercept: f64) {

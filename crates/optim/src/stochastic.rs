@@ -6,9 +6,8 @@
 //! hinge loss with [`StochasticGradient::pegasos`]; the stochastic projected form of margin pursuit
 //! (Holland 2019, section 4) is that loss with [`StochasticGradient::margin_pursuit`].
 //!
-//! A fit comes with the certificate of its result where the loss has one: convex, and differentiable or
-//! without an intercept. Otherwise its gap is infinite and its gradient that of one subgradient. The gap of
-//! a loss with a kink does not go to 0: the dual point takes one subgradient where samples at the kink
+//! A fit comes with the certificate of its result if the loss is convex; else its gap is infinite. The gap
+//! of a loss with a kink does not go to 0: its dual point takes one subgradient where samples at the kink
 //! would need others.
 //!
 //! ```
@@ -431,8 +430,7 @@ impl<'d> Run<'d> {
         let point = Point::at(&objective.design, now.intercept, now.coef);
         let certificate = evaluator.appraise(self.lambda, &point);
         let (epochs, passes) = (self.epochs.done, 2 * self.epochs.done);
-        evaluator.intercept_slope(&point);
-        let margins = evaluator.margins.summary();
+        let margins = objective.risk.margin_summary(&point.products, point.intercept);
         self.history.push(HistoryEntry::new(epochs, passes, &certificate, margins));
     }
 

@@ -6,8 +6,8 @@ use margins::losses::{Logistic, ZeroOne};
 use rand::seq::SliceRandom;
 
 use super::{DataSettings, Numbers, error, focused, generator, percent, played, read, uniform};
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, line};
-use crate::leaky_hockey_stick::Failure;
 
 const PIXELS: usize = 784;
 const OTHERS: usize = 10_000;

@@ -7,8 +7,8 @@ use margins::optim::online::{Perceptron, Scorer};
 use rand::RngExt;
 
 use super::{Numbers, Settings, dataset, focused, generator, median, uniform};
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
-use crate::leaky_hockey_stick::Failure;
 
 const ALPHAS: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
 const EPSILONS: [f64; 4] = [0.3, 0.1, 0.03, 0.01];

@@ -7,8 +7,8 @@ use rand::RngExt;
 
 use super::rare::{OUTPUTS, TYPICAL, draw, tests};
 use super::{Settings, error, focused, generator, percent, played, uniform};
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, line};
-use crate::leaky_hockey_stick::Failure;
 
 const ROUNDS: u64 = 100_000;
 const RARE: usize = 200;

@@ -10,8 +10,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Settings, dataset, error, focused, generator, normal, percent, played, uniform};
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, Points, line};
-use crate::leaky_hockey_stick::Failure;
 
 pub(super) const TYPICAL: usize = 2000;
 const RARE: [usize; 6] = [1, 2, 5, 10, 20, 50];

@@ -13,8 +13,8 @@ use rand::RngExt;
 use super::{
     DataSettings, Numbers, dataset, error, focused, generator, median, normal, read, uniform,
 };
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, line};
-use crate::leaky_hockey_stick::Failure;
 
 const DATA: [&str; 4] = ["mushrooms", "banknote-cubic", "simulated", "chess-gaussian"];
 const METHODS: [&str; 6] = [

@@ -8,9 +8,9 @@ use margins::model::write_atomically;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::Failure;
-use super::trials::{self, Key};
 use super::tuning::{FOLDS, MACHINE_STEPS, Samples, Space, Tested, Trial, compare};
+use crate::Failure;
+use crate::trials::{self, Key};
 
 /// Trials of a smoke test.
 const QUICK: usize = 3;

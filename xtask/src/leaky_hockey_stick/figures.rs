@@ -5,9 +5,9 @@ use std::error::Error;
 use margins::data::generate::GaussianMixture;
 use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss, PowerHockeyStick};
 
-use super::Failure;
 use super::comparison::stream;
 use super::geometry::{Geometry, samples};
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, curve, line};
 
 /// The leaky hockey stick loss beside the hinge loss.

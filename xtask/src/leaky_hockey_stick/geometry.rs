@@ -15,7 +15,7 @@ use margins_kernels::{Gram, Linear, svm};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::Failure;
+use crate::Failure;
 
 /// Where the centres of each class scatter around, with unit variance.
 const POSITIVE: [f64; 2] = [-1.8, 1.8];

@@ -12,9 +12,9 @@
 use margins::data::generate::{Example, GaussianMixture};
 use rand_chacha::ChaCha8Rng;
 
-use super::Failure;
 use super::comparison::{Comparison, Row, Settings, draw_seed, published, stream};
 use super::tuning::{Samples, Space, protocol};
+use crate::Failure;
 
 const TEST_SAMPLES: usize = 10_000;
 

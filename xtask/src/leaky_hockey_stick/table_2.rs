@@ -13,9 +13,9 @@ use margins::data::split::hold_out_plain;
 use margins::data::{Dataset, Standardizer};
 use rand_chacha::ChaCha8Rng;
 
-use super::Failure;
 use super::comparison::{Comparison, Row, Settings, draw_seed, published};
 use super::tuning::{FOLDS, Samples, Space, protocol};
+use crate::Failure;
 
 const TEST_SHARE: f64 = 1.0 / 3.0;
 

@@ -14,9 +14,9 @@ use margins::model::write_atomically;
 use margins::optim::{Training, cross_validate};
 use margins_kernels::{Gaussian, Gram, SigmaRange};
 
-use super::Failure;
 use super::comparison::{draw_seed, stream};
 use super::tuning::{FOLDS, Space, kernel_classifier, lambdas};
+use crate::Failure;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -15,7 +15,7 @@ use margins_kernels::{
     cross_validate, svm, training_path,
 };
 
-use super::Failure;
+use crate::Failure;
 
 /// Folds of the cross-validation.
 pub(crate) const FOLDS: usize = 5;

@@ -13,7 +13,7 @@ use margins::optim::online::{OnlineLearner, Perceptron, Scorer};
 
 use super::instance::{ADVERSARIES, Drawn, cuts, cutting_sample_size, instance, sgd};
 use super::{mean, write};
-use crate::leaky_hockey_stick::{Failure, trials};
+use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

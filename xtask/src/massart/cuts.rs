@@ -10,7 +10,7 @@ use super::adversaries::Numbers;
 use super::instance::{Drawn, cutting_sample_size, instance};
 use super::{mean, slope, write};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
-use crate::leaky_hockey_stick::{Failure, trials};
+use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -6,7 +6,7 @@ use margins::optim::massart::{
     CutOptions, Problem, Schedule, Sphere, SphereSample, learn_by_cuts, learn_from,
 };
 
-use crate::leaky_hockey_stick::Failure;
+use crate::Failure;
 
 pub(super) const ADVERSARIES: [&str; 5] = ["random", "far", "near", "greedy", "trap"];
 

@@ -11,7 +11,7 @@ use margins::optim::massart::{SphereSample, Target, learn_adaptively};
 use margins::optim::{Lambda, Training};
 
 use super::{mean, write};
-use crate::leaky_hockey_stick::Failure;
+use crate::Failure;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -9,7 +9,7 @@ use super::adversaries::Numbers;
 use super::instance::{instance, sgd};
 use super::{slope, write};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
-use crate::leaky_hockey_stick::{Failure, trials};
+use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -10,7 +10,7 @@ use margins::optim::massart::{
 
 use super::instance::{Drawn, instance};
 use super::write;
-use crate::leaky_hockey_stick::Failure;
+use crate::Failure;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -1,4 +1,4 @@
-use margins_data::Design;
+use margins_data::{Design, Sample};
 use margins_losses::MarginLoss;
 use pulp::{Arch, Simd, WithSimd};
 use rand::seq::SliceRandom;
@@ -127,6 +127,36 @@ struct Steps<'s, 'd, L> {
     batch: usize,
 }
 
+/// Up to this number of features dense samples are gathered in blocks.
+const SHORT: usize = 256;
+
+/// Steps over short dense samples, gathered in blocks of 16 KB first: rows in random order come from memory
+/// side by side when they are copied, but one after the other when a step waits for the last one.
+#[inline(always)]
+fn in_blocks<L: MarginLoss>(
+    learner: &mut OnlineGradient<L>,
+    samples: &Samples<'_>,
+    dense: &[f64],
+    order: &[usize],
+) -> Result<(), (usize, Error)> {
+    const BLOCK: usize = 1 << 11;
+    let p = samples.design.columns();
+    let size = (BLOCK / p).max(1);
+    let mut block = Vec::with_capacity(size * p);
+    for (k, rows) in order.chunks(size).enumerate() {
+        block.clear();
+        for &i in rows {
+            block.extend_from_slice(&dense[i * p..(i + 1) * p]);
+        }
+        for (j, (&i, x)) in rows.iter().zip(block.chunks_exact(p)).enumerate() {
+            let x = Sample::Dense(x);
+            let example = Example { x, y: samples.signs[i], weight: samples.weights[i] };
+            learner.learn(&example).map_err(|error| (k * size + j, error))?;
+        }
+    }
+    Ok(())
+}
+
 impl<L: MarginLoss> WithSimd for Steps<'_, '_, L> {
     /// With the place in the order of the sample at which something was wrong.
     type Output = Result<(), (usize, Error)>;
@@ -134,6 +164,10 @@ impl<L: MarginLoss> WithSimd for Steps<'_, '_, L> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Steps { learner, samples, order, batch } = self;
+        let p = samples.design.columns();
+        if let (Some(dense), 1, true) = (samples.design.dense_samples(), batch, p <= SHORT) {
+            return in_blocks(learner, samples, dense, order);
+        }
         if batch == 1 {
             for (place, &i) in order.iter().enumerate() {
                 learner.learn(&samples.example(i)).map_err(|error| (place, error))?;

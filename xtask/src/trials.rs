@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
-use super::Failure;
+use crate::Failure;
 
 /// Which trial: the key of its row, and its number.
 pub(crate) type Key = (String, usize);

@@ -1,0 +1,601 @@
+//! Figures 3 to 5: errors and margins along the run of the stochastic projected methods.
+//!
+//! Holland (2019), section 4. What it leaves open is settled here as follows: figure 3 takes COV and DIGIT5,
+//! figure 4 PROTEIN and SIDO; COV and PROTEIN are scaled to unit standard deviation by the training rows,
+//! the others are binary or pixels from 0 to 1 and stay as they are; a run is 40 n steps on samples drawn
+//! independently, from random coefficients of norm 1, without an intercept; the scale is set from the data
+//! after n steps at confidence 95 %.
+
+use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use margins::data::metrics::{MarginStatistics, error_rate};
+use margins::data::read::{self, ReadOptions};
+use margins::data::split::balanced_subsample;
+use margins::data::{Dataset, Standardizer};
+use margins::losses::{Hinge, MarginLoss, MarginPursuit};
+use margins::model::write_atomically;
+use margins::optim::Lambda;
+use margins::optim::online::{LinearClassifier, OnlineGradient, OnlineLearner};
+use margins::optim::stochastic::{Start, StochasticGradient};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::Failure;
+use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
+use crate::trials::{self, Key};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Folder with the data sets as NAME.csv.gz or NAME.svm.gz: covtype, mnist5_train, protein, sido
+    #[arg(long)]
+    data_dir: PathBuf,
+    /// Take dorothea, binary and sparse like it, for SIDO
+    #[arg(long)]
+    stand_in: bool,
+    /// Folder for the files
+    #[arg(long, default_value = "report")]
+    out: PathBuf,
+    /// Trials
+    #[arg(long, default_value_t = 25)]
+    trials: usize,
+    /// Threads [default: one a core]; no result depends on it
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Seed of subsamples, starts and steps
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// A data set as section 4 takes it.
+struct Source {
+    name: &'static str,
+    file: &'static str,
+    /// Rows to train on.
+    rows: usize,
+    scaled: bool,
+    /// The lambda of figure 5.
+    under: f64,
+    /// Names of its panels in the CSV files.
+    keys: [&'static str; 4],
+}
+
+#[rustfmt::skip]
+const SOURCES: [Source; 4] = [
+    Source { name: "COV", file: "covtype", rows: 540, scaled: true, under: 1e-5, keys: ["cov-error", "cov-mean", "cov-variance", "cov-skewness"] },
+    Source { name: "DIGIT5", file: "mnist5_train", rows: 5000, scaled: false, under: 1e-5, keys: ["digit5-error", "digit5-mean", "digit5-variance", "digit5-skewness"] },
+    Source { name: "PROTEIN", file: "protein", rows: 740, scaled: true, under: 1e-5, keys: ["protein-error", "protein-mean", "protein-variance", "protein-skewness"] },
+    Source { name: "SIDO", file: "sido", rows: 425, scaled: false, under: 1e-3, keys: ["sido-error", "sido-mean", "sido-variance", "sido-skewness"] },
+];
+
+const STAND_IN: &str = "dorothea";
+const LAMBDAS: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+/// Steps of a run over rows to train on.
+const EPOCHS: f64 = 40.0;
+/// Points of a trajectory, evenly spaced in the logarithm of the step.
+const POINTS: usize = 32;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Method {
+    Pursuit,
+    Rescaled,
+    Pegasos,
+}
+
+impl Method {
+    fn name(self) -> &'static str {
+        match self {
+            Method::Pursuit => "margin-pursuit",
+            Method::Rescaled => "rescaled",
+            Method::Pegasos => "pegasos",
+        }
+    }
+}
+
+/// The state of a run after some steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct State {
+    training_error: f64,
+    test_error: f64,
+    mean: f64,
+    variance: f64,
+    skewness: f64,
+}
+
+/// A number of a state.
+type Statistic = fn(&State) -> f64;
+
+/// The states of a run, one a point.
+#[derive(Debug, Clone, PartialEq)]
+struct Trajectory(Vec<State>);
+
+impl Display for Trajectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, state) in self.0.iter().enumerate() {
+            let State { training_error, test_error, mean, variance, skewness } = state;
+            let separator = if k == 0 { "" } else { ";" };
+            write!(f, "{separator}{training_error},{test_error},{mean},{variance},{skewness}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Trajectory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let state = |text: &str| {
+            let numbers: Result<Vec<f64>, _> = text.split(',').map(str::parse).collect();
+            match numbers.as_deref() {
+                Ok(&[training_error, test_error, mean, variance, skewness]) => {
+                    Ok(State { training_error, test_error, mean, variance, skewness })
+                }
+                _ => Err(format!("'{text}' is not the state of a run")),
+            }
+        };
+        text.split(';').map(state).collect::<Result<_, _>>().map(Trajectory)
+    }
+}
+
+/// A data set that is there.
+struct Loaded {
+    source: &'static Source,
+    title: String,
+    data: Dataset,
+    /// Rows to train on, fewer than published if a class has too few for a balanced half.
+    rows: usize,
+}
+
+impl Loaded {
+    /// The steps of the points, 1 to the last, each once.
+    fn checkpoints(&self) -> Vec<u64> {
+        let last = (EPOCHS * self.rows as f64).ln();
+        let at = |k: usize| (last * k as f64 / (POINTS - 1) as f64).exp().round() as u64;
+        let mut steps: Vec<u64> = (0..POINTS).map(at).collect();
+        steps.dedup();
+        steps
+    }
+}
+
+fn load(
+    arguments: &Arguments,
+    source: &'static Source,
+    missing: &mut Vec<String>,
+) -> Result<Option<Loaded>, Failure> {
+    let find = |name: &str| {
+        let path = |ending| arguments.data_dir.join(format!("{name}.{ending}"));
+        ["csv.gz", "svm.gz"].map(path).into_iter().find(|path| path.exists())
+    };
+    let has_stand_in = source.name == "SIDO";
+    let (path, title) = match find(source.file) {
+        Some(path) => (path, source.name.to_owned()),
+        None if has_stand_in && arguments.stand_in => match find(STAND_IN) {
+            Some(path) => (path, format!("{STAND_IN} for {}", source.name)),
+            None => return Err(format!("there is no {STAND_IN} either").into()),
+        },
+        None => {
+            let advice = if has_stand_in { " (--stand-in takes dorothea)" } else { "" };
+            eprintln!("{}: not there, left out{advice}", source.name);
+            missing.push(source.name.to_owned());
+            return Ok(None);
+        }
+    };
+    let data = read::dataset(&path, &ReadOptions::default())?;
+    let positive = data.labels().count_positive();
+    let smaller = positive.min(data.rows() - positive);
+    // Both samples balanced: half of the smaller class at most is for training.
+    let rows = source.rows.min(2 * (smaller / 2));
+    Ok(Some(Loaded { source, title, data, rows }))
+}
+
+/// Balanced samples to train on and to test on, as much of the rest as balance allows.
+fn draw(loaded: &Loaded, seed: u64) -> Result<(Dataset, Dataset), Failure> {
+    let data = &loaded.data;
+    let rows = balanced_subsample(data.labels(), loaded.rows, seed)?;
+    let rest: Vec<usize> =
+        (0..data.rows()).filter(|row| rows.binary_search(row).is_err()).collect();
+    let (train, rest) = (data.select(&rows), data.select(&rest));
+    let positive = rest.labels().count_positive();
+    let size = 2 * positive.min(rest.rows() - positive);
+    let test = rest.select(&balanced_subsample(rest.labels(), size, seed)?);
+    if !loaded.source.scaled {
+        return Ok((train, test));
+    }
+    let scales = Standardizer::fit(train.design(), None);
+    let scale = |data: Dataset| -> Result<Dataset, Failure> {
+        let design = scales.scale(data.design().clone())?;
+        Ok(data.with_design(design)?)
+    };
+    Ok((scale(train)?, scale(test)?))
+}
+
+fn state(now: &LinearClassifier, train: &Dataset, test: &Dataset) -> Result<State, Failure> {
+    let scores = |data: &Dataset| {
+        let mut scores = vec![0.0; data.rows()];
+        data.design().multiply(&now.coef, &mut scores);
+        scores
+    };
+    let (seen, unseen) = (scores(train), scores(test));
+    let margins = MarginStatistics::new(&seen, train.labels().signs())?;
+    Ok(State {
+        training_error: error_rate(&seen, train.labels().signs(), None)?.rate,
+        test_error: error_rate(&unseen, test.labels().signs(), None)?.rate,
+        mean: margins.mean,
+        variance: margins.variance,
+        skewness: margins.skewness,
+    })
+}
+
+/// One run; its seed is that of the trial, so that methods and lambdas share samples, start and order.
+fn follow(loaded: &Loaded, method: Method, lambda: f64, seed: u64) -> Result<Trajectory, Failure> {
+    let (train, test) = draw(loaded, seed)?;
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(2);
+    let mut states = Vec::new();
+    let settings = |settings| StochasticGradient { start: Start::Random(1.0), seed, ..settings };
+    let run =
+        |learner: &mut OnlineGradient<Box<dyn MarginLoss>>, until: u64, random: &mut ChaCha8Rng| {
+            while learner.steps() < until {
+                let i = random.random_range(0..train.rows());
+                learner.step(&train.design().sample(i), train.labels().signs()[i])?;
+            }
+            Ok::<(), Failure>(())
+        };
+    let (features, lambda) = (train.columns(), Lambda::new(lambda)?);
+    let mut learner = match method {
+        // The penalty of Pegasos is lambda/2.
+        Method::Pegasos => {
+            let lambda = Lambda::new(0.5 * lambda.get())?;
+            let pegasos = settings(StochasticGradient::pegasos(lambda));
+            let loss: Box<dyn MarginLoss> = Box::new(Hinge);
+            pegasos.learner(loss, features, lambda, false, 0)?
+        }
+        Method::Pursuit | Method::Rescaled => {
+            let pursuit = settings(StochasticGradient::margin_pursuit(1.0, lambda));
+            let loss: Box<dyn MarginLoss> = Box::new(MarginPursuit::new(1.0, 1.0)?);
+            pursuit.learner(loss, features, lambda, false, 0)?
+        }
+    };
+    let rescale_at = loaded.rows as u64;
+    for step in loaded.checkpoints() {
+        if method == Method::Rescaled && learner.steps() < rescale_at && step > rescale_at {
+            run(&mut learner, rescale_at, &mut random)?;
+            let now = learner.snapshot();
+            let mut margins = vec![0.0; train.rows()];
+            train.design().multiply(&now.coef, &mut margins);
+            margins.iter_mut().zip(train.labels().signs()).for_each(|(u, y)| *u *= y);
+            let rescaled = margins::data_driven_scale(1.0, 1.0, lambda)(&margins)?;
+            learner = learner.with_loss(rescaled.loss, rescaled.step_factor)?;
+        }
+        run(&mut learner, step, &mut random)?;
+        states.push(state(&learner.snapshot(), &train, &test)?);
+    }
+    Ok(Trajectory(states))
+}
+
+/// Mean and standard error over trials at every point.
+struct Curve {
+    means: Vec<State>,
+    /// Of the test error.
+    errors: Vec<f64>,
+}
+
+impl Curve {
+    fn of(trials: &[Trajectory]) -> Self {
+        let n = trials.len() as f64;
+        let points = trials[0].0.len();
+        let mean =
+            |k: usize, get: Statistic| trials.iter().map(|trial| get(&trial.0[k])).sum::<f64>() / n;
+        let means: Vec<State> = (0..points)
+            .map(|k| State {
+                training_error: mean(k, |s| s.training_error),
+                test_error: mean(k, |s| s.test_error),
+                mean: mean(k, |s| s.mean),
+                variance: mean(k, |s| s.variance),
+                skewness: mean(k, |s| s.skewness),
+            })
+            .collect();
+        let deviation = |k: usize| {
+            let square = |trial: &Trajectory| (trial.0[k].test_error - means[k].test_error).powi(2);
+            (trials.iter().map(square).sum::<f64>() / (n - 1.0).max(1.0) / n).sqrt()
+        };
+        let errors = (0..points).map(deviation).collect();
+        Curve { means, errors }
+    }
+
+    /// Where the test error is least.
+    fn best(&self) -> usize {
+        let error = |&k: &usize| self.means[k].test_error;
+        (0..self.means.len()).min_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(0)
+    }
+
+    fn least_error(&self) -> f64 {
+        self.means[self.best()].test_error
+    }
+
+    /// `12.34 (0.56)` at a point, in percent.
+    fn error_at(&self, k: usize) -> String {
+        format!("{:.2} ({:.2})", 100.0 * self.means[k].test_error, 100.0 * self.errors[k])
+    }
+}
+
+/// The curves of one data set, by method and lambda.
+struct Curves<'a> {
+    loaded: &'a Loaded,
+    steps: Vec<u64>,
+    curves: Vec<(Method, f64, Curve)>,
+}
+
+impl Curves<'_> {
+    fn get(&self, method: Method, lambda: f64) -> Option<&Curve> {
+        let wanted = |entry: &&(Method, f64, Curve)| entry.0 == method && entry.1 == lambda;
+        self.curves.iter().find(wanted).map(|(_, _, curve)| curve)
+    }
+
+    /// The lambda of a method with the least test error over all points, as the source selects.
+    fn best(&self, method: Method) -> Option<(f64, &Curve)> {
+        let of_method = self.curves.iter().filter(|entry| entry.0 == method);
+        let least = of_method.min_by(|a, b| a.2.least_error().total_cmp(&b.2.least_error()));
+        least.map(|(_, lambda, curve)| (*lambda, curve))
+    }
+
+    fn points(&self, curve: &Curve, get: Statistic) -> Points {
+        let pairs = self.steps.iter().zip(&curve.means);
+        pairs.map(|(&step, state)| ((step as f64).log10(), get(state))).collect()
+    }
+
+    /// Test error, mean, variance and skewness of the margins along the steps.
+    fn panels(&self, shown: &[(String, &Curve)], mark: Option<u64>) -> Vec<Panel> {
+        let statistics: [(&str, Statistic); 4] = [
+            ("test error", |s| s.test_error),
+            ("mean margin", |s| s.mean),
+            ("variance of the margins (log10)", |s| s.variance.max(1e-12).log10()),
+            ("skewness of the margins", |s| s.skewness),
+        ];
+        let keys = self.loaded.source.keys;
+        type Shown = (&'static str, (&'static str, Statistic));
+        let panel = |(key, (label, get)): Shown| {
+            let mut series: Vec<Series> = (shown.iter())
+                .map(|(name, curve)| line(name.clone(), self.points(curve, get)))
+                .collect();
+            let values = series.iter().flat_map(|series| &series.points).map(|point| point.1);
+            let (low, high) =
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+            let room = 0.05 * (high - low).max(1e-9);
+            let range = (low - room, high + room);
+            if let Some(step) = mark {
+                let at = (step as f64).log10();
+                let points = vec![(at, range.0), (at, range.1)];
+                series.push(Series { name: "scale set".into(), points, style: Style::Guide(5) });
+            }
+            let last = self.steps.last().map_or(1.0, |&step| (step as f64).log10());
+            Panel {
+                key,
+                title: format!("{}: {label}", self.loaded.title),
+                x: Axis { label: "gradients (log10)", range: (0.0, last) },
+                y: Axis { label, range },
+                series,
+            }
+        };
+        keys.into_iter().zip(statistics).map(panel).collect()
+    }
+}
+
+/// Runs what a figure needs, the grid of each method and the runs of figure 5 if asked for.
+fn compute<'a>(
+    name: &str,
+    arguments: &Arguments,
+    loaded: &'a [Loaded],
+    methods: &[Method],
+) -> Result<Vec<Curves<'a>>, Failure> {
+    std::fs::create_dir_all(&arguments.out)?;
+    let runs = |loaded: &Loaded| -> Vec<(Method, f64)> {
+        let lambdas = |method: Method| match method {
+            Method::Rescaled => vec![loaded.source.under],
+            _ => LAMBDAS.to_vec(),
+        };
+        methods.iter().flat_map(|&m| lambdas(m).into_iter().map(move |l| (m, l))).collect()
+    };
+    let key = |loaded: &Loaded, (method, lambda): (Method, f64)| {
+        format!("{}/{}/{lambda:e}", loaded.source.name, method.name())
+    };
+    let all: Vec<(&Loaded, Method, f64)> = (loaded.iter())
+        .flat_map(|loaded| runs(loaded).into_iter().map(move |(m, l)| (loaded, m, l)))
+        .collect();
+    let keys: Vec<Key> = (all.iter())
+        .flat_map(|&(loaded, m, l)| (0..arguments.trials).map(move |k| (key(loaded, (m, l)), k)))
+        .collect();
+    let trial = |(name, number): &Key| {
+        let run = all.iter().find(|&&(loaded, m, l)| key(loaded, (m, l)) == *name);
+        let &(loaded, method, lambda) = run.ok_or("a run of no figure")?;
+        follow(loaded, method, lambda, arguments.seed.wrapping_add(*number as u64))
+    };
+    let protocol = format!("{name} 1 seed={} stand-in={}", arguments.seed, arguments.stand_in);
+    let journal = arguments.out.join(format!("{name}.journal"));
+    let results = trials::run(&journal, &protocol, &keys, arguments.threads, trial)?;
+    let mut results = results.chunks_exact(arguments.trials.max(1));
+    Ok(loaded
+        .iter()
+        .map(|loaded| {
+            let curve = |(method, lambda)| {
+                let trials = results.next().unwrap_or_default();
+                (method, lambda, Curve::of(trials))
+            };
+            let curves = runs(loaded).into_iter().map(curve).collect();
+            Curves { loaded, steps: loaded.checkpoints(), curves }
+        })
+        .collect())
+}
+
+/// The data sets of a figure that are there, and the names of those that are not.
+fn load_all(arguments: &Arguments, names: &[&str]) -> Result<(Vec<Loaded>, Vec<String>), Failure> {
+    if arguments.trials == 0 {
+        return Err("at least one trial is needed".into());
+    }
+    let mut missing = Vec::new();
+    let mut loaded = Vec::new();
+    for source in SOURCES.iter().filter(|source| names.contains(&source.name)) {
+        loaded.extend(load(arguments, source, &mut missing)?);
+    }
+    if loaded.is_empty() {
+        return Err(format!("none of {} is there", names.join(", ")).into());
+    }
+    Ok((loaded, missing))
+}
+
+fn write(
+    arguments: &Arguments,
+    figure: &Figure,
+    missing: &[String],
+    text: &str,
+) -> Result<(), Failure> {
+    figure.write(&arguments.out).map_err(|error| error.to_string())?;
+    let absent = match missing {
+        [] => String::new(),
+        names => format!("Not there, and left out: {}.\n\n", names.join(", ")),
+    };
+    let page = format!(
+        "# {}\n\n{} trials, seed {}. Errors are test errors in percent, with their standard error over \
+         the trials. {absent}\n\n{text}",
+        figure.name, arguments.trials, arguments.seed
+    );
+    let path: &Path = &arguments.out.join(format!("{}.md", figure.name));
+    write_atomically(path, |out| out.write_all(page.as_bytes()))?;
+    println!("{}", path.display());
+    Ok(())
+}
+
+/// Figures 3 and 4: margin pursuit beside Pegasos, each at its best lambda.
+pub(crate) fn naive_scaling(
+    name: &'static str,
+    arguments: &Arguments,
+    sets: &[&str],
+) -> Result<(), Failure> {
+    let (loaded, missing) = load_all(arguments, sets)?;
+    let all = compute(name, arguments, &loaded, &[Method::Pursuit, Method::Pegasos])?;
+    let mut panels = Vec::new();
+    let mut text = String::from(
+        "| data | rows | method | best lambda | least error | at gradient | last error | mean margin, last | \
+         largest | variance, last | largest | skewness, last |\n\
+         | --- | --: | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+    );
+    for curves in &all {
+        let mut shown = Vec::new();
+        for method in [Method::Pursuit, Method::Pegasos] {
+            let Some((lambda, curve)) = curves.best(method) else { continue };
+            let (best, last) = (curve.best(), curve.means.len() - 1);
+            let largest =
+                |get: Statistic| curve.means.iter().map(get).fold(f64::NEG_INFINITY, f64::max);
+            let end = &curve.means[last];
+            text += &format!(
+                "| {} | {} | {} | {lambda:e} | {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} |\n",
+                curves.loaded.title,
+                curves.loaded.rows,
+                method.name(),
+                curve.error_at(best),
+                curves.steps[best],
+                curve.error_at(last),
+                end.mean,
+                largest(|s| s.mean),
+                end.variance,
+                largest(|s| s.variance),
+                end.skewness,
+            );
+            shown.push((format!("{}, lambda {lambda:e}", method.name()), curve));
+        }
+        panels.extend(curves.panels(&shown, None));
+    }
+    write(arguments, &Figure { name, panels }, &missing, &text)
+}
+
+/// Figure 5: too small a lambda, with and without the scale from the data, beside the best lambda.
+pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> {
+    const NAME: &str = "margin-pursuit-fig5";
+    let (loaded, missing) = load_all(arguments, &SOURCES.map(|source| source.name))?;
+    let all = compute(NAME, arguments, &loaded, &[Method::Pursuit, Method::Rescaled])?;
+    let mut panels = Vec::new();
+    let mut text = String::from(
+        "*Recovers* is the first point after the scale was set whose mean error is within one standard error of \
+         the least error at the best lambda, in gradients since the scale was set.\n\n\
+         | data | rows | lambda | last error, s = 1 | last error, scaled | least error, scaled | recovers | best \
+         lambda | least error | last error |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+    );
+    for curves in &all {
+        let under = curves.loaded.source.under;
+        let at = curves.loaded.rows as u64;
+        let (Some(plain), Some(scaled), Some((lambda, best))) = (
+            curves.get(Method::Pursuit, under),
+            curves.get(Method::Rescaled, under),
+            curves.best(Method::Pursuit),
+        ) else {
+            continue;
+        };
+        let last = plain.means.len() - 1;
+        let aim = best.least_error() + best.errors[best.best()];
+        let recovered = (0..=last)
+            .find(|&k| curves.steps[k] > at && scaled.means[k].test_error <= aim)
+            .map_or("not in this run".to_owned(), |k| (curves.steps[k] - at).to_string());
+        text += &format!(
+            "| {} | {} | {under:e} | {} | {} | {} | {recovered} | {lambda:e} | {} | {} |\n",
+            curves.loaded.title,
+            curves.loaded.rows,
+            plain.error_at(last),
+            scaled.error_at(last),
+            scaled.error_at(scaled.best()),
+            best.error_at(best.best()),
+            best.error_at(last),
+        );
+        let shown = [
+            (format!("s = 1, lambda {under:e}"), plain),
+            (format!("scaled, lambda {under:e}"), scaled),
+            (format!("s = 1, lambda {lambda:e}, the best"), best),
+        ];
+        panels.extend(curves.panels(&shown, Some(at)));
+    }
+    write(arguments, &Figure { name: NAME, panels }, &missing, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use margins::data::generate::{Example, GaussianMixture};
+
+    use super::{Curve, Loaded, Method, SOURCES, Trajectory, draw, follow};
+
+    fn loaded() -> Loaded {
+        let mixture = GaussianMixture::example(Example::One, 1).expect("an example");
+        let data = mixture.sample(400, 2).expect("samples");
+        Loaded { source: &SOURCES[0], title: "mixture".into(), data, rows: 100 }
+    }
+
+    #[test]
+    fn samples_are_balanced_and_disjoint() {
+        let loaded = loaded();
+        let (train, test) = draw(&loaded, 3).expect("enough rows");
+        assert_eq!((train.rows(), train.labels().count_positive()), (100, 50));
+        assert_eq!(test.rows(), 2 * test.labels().count_positive());
+        assert!(test.rows() > 200 && train.rows() + test.rows() <= 400);
+    }
+
+    /// The methods learn; a run before the scale is set is the run without; a journal keeps every bit.
+    #[test]
+    fn trajectories_are_those_of_the_methods() {
+        let loaded = loaded();
+        let run = |method, lambda| follow(&loaded, method, lambda, 5).expect("a run");
+        let plain = run(Method::Pursuit, 1e-2);
+        let last = plain.0.len() - 1;
+        assert!(plain.0[last].training_error < 0.3 && plain.0[0].training_error > 0.3);
+        assert!(run(Method::Pegasos, 1e-2).0[last].training_error < 0.3);
+        let scaled = run(Method::Rescaled, 1e-2);
+        let steps = loaded.checkpoints();
+        let same = steps.iter().filter(|&&step| step <= 100).count();
+        assert_eq!(plain.0[..same], scaled.0[..same]);
+        assert_ne!(plain.0[last], scaled.0[last]);
+        assert_eq!(plain.to_string().parse::<Trajectory>().expect("its own form"), plain);
+        assert!("1,2;3".parse::<Trajectory>().is_err());
+        let curve = Curve::of(&[plain.clone(), plain.clone()]);
+        assert_eq!((curve.means[last], curve.errors[last]), (plain.0[last], 0.0));
+    }
+}
