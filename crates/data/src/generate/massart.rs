@@ -239,7 +239,7 @@ fn quantile(mut values: Vec<f64>, level: f64) -> f64 {
 /// let halfspace = MarginHalfspace::new(20, 0.1, 1)?;
 /// let points = halfspace.points(1000, 1)?;
 /// let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::FarAway, 0.3)?;
-/// assert!((noisy.opt() - 0.15).abs() < 1e-12);
+/// assert!((noisy.opt() - 0.15).abs() < 1e-3); // half of the points
 /// assert_eq!(noisy.linear_error(halfspace.normal())?, noisy.opt());
 /// let draws = noisy.draw(500, 7);
 /// assert_eq!(draws.rows.len(), 500);
