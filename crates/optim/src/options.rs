@@ -6,8 +6,8 @@ use crate::risk::EmpiricalRisk;
 /// How to minimise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Solver {
-    /// Newton where one of its two systems is small enough to be dense; else, and for a loss with a
-    /// kink, stochastic dual coordinate ascent.
+    /// Newton where one of its two systems is small enough to be dense, and for paths of several lambdas;
+    /// else, and for a loss with a kink, stochastic dual coordinate ascent.
     #[default]
     Auto,
     /// Majorisation-minimisation as published (Kwon and Zou 2023, appendix C), one
@@ -33,8 +33,9 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// The solver itself, or the one that the automatic choice comes to where a Newton system is dense
-    /// or is not.
+    /// The solver itself, or the one that the automatic choice comes to, where a Newton system is dense or
+    /// is not, for one lambda or several: of a path Newton gains more from the fits before, and the ray is
+    /// its own.
     ///
     /// # Errors
     /// A loss that it cannot take.
@@ -42,10 +43,13 @@ impl Solver {
         self,
         risk: &EmpiricalRisk<'_, L>,
         dense: bool,
+        lambdas: usize,
     ) -> Result<Self, Error> {
         risk.check_convex()?;
         let solver = match self {
-            Solver::Auto if risk.loss().is_differentiable() && dense => Solver::Newton,
+            Solver::Auto if risk.loss().is_differentiable() && (dense || lambdas > 1) => {
+                Solver::Newton
+            }
             Solver::Auto => Solver::Sdca,
             chosen => chosen,
         };

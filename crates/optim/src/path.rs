@@ -62,7 +62,8 @@ fn path_within<L: MarginLoss + ?Sized>(
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
     let dense = n.min(p) <= dense_order;
-    let options = &Options { solver: options.solver.resolve(&objective.risk, dense)?, ..*options };
+    let solver = options.solver.resolve(&objective.risk, dense, lambdas.len())?;
+    let options = &Options { solver, ..*options };
     // Gradient descent takes the same steps in the row space, whose basis costs more than they do.
     let in_row_space =
         !matches!(options.solver, Solver::Sdca | Solver::Bundle | Solver::GradientDescent);
