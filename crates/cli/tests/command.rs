@@ -849,8 +849,18 @@ fn gradient_methods_fit_and_tell_their_history() {
         assert_eq!(descent["converged"], true, "{options:?}");
         assert!((descent["objective"].as_f64().expect("a number") - least).abs() <= 2e-6 * least);
     }
-    let options =
-        ["--solver", "sgd", "--average", "suffix:0.5", "--epochs", "500", "--history", "h.csv"];
+    let options = [
+        "--solver",
+        "sgd",
+        "--average",
+        "suffix:0.5",
+        "--schedule",
+        "inverse-sqrt",
+        "--epochs",
+        "500",
+        "--history",
+        "h.csv",
+    ];
     let stochastic = fit(&[&["--loss", "logistic"][..], &options].concat());
     let excess = stochastic["objective"].as_f64().expect("a number") - least;
     assert!((0.0..0.01).contains(&excess), "{excess}");

@@ -19,7 +19,7 @@ use margins::losses::{Hinge, MarginLoss, MarginPursuit};
 use margins::model::write_atomically;
 use margins::optim::Lambda;
 use margins::optim::online::{LinearClassifier, OnlineGradient, OnlineLearner};
-use margins::optim::stochastic::{Start, StochasticGradient};
+use margins::optim::stochastic::{Schedule, Start, StochasticGradient};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -84,15 +84,26 @@ enum Method {
     Rescaled,
     /// With the scale from the data, and the steps as before.
     RescaledAlone,
+    /// With steps `1/sqrt(t)`.
+    Slow,
+    /// With steps `1/sqrt(t)`, and the scale from the data.
+    SlowRescaled,
     Pegasos,
 }
 
 impl Method {
+    /// Whether the scale is set from the data.
+    fn rescales(self) -> bool {
+        matches!(self, Method::Rescaled | Method::RescaledAlone | Method::SlowRescaled)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Method::Pursuit => "margin-pursuit",
             Method::Rescaled => "rescaled",
             Method::RescaledAlone => "rescaled-alone",
+            Method::Slow => "slow",
+            Method::SlowRescaled => "slow-rescaled",
             Method::Pegasos => "pegasos",
         }
     }
@@ -256,16 +267,18 @@ fn follow(loaded: &Loaded, method: Method, lambda: f64, seed: u64) -> Result<Tra
             let loss: Box<dyn MarginLoss> = Box::new(Hinge);
             pegasos.learner(loss, features, lambda, false, 0)?
         }
-        Method::Pursuit | Method::Rescaled | Method::RescaledAlone => {
-            let pursuit = settings(StochasticGradient::margin_pursuit(1.0, lambda));
+        _ => {
+            let mut pursuit = settings(StochasticGradient::margin_pursuit(1.0, lambda));
+            if matches!(method, Method::Slow | Method::SlowRescaled) {
+                pursuit.schedule = Schedule::InverseSqrt(1.0);
+            }
             let loss: Box<dyn MarginLoss> = Box::new(MarginPursuit::new(1.0, 1.0)?);
             pursuit.learner(loss, features, lambda, false, 0)?
         }
     };
     let rescale_at = loaded.rows as u64;
     for step in loaded.checkpoints() {
-        let sets_scale = matches!(method, Method::Rescaled | Method::RescaledAlone);
-        if sets_scale && learner.steps() < rescale_at && step > rescale_at {
+        if method.rescales() && learner.steps() < rescale_at && step > rescale_at {
             run(&mut learner, rescale_at, &mut random)?;
             let now = learner.snapshot();
             let mut margins = vec![0.0; train.rows()];
@@ -399,8 +412,8 @@ fn compute<'a>(
     std::fs::create_dir_all(&arguments.out)?;
     let runs = |loaded: &Loaded| -> Vec<(Method, f64)> {
         let lambdas = |method: Method| match method {
-            Method::Rescaled | Method::RescaledAlone => vec![loaded.source.under],
-            _ => LAMBDAS.to_vec(),
+            Method::Pursuit | Method::Pegasos => LAMBDAS.to_vec(),
+            _ => vec![loaded.source.under],
         };
         methods.iter().flat_map(|&m| lambdas(m).into_iter().map(move |l| (m, l))).collect()
     };
@@ -520,16 +533,19 @@ pub(crate) fn naive_scaling(
 pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> {
     const NAME: &str = "margin-pursuit-fig5";
     let (loaded, missing) = load_all(arguments, &SOURCES.map(|source| source.name))?;
-    let all = compute(
-        NAME,
-        arguments,
-        &loaded,
-        &[Method::Pursuit, Method::Rescaled, Method::RescaledAlone],
-    )?;
+    const METHODS: [Method; 5] = [
+        Method::Pursuit,
+        Method::Rescaled,
+        Method::RescaledAlone,
+        Method::Slow,
+        Method::SlowRescaled,
+    ];
+    let all = compute(NAME, arguments, &loaded, &METHODS)?;
     let mut panels = Vec::new();
     let mut text = String::from(
         "The scale is set after n gradients. *As printed* divides the steps by the scale, `1/(s sqrt(lambda) t)`; \
-         *alone* sets the scale in the loss and keeps the steps at `1/(sqrt(lambda) t)`. *Recovers* is the first \
+         *alone* sets the scale in the loss and keeps the steps at `1/(sqrt(lambda) t)`; *slow* takes steps \
+         `1/sqrt(t)`, with the scale 1 and with that from the data. *Recovers* is the first \
          point after the scale was set whose mean error is within one standard error of the least error at the \
          best lambda, in gradients since the scale was set.\n\n\
          | data | rows | lambda | scale | last error | least error | recovers |\n\
@@ -544,6 +560,8 @@ pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> 
             (format!("s = 1, lambda {under:e}"), under, curves.get(Method::Pursuit, under)),
             (format!("scaled as printed, {under:e}"), under, curves.get(Method::Rescaled, under)),
             (format!("scaled alone, {under:e}"), under, curves.get(Method::RescaledAlone, under)),
+            (format!("slow, s = 1, {under:e}"), under, curves.get(Method::Slow, under)),
+            (format!("slow, scaled, {under:e}"), under, curves.get(Method::SlowRescaled, under)),
             (format!("s = 1, best lambda {lambda:e}"), lambda, Some(best)),
         ];
         let mut shown = Vec::new();
