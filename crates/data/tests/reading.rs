@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use margins_data::read::{self, Format, ReadOptions, Unlabelled};
+use margins_data::read::{self, Format, ReadOptions, Stream, Unlabelled};
 use margins_data::{Dataset, Design, Labels, Sample, write};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
@@ -347,4 +347,68 @@ fn check_manifest(directory: &Path, manifest: &str, sizes: std::ops::Range<u64>)
         checked += 1;
     }
     assert!(checked > 0);
+}
+
+/// A stream whose buffers end anywhere gives the rows of the whole file.
+#[test]
+fn streams_give_the_rows_of_the_file() {
+    let text: String = (0..50)
+        .map(|i| format!("{} {}:{}.5 9:1\n", if i % 3 == 0 { "b" } else { "a" }, 1 + i % 7, i))
+        .collect();
+    let table: String = std::iter::once("x,label,c,z\n".to_owned())
+        .chain((0..50).map(|i| format!("{i},{},{},{}\n", i % 3 % 2, 1.0 + f64::from(i), i * i)))
+        .collect();
+    let options = ReadOptions { columns: Some(9), ..ReadOptions::default() };
+    let weighted = ReadOptions { weights_column: name("c"), ..ReadOptions::default() };
+    let forms = [(text, Format::Svmlight, options), (table, Format::Csv, weighted)];
+    for (text, format, options) in &forms {
+        let whole = read::dataset_from(text.as_bytes(), "file", *format, options).unwrap();
+        for rows in [2, 7, 49, 50, 51] {
+            let stream = Stream::from_reader(text.as_bytes(), "file", *format, options, None);
+            let mut stream = stream.unwrap().with_buffer_rows(rows);
+            let mut before = 0;
+            while let Some(chunk) = stream.next_chunk().unwrap() {
+                assert_eq!(chunk.before, before as u64);
+                for (i, x) in chunk.design.samples().enumerate() {
+                    assert_eq!(x, whole.design().sample(before + i));
+                    assert_eq!(chunk.labels.signs()[i], whole.labels().signs()[before + i]);
+                    let weight = chunk.weights.as_ref().map(|weights| weights[i]);
+                    assert_eq!(weight, whole.weights().map(|weights| weights[before + i]));
+                }
+                before += chunk.design.rows();
+                assert!(chunk.design.rows() <= rows);
+                assert_eq!(chunk.labels.positive_class(), whole.labels().positive_class());
+            }
+            assert_eq!((before, stream.rows(), stream.columns()), (50, 50, whole.columns()));
+            assert_eq!(stream.feature_names(), whole.feature_names());
+        }
+    }
+}
+
+#[test]
+fn streams_refuse_what_they_cannot_know() {
+    let read = |text: &str, options: &ReadOptions, classes, rows| {
+        let stream =
+            Stream::from_reader(text.as_bytes(), "x.svm", Format::Svmlight, options, classes);
+        let mut stream = stream.map_err(|error| error.to_string())?.with_buffer_rows(rows);
+        while stream.next_chunk().map_err(|error| error.to_string())?.is_some() {}
+        Ok::<u64, String>(stream.rows())
+    };
+    let told = ReadOptions { columns: Some(3), ..ReadOptions::default() };
+    let ordered = "1 1:1\n1 2:1\n0 3:1\n";
+    assert_eq!(read(ordered, &told, None, 3), Ok(3));
+    assert_eq!(read(ordered, &told, Some(["0", "1"]), 2), Ok(3));
+    insta::assert_snapshot!(
+        [
+            read(ordered, &ReadOptions::default(), None, 3),
+            read(ordered, &told, None, 2),
+            read(ordered, &told, Some(["1", "1.0"]), 2),
+            read("1 1:1\n0 2:1\n1 1:1\n2 1:1\n", &told, None, 2),
+            read("1 1:1\n0 2:1\n1 1:nan\n", &told, None, 2),
+            read("1 1:1\n0 2:1\n1 4:1\n", &told, None, 2),
+            read(ordered, &ReadOptions { fold_column: name("f"), ..told.clone() }, None, 2),
+        ]
+        .map(|result| result.unwrap_err())
+        .join("\n")
+    );
 }

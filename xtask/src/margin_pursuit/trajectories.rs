@@ -19,7 +19,7 @@ use margins::losses::{Hinge, MarginLoss, MarginPursuit};
 use margins::model::write_atomically;
 use margins::optim::Lambda;
 use margins::optim::online::{LinearClassifier, OnlineGradient, OnlineLearner};
-use margins::optim::stochastic::{Start, StochasticGradient};
+use margins::optim::stochastic::{Schedule, Start, StochasticGradient};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -80,15 +80,30 @@ const POINTS: usize = 32;
 #[derive(Clone, Copy, PartialEq)]
 enum Method {
     Pursuit,
+    /// With the scale from the data, and the steps divided by it, as printed.
     Rescaled,
+    /// With the scale from the data, and the steps as before.
+    RescaledAlone,
+    /// With steps `1/sqrt(t)`.
+    Slow,
+    /// With steps `1/sqrt(t)`, and the scale from the data.
+    SlowRescaled,
     Pegasos,
 }
 
 impl Method {
+    /// Whether the scale is set from the data.
+    fn rescales(self) -> bool {
+        matches!(self, Method::Rescaled | Method::RescaledAlone | Method::SlowRescaled)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Method::Pursuit => "margin-pursuit",
             Method::Rescaled => "rescaled",
+            Method::RescaledAlone => "rescaled-alone",
+            Method::Slow => "slow",
+            Method::SlowRescaled => "slow-rescaled",
             Method::Pegasos => "pegasos",
         }
     }
@@ -252,22 +267,26 @@ fn follow(loaded: &Loaded, method: Method, lambda: f64, seed: u64) -> Result<Tra
             let loss: Box<dyn MarginLoss> = Box::new(Hinge);
             pegasos.learner(loss, features, lambda, false, 0)?
         }
-        Method::Pursuit | Method::Rescaled => {
-            let pursuit = settings(StochasticGradient::margin_pursuit(1.0, lambda));
+        _ => {
+            let mut pursuit = settings(StochasticGradient::margin_pursuit(1.0, lambda));
+            if matches!(method, Method::Slow | Method::SlowRescaled) {
+                pursuit.schedule = Schedule::InverseSqrt(1.0);
+            }
             let loss: Box<dyn MarginLoss> = Box::new(MarginPursuit::new(1.0, 1.0)?);
             pursuit.learner(loss, features, lambda, false, 0)?
         }
     };
     let rescale_at = loaded.rows as u64;
     for step in loaded.checkpoints() {
-        if method == Method::Rescaled && learner.steps() < rescale_at && step > rescale_at {
+        if method.rescales() && learner.steps() < rescale_at && step > rescale_at {
             run(&mut learner, rescale_at, &mut random)?;
             let now = learner.snapshot();
             let mut margins = vec![0.0; train.rows()];
             train.design().multiply(&now.coef, &mut margins);
             margins.iter_mut().zip(train.labels().signs()).for_each(|(u, y)| *u *= y);
             let rescaled = margins::data_driven_scale(1.0, 1.0, lambda)(&margins)?;
-            learner = learner.with_loss(rescaled.loss, rescaled.step_factor)?;
+            let factor = if method == Method::Rescaled { rescaled.step_factor } else { 1.0 };
+            learner = learner.with_loss(rescaled.loss, factor)?;
         }
         run(&mut learner, step, &mut random)?;
         states.push(state(&learner.snapshot(), &train, &test)?);
@@ -393,8 +412,8 @@ fn compute<'a>(
     std::fs::create_dir_all(&arguments.out)?;
     let runs = |loaded: &Loaded| -> Vec<(Method, f64)> {
         let lambdas = |method: Method| match method {
-            Method::Rescaled => vec![loaded.source.under],
-            _ => LAMBDAS.to_vec(),
+            Method::Pursuit | Method::Pegasos => LAMBDAS.to_vec(),
+            _ => vec![loaded.source.under],
         };
         methods.iter().flat_map(|&m| lambdas(m).into_iter().map(move |l| (m, l))).collect()
     };
@@ -514,45 +533,53 @@ pub(crate) fn naive_scaling(
 pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> {
     const NAME: &str = "margin-pursuit-fig5";
     let (loaded, missing) = load_all(arguments, &SOURCES.map(|source| source.name))?;
-    let all = compute(NAME, arguments, &loaded, &[Method::Pursuit, Method::Rescaled])?;
+    const METHODS: [Method; 5] = [
+        Method::Pursuit,
+        Method::Rescaled,
+        Method::RescaledAlone,
+        Method::Slow,
+        Method::SlowRescaled,
+    ];
+    let all = compute(NAME, arguments, &loaded, &METHODS)?;
     let mut panels = Vec::new();
     let mut text = String::from(
-        "*Recovers* is the first point after the scale was set whose mean error is within one standard error of \
-         the least error at the best lambda, in gradients since the scale was set.\n\n\
-         | data | rows | lambda | last error, s = 1 | last error, scaled | least error, scaled | recovers | best \
-         lambda | least error | last error |\n\
-         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+        "The scale is set after n gradients. *As printed* divides the steps by the scale, `1/(s sqrt(lambda) t)`; \
+         *alone* sets the scale in the loss and keeps the steps at `1/(sqrt(lambda) t)`; *slow* takes steps \
+         `1/sqrt(t)`, with the scale 1 and with that from the data. *Recovers* is the first \
+         point after the scale was set whose mean error is within one standard error of the least error at the \
+         best lambda, in gradients since the scale was set.\n\n\
+         | data | rows | lambda | scale | last error | least error | recovers |\n\
+         | --- | --: | --: | --- | --: | --: | --: |\n",
     );
     for curves in &all {
         let under = curves.loaded.source.under;
         let at = curves.loaded.rows as u64;
-        let (Some(plain), Some(scaled), Some((lambda, best))) = (
-            curves.get(Method::Pursuit, under),
-            curves.get(Method::Rescaled, under),
-            curves.best(Method::Pursuit),
-        ) else {
-            continue;
-        };
-        let last = plain.means.len() - 1;
+        let Some((lambda, best)) = curves.best(Method::Pursuit) else { continue };
         let aim = best.least_error() + best.errors[best.best()];
-        let recovered = (0..=last)
-            .find(|&k| curves.steps[k] > at && scaled.means[k].test_error <= aim)
-            .map_or("not in this run".to_owned(), |k| (curves.steps[k] - at).to_string());
-        text += &format!(
-            "| {} | {} | {under:e} | {} | {} | {} | {recovered} | {lambda:e} | {} | {} |\n",
-            curves.loaded.title,
-            curves.loaded.rows,
-            plain.error_at(last),
-            scaled.error_at(last),
-            scaled.error_at(scaled.best()),
-            best.error_at(best.best()),
-            best.error_at(last),
-        );
-        let shown = [
-            (format!("s = 1, lambda {under:e}"), plain),
-            (format!("scaled, lambda {under:e}"), scaled),
-            (format!("s = 1, lambda {lambda:e}, the best"), best),
+        let runs = [
+            (format!("s = 1, lambda {under:e}"), under, curves.get(Method::Pursuit, under)),
+            (format!("scaled as printed, {under:e}"), under, curves.get(Method::Rescaled, under)),
+            (format!("scaled alone, {under:e}"), under, curves.get(Method::RescaledAlone, under)),
+            (format!("slow, s = 1, {under:e}"), under, curves.get(Method::Slow, under)),
+            (format!("slow, scaled, {under:e}"), under, curves.get(Method::SlowRescaled, under)),
+            (format!("s = 1, best lambda {lambda:e}"), lambda, Some(best)),
         ];
+        let mut shown = Vec::new();
+        for (name, lambda, curve) in runs {
+            let Some(curve) = curve else { continue };
+            let last = curve.means.len() - 1;
+            let recovered = (0..=last)
+                .find(|&k| curves.steps[k] > at && curve.means[k].test_error <= aim)
+                .map_or("not in this run".to_owned(), |k| (curves.steps[k] - at).to_string());
+            text += &format!(
+                "| {} | {} | {lambda:e} | {name} | {} | {} | {recovered} |\n",
+                curves.loaded.title,
+                curves.loaded.rows,
+                curve.error_at(last),
+                curve.error_at(curve.best()),
+            );
+            shown.push((name, curve));
+        }
         panels.extend(curves.panels(&shown, Some(at)));
     }
     write(arguments, &Figure { name: NAME, panels }, &missing, &text)
@@ -591,11 +618,13 @@ mod tests {
             let errors: Vec<f64> = (5..8).map(|seed| of_last(seed).training_error).collect();
             assert!(errors.iter().sum::<f64>() < 0.4 * 3.0, "{errors:?}");
         }
-        let scaled = run(Method::Rescaled, 1e-2);
         let steps = loaded.checkpoints();
         let same = steps.iter().filter(|&&step| step <= 100).count();
-        assert_eq!(plain.0[..same], scaled.0[..same]);
-        assert_ne!(plain.0[last], scaled.0[last]);
+        for method in [Method::Rescaled, Method::RescaledAlone] {
+            let scaled = run(method, 1e-2);
+            assert_eq!(plain.0[..same], scaled.0[..same]);
+            assert_ne!(plain.0[last], scaled.0[last]);
+        }
         assert_eq!(plain.to_string().parse::<Trajectory>().expect("its own form"), plain);
         assert!("1,2;3".parse::<Trajectory>().is_err());
         let curve = Curve::of(&[plain.clone(), plain.clone()]);
