@@ -1,0 +1,269 @@
+//! Steps on the samples that are not set aside.
+
+use margins_optim::Lambda;
+use pulp::Arch;
+
+use super::problem::{Point, Problem};
+use super::sweep::{Bests, LANES, Search, Update};
+
+/// Columns of K restricted to the active samples and padded with zeros, copied when first used: the
+/// inner loops then run over contiguous memory however small the active set, and K is only read.
+#[derive(Default)]
+pub(super) struct Columns {
+    height: usize,
+    /// Where the column of an active sample begins in `entries`.
+    starts: Vec<Option<usize>>,
+    entries: Vec<f64>,
+}
+
+impl Columns {
+    fn reset(&mut self, count: usize, height: usize) {
+        self.height = height;
+        self.starts.clear();
+        self.starts.resize(count, None);
+        self.entries.clear();
+    }
+
+    /// Makes the column of active sample k present and says where it begins.
+    fn load(&mut self, k: usize, members: &[usize], column: &[f64]) -> usize {
+        if let Some(start) = self.starts[k] {
+            return start;
+        }
+        let start = self.entries.len();
+        self.entries.extend(members.iter().map(|&i| column[i]));
+        self.entries.resize(start + self.height, 0.0);
+        self.starts[k] = Some(start);
+        start
+    }
+
+    fn at(&self, start: usize) -> &[f64] {
+        &self.entries[start..start + self.height]
+    }
+}
+
+/// The samples that steps move, with all that steps read side by side.
+///
+/// Invariants: `gradient` belongs to `coef`; `rise[k]` is 0 if coefficient k can rise and minus
+/// infinity if not, `fall[k]` is 0 if it can fall and infinity if not. All five vectors of numbers
+/// that the vector loops read are padded to whole lanes with samples that can do neither.
+pub(super) struct Active<'p, 'a> {
+    problem: &'p Problem<'a>,
+    lambda: Lambda,
+    members: Vec<usize>,
+    coef: Vec<f64>,
+    gradient: Vec<f64>,
+    diagonal: Vec<f64>,
+    rise: Vec<f64>,
+    fall: Vec<f64>,
+    pub(super) columns: Columns,
+    pub(super) entries: f64,
+    arch: Arch,
+}
+
+impl<'p, 'a> Active<'p, 'a> {
+    /// All samples of positive weight.
+    pub(super) fn new(
+        problem: &'p Problem<'a>,
+        lambda: Lambda,
+        point: &Point,
+        columns: Columns,
+    ) -> Self {
+        let members = problem.samples.clone();
+        let coef = members.iter().map(|&i| point.coef[i]).collect();
+        let gradient = members.iter().map(|&i| point.gradient[i]).collect();
+        let mut active = Active {
+            problem,
+            lambda,
+            members,
+            coef,
+            gradient,
+            diagonal: Vec::new(),
+            rise: Vec::new(),
+            fall: Vec::new(),
+            columns,
+            entries: 0.0,
+            arch: Arch::new(),
+        };
+        active.complete();
+        active
+    }
+
+    /// Sets up everything that follows from members, coefficients and gradient.
+    fn complete(&mut self) {
+        let count = self.members.len();
+        let height = count.next_multiple_of(LANES);
+        let gram = self.problem.gram;
+        self.diagonal = self.members.iter().map(|&i| gram[(i, i)]).collect();
+        self.diagonal.resize(height, 0.0);
+        self.gradient.truncate(count);
+        self.gradient.resize(height, 0.0);
+        self.rise = vec![f64::NEG_INFINITY; height];
+        self.fall = vec![f64::INFINITY; height];
+        for k in 0..count {
+            self.set_directions(k);
+        }
+        self.columns.reset(count, height);
+    }
+
+    fn bounds(&self, k: usize) -> (f64, f64) {
+        self.problem.bounds(self.members[k], self.lambda)
+    }
+
+    fn set_directions(&mut self, k: usize) {
+        let (lower, upper) = self.bounds(k);
+        self.rise[k] = if self.coef[k] < upper { 0.0 } else { f64::NEG_INFINITY };
+        self.fall[k] = if self.coef[k] > lower { 0.0 } else { f64::INFINITY };
+    }
+
+    /// Sets aside the samples at a bound that the extremes say will stay there, if they are a fifth
+    /// or more; says whether it did.
+    pub(super) fn shrink(&mut self, extremes: Bests, coef: &mut [f64]) -> bool {
+        let (low, high) = extremes.values().window(self.problem.intercept);
+        let stays = |k: usize| {
+            let g = self.gradient[k];
+            (self.rise[k] < 0.0 && g > high) || (self.fall[k] > 0.0 && g < low)
+        };
+        let kept: Vec<usize> = (0..self.members.len()).filter(|&k| !stays(k)).collect();
+        if 5 * kept.len() > 4 * self.members.len() {
+            return false;
+        }
+        self.store(coef);
+        self.members = kept.iter().map(|&k| self.members[k]).collect();
+        self.coef = kept.iter().map(|&k| self.coef[k]).collect();
+        self.gradient = kept.iter().map(|&k| self.gradient[k]).collect();
+        self.complete();
+        true
+    }
+
+    /// Writes the active coefficients where they belong.
+    pub(super) fn store(&self, coef: &mut [f64]) {
+        for (&i, &a) in self.members.iter().zip(&self.coef) {
+            coef[i] = a;
+        }
+    }
+
+    pub(super) fn extremes(&mut self) -> Bests {
+        let zeros = vec![0.0; self.gradient.len()];
+        self.arch.dispatch(Update {
+            steps: [0.0; 2],
+            columns: [&zeros; 2],
+            gradient: &mut self.gradient,
+            rise: &self.rise,
+            fall: &self.fall,
+        })
+    }
+
+    fn load(&mut self, k: usize) -> usize {
+        self.columns.load(k, &self.members, self.problem.column(self.members[k]))
+    }
+
+    /// Moves a pair of coefficients and returns the extremes that this leads to, or nothing if
+    /// rounding lets no coefficient move.
+    ///
+    /// The first one is the worst violator. With an intercept it is one that can rise, the second one
+    /// falls by as much, and is the one where that gains most. Without, there is nothing to balance;
+    /// the second one is that which gains most once the first is where its own gradient vanishes,
+    /// and the step is the best one in the box of both (a working set of two as in Steinwart, Hush
+    /// and Scovel, *Training SVMs without offset*, JMLR 12, 2011).
+    pub(super) fn step(&mut self, extremes: Bests) -> Option<Bests> {
+        let i = extremes.first(self.problem.intercept);
+        let start_i = self.load(i);
+        let j = self.second(i, self.columns.at(start_i));
+        let start_j = self.load(j);
+        let column_i = self.columns.at(start_i);
+        let (move_i, move_j) = if self.problem.intercept {
+            let t = self.transfer(i, j, column_i[j]);
+            (t, -t)
+        } else {
+            self.pair_step(i, j, column_i[j])
+        };
+        let before = [self.coef[i], self.coef[j]];
+        self.coef[i] = self.moved(i, move_i);
+        if i != j {
+            self.coef[j] = self.moved(j, move_j);
+        }
+        if before == [self.coef[i], self.coef[j]] {
+            return None;
+        }
+        let steps = [self.coef[i] - before[0], if i == j { 0.0 } else { self.coef[j] - before[1] }];
+        self.set_directions(i);
+        self.set_directions(j);
+        self.entries += 2.0 * self.members.len() as f64;
+        let (column_i, column_j) = (self.columns.at(start_i), self.columns.at(start_j));
+        Some(self.arch.dispatch(Update {
+            steps,
+            columns: [column_i, column_j],
+            gradient: &mut self.gradient,
+            rise: &self.rise,
+            fall: &self.fall,
+        }))
+    }
+
+    /// The partner of i that promises the largest gain.
+    fn second(&self, i: usize, column: &[f64]) -> usize {
+        let least_curvature = self.problem.least_curvature;
+        self.arch.dispatch(Search {
+            intercept: self.problem.intercept,
+            gradient: &self.gradient,
+            diagonal: &self.diagonal,
+            rise: &self.rise,
+            fall: &self.fall,
+            column,
+            slope: self.gradient[i],
+            curvature: self.diagonal[i].max(least_curvature),
+            least_curvature,
+        })
+    }
+
+    /// How much coefficient i takes from coefficient j.
+    fn transfer(&self, i: usize, j: usize, k_ij: f64) -> f64 {
+        let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * k_ij;
+        let step =
+            (self.gradient[i] - self.gradient[j]) / curvature.max(self.problem.least_curvature);
+        step.min(self.bounds(i).1 - self.coef[i]).min(self.coef[j] - self.bounds(j).0)
+    }
+
+    /// The largest gain in the box of coefficients i and j.
+    fn pair_step(&self, i: usize, j: usize, k_ij: f64) -> (f64, f64) {
+        let room = |k: usize| {
+            let (lower, upper) = self.bounds(k);
+            (lower - self.coef[k], upper - self.coef[k])
+        };
+        let least = self.problem.least_curvature;
+        let (g_i, g_j) = (self.gradient[i], self.gradient[j]);
+        let (k_ii, k_jj) = (self.diagonal[i].max(least), self.diagonal[j].max(least));
+        let ((low_i, high_i), (low_j, high_j)) = (room(i), room(j));
+        let best_i = |t_j: f64| (((g_i - k_ij * t_j) / k_ii).max(low_i).min(high_i), t_j);
+        let best_j = |t_i: f64| (t_i, ((g_j - k_ij * t_i) / k_jj).max(low_j).min(high_j));
+        if i == j {
+            return best_i(0.0);
+        }
+        let schur = k_jj - k_ij * k_ij / k_ii;
+        if schur > least {
+            let t_j = (g_j - k_ij * g_i / k_ii) / schur;
+            let t_i = (g_i - k_ij * t_j) / k_ii;
+            if low_i <= t_i && t_i <= high_i && low_j <= t_j && t_j <= high_j {
+                return (t_i, t_j);
+            }
+        }
+        let gain = |&(t_i, t_j): &(f64, f64)| {
+            g_i * t_i + g_j * t_j - 0.5 * (k_ii * t_i * t_i + k_jj * t_j * t_j) - k_ij * t_i * t_j
+        };
+        let edges = [best_i(low_j), best_i(high_j), best_j(low_i), best_j(high_i)];
+        let better = |one: (f64, f64), other| if gain(&other) > gain(&one) { other } else { one };
+        edges.into_iter().fold(best_i(0.0), better)
+    }
+
+    /// Coefficient k after a step; exactly at the bound if the step was all the room.
+    fn moved(&self, k: usize, step: f64) -> f64 {
+        let (lower, upper) = self.bounds(k);
+        let a = self.coef[k];
+        if step >= upper - a {
+            upper
+        } else if step <= lower - a {
+            lower
+        } else {
+            a + step
+        }
+    }
+}

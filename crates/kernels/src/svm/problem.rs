@@ -1,0 +1,192 @@
+//! What a support vector machine is fitted to, and what coefficients are worth.
+
+use margins_optim::Lambda;
+use nalgebra::DMatrix;
+
+use crate::Error;
+
+/// Curvatures count as at least this times the largest size of a diagonal entry of K, a little above
+/// the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples have none.
+const LEAST_CURVATURE: f64 = 1e-14;
+
+/// What does not depend on lambda.
+pub(super) struct Problem<'a> {
+    pub(super) gram: &'a DMatrix<f64>,
+    pub(super) signs: &'a [f64],
+    /// `c_i / n`.
+    pub(super) weights: Vec<f64>,
+    pub(super) intercept: bool,
+    /// The samples of positive weight.
+    pub(super) samples: Vec<usize>,
+    /// The largest size of a diagonal entry of K.
+    largest_diagonal: f64,
+    pub(super) least_curvature: f64,
+}
+
+impl<'a> Problem<'a> {
+    pub(super) fn new(
+        gram: &'a DMatrix<f64>,
+        signs: &'a [f64],
+        weights: Option<&[f64]>,
+        intercept: bool,
+    ) -> Result<Self, Error> {
+        let n = signs.len();
+        check_size("rows of the kernel matrix", n, gram.nrows())?;
+        check_size("columns of the kernel matrix", n, gram.ncols())?;
+        if let Some(at) = gram.as_slice().iter().position(|k| !k.is_finite()) {
+            let (row, column) = (at % n, at / n);
+            return Err(Error::GramEntry { row, column, value: gram[(row, column)] });
+        }
+        if let Some(row) = signs.iter().position(|y| y.abs() != 1.0) {
+            return Err(Error::Sign { row, value: signs[row] });
+        }
+        let mut mean_weights = vec![1.0 / n as f64; n];
+        if let Some(weights) = weights {
+            check_size("sample weights", n, weights.len())?;
+            if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+                let value = weights[row];
+                return Err(margins_optim::Error::Weight { row, value }.into());
+            }
+            mean_weights = weights.iter().map(|c| c / n as f64).collect();
+        }
+        let samples: Vec<usize> = (0..n).filter(|&i| mean_weights[i] > 0.0).collect();
+        for sign in [1.0, -1.0] {
+            if !samples.iter().any(|&i| signs[i] == sign) {
+                return Err(margins_optim::Error::OneClass(format!("{sign:+}")).into());
+            }
+        }
+        let largest_diagonal = gram.diagonal().iter().fold(0.0, |most: f64, k| most.max(k.abs()));
+        let least_curvature = (LEAST_CURVATURE * largest_diagonal).max(f64::MIN_POSITIVE);
+        Ok(Problem {
+            gram,
+            signs,
+            weights: mean_weights,
+            intercept,
+            samples,
+            largest_diagonal,
+            least_curvature,
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.signs.len()
+    }
+
+    pub(super) fn column(&self, i: usize) -> &'a [f64] {
+        let n = self.len();
+        &self.gram.as_slice()[i * n..(i + 1) * n]
+    }
+
+    /// Least and greatest value of a coefficient.
+    pub(super) fn bounds(&self, i: usize, lambda: Lambda) -> (f64, f64) {
+        let size = self.weights[i] / (2.0 * lambda.get());
+        if self.signs[i] > 0.0 { (0.0, size) } else { (-size, 0.0) }
+    }
+
+    /// What rounding may have made of one entry of `y - K a`: an entry of K is at most as large as
+    /// the largest on its diagonal, and the errors of the summands are taken to be independent.
+    pub(super) fn rounding(&self, coef: &[f64]) -> f64 {
+        let largest = coef.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
+        let count = coef.iter().filter(|a| **a != 0.0).count() as f64;
+        f64::EPSILON * count.sqrt() * largest * self.largest_diagonal
+    }
+
+    /// The minimiser over b of `sum_i c_i max(0, 1 - y_i (b + f_i))`, from `g_i = y_i - f_i`.
+    ///
+    /// The hinge of a positive sample has slope -c_i below g_i, that of a negative one c_i above it.
+    /// The slope of the sum is therefore the weight of all `g_i < b` minus the weight of the positive
+    /// class: b is the quantile of the `g_i` at the weight of the positive class.
+    pub(super) fn best_intercept(&self, gradient: &[f64]) -> f64 {
+        let mut order = self.samples.clone();
+        order.sort_unstable_by(|&i, &j| gradient[i].total_cmp(&gradient[j]));
+        let total: f64 = order.iter().map(|&i| self.weights[i]).sum();
+        let positive: f64 =
+            order.iter().filter(|&&i| self.signs[i] > 0.0).map(|&i| self.weights[i]).sum();
+        // Sums of weights that should be equal differ by rounding.
+        let rounding = order.len() as f64 * f64::EPSILON * total;
+        let mut below = 0.0;
+        for (k, &i) in order.iter().enumerate() {
+            below += self.weights[i];
+            if below >= positive - rounding {
+                let flat = below <= positive + rounding;
+                let next = order.get(k + 1).filter(|_| flat).map_or(i, |&j| j);
+                return gradient[i] + 0.5 * (gradient[next] - gradient[i]);
+            }
+        }
+        0.0
+    }
+}
+
+fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+}
+
+/// Coefficients with what they are worth.
+#[derive(Clone)]
+pub(super) struct Point {
+    pub(super) coef: Vec<f64>,
+    /// `y - K a`, recomputed from the coefficients.
+    pub(super) gradient: Vec<f64>,
+    pub(super) intercept: f64,
+    pub(super) objective: f64,
+    pub(super) duality_gap: f64,
+    pub(super) violation: f64,
+}
+
+impl Point {
+    pub(super) fn relative_gap(&self) -> f64 {
+        let dual = self.objective - self.duality_gap;
+        let size = self.objective.abs().max(dual.abs());
+        if self.duality_gap == 0.0 { 0.0 } else { self.duality_gap / size }
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.objective.is_finite() && self.duality_gap.is_finite() && self.violation.is_finite()
+    }
+}
+
+/// The gradients that decide about optimality: the largest of a coefficient that can rise, the
+/// smallest of one that can fall.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extremes {
+    pub(super) rising: f64,
+    pub(super) falling: f64,
+}
+
+impl Extremes {
+    pub(super) const NONE: Extremes =
+        Extremes { rising: f64::NEG_INFINITY, falling: f64::INFINITY };
+
+    pub(super) fn violation(self, intercept: bool) -> f64 {
+        let violation =
+            if intercept { self.rising - self.falling } else { self.rising.max(-self.falling) };
+        violation.max(0.0)
+    }
+
+    /// Between these a gradient may yet matter: a coefficient at its upper bound with a gradient
+    /// above the second one, or at its lower bound with one below the first, stays there.
+    pub(super) fn window(self, intercept: bool) -> (f64, f64) {
+        if intercept {
+            (self.falling, self.rising)
+        } else {
+            let violation = self.violation(false);
+            (-violation, violation)
+        }
+    }
+}
+
+/// Takes the sum of the coefficients, which rounding lets drift, from the ones that have the room.
+pub(super) fn balance(problem: &Problem<'_>, lambda: Lambda, coef: &mut [f64]) {
+    let mut excess: f64 = coef.iter().sum();
+    for &i in &problem.samples {
+        if excess == 0.0 {
+            return;
+        }
+        let (lower, upper) = problem.bounds(i, lambda);
+        if lower < coef[i] && coef[i] < upper {
+            let moved = (coef[i] - excess).clamp(lower, upper);
+            excess -= coef[i] - moved;
+            coef[i] = moved;
+        }
+    }
+}
