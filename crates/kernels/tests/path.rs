@@ -1,20 +1,16 @@
-//! Kernel classifiers: agreement with independently computed minimisers, of routes to the same minimum
-//! with each other, and what certificates promise where the kernel matrix is as deficient as can be.
+//! Paths of kernel classifiers: routes to the same minimum agree, and what certificates promise where the
+//! kernel matrix is as deficient as can be.
 
-use std::path::Path;
+mod common;
 
-use margins_data::{Dataset, Design, Labels};
-use margins_kernels::{
-    Error, Gaussian, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, combine,
-    cross_validate, fit, leave_one_out, one_step_leave_one_out, path, training_path,
-};
-use margins_losses::{LossRegistry, MarginLoss};
-use margins_optim::{
-    ClassWeights, Lambda, Objective, Options, Report, Solver, Status, Training, lambda_grid,
-};
+use common::{circles, gram};
+use margins_data::{Design, Labels};
+use margins_kernels::{Error, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, fit, path};
+use margins_losses::MarginLoss;
+use margins_optim::{Objective, Options, Report, Solver, Status, lambda_grid};
+use margins_test_support::{close, lambda, loss};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
-use serde::Deserialize;
 
 const LOSSES: [&str; 9] = [
     "lhs",
@@ -27,23 +23,6 @@ const LOSSES: [&str; 9] = [
     "squared",
     "exponential",
 ];
-
-fn loss(specification: &str) -> Box<dyn MarginLoss> {
-    LossRegistry::standard().parse(specification).expect("a standard loss")
-}
-
-fn lambda(value: f64) -> Lambda {
-    Lambda::new(value).expect("positive")
-}
-
-fn gram(specification: &str, design: &Design) -> Gram {
-    let kernel = KernelRegistry::standard().parse(specification).expect("a standard kernel");
-    Gram::new(&*kernel, design).expect("finite values")
-}
-
-fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
-}
 
 /// Whether two fits of one problem can both be right: neither is below what the other proves.
 fn compatible(one: &Report, other: &Report) -> bool {
@@ -82,146 +61,6 @@ fn value(
         square += fit.coef[i] * f;
     }
     risk / n as f64 + fit.lambda.get() * square
-}
-
-#[derive(Deserialize)]
-struct Problem {
-    x_rows: Vec<Vec<f64>>,
-    y: Vec<f64>,
-    solutions: Vec<Solution>,
-}
-
-#[derive(Deserialize)]
-struct Solution {
-    loss: String,
-    r: Option<f64>,
-    gamma: Option<f64>,
-    scale: Option<f64>,
-    lambda: f64,
-    objective: f64,
-    fitted: Vec<f64>,
-    kernel: Option<String>,
-    sigma: Option<f64>,
-}
-
-impl Solution {
-    fn loss(&self) -> Box<dyn MarginLoss> {
-        let given = [("r", self.r), ("gamma", self.gamma), ("scale", self.scale)];
-        let parameters: Vec<String> =
-            given.iter().filter_map(|(k, v)| v.map(|v| format!("{k}={v}"))).collect();
-        if parameters.is_empty() {
-            loss(&self.loss)
-        } else {
-            loss(&format!("{}:{}", self.loss, parameters.join(",")))
-        }
-    }
-
-    /// Whether the intercept, and with it the fitted values, are determined.
-    fn is_unique(&self) -> bool {
-        !matches!(self.loss.as_str(), "lhs" | "l-r" | "hinge")
-    }
-}
-
-/// Calls `check` with every reference minimiser of a Gaussian kernel but those of the hinge.
-fn for_each_reference(check: impl Fn(&Problem, &Solution, &Gram)) -> Option<usize> {
-    let file = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../shared/vectors/erm_solutions.json"
-    ));
-    let Ok(text) = std::fs::read_to_string(file) else {
-        eprintln!("SKIPPED: {} is not here", file.display());
-        return None;
-    };
-    let problems: Vec<Problem> = serde_json::from_str(&text).expect("the reference file");
-    let mut checked = 0;
-    for problem in &problems {
-        let design = Design::from_rows(&problem.x_rows).unwrap();
-        let wanted = |s: &&Solution| s.kernel.as_deref() == Some("gaussian") && s.loss != "hinge";
-        for solution in problem.solutions.iter().filter(wanted) {
-            let kernel = Gaussian::new(solution.sigma.expect("sigma")).unwrap();
-            check(problem, solution, &Gram::new(&kernel, &design).unwrap());
-            checked += 1;
-        }
-    }
-    Some(checked)
-}
-
-#[test]
-fn newton_reaches_the_reference_minimisers() {
-    let checked = for_each_reference(|problem, solution, gram| {
-        let loss = solution.loss();
-        let labels = Labels::from_signs(problem.y.clone()).unwrap();
-        let objective = KernelObjective::new(&*loss, gram, &labels).unwrap();
-        let options = Options {
-            solver: Solver::Newton,
-            // Half of the accuracy asked of the objective; fitted values are only as accurate as the
-            // root of the gap.
-            tolerance: if solution.is_unique() { 1e-12 } else { 5e-10 },
-            ..Options::default()
-        };
-        let fit = fit(&objective, lambda(solution.lambda), &options).unwrap();
-        let case = format!(
-            "{} n={} lambda={}: {:?}",
-            loss.specification(),
-            problem.y.len(),
-            solution.lambda,
-            fit.report
-        );
-        assert!(fit.report.converged(), "{case}");
-        let error = (fit.report.objective - solution.objective).abs();
-        assert!(error <= 1e-9 * solution.objective.abs(), "{case}: {}", solution.objective);
-        let slack = 1e-12 * solution.objective.abs();
-        assert!(fit.report.dual_objective <= solution.objective + slack, "{case}");
-        if solution.is_unique() {
-            for (ours, theirs) in fit.scores(gram.matrix()).iter().zip(&solution.fitted) {
-                assert!((ours - theirs).abs() <= 1e-4, "{case}: fitted {ours} {theirs}");
-            }
-        }
-    });
-    assert!(checked.is_none_or(|checked| checked >= 63), "only {checked:?} cases were checked");
-}
-
-#[test]
-fn accelerated_mm_reaches_reference_minimisers() {
-    let checked = for_each_reference(|problem, solution, gram| {
-        if solution.lambda < 0.01 {
-            return;
-        }
-        let loss = solution.loss();
-        let labels = Labels::from_signs(problem.y.clone()).unwrap();
-        let objective = KernelObjective::new(&*loss, gram, &labels).unwrap();
-        let options =
-            Options { solver: Solver::MmAccelerated, tolerance: 1e-7, ..Options::default() };
-        let fit = fit(&objective, lambda(solution.lambda), &options).unwrap();
-        let case = format!("{} lambda={}", loss.specification(), solution.lambda);
-        assert!(fit.report.converged(), "{case}: {:?}", fit.report);
-        let error = (fit.report.objective - solution.objective).abs();
-        assert!(error <= 1e-6 * solution.objective.abs(), "{case}: {:?}", fit.report);
-    });
-    assert!(checked.is_none_or(|checked| checked >= 63), "only {checked:?} cases were seen");
-}
-
-/// A reference minimiser as a literal, for clones without the file: with `K = I` and n = 2 the
-/// solution is `a = (t, -t)`, `b = 0`, every margin `t`, and `-log t + 2 lambda t^2` has its minimum at
-/// `t = 1/(2 sqrt(lambda))` if that is at least 1.
-#[test]
-fn a_minimiser_in_closed_form() {
-    let gram = Gram::precomputed(DMatrix::identity(2, 2)).unwrap();
-    let labels = Labels::from_signs(vec![1.0, -1.0]).unwrap();
-    let lhs = loss("lhs");
-    let objective = KernelObjective::new(&*lhs, &gram, &labels).unwrap();
-    for at in [0.25, 1e-2, 1e-7] {
-        for solver in [Solver::Newton, Solver::MmAccelerated] {
-            let options = Options { solver, tolerance: 1e-11, ..Options::default() };
-            let fit = fit(&objective, lambda(at), &options).unwrap();
-            let t = 0.5 / at.sqrt();
-            assert!(fit.report.converged(), "{solver:?} {:?}", fit.report);
-            assert!(close(fit.report.objective, 0.5 - t.ln(), 1e-10), "{solver:?}");
-            for (a, y) in fit.coef.iter().zip([1.0, -1.0]) {
-                assert!(close(*a, y * t, 1e-4), "{solver:?}: {a} {t}");
-            }
-        }
-    }
 }
 
 /// Rows, labels of both classes and weights, some of them 0 though none of the last two.
@@ -436,19 +275,6 @@ proptest! {
             }
         }
     }
-}
-
-/// Sixty samples of two classes that no line separates, some on the wrong side.
-fn circles() -> Dataset {
-    let rows: Vec<[f64; 2]> = (0..60)
-        .map(|i| {
-            let t = f64::from(i);
-            let radius = if i % 2 == 0 { 1.0 } else { 2.0 } + 0.6 * (t * 1.9).sin();
-            [radius * (t * 0.7).cos(), radius * (t * 0.7).sin()]
-        })
-        .collect();
-    let signs = (0..60).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap()).unwrap()
 }
 
 #[test]
@@ -700,147 +526,4 @@ fn a_path_takes_lambdas_in_any_order_and_tells_the_observer() {
     let report = fit(&objective, lambda(1e-6), &options).unwrap().report;
     assert_eq!(report.status, Status::IterationLimit);
     assert!(report.relative_gap > 1e-14);
-}
-
-fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
-}
-
-/// All folds and ten lambdas at a time give what a path a fold gives, within the gaps of both.
-#[test]
-fn problems_that_advance_together_get_where_they_get_alone() {
-    let weights: Vec<f64> = (0..60).map(|i| f64::from(1 + i % 3)).collect();
-    let data = circles().with_weights(weights).unwrap();
-    let gram = gram("gaussian:sigma=0.7", data.design());
-    let loss = loss("lhs");
-    let folds: Vec<usize> = (0..60).map(|i| (i / 2) % 4).collect();
-    let grid = lambda_grid(1.0, 1e-4, 25).unwrap();
-    let on = |threads, solver, intercept| {
-        let options = Options { solver, tolerance: 1e-8, ..Options::default() };
-        let training = Training { options, intercept, ..Training::new(&*loss) };
-        on_threads(threads, || cross_validate(&training, &data, &gram, &folds, &grid)).unwrap()
-    };
-    for intercept in [true, false] {
-        let together = on(1, Solver::MmBatched, intercept);
-        assert_eq!(together, on(2, Solver::MmBatched, intercept));
-        let alone = on(1, Solver::Newton, intercept);
-        assert!(together.certified.iter().all(|&certified| certified), "{together:?}");
-        assert_eq!(together.mean_error, alone.mean_error);
-        assert_eq!(together.best, alone.best);
-    }
-}
-
-#[test]
-fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
-    let weights: Vec<f64> = (0..60).map(|i| f64::from(1 + i % 3)).collect();
-    let data = circles().with_weights(weights.clone()).unwrap();
-    let kernel = Gaussian::new(0.7).unwrap();
-    let gram = Gram::new(&kernel, data.design()).unwrap();
-    let loss = loss("lhs");
-    let training = Training { class_weights: ClassWeights::Balanced, ..Training::new(&*loss) };
-    let folds: Vec<usize> = (0..60).map(|i| (i / 2) % 4).collect();
-    let grid = lambda_grid(1.0, 1e-5, 12).unwrap();
-    let on = |threads| {
-        on_threads(threads, || cross_validate(&training, &data, &gram, &folds, &grid)).unwrap()
-    };
-    let curve = on(1);
-    assert_eq!(curve, on(2));
-    assert!(curve.certified.iter().all(|&certified| certified));
-    assert_eq!(curve.lambdas, grid);
-
-    let signs = data.labels().signs();
-    let total: f64 = weights.iter().sum();
-    let mut wrong = [0.0; 12];
-    for fold in 0..4 {
-        let (rest, held_out): (Vec<usize>, Vec<usize>) = (0..60).partition(|&i| folds[i] != fold);
-        let part = data.select(&rest);
-        // A matrix of its own, and scores without one.
-        let own = Gram::new(&kernel, part.design()).unwrap();
-        let fits = training_path(&training, &part, &own, &grid).unwrap();
-        for (k, fit) in fits.iter().enumerate() {
-            let test = data.design().select(&held_out);
-            let scores = combine(&kernel, &test, part.design(), &fit.coef).unwrap();
-            for (&i, score) in held_out.iter().zip(scores) {
-                if (score + fit.intercept > 0.0) != (signs[i] > 0.0) {
-                    wrong[k] += weights[i];
-                }
-            }
-        }
-    }
-    for (k, wrong) in wrong.iter().enumerate() {
-        assert!(close(curve.mean_error[k], wrong / total, 1e-12), "{k}");
-    }
-    assert!(curve.mean_error[curve.best] < 0.3, "{curve:?}");
-}
-
-#[test]
-fn cross_validation_refuses_folds_that_leave_a_class_out() {
-    let signs = (0..60).map(|i| if i < 20 { "yes" } else { "no" });
-    let labels = Labels::with_positive(&signs.collect::<Vec<_>>(), "yes").unwrap();
-    let data = Dataset::new(circles().design().clone(), labels).unwrap();
-    let gram = gram("gaussian:sigma=1", data.design());
-    let loss = loss("lhs");
-    let training = Training::new(&*loss);
-    let refusal = |folds: &[usize], gram: &Gram| {
-        cross_validate(&training, &data, gram, folds, &[lambda(0.1)]).unwrap_err().to_string()
-    };
-    let folds: Vec<usize> = (0..60).map(|i| if i < 20 { 1 } else { 2 * (i % 2) }).collect();
-    assert_eq!(
-        refusal(&folds, &gram),
-        "fold 2 holds every sample of class 'yes', so nothing is left to train on"
-    );
-    assert_eq!(refusal(&[0; 60], &gram), "cross-validation needs at least 2 folds, found 1");
-    assert_eq!(refusal(&[0; 6], &gram), "folds: expected 60, found 6");
-    assert_eq!(refusal(&folds, &gram.select(&[0, 1])), "rows: expected 2, found 60");
-}
-
-/// Without one sample: the refits from a common start are those from scratch, and for the squared loss, whose
-/// Newton step is the whole way, so is the one step.
-#[test]
-fn leaving_one_out_is_a_fit_without_it() {
-    let n = 24;
-    let rows: Vec<Vec<f64>> =
-        (0..n).map(|i| (0..3).map(|j| ((i * (j + 2) + j) as f64 * 0.7).sin()).collect()).collect();
-    let signs: Vec<f64> =
-        rows.iter().map(|x| if x[0] * x[1] + 0.2 * x[2] > 0.0 { 1.0 } else { -1.0 }).collect();
-    let design = Design::from_rows(&rows).unwrap();
-    let labels = Labels::from_signs(signs).unwrap();
-    let gram = Gram::new(&Gaussian::new(0.8).unwrap(), &design).unwrap();
-    let losses: [&dyn MarginLoss; 3] =
-        [&margins_losses::Squared, &margins_losses::LeakyHockeyStick, &margins_losses::Logistic];
-    let options = Options { tolerance: 1e-12, ..Options::default() };
-    for (loss, intercept) in losses.into_iter().flat_map(|loss| [(loss, true), (loss, false)]) {
-        let mut objective = KernelObjective::new(loss, &gram, &labels).unwrap();
-        if !intercept {
-            objective = objective.without_intercept();
-        }
-        for lambda in [0.1, 1e-3] {
-            let lambda = Lambda::new(lambda).unwrap();
-            let whole = fit(&objective, lambda, &options).unwrap();
-            let (exact, converged) = leave_one_out(&objective, &whole, &options).unwrap();
-            let one_step = one_step_leave_one_out(&objective, &whole).unwrap();
-            let case = format!("{} {lambda} {intercept}", loss.specification());
-            assert!(converged, "{case}");
-            let whole_scores = whole.scores(gram.matrix());
-            let (mut step, mut whole_way) = (0.0, 0.0);
-            for i in 0..n {
-                let mut weights = vec![1.0; n];
-                weights[i] = 0.0;
-                let mut without =
-                    KernelObjective::new(loss, &gram, &labels).unwrap().with_weights(&weights);
-                if !intercept {
-                    without = without.map(KernelObjective::without_intercept);
-                }
-                let without = fit(&without.unwrap(), lambda, &options).unwrap();
-                let score = without.scores(&gram.cross_of(&[i], &(0..n).collect::<Vec<_>>()))[0];
-                assert!((score - exact[i]).abs() < 1e-4, "{case}: {score} {}", exact[i]);
-                let off = (score - one_step[i]).abs();
-                assert!(loss.name() != "squared" || off < 1e-6, "{case}: {score} {}", one_step[i]);
-                // Elsewhere an approximation, but nearer than the fit with the sample.
-                step += off;
-                whole_way += (score - whole_scores[i]).abs();
-            }
-            assert!(step < 0.7 * whole_way, "{case}: {step} {whole_way}");
-        }
-    }
 }

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use margins_data::read::{self, ReadOptions};
 use margins_data::{Dataset, Design, Labels};
-use margins_losses::{LossRegistry, MarginLoss};
+use margins_losses::MarginLoss;
 use margins_optim::{
-    Fit, Lambda, Objective, Options, Report, Solver, Status, Training, cross_validate, fit,
-    lambda_grid, path,
+    Fit, Objective, Options, Report, Solver, Status, Training, cross_validate, fit, lambda_grid,
+    path,
 };
+use margins_test_support::{lambda, loss};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
@@ -27,14 +28,6 @@ const CONVEX: [&str; 11] = [
     "squared",
     "exponential",
 ];
-
-fn loss(specification: &str) -> Box<dyn MarginLoss> {
-    LossRegistry::standard().parse(specification).expect("a standard loss")
-}
-
-fn lambda(value: f64) -> Lambda {
-    Lambda::new(value).expect("positive")
-}
 
 fn options(solver: Solver) -> Options {
     Options { solver, ..Options::default() }

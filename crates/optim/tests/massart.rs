@@ -1,8 +1,6 @@
 //! Learners under Massart noise: the lemmas of the source, its guarantee on small instances, and noise that
 //! misleads convex surrogates.
 
-use std::path::Path;
-
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_losses::LeakyRelu;
@@ -14,6 +12,7 @@ use margins_optim::massart::{
     select_exhaustively, separate,
 };
 use margins_optim::online::{OnlineLearner, Scorer};
+use margins_test_support::reference;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -30,15 +29,7 @@ struct Gradient {
 
 #[test]
 fn gradients_are_those_of_the_reference() {
-    let file = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../shared/vectors/massart_gradient.json"
-    ));
-    let Ok(text) = std::fs::read_to_string(file) else {
-        eprintln!("SKIPPED: {} is not here", file.display());
-        return;
-    };
-    let rows: Vec<Gradient> = serde_json::from_str(&text).expect("the reference file");
+    let Some(rows) = reference::<Vec<Gradient>>("massart_gradient.json") else { return };
     assert!(rows.len() > 10);
     for row in rows {
         check_gradient(&row);

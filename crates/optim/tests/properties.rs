@@ -1,11 +1,12 @@
 //! What must hold for any data: duality, invariances, agreement of routes to the same minimum.
 
 use margins_data::{Dataset, Design, Labels};
-use margins_losses::{LossRegistry, MarginLoss};
+use margins_losses::MarginLoss;
 use margins_optim::{
-    ClassWeights, Error, Lambda, Objective, Options, Solver, Training, cross_validate, fit,
-    lambda_grid, path,
+    ClassWeights, Error, Objective, Options, Solver, Training, cross_validate, fit, lambda_grid,
+    path,
 };
+use margins_test_support::{close, lambda, loss};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
@@ -21,14 +22,6 @@ const SMOOTH: [&str; 9] = [
     "smoothed-hinge:width=0.5",
     "squared",
 ];
-
-fn loss(specification: &str) -> Box<dyn MarginLoss> {
-    LossRegistry::standard().parse(specification).expect("a standard loss")
-}
-
-fn lambda(value: f64) -> Lambda {
-    Lambda::new(value).expect("positive")
-}
 
 /// Rows and labels of both classes.
 fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
@@ -48,10 +41,6 @@ fn any_loss() -> impl Strategy<Value = &'static str> {
 
 fn any_lambda() -> impl Strategy<Value = f64> {
     (-4.0..0.5f64).prop_map(|exponent| 10f64.powf(exponent))
-}
-
-fn close(a: f64, b: f64, tolerance: f64) -> bool {
-    (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
 
 /// The dual objective from the conjugate, and by how much its constraint is violated.

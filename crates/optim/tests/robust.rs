@@ -9,11 +9,8 @@ use margins_optim::robust::{
     CatoniRisk, GargRothDescent, Learner, MarginDistribution, MedianOfMeans, Restarts,
 };
 use margins_optim::{Error, Fit, Lambda, Objective, Options, Status, fit};
+use margins_test_support::lambda;
 use proptest::prelude::*;
-
-fn lambda(value: f64) -> Lambda {
-    Lambda::new(value).expect("positive")
-}
 
 fn precise() -> Options {
     Options { tolerance: 1e-12, max_iterations: Some(5000), ..Options::default() }

@@ -2,7 +2,7 @@
 //! agreement with Newton, and what is refused.
 
 use margins_data::{Design, Labels, Sample};
-use margins_losses::{Hinge, Logistic, LossRegistry, MarginLoss, SmoothedHinge, SquaredHinge};
+use margins_losses::{Hinge, Logistic, MarginLoss, SmoothedHinge, SquaredHinge};
 use margins_optim::online::{
     Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner,
     PassiveAggressive, Perceptron, Scorer,
@@ -10,16 +10,9 @@ use margins_optim::online::{
 use margins_optim::stochastic::{
     self, Averaging, EarlyStopping, Rescaled, Sampling, Schedule, Start, StochasticGradient,
 };
-use margins_optim::{Error, Lambda, Objective, Options, Solver, StepRule};
+use margins_optim::{Error, Objective, Options, Solver, StepRule};
+use margins_test_support::{lambda, loss};
 use proptest::prelude::*;
-
-fn lambda(value: f64) -> Lambda {
-    Lambda::new(value).expect("positive")
-}
-
-fn loss(specification: &str) -> Box<dyn MarginLoss> {
-    LossRegistry::standard().parse(specification).expect("a standard loss")
-}
 
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
