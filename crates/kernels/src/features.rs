@@ -1,7 +1,12 @@
 //! Explicit features whose inner products approximate a kernel: a kernel classifier on n samples becomes a
 //! linear one on m features, at O(n m^2) for a whole path, with the certificate of the linear problem.
 
-use faer::{MatRef, Side};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt_pivoting;
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::{Mat, MatMut, MatRef, Par};
 use margins_data::Design;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
@@ -10,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::gram::{combine_all, diagonal};
+use crate::gram::{diagonal, each_strip};
 use crate::{Error, Gaussian, Gram, Kernel};
 
 /// How the landmarks of Nystrom features are drawn.
@@ -29,16 +34,17 @@ pub enum Landmarks {
     },
 }
 
-/// Nystrom features: `phi(x) = S^(-1/2) U' k_m(x)` for the eigendecomposition `U S U'` of the kernel matrix
-/// of m landmarks on its numerically nonzero eigenspace, so that `phi(x)'phi(z)` is the kernel projected on
-/// the landmarks, and exact between these.
+/// Nystrom features: `phi(x) = L^(-1) k_m(x)` for the Cholesky factor `K_mm = L L'` of the kernel matrix of m
+/// landmarks, so that `phi(x)'phi(z)` is the kernel projected on the landmarks, and exact between these.
+/// Landmarks whose kernel sections are combinations of those of others, up to rounding, are left out.
 ///
-/// Source: Williams and Seeger, *Using the Nystrom method to speed up kernel machines* (2001).
+/// Source: Williams and Seeger, *Using the Nystrom method to speed up kernel machines* (2001); landmarks
+/// are ordered by Cholesky with the largest remaining diagonal entry as pivot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NystromMap {
     landmarks: Design,
-    /// `S^(-1/2) U'`, rank x m.
-    lift: DMatrix<f64>,
+    /// `L`, of the order of the landmarks.
+    factor: Mat<f64>,
 }
 
 impl NystromMap {
@@ -75,40 +81,56 @@ impl NystromMap {
     /// From given landmarks.
     ///
     /// # Errors
-    /// Kernel values that are not finite; an eigendecomposition that does not converge.
+    /// Kernel values that are not finite; a kernel matrix with a negative diagonal entry.
     pub fn on(kernel: &dyn Kernel, landmarks: Design) -> Result<Self, Error> {
         let gram = Gram::new(kernel, &landmarks)?;
         let m = gram.len();
-        let eigen = MatRef::from_column_major_slice(gram.matrix().as_slice(), m, m)
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_| margins_optim::Error::Eigendecomposition(m))?;
-        let (values, vectors) = (eigen.S().column_vector(), eigen.U());
-        // Below this an eigenvalue is rounding, and one over its root would blow that up.
-        let floor = m as f64 * f64::EPSILON * values[m - 1].max(0.0);
-        let first = (0..m).find(|&k| values[k] > floor).unwrap_or(m - 1);
-        let root = |k: usize| values[first + k].max(f64::MIN_POSITIVE).sqrt();
-        let lift = DMatrix::from_fn(m - first, m, |k, i| vectors[(i, first + k)] / root(k));
-        Ok(NystromMap { landmarks, lift })
+        let mut factor = MatRef::from_column_major_slice(gram.matrix().as_slice(), m, m).to_owned();
+        if gram.matrix().diagonal().amax() == 0.0 {
+            // The kernel is zero at all of them; one landmark keeps the map whole, and maps to 0.
+            let (landmarks, factor) = (landmarks.select(&[0]), Mat::identity(1, 1));
+            return Ok(NystromMap { landmarks, factor });
+        }
+        let (mut order, mut inverse) = (vec![0usize; m], vec![0usize; m]);
+        let scratch = llt_pivoting::factor::cholesky_in_place_scratch::<usize, f64>;
+        let mut memory = MemBuffer::new(scratch(m, Par::Seq, Default::default()));
+        let rank = llt_pivoting::factor::cholesky_in_place(
+            factor.as_mut(),
+            &mut order,
+            &mut inverse,
+            Par::Seq,
+            MemStack::new(&mut memory),
+            Default::default(),
+        )
+        .map_err(|_| Error::Indefinite)?
+        .0
+        .rank;
+        let landmarks = landmarks.select(&order[..rank]);
+        let factor = factor.as_ref().submatrix(0, 0, rank, rank).to_owned();
+        Ok(NystromMap { landmarks, factor })
     }
 
-    /// Number of features, at most that of the landmarks.
+    /// Number of features, that of the landmarks.
     pub fn features(&self) -> usize {
-        self.lift.nrows()
+        self.factor.nrows()
     }
 
-    /// The landmarks.
+    /// The landmarks, none of them a combination of the others.
     pub fn landmarks(&self) -> &Design {
         &self.landmarks
     }
 
-    /// The coefficients `a` of kernel sections at the landmarks, `f(x) = b + sum_j a_j k(z_j, x)`, of a
-    /// linear classifier on the features.
+    /// The coefficients `a = L'^(-1) w` of kernel sections at the landmarks,
+    /// `f(x) = b + sum_j a_j k(z_j, x)`, of a linear classifier on the features.
     ///
     /// # Panics
     /// If there is not one coefficient a feature.
     pub fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
         assert_eq!(coef.len(), self.features(), "one coefficient a feature");
-        self.lift.tr_mul(&DMatrix::from_column_slice(coef.len(), 1, coef)).as_slice().to_vec()
+        let mut out = coef.to_vec();
+        let right = MatMut::from_column_major_slice_mut(&mut out, coef.len(), 1);
+        solve_upper_triangular_in_place(self.factor.transpose(), right, Par::Seq);
+        out
     }
 
     /// The features of all samples, in blocks on the current rayon pool.
@@ -116,7 +138,14 @@ impl NystromMap {
     /// # Errors
     /// Another number of features than the landmarks have; kernel values that are not finite.
     pub fn transform(&self, kernel: &dyn Kernel, design: &Design) -> Result<Design, Error> {
-        let samples = combine_all(kernel, design, &self.landmarks, &self.lift)?;
+        let m = self.features();
+        let mut samples = DMatrix::zeros(m, design.rows());
+        let out = samples.as_mut_slice();
+        each_strip(kernel, &self.landmarks, design, out, |values| {
+            let count = values.len() / m;
+            let strip = MatMut::from_column_major_slice_mut(values, m, count);
+            solve_lower_triangular_in_place(self.factor.as_ref(), strip, Par::Seq);
+        })?;
         Ok(Design::from_samples(samples)?)
     }
 

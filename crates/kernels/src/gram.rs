@@ -290,6 +290,38 @@ pub(crate) fn each_block(
     })
 }
 
+/// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns` after the
+/// other, and calls `take` for the values of every strip of columns on the current rayon pool.
+pub(crate) fn each_strip(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    out: &mut [f64],
+    take: impl Fn(&mut [f64]) + Sync,
+) -> Result<(), Error> {
+    /// Columns of a strip; with a thousand rows its values stay in the cache.
+    const WIDTH: usize = 64;
+    let center = if columns.is_sparse() { vec![0.0; rows.columns()] } else { center(rows) };
+    let rows = Points::new(rows, &center)?;
+    let columns = Points::new(columns, &center)?;
+    let row_count = rows.len();
+    out.par_chunks_mut(WIDTH * row_count).enumerate().try_for_each(|(k, values)| {
+        let column_count = values.len() / row_count;
+        let first_column = k * WIDTH;
+        let block = Block {
+            rows: &rows,
+            first_row: 0,
+            row_count,
+            columns: &columns,
+            first_column,
+            column_count,
+        };
+        fill(kernel, &block, values)?;
+        take(values);
+        Ok(())
+    })
+}
+
 /// The values of a block, all of them finite.
 fn fill(kernel: &dyn Kernel, block: &Block<'_>, values: &mut [f64]) -> Result<(), Error> {
     kernel.fill(block, values);

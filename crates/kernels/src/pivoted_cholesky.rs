@@ -58,7 +58,12 @@ impl PivotedCholesky {
     pub(crate) fn of_low_rank(matrix: &DMatrix<f64>) -> Option<Self> {
         const TOLERANCE: f64 = 1e-10;
         const SHARE: usize = 3;
-        let most = matrix.nrows() / SHARE;
+        // Where the columns of the factor no longer stay in the cache it may cost what a few products with the
+        // matrix do: r^2 n as against n^2.
+        const LARGE: usize = 4000;
+        const PRODUCTS: usize = 16;
+        let n = matrix.nrows();
+        let most = if n <= LARGE { n / SHARE } else { (PRODUCTS * n).isqrt() };
         let mut factorization = Factorization::new(matrix.diagonal().as_slice().to_vec());
         while let Some(pivot) = factorization.pivot(TOLERANCE) {
             let rank = factorization.rank();

@@ -60,9 +60,9 @@ fn all_samples_as_landmarks_reproduce_the_kernel() {
             let gram = Gram::new(&*kernel, &design).unwrap();
             for m in [40, 1000] {
                 let map = NystromMap::new(&*kernel, &design, m, Landmarks::Uniform, 3).unwrap();
-                assert_eq!(map.landmarks().rows(), 40);
                 // Rows 37 to 39 are copies, which add no dimension.
                 assert!(map.features() <= 37, "{specification}: {}", map.features());
+                assert_eq!(map.landmarks().rows(), map.features());
                 let features = map.transform(&*kernel, &design).unwrap();
                 assert_eq!((features.rows(), features.columns()), (40, map.features()));
                 let error = (products(&features) - gram.matrix()).amax();
@@ -91,7 +91,7 @@ fn fewer_landmarks_are_exact_between_landmarks_and_never_above_the_kernel() {
         let map = NystromMap::new(&*kernel, &design, 12, Landmarks::Uniform, 5).unwrap();
         let gram = Gram::new(&*kernel, map.landmarks()).unwrap();
         let between = products(&map.transform(&*kernel, map.landmarks()).unwrap());
-        assert_eq!((map.landmarks().rows(), map.features() <= 12), (12, true));
+        assert!(map.features() <= 12);
         let error = (between - gram.matrix()).amax();
         assert!(error <= 1e-8 * gram.matrix().amax(), "{specification}: {error}");
         // The kernel less its projection is positive semidefinite.
@@ -131,12 +131,13 @@ fn features_do_not_depend_on_threads_or_blocks() {
 #[test]
 fn leverage_landmarks_are_as_many_as_asked_and_the_same_for_a_seed() {
     let design = dense(60);
-    let kernel = kernel("gaussian:sigma=0.5");
+    let kernel = kernel("gaussian:sigma=5");
     let leverage = Landmarks::Leverage { lambda: 1e-3 };
-    for m in [1, 9, 59, 60, 61] {
+    for m in [4, 9, 59, 60, 61] {
         let on = |seed| NystromMap::new(&*kernel, &design, m, leverage, seed).unwrap();
         let map = on(11);
-        assert_eq!(map.landmarks().rows(), m.min(60));
+        // Three of the samples are copies of others.
+        assert!((m.min(60) - 3..=m.min(57)).contains(&map.landmarks().rows()));
         assert_eq!(on_threads(2, || on(11)), map);
     }
     let on = |seed| NystromMap::new(&*kernel, &design, 9, leverage, seed).unwrap();
@@ -181,7 +182,7 @@ fn kernel_coefficients_score_as_the_linear_classifier_on_features() {
         let fit = fit(&objective, Lambda::new(0.01).unwrap(), &Options::default()).unwrap();
         assert!(fit.report.converged());
         let coef = map.kernel_coefficients(&fit.coef);
-        assert_eq!(coef.len(), 15);
+        assert_eq!(coef.len(), map.landmarks().rows());
         let scores = combine(&*kernel, data.design(), map.landmarks(), &coef).unwrap();
         for (ours, theirs) in scores.iter().zip(fit.decision_function(&features)) {
             let (ours, size) = (ours + fit.intercept, theirs.abs().max(1.0));
