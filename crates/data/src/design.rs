@@ -1,10 +1,17 @@
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
+use rayon::prelude::*;
 
 use crate::Error;
-use crate::inner_loops::{axpy, dot, dot_sparse};
+use crate::inner_loops::{self, axpy, dot, dot_sparse};
+
+/// Parts of a product that threads share.
+const PARTS: usize = 8;
 
 /// A samples x features matrix whose samples are contiguous in memory.
 ///
@@ -324,13 +331,22 @@ impl Design {
     /// If the lengths differ from these.
     pub fn multiply(&self, w: &[f64], out: &mut [f64]) {
         assert_eq!((w.len(), out.len()), (self.columns(), self.rows()), "shapes of X w");
-        match &self.storage {
-            Storage::Dense(samples) => crate::inner_loops::multiply(samples.as_slice(), w, out),
+        let part = if self.is_shared(0) { out.len().div_ceil(PARTS) } else { out.len() };
+        let fill = |(k, out): (usize, &mut [f64])| match &self.storage {
+            Storage::Dense(samples) => {
+                let samples = &samples.as_slice()[k * part * w.len()..];
+                inner_loops::multiply(samples, w, out);
+            }
             Storage::Sparse(_) => {
-                for (o, sample) in out.iter_mut().zip(self.samples()) {
-                    *o = sample.dot(w);
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o = self.sample(k * part + i).dot(w);
                 }
             }
+        };
+        if part == out.len() {
+            fill((0, out));
+        } else {
+            out.par_chunks_mut(part).enumerate().for_each(fill);
         }
     }
 
@@ -340,19 +356,83 @@ impl Design {
     /// If the lengths differ from these.
     pub fn multiply_transposed(&self, z: &[f64], out: &mut [f64]) {
         assert_eq!((z.len(), out.len()), (self.rows(), self.columns()), "shapes of X'z");
-        out.fill(0.0);
-        match &self.storage {
-            Storage::Dense(samples) => {
-                crate::inner_loops::multiply_transposed(samples.as_slice(), z, out);
-            }
-            Storage::Sparse(_) => {
-                for (&z, sample) in z.iter().zip(self.samples()) {
-                    if z != 0.0 {
-                        sample.add_to(z, out);
+        self.sum_of_parts(out, |rows, out| {
+            match &self.storage {
+                Storage::Dense(samples) => {
+                    let samples = &samples.as_slice()[rows.start * out.len()..];
+                    inner_loops::multiply_transposed(samples, &z[rows], out);
+                }
+                Storage::Sparse(_) => {
+                    for i in rows.filter(|&i| z[i] != 0.0) {
+                        self.sample(i).add_to(z[i], out);
                     }
                 }
             }
+            0.0
+        });
+    }
+
+    /// `out = X' diag(d) (X w + shift 1)`, with `d` of length n, `w` and `out` of length p; every sample is
+    /// read once, those with `d_i = 0` not at all. Returns `1' diag(d) (X w + shift 1)`.
+    ///
+    /// # Panics
+    /// If the lengths differ from these.
+    pub fn multiply_normal(&self, d: &[f64], shift: f64, w: &[f64], out: &mut [f64]) -> f64 {
+        let shapes = (d.len(), w.len(), out.len());
+        assert_eq!(
+            shapes,
+            (self.rows(), self.columns(), self.columns()),
+            "shapes of X' diag(d) X w"
+        );
+        self.sum_of_parts(out, |rows, out| match &self.storage {
+            Storage::Dense(samples) => {
+                let samples = &samples.as_slice()[rows.start * out.len()..];
+                inner_loops::multiply_normal(samples, &d[rows], shift, w, out)
+            }
+            Storage::Sparse(_) => rows
+                .filter(|&i| d[i] != 0.0)
+                .map(|i| {
+                    let sample = self.sample(i);
+                    let factor = d[i] * (sample.dot(w) + shift);
+                    sample.add_to(factor, out);
+                    factor
+                })
+                .sum(),
+        })
+    }
+
+    /// Whether a product with the matrix is worth sharing among threads, where every part has `width` numbers
+    /// of its own to sum up.
+    fn is_shared(&self, width: usize) -> bool {
+        const WORTH: usize = 1 << 20;
+        const NUMBERS_A_SUM: usize = 16;
+        self.stored() >= WORTH.max(NUMBERS_A_SUM * PARTS * width)
+    }
+
+    /// `out` and the result as sums of what `add` makes of parts of the rows, which are always the same: the
+    /// result must not depend on the number of threads.
+    fn sum_of_parts(
+        &self,
+        out: &mut [f64],
+        add: impl Fn(Range<usize>, &mut [f64]) -> f64 + Sync,
+    ) -> f64 {
+        out.fill(0.0);
+        let n = self.rows();
+        if !self.is_shared(out.len()) {
+            return add(0..n, out);
         }
+        let sums: Vec<(f64, Vec<f64>)> = (0..PARTS)
+            .into_par_iter()
+            .map(|k| {
+                let mut sums = vec![0.0; out.len()];
+                let sum = add(k * n / PARTS..(k + 1) * n / PARTS, &mut sums);
+                (sum, sums)
+            })
+            .collect();
+        for (_, sums) in &sums {
+            out.iter_mut().zip(sums).for_each(|(o, sum)| *o += sum);
+        }
+        sums.iter().map(|(sum, _)| sum).sum()
     }
 
     /// Lower triangle of the (p+1) x (p+1) matrix `Z' diag(d) Z` with `Z = [1 X]`, the constant
@@ -367,18 +447,27 @@ impl Design {
         assert_eq!(out.shape(), (q, q), "shape of a Gram matrix");
         match &self.storage {
             Storage::Dense(samples) => {
-                // Only samples of positive weight, scaled by its root, take part in the product.
-                let active = d.iter().filter(|&&d| d > 0.0).count();
-                let mut scaled = Vec::with_capacity(active * q);
-                for (sample, &d) in samples.as_slice().chunks_exact(q - 1).zip(d) {
-                    if d > 0.0 {
+                // Only samples of positive weight, scaled by its root, take part in the product; so many at a
+                // time that the scaled ones stay in the cache.
+                const BYTES: usize = 1 << 22;
+                let strip = (BYTES / (size_of::<f64>() * q)).max(256);
+                let mut weighted =
+                    samples.as_slice().chunks_exact(q - 1).zip(d).filter(|(_, d)| **d > 0.0);
+                out.fill(0.0);
+                let mut scaled = Vec::new();
+                loop {
+                    scaled.clear();
+                    for (sample, &d) in weighted.by_ref().take(strip) {
                         let root = d.sqrt();
                         scaled.push(root);
                         scaled.extend(sample.iter().map(|x| root * x));
                     }
+                    if scaled.is_empty() {
+                        break;
+                    }
+                    let count = scaled.len() / q;
+                    add_lower_product(out, MatRef::from_column_major_slice(&scaled, q, count));
                 }
-                let scaled = MatRef::from_column_major_slice(&scaled, q, active);
-                lower_product(out, scaled);
             }
             Storage::Sparse(_) => {
                 out.fill(0.0);
@@ -412,7 +501,7 @@ impl Design {
             Storage::Dense(samples) => {
                 let p = samples.nrows();
                 let x = MatRef::from_column_major_slice(samples.as_slice(), p, n);
-                lower_product(&mut gram, x.transpose());
+                add_lower_product(&mut gram, x.transpose());
             }
             Storage::Sparse(matrix) => {
                 // Row i is scattered once into a dense vector; the rows below it are gathered.
@@ -497,20 +586,35 @@ impl Design {
     }
 }
 
-/// Lower triangle of `out = a a'`.
-fn lower_product(out: &mut DMatrix<f64>, a: MatRef<'_, f64>) {
+/// Adds the lower triangle of `a a'` to that of `out`, tile by tile on the current rayon pool.
+fn add_lower_product(out: &mut DMatrix<f64>, a: MatRef<'_, f64>) {
+    const TILE: usize = 128;
     let n = out.nrows();
-    triangular::matmul(
-        MatMut::from_column_major_slice_mut(out.as_mut_slice(), n, n),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        a,
-        BlockStructure::Rectangular,
-        a.transpose(),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
+    let add = |(k, columns): (usize, &mut [f64])| {
+        let (first, width) = (k * TILE, columns.len() / n);
+        let tile =
+            MatMut::from_column_major_slice_mut(columns, n, width).subrows_mut(first, n - first);
+        let (square, below) = tile.split_at_row_mut(width);
+        let (a_square, a_below) = a.subrows(first, n - first).split_at_row(width);
+        triangular::matmul(
+            square,
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            a_square,
+            BlockStructure::Rectangular,
+            a_square.transpose(),
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        matmul(below, Accum::Add, a_below, a_square.transpose(), 1.0, Par::Seq);
+    };
+    let tiles = out.as_mut_slice();
+    if n <= TILE {
+        add((0, tiles));
+    } else {
+        tiles.par_chunks_mut(TILE * n).with_max_len(1).enumerate().for_each(add);
+    }
 }
 
 #[cfg(test)]

@@ -57,6 +57,21 @@ pub(crate) fn multiply_transposed(samples: &[f64], z: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(MultiplyTransposed { samples, z, out });
 }
 
+/// `out += sum_i d_i (<samples_i, w> + shift) samples_i`, reading every sample once. Returns the sum of the
+/// factors.
+pub(crate) fn multiply_normal(
+    samples: &[f64],
+    d: &[f64],
+    shift: f64,
+    w: &[f64],
+    out: &mut [f64],
+) -> f64 {
+    if w.is_empty() {
+        return shift * d.iter().sum::<f64>();
+    }
+    Arch::new().dispatch(MultiplyNormal { samples, d, shift, w, out })
+}
+
 /// The loop of [`multiply`]. Not a closure, because the way to call one is a function that is not
 /// inlined into the code for an instruction set if the body is long.
 struct Multiply<'a> {
@@ -93,5 +108,31 @@ impl WithSimd for MultiplyTransposed<'_> {
                 *o += z * x;
             }
         }
+    }
+}
+
+/// The loop of [`multiply_normal`].
+struct MultiplyNormal<'a> {
+    samples: &'a [f64],
+    d: &'a [f64],
+    shift: f64,
+    w: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for MultiplyNormal<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut sum = 0.0;
+        for (&d, sample) in self.d.iter().zip(self.samples.chunks_exact(self.w.len())) {
+            if d != 0.0 {
+                let factor = d * (dot_lanes(sample, self.w) + self.shift);
+                sum += factor;
+                axpy(factor, sample, self.out);
+            }
+        }
+        sum
     }
 }

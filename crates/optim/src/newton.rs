@@ -4,8 +4,13 @@
 //! generalised derivative serves (Qi and Sun 1993); the line search makes the method globally
 //! convergent and the exact intercept after every step keeps the dual point feasible.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, MatRef, Side};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::prelude::ReborrowMut;
+use faer::{MatMut, MatRef, Par};
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
@@ -21,27 +26,144 @@ const DEFAULT_ITERATIONS: usize = 200;
 /// How the Newton system `H d = -g` is solved, `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)` with
 /// `Z = [1 X]` and `D_i = c_i L''(u_i) / n`.
 pub(crate) enum System {
-    /// Cholesky of H, of order p + 1.
-    Dense(DMatrix<f64>),
+    /// Cholesky of H, of order p + 1; where that is dear, conjugate gradients preconditioned by the factor of
+    /// an earlier H.
+    Dense(Factor),
     /// Conjugate gradients with products with X and X' only, preconditioned by the diagonal of H.
     ConjugateGradients,
 }
 
+/// Part of the gradient that a solution by conjugate gradients leaves.
+const SHARE: f64 = 0.1;
+
 impl System {
     pub(crate) fn dense(p: usize) -> Self {
-        System::Dense(DMatrix::zeros(p + 1, p + 1))
+        System::Dense(Factor::new(p + 1))
     }
 
     /// The Newton direction: its part in the intercept and that in the coefficients.
     fn solve(&mut self, equation: &Equation<'_>, passes: &mut usize) -> (f64, Vec<f64>) {
-        match self {
-            System::Dense(hessian) => {
-                *passes += 1;
-                // A matrix too close to singular for Cholesky is not for conjugate gradients.
-                equation.factorize_and_solve(hessian).unwrap_or_else(|| equation.iterate(passes))
+        const MOST_STEPS: usize = 500;
+        let by_diagonal = |passes: &mut usize| {
+            let diagonal = equation.diagonal();
+            *passes += 1;
+            let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
+            // A tenth of the gradient, less near the minimum.
+            let norm = equation.gradient_norm();
+            let target = norm * norm.sqrt().min(SHARE);
+            equation.iterate(precondition, target, MOST_STEPS, passes).solution
+        };
+        let System::Dense(factor) = self else { return by_diagonal(passes) };
+        if let Some(patience) = factor.patience(equation) {
+            let precondition = |r: &[f64]| factor.solve(r.to_vec());
+            let target = SHARE * equation.gradient_norm();
+            let Iterated { solution, steps, reached } =
+                equation.iterate(precondition, target, patience, passes);
+            factor.pay(steps);
+            if reached {
+                return solution;
             }
-            System::ConjugateGradients => equation.iterate(passes),
         }
+        *passes += 1;
+        if factor.factorize(equation) {
+            let mut right = vec![0.0; equation.gradient.len() + 1];
+            right[1..].iter_mut().zip(equation.gradient).for_each(|(r, g)| *r = -g);
+            let mut direction = factor.solve(right);
+            if direction.iter().all(|d| d.is_finite()) {
+                let coef = direction.split_off(1);
+                return (direction[0], coef);
+            }
+        }
+        // A matrix too close to singular for Cholesky is not for conjugate gradients.
+        by_diagonal(passes)
+    }
+}
+
+/// The Cholesky factor of H at some point, of `H` scaled to a unit diagonal so that the units of the features
+/// do not matter.
+pub(crate) struct Factor {
+    /// The factor in the lower triangle.
+    matrix: DMatrix<f64>,
+    units: Vec<f64>,
+    /// Whether there is one.
+    is_made: bool,
+    /// Steps of conjugate gradients taken with it.
+    steps: usize,
+}
+
+impl Factor {
+    fn new(order: usize) -> Self {
+        let matrix = DMatrix::zeros(order, order);
+        Factor { matrix, units: Vec::new(), is_made: false, steps: 0 }
+    }
+
+    /// Steps of conjugate gradients, one product with X and X' each, that cost as much as a factor: an entry
+    /// of X takes part in q multiplications there and in four here, at about a twentieth of the rate.
+    fn price(&self, equation: &Equation<'_>) -> usize {
+        let (n, q) = (equation.design.rows(), self.matrix.nrows());
+        if equation.design.is_sparse() { 0 } else { (q + q * q / (3 * n)) / 40 }
+    }
+
+    /// How many steps it pays to try with the factor at hand; `None` if a new one is the better choice.
+    fn patience(&self, equation: &Equation<'_>) -> Option<usize> {
+        const LEAST: usize = 4;
+        let price = self.price(equation);
+        (self.is_made && price >= LEAST && self.steps < price).then_some(price)
+    }
+
+    fn pay(&mut self, steps: usize) {
+        const FREE: usize = 3;
+        self.steps += steps.saturating_sub(FREE);
+    }
+
+    /// Makes the factor of an equation's H; says whether that is numerically definite.
+    fn factorize(&mut self, equation: &Equation<'_>) -> bool {
+        let matrix = &mut self.matrix;
+        equation.design.weighted_gram(equation.curvatures, matrix);
+        let q = matrix.nrows();
+        for j in 1..q {
+            matrix[(j, j)] += equation.ridge;
+        }
+        if equation.with_intercept {
+            // No curvature at all in the intercept (every margin on a straight part of the loss)
+            // leaves it where it is: its slope is zero already.
+            let floor = f64::EPSILON * (1.0 + matrix[(0, 0)]);
+            matrix[(0, 0)] += floor;
+        } else {
+            matrix.column_mut(0).fill(0.0);
+            matrix[(0, 0)] = 1.0;
+        }
+        self.units = (0..q).map(|j| matrix[(j, j)].sqrt().recip()).collect();
+        for (j, mut column) in matrix.column_iter_mut().enumerate() {
+            for (entry, unit) in column.iter_mut().zip(&self.units).skip(j) {
+                *entry *= unit * self.units[j];
+            }
+            column[j] = 1.0 + q as f64 * f64::EPSILON;
+        }
+        let scratch = llt::factor::cholesky_in_place_scratch::<f64>;
+        let mut memory = MemBuffer::new(scratch(q, Par::Seq, Default::default()));
+        let factored = llt::factor::cholesky_in_place(
+            MatMut::from_column_major_slice_mut(matrix.as_mut_slice(), q, q),
+            Default::default(),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            Default::default(),
+        );
+        self.steps = 0;
+        self.is_made = factored.is_ok();
+        self.is_made
+    }
+
+    /// `H^(-1) right`, of the H that the factor is of.
+    fn solve(&self, mut right: Vec<f64>) -> Vec<f64> {
+        let q = right.len();
+        right.iter_mut().zip(&self.units).for_each(|(r, unit)| *r *= unit);
+        let factor = MatRef::from_column_major_slice(self.matrix.as_slice(), q, q);
+        let mut column = MatMut::from_column_major_slice_mut(&mut right, q, 1);
+        solve_lower_triangular_in_place(factor, column.rb_mut(), Par::Seq);
+        solve_upper_triangular_in_place(factor.transpose(), column, Par::Seq);
+        right.iter_mut().zip(&self.units).for_each(|(r, unit)| *r *= unit);
+        right
     }
 }
 
@@ -60,39 +182,17 @@ struct Equation<'a> {
     enough: f64,
 }
 
+/// What conjugate gradients have come to.
+struct Iterated {
+    solution: (f64, Vec<f64>),
+    steps: usize,
+    /// Whether the residual is as small as it was to be.
+    reached: bool,
+}
+
 impl Equation<'_> {
-    /// By Cholesky, after scaling H to a unit diagonal so that the units of the features do not
-    /// matter; `None` if H is numerically indefinite all the same.
-    fn factorize_and_solve(&self, hessian: &mut DMatrix<f64>) -> Option<(f64, Vec<f64>)> {
-        self.design.weighted_gram(self.curvatures, hessian);
-        let q = hessian.nrows();
-        for j in 1..q {
-            hessian[(j, j)] += self.ridge;
-        }
-        if self.with_intercept {
-            // No curvature at all in the intercept (every margin on a straight part of the loss)
-            // leaves it where it is: its slope is zero already.
-            let floor = f64::EPSILON * (1.0 + hessian[(0, 0)]);
-            hessian[(0, 0)] += floor;
-        } else {
-            hessian.column_mut(0).fill(0.0);
-            hessian[(0, 0)] = 1.0;
-        }
-        let units: Vec<f64> = (0..q).map(|j| hessian[(j, j)].sqrt().recip()).collect();
-        for (j, mut column) in hessian.column_iter_mut().enumerate() {
-            for (entry, unit) in column.iter_mut().zip(&units).skip(j) {
-                *entry *= unit * units[j];
-            }
-            column[j] = 1.0 + q as f64 * f64::EPSILON;
-        }
-        let view = MatRef::from_column_major_slice(hessian.as_slice(), q, q);
-        let factor = view.llt(Side::Lower).ok()?;
-        let right = |j: usize| if j == 0 { 0.0 } else { -self.gradient[j - 1] * units[j] };
-        let mut solution = Mat::from_fn(q, 1, |j, _| right(j));
-        factor.solve_in_place(&mut solution);
-        let direction: Vec<f64> =
-            solution.col_as_slice(0).iter().zip(&units).map(|(d, unit)| d * unit).collect();
-        direction.iter().all(|d| d.is_finite()).then(|| (direction[0], direction[1..].to_vec()))
+    fn gradient_norm(&self) -> f64 {
+        dot(self.gradient, self.gradient).sqrt()
     }
 
     /// The diagonal of H, the intercept's entry first; infinite where the intercept does not move.
@@ -110,43 +210,40 @@ impl Equation<'_> {
         diagonal
     }
 
-    /// `out = H direction`; `products` is memory of length n.
-    fn multiply(&self, direction: &[f64], products: &mut [f64], out: &mut [f64]) {
-        self.design.multiply(&direction[1..], products);
-        for (product, &d) in products.iter_mut().zip(self.curvatures) {
-            *product = d * (*product + direction[0]);
-        }
-        out[0] = products.iter().sum();
-        self.design.multiply_transposed(products, &mut out[1..]);
-        for (o, d) in out[1..].iter_mut().zip(&direction[1..]) {
+    /// `out = H direction`.
+    fn multiply(&self, direction: &[f64], out: &mut [f64]) {
+        let (first, rest) = out.split_at_mut(1);
+        let (shift, direction) = (direction[0], &direction[1..]);
+        first[0] = self.design.multiply_normal(self.curvatures, shift, direction, rest);
+        for (o, d) in rest.iter_mut().zip(direction) {
             *o += self.ridge * d;
         }
     }
 
-    /// Conjugate gradients preconditioned by the diagonal, until the residual is a tenth of the
-    /// gradient, less near the minimum, but never less than is enough.
-    fn iterate(&self, passes: &mut usize) -> (f64, Vec<f64>) {
-        const MOST_STEPS: usize = 500;
-        let diagonal = self.diagonal();
-        *passes += 1;
-        let q = diagonal.len();
-        let precondition =
-            |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
-
+    /// Preconditioned conjugate gradients until the norm of the residual is at most `target`, or enough.
+    fn iterate(
+        &self,
+        precondition: impl Fn(&[f64]) -> Vec<f64>,
+        target: f64,
+        most_steps: usize,
+        passes: &mut usize,
+    ) -> Iterated {
+        let q = self.gradient.len() + 1;
+        let target = target.max(self.enough);
+        let moves_intercept = self.with_intercept && self.curvatures.iter().any(|&d| d > 0.0);
         let mut solution = vec![0.0; q];
         let mut residual: Vec<f64> =
             std::iter::once(0.0).chain(self.gradient.iter().map(|g| -g)).collect();
-        let norm = dot(&residual, &residual).sqrt();
-        let target = (norm * norm.sqrt().min(0.1)).max(self.enough);
         let mut conditioned = precondition(&residual);
         let mut direction = conditioned.clone();
         let mut energy = dot(&residual, &conditioned);
         let mut image = vec![0.0; q];
-        let mut products = vec![0.0; self.curvatures.len()];
-        for _ in 0..MOST_STEPS {
-            self.multiply(&direction, &mut products, &mut image);
+        let (mut steps, mut reached) = (0, false);
+        while steps < most_steps && !reached {
+            self.multiply(&direction, &mut image);
+            steps += 1;
             *passes += 2;
-            if diagonal[0].is_infinite() {
+            if !moves_intercept {
                 image[0] = 0.0;
             }
             let step = energy / dot(&direction, &image);
@@ -157,9 +254,7 @@ impl Equation<'_> {
                 solution[j] += step * direction[j];
                 residual[j] -= step * image[j];
             }
-            if dot(&residual, &residual).sqrt() <= target {
-                break;
-            }
+            reached = dot(&residual, &residual).sqrt() <= target;
             conditioned = precondition(&residual);
             let next = dot(&residual, &conditioned);
             let ratio = next / energy;
@@ -168,7 +263,8 @@ impl Equation<'_> {
                 *d = c + ratio * *d;
             }
         }
-        (solution[0], solution.split_off(1))
+        let coef = solution.split_off(1);
+        Iterated { solution: (solution[0], coef), steps, reached }
     }
 }
 
