@@ -134,3 +134,7 @@ impl ReferenceSolution {
         }
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/extending.md")]
+struct TheBook;
