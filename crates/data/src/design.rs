@@ -436,8 +436,7 @@ impl Design {
     }
 
     /// Lower triangle of the (p+1) x (p+1) matrix `Z' diag(d) Z` with `Z = [1 X]`, the constant
-    /// first, for nonnegative weights `d` of length n. What stands above the diagonal is not
-    /// touched.
+    /// first, for nonnegative weights `d` of length n. What stands above the diagonal has no meaning.
     ///
     /// # Panics
     /// If the shapes differ from these.
@@ -693,5 +692,53 @@ mod tests {
             error.to_string(),
             "row 1, column 1: the value is NaN, but features must be finite"
         );
+    }
+
+    /// Large enough for products to be shared among threads and for matrices to be made in tiles and strips.
+    #[test]
+    fn large_products_are_those_of_the_definition_on_any_number_of_threads() {
+        let (n, p) = (7001, 150);
+        let matrix = DMatrix::from_fn(n, p, |i, j| ((i * 31 + j * 17) as f64 * 0.01).sin());
+        let w: Vec<f64> = (0..p).map(|j| (j as f64 * 0.3).cos()).collect();
+        let z: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
+        let d: Vec<f64> = (0..n).map(|i| (i % 5) as f64).collect();
+        let (w_column, z_column) =
+            (DMatrix::from_column_slice(p, 1, &w), DMatrix::from_column_slice(n, 1, &z));
+        let scores = &matrix * &w_column;
+        let weighted = DMatrix::from_fn(n, 1, |i, _| d[i] * (scores[i] + 0.5));
+        let normal = matrix.tr_mul(&weighted);
+        let transposed = matrix.tr_mul(&z_column);
+        let bordered = DMatrix::from_fn(n, p + 1, |i, j| {
+            d[i].sqrt() * if j == 0 { 1.0 } else { matrix[(i, j - 1)] }
+        });
+        let gram = bordered.tr_mul(&bordered);
+        let close = |ours: &[f64], theirs: &[f64]| {
+            let size = theirs.iter().fold(1.0f64, |size, x| size.max(x.abs()));
+            ours.iter().zip(theirs).all(|(a, b)| (a - b).abs() <= 1e-11 * size)
+        };
+        let dense = Design::dense(&matrix).expect("finite");
+        let sparse = Design::sparse(CsrMatrix::from(&matrix)).expect("finite");
+        for design in [&dense, &sparse] {
+            let run = || {
+                let (mut a, mut b, mut c) = (vec![0.0; n], vec![0.0; p], vec![0.0; p]);
+                design.multiply(&w, &mut a);
+                design.multiply_transposed(&z, &mut b);
+                let sum = design.multiply_normal(&d, 0.5, &w, &mut c);
+                let mut h = DMatrix::zeros(p + 1, p + 1);
+                design.weighted_gram(&d, &mut h);
+                (a, b, c, sum, h)
+            };
+            let on = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.expect("a pool").install(run)
+            };
+            let (a, b, c, sum, h) = on(1);
+            assert!((a.clone(), b.clone(), c.clone(), sum, h.clone()) == on(3));
+            assert!(close(&a, scores.as_slice()) && close(&b, transposed.as_slice()));
+            assert!(close(&c, normal.as_slice()) && close(&[sum], &[weighted.sum()]));
+            for j in 0..=p {
+                assert!(close(&h.column(j).as_slice()[j..], &gram.column(j).as_slice()[j..]));
+            }
+        }
     }
 }

@@ -87,6 +87,12 @@ pub fn training_path<L: MarginLoss + ?Sized>(
     let risk = training.risk(data)?;
     let (options, observer) = (&training.options, training.observer);
     if training.loss.name() == Hinge.name() {
+        if matches!(
+            training.options.solver,
+            Solver::Sdca | Solver::Bundle | Solver::GradientDescent
+        ) {
+            return Err(margins_optim::Error::LinearOnly.into());
+        }
         if training.options.solver != Solver::Auto {
             return Err(margins_optim::Error::Unsuitable {
                 loss: training.loss.specification(),

@@ -66,13 +66,13 @@ impl NystromMap {
         let n = design.rows();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let uniform = index::sample(&mut random, n, m.min(n)).into_vec();
-        let map = Self::on(kernel, design.select(&uniform))?;
+        let map = Self::on(kernel, &design.select(&uniform))?;
         match landmarks {
             Landmarks::Leverage { lambda } if m < n => {
                 let scores = map.leverage_scores(kernel, design, lambda)?;
                 let chosen = index::sample_weighted(&mut random, n, |i| scores[i], m)
                     .map_or(uniform, index::IndexVec::into_vec);
-                Self::on(kernel, design.select(&chosen))
+                Self::on(kernel, &design.select(&chosen))
             }
             _ => Ok(map),
         }
@@ -82,8 +82,8 @@ impl NystromMap {
     ///
     /// # Errors
     /// Kernel values that are not finite; a kernel matrix with a negative diagonal entry.
-    pub fn on(kernel: &dyn Kernel, landmarks: Design) -> Result<Self, Error> {
-        let gram = Gram::new(kernel, &landmarks)?;
+    pub fn on(kernel: &dyn Kernel, landmarks: &Design) -> Result<Self, Error> {
+        let gram = Gram::new(kernel, landmarks)?;
         let m = gram.len();
         let mut factor = MatRef::from_column_major_slice(gram.matrix().as_slice(), m, m).to_owned();
         if gram.matrix().diagonal().amax() == 0.0 {

@@ -27,6 +27,7 @@ pub fn margin_distribution<L: MarginLoss + ?Sized>(
     observer: &(dyn Fn(&Report) + Sync),
 ) -> Result<Vec<KernelFit>, Error> {
     let lambdas = Lambda::descending(lambdas)?;
+    machine.check_order(objective.gram.len())?;
     let eigenspace = Eigenspace::of(objective.gram.matrix())?;
     let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
     let fit = |lambda| {

@@ -203,12 +203,12 @@ fn kernel_coefficients_need_one_coefficient_a_feature() {
 #[test]
 fn equal_landmarks_and_a_kernel_of_zeros_still_make_a_map() {
     let design = Design::from_rows(&[[1.0, 2.0]; 5]).unwrap();
-    let map = NystromMap::on(&*kernel("gaussian:sigma=1"), design.clone()).unwrap();
+    let map = NystromMap::on(&*kernel("gaussian:sigma=1"), &design).unwrap();
     assert_eq!(map.features(), 1);
     let features = map.transform(&*kernel("gaussian:sigma=1"), &design).unwrap();
     assert!(products(&features).iter().all(|k| (k - 1.0).abs() < 1e-14));
     let zeros = Design::from_rows(&[[0.0, 0.0]; 5]).unwrap();
-    let map = NystromMap::on(&*kernel("linear"), zeros.clone()).unwrap();
+    let map = NystromMap::on(&*kernel("linear"), &zeros).unwrap();
     let features = map.transform(&*kernel("linear"), &zeros).unwrap();
     assert!(products(&features).iter().all(|&k| k == 0.0));
 }
@@ -269,7 +269,7 @@ fn maps_that_cannot_be_made_are_refused() {
     assert_eq!(error.to_string(), "features: expected 3, found 2");
     let huge = Design::from_rows(&[[1e200], [1.0]]).unwrap();
     let linear = self::kernel("linear");
-    let error = NystromMap::on(&*linear, huge).unwrap_err();
+    let error = NystromMap::on(&*linear, &huge).unwrap_err();
     assert_eq!(
         error.to_string(),
         "kernel 'linear' of rows 0 and 0 is inf; scale the features first"

@@ -279,10 +279,10 @@ impl Examination<'_> {
                 || format!("L({b}) = {:e} above {majorizer:e}, from {a}", loss.value(b)),
             );
         }
+        let steepest = steepest.max(self.largest_second_derivative());
         self.require(steepest <= bound * (1.0 + 1e-6) + 1e-9, "curvature: exceeded", || {
             format!("claimed {bound:e}, found L'' = {steepest:e}")
         });
-        let steepest = steepest.max(self.largest_second_derivative());
         self.require(steepest >= 0.9 * bound, "curvature: not attained", || {
             format!("claimed {bound:e}, found at most {steepest:e}")
         });

@@ -52,7 +52,8 @@ pub fn paths<L: MarginLoss + ?Sized>(
     first.check_loss()?;
     let weights = largest_weights(risks);
     let majorizer = Majorizer::new(design, first.loss(), &weights, first.has_intercept())?;
-    let batch = Batch { design, majorizer: &majorizer, options };
+    let radius = design.samples().map(|x| x.squared_norm()).fold(0.0, f64::max).sqrt();
+    let batch = Batch { design, majorizer: &majorizer, options, radius };
     let mut paths: Vec<Vec<Reached>> = risks.iter().map(|_| Vec::new()).collect();
     for lambdas in lambdas.chunks(LAMBDAS) {
         let of_all: Vec<(usize, Lambda)> = lambdas
@@ -108,6 +109,8 @@ struct Batch<'b> {
     design: &'b Design,
     majorizer: &'b Majorizer,
     options: &'b Options,
+    /// Largest norm of a sample.
+    radius: f64,
 }
 
 struct Problem<'r, L: MarginLoss + ?Sized> {
@@ -229,14 +232,14 @@ impl Batch<'_> {
             point.intercept = problem.margins.settle(&point.products, point.intercept);
         }
         let gradients = self.gradients(open, &settled);
-        let radius = self.design.samples().map(|x| x.squared_norm()).fold(0.0, f64::max).sqrt();
         for (k, (problem, point)) in open.iter_mut().zip(settled).enumerate() {
             problem.passes += 1;
             let penalty = problem.lambda.get() * dot(&point.coef, &point.coef);
             let objective = problem.margins.risk() + penalty;
             let gradient = gradients.col_as_slice(k);
             let norm = dot(gradient, gradient).sqrt();
-            let certificate = problem.margins.certificate(problem.lambda, objective, norm, radius);
+            let certificate =
+                problem.margins.certificate(problem.lambda, objective, norm, self.radius);
             let iterations = problem.iterations;
             if self.options.history {
                 let margins = problem.margins.summary();

@@ -304,7 +304,8 @@ fn moderate<L: MarginLoss + ?Sized>(
 
 /// A certificate without its gradient.
 fn bounds(objective: f64, lower: f64) -> Certificate {
-    let duality_gap = (objective - lower).max(0.0);
+    let gap = objective - lower;
+    let duality_gap = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) };
     Certificate { objective, duality_gap, gradient_norm: f64::NAN }
 }
 

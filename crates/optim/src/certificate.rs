@@ -130,7 +130,9 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
         let objective = self.objective;
         let value = self.value_at(lambda, point);
         if !objective.risk.loss.is_convex() {
-            let slope = if objective.risk.intercept { self.intercept_slope(point) } else { 0.0 };
+            // Sets the slopes, too, which the gradient is made of.
+            let slope = self.intercept_slope(point);
+            let slope = if objective.risk.intercept { slope } else { 0.0 };
             let gradient_norm = self.certificate(lambda, point).gradient_norm.hypot(slope);
             return Certificate { objective: value, duality_gap: f64::INFINITY, gradient_norm };
         }

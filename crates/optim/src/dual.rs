@@ -74,16 +74,20 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         -samples.map(|(c, &s)| c * self.loss.conjugate(s)).sum::<f64>()
     }
 
-    /// `(1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i)`: by the Fenchel-Young inequality no term is
-    /// negative.
+    /// `L(u) + L*(-s) + s u`, which by the Fenchel-Young inequality is not negative.
+    pub(crate) fn fenchel_young_of(&self, u: f64, s: f64) -> f64 {
+        let term = self.loss.value(u) + self.loss.conjugate(s) + s * u;
+        // A NaN must not be lost.
+        if term < 0.0 { 0.0 } else { term }
+    }
+
+    /// `(1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i)`.
     fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> f64 {
         let samples = self.weights.iter().zip(margins).zip(duals);
-        let term = |((c, &u), &s): ((&f64, &f64), &f64)| {
-            let term = self.loss.value(u) + self.loss.conjugate(s) + s * u;
-            // A NaN must not be lost.
-            if term < 0.0 { 0.0 } else { c * term }
-        };
-        samples.filter(|((c, _), _)| **c > 0.0).map(term).sum()
+        samples
+            .filter(|((c, _), _)| **c > 0.0)
+            .map(|((c, &u), &s)| c * self.fenchel_young_of(u, s))
+            .sum()
     }
 }
 

@@ -96,7 +96,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     /// of any program. The intercept is first re-optimised, which the bound allows for.
     ///
     /// # Errors
-    /// A loss without duality; another number of coefficients than of features; an intercept where the
+    /// A loss that is not convex; another number of coefficients than of features; an intercept where the
     /// objective has none.
     pub fn certificate(
         &self,
@@ -104,7 +104,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         intercept: f64,
         coef: &[f64],
     ) -> Result<Certificate, Error> {
-        self.risk.check_loss()?;
+        self.risk.check_convex()?;
         if coef.len() != self.design.columns() {
             return Err(Error::Shape {
                 what: "coefficients",

@@ -275,6 +275,12 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
     scratch: Vec<f64>,
 }
 
+/// `c l`, and 0 for a weight of 0 though the loss overflows: such a sample is none.
+#[inline(always)]
+pub(crate) fn weighted(c: f64, l: f64) -> f64 {
+    if c == 0.0 { 0.0 } else { c * l }
+}
+
 impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// `u_i`.
     pub fn get(&self) -> &[f64] {
@@ -303,19 +309,23 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.set_margins(scores, intercept);
         self.risk.derivatives(&self.margins, &mut self.slopes);
         let signs = self.risk.signs.iter();
-        signs.zip(&self.risk.weights).zip(&self.slopes).map(|((y, c), slope)| y * c * slope).sum()
+        signs
+            .zip(&self.risk.weights)
+            .zip(&self.slopes)
+            .map(|((y, c), l)| y * weighted(*c, *l))
+            .sum()
     }
 
     /// Sum of the weighted sizes of the slopes: what rounding of their sum is relative to.
     fn total_slope(&self) -> f64 {
-        self.risk.weights.iter().zip(&self.slopes).map(|(c, slope)| c * slope.abs()).sum()
+        self.risk.weights.iter().zip(&self.slopes).map(|(c, l)| weighted(*c, l.abs())).sum()
     }
 
     /// `c_i L''(u_i) / n` at the margins that are set.
     pub fn curvatures(&mut self) -> &[f64] {
         self.risk.second_derivatives(&self.margins, &mut self.scratch);
         for (d, c) in self.scratch.iter_mut().zip(&self.risk.weights) {
-            *d *= c;
+            *d = weighted(*c, *d);
         }
         &self.scratch
     }
@@ -338,7 +348,8 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         let (mut wrong, mut total) = (0.0, 0.0);
         for i in 0..ahead.len() {
             let step = ahead[i] - self.margins[i];
-            let chord = self.risk.weights[i] * (self.scratch[i] - self.slopes[i]) / step;
+            let change = self.scratch[i] - self.slopes[i];
+            let chord = weighted(self.risk.weights[i], change / step);
             let before = curvatures[i];
             let largest = before.max(chord);
             total += (largest * step).powi(2);
@@ -427,7 +438,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// The risk at the margins that are set.
     pub fn risk(&mut self) -> f64 {
         self.risk.values(&self.margins, &mut self.scratch);
-        self.scratch.iter().zip(&self.risk.weights).map(|(value, c)| value * c).sum()
+        self.scratch.iter().zip(&self.risk.weights).map(|(l, c)| weighted(*c, *l)).sum()
     }
 
     /// The risk at any point; the slopes are not set.
@@ -440,7 +451,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     pub fn gradient(&self, out: &mut [f64]) {
         let factors = self.risk.signs.iter().zip(&self.risk.weights).zip(&self.slopes);
         for (z, ((y, c), slope)) in out.iter_mut().zip(factors) {
-            *z = y * c * slope;
+            *z = y * weighted(*c, *slope);
         }
     }
 
@@ -457,7 +468,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         let mut slope = 0.0;
         for i in 0..self.slopes.len() {
             let change = direction.products[i] + direction.intercept;
-            slope += self.risk.weights[i] * signs[i] * self.slopes[i] * change;
+            slope += signs[i] * weighted(self.risk.weights[i], self.slopes[i]) * change;
         }
         slope
     }

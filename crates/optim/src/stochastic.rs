@@ -168,6 +168,15 @@ impl StochasticGradient {
         if let Start::Random(norm) = self.start {
             Error::check_positive("the norm of the start", norm)?;
         }
+        if let Some(EarlyStopping { hold_out, .. }) = self.early_stopping
+            && !(hold_out > 0.0 && hold_out < 1.0)
+        {
+            return Err(Error::Parameter {
+                parameter: "the share held out",
+                value: hold_out,
+                requirement: "above 0 and below 1",
+            });
+        }
         let patience = self.early_stopping.map_or(1, |early| early.patience);
         let counts = [
             ("the number of epochs", self.epochs),
@@ -270,7 +279,8 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     rule: impl FnOnce(&[f64]) -> Result<Rescaled, Error>,
 ) -> Result<(Fit, Box<dyn MarginLoss>), Error> {
     let (objective, held_out) = settings.set_aside(objective)?;
-    let mut run = Run::new(&objective, Vec::new(), lambda, settings)?;
+    let mut run = Run::new(&objective, held_out, lambda, settings)?;
+    let held_out = run.held_out.take();
     if at == 0 || at >= run.total_steps() {
         return Err(Error::Parameter {
             parameter: "the step of the re-scaling",
@@ -285,7 +295,7 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     let margins: Vec<f64> =
         run.epochs.rows().map(|i| point.margin(i, &objective.risk.signs)).collect();
     let Rescaled { loss, step_factor } = rule(&margins)?;
-    run.held_out = HeldOut::of(held_out);
+    run.held_out = held_out;
     let learner = learner.with_loss(&*loss, step_factor)?;
     let fit = run.finish(&objective.with_loss(&*loss), learner)?;
     Ok((fit, loss))
@@ -298,7 +308,7 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
 /// Numbers that are none, with step and row.
 ///
 /// # Panics
-/// If the signs are not one a sample, the features not those of the learner, or a batch is empty.
+/// If signs or weights are not one a sample, the features not those of the learner, or a batch is empty.
 pub fn pass<L: MarginLoss>(
     learner: &mut OnlineGradient<L>,
     design: &Design,
@@ -308,6 +318,8 @@ pub fn pass<L: MarginLoss>(
     before: u64,
 ) -> Result<(), Error> {
     assert_eq!(signs.len(), design.rows(), "one sign a sample");
+    let count = weights.map_or(signs.len(), <[f64]>::len);
+    assert_eq!(count, design.rows(), "one weight a sample");
     let order: Vec<usize> = (0..design.rows()).collect();
     let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; signs.len()]), Cow::Borrowed);
     epochs::pass(learner, &Samples { design, signs, weights: &weights }, &order, batch, before)
@@ -322,16 +334,19 @@ struct Run<'d> {
     history: Vec<HistoryEntry>,
 }
 
-/// The rows held out, with the best classifier so far.
+/// Rows with their weights.
+type Weighed = Vec<(usize, f64)>;
+
+/// The rows held out, ascending and with their weights, with the best classifier so far.
 struct HeldOut {
-    rows: Vec<usize>,
+    rows: Weighed,
     best: LinearClassifier,
     least_loss: f64,
     epochs_since: usize,
 }
 
 impl HeldOut {
-    fn of(rows: Vec<usize>) -> Option<Self> {
+    fn of(rows: Weighed) -> Option<Self> {
         let best = LinearClassifier::zero(0);
         let begin = HeldOut { rows, best, least_loss: f64::INFINITY, epochs_since: 0 };
         (!begin.rows.is_empty()).then_some(begin)
@@ -344,8 +359,9 @@ impl HeldOut {
         now: LinearClassifier,
     ) {
         let EmpiricalRisk { loss, signs, .. } = &objective.risk;
-        let value = |&i: &usize| loss.value(signs[i] * now.score(&objective.design.sample(i)));
-        let total: f64 = self.rows.iter().map(value).sum();
+        let value = |i: usize| loss.value(signs[i] * now.score(&objective.design.sample(i)));
+        let counted = self.rows.iter().filter(|(_, c)| *c > 0.0);
+        let total: f64 = counted.map(|&(i, c)| c * value(i)).sum();
         if total < self.least_loss || self.best.coef.is_empty() {
             (self.best, self.least_loss, self.epochs_since) = (now, total, 0);
         } else {
@@ -355,17 +371,20 @@ impl HeldOut {
 }
 
 impl StochasticGradient {
-    /// The objective on the samples to train on, the others with weight 0, and the rows of these.
+    /// The objective on the samples to train on, the others with weight 0, and the rows of these with the
+    /// weights that they had.
     fn set_aside<'a, L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'a, L>,
-    ) -> Result<(Objective<'a, L>, Vec<usize>), Error> {
+    ) -> Result<(Objective<'a, L>, Weighed), Error> {
         self.check()?;
         let Some(early) = self.early_stopping else { return Ok((objective.clone(), Vec::new())) };
         let labels = Labels::from_signs(objective.risk.signs.to_vec())?;
         let (train, held_out) = split::hold_out(&labels, early.hold_out, self.seed)?;
         let mut weights = vec![labels.len() as f64 / train.len() as f64; labels.len()];
         held_out.iter().for_each(|&i| weights[i] = 0.0);
+        let own = objective.risk.weights();
+        let held_out = held_out.into_iter().map(|i| (i, own[i])).collect();
         Ok((objective.clone().with_weights(&weights)?, held_out))
     }
 }
@@ -373,11 +392,12 @@ impl StochasticGradient {
 impl<'d> Run<'d> {
     fn new<L: MarginLoss + ?Sized>(
         objective: &'d Objective<'_, L>,
-        held_out: Vec<usize>,
+        held_out: Weighed,
         lambda: Lambda,
         settings: &StochasticGradient,
     ) -> Result<Self, Error> {
-        let epochs = Epochs::new(objective, &held_out, settings);
+        let rows: Vec<usize> = held_out.iter().map(|(row, _)| *row).collect();
+        let epochs = Epochs::new(objective, &rows, settings);
         let held_out = HeldOut::of(held_out);
         Ok(Run { settings: *settings, lambda, epochs, held_out, history: Vec::new() })
     }

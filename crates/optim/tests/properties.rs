@@ -526,3 +526,61 @@ fn limits_are_reported_and_not_hidden() {
         assert!(report.relative_gap > 1e-12);
     }
 }
+
+/// A sample of weight 0 is none, though its loss is beyond floating point.
+#[test]
+fn a_sample_of_no_weight_may_have_any_loss() {
+    let rows = [[0.5, 1.0], [-1.0, 0.5], [1.0, 2.0], [-0.5, -1.5], [2.0, -0.5], [-1e6, 3e6]];
+    let signs = vec![1.0, -1.0, 1.0, -1.0, -1.0, -1.0];
+    let exponential = loss("exponential");
+    let fitted = |count: usize| {
+        let design = Design::from_rows(&rows[..count]).unwrap();
+        let labels = Labels::from_signs(signs[..count].to_vec()).unwrap();
+        // n counts the sample of weight 0.
+        let weights: Vec<f64> =
+            (0..count).map(|i| if i < 5 { count as f64 / 5.0 } else { 0.0 }).collect();
+        let objective = Objective::new(&*exponential, &design, &labels).unwrap();
+        let objective = objective.with_weights(&weights).unwrap();
+        // Far from the solution, so that the steps themselves see the loss overflow.
+        let options = Options { tolerance: 1e-10, ..Options::default() };
+        fit(&objective, lambda(1e-3), &options).unwrap()
+    };
+    let (with, without) = (fitted(6), fitted(5));
+    assert!(with.report.converged(), "{:?}", with.report);
+    assert!(close(with.report.objective, without.report.objective, 1e-9));
+    let product = -1e6 * with.coef[0] + 3e6 * with.coef[1];
+    assert!(product + with.intercept > 710.0, "the loss would not overflow: {product}");
+}
+
+/// Without intercept the derivative in the coefficients is that of differences, for a loss that no gap
+/// bounds as well.
+#[test]
+fn gradient_norms_of_losses_that_are_not_convex_are_those_of_differences() {
+    let rows = [[0.5, 1.0], [-1.0, 0.5], [1.0, 2.0], [-0.5, -1.5], [2.0, -0.5]];
+    let design = Design::from_rows(&rows).unwrap();
+    let labels = Labels::from_signs(vec![1.0, -1.0, 1.0, -1.0, -1.0]).unwrap();
+    let loss = loss("garg-roth:alpha=1,beta=0.4");
+    let objective = Objective::new(&*loss, &design, &labels).unwrap().without_intercept();
+    let at = lambda(0.05);
+    let schedule = margins_optim::stochastic::Schedule::Constant(0.05);
+    let settings = margins_optim::stochastic::StochasticGradient {
+        epochs: 3,
+        ..margins_optim::stochastic::StochasticGradient::new(schedule)
+    };
+    let fit = margins_optim::stochastic::fit(&objective, at, &settings).unwrap();
+    let value = |coef: &[f64]| -> f64 {
+        let risk: f64 = (design.samples().zip(labels.signs()))
+            .map(|(x, y)| loss.value(y * x.dot(coef)) / 5.0)
+            .sum();
+        risk + at.get() * coef.iter().map(|w| w * w).sum::<f64>()
+    };
+    let slope = |j: usize| {
+        let moved = |step: f64| {
+            let mut coef = fit.coef.clone();
+            coef[j] += step;
+            value(&coef)
+        };
+        (moved(1e-6) - moved(-1e-6)) / 2e-6
+    };
+    assert!(close(fit.report.gradient_norm, slope(0).hypot(slope(1)), 1e-7), "{:?}", fit.report);
+}

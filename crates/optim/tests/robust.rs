@@ -360,3 +360,19 @@ fn features_beyond_floating_point_are_no_fit() {
     let fit = median.fit(&objective, lambda(0.1), &Options::default()).expect("a report");
     assert_ne!(fit.report.status, Status::Converged);
 }
+
+/// Weights times 100 with lambda times 100 is the same problem in other units.
+#[test]
+fn the_median_of_means_does_not_depend_on_the_unit_of_the_weights() {
+    let data = clean(120, 5);
+    let run = |factor: f64| {
+        let objective = Objective::of(&SquaredHinge, &data).expect("both classes");
+        let objective = objective.with_weights(&[factor; 120]).expect("valid");
+        let learner = MedianOfMeans::new(5).expect("valid");
+        learner.fit(&objective, lambda(1e-2 * factor), &Options::default()).expect("a fit")
+    };
+    let (one, hundred) = (run(1.0), run(100.0));
+    for (a, b) in one.coef.iter().zip(&hundred.coef) {
+        assert!((a - b).abs() <= 1e-9 * a.abs(), "{a} {b}");
+    }
+}

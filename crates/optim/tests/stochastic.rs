@@ -453,6 +453,57 @@ fn rescaling_goes_on_from_where_the_run_is() {
     assert_eq!(certificate.duality_gap, wider.report.duality_gap);
 }
 
+/// Rows held out are neither trained on nor shown to the rule.
+#[test]
+fn rescaling_holds_out_what_early_stopping_judges_by() {
+    let (design, labels) = problem();
+    let loss = loss("margin-pursuit:gamma=1,scale=1");
+    let objective = Objective::new(&*loss, &design, &labels).unwrap();
+    let at = lambda(0.01);
+    let early = EarlyStopping { hold_out: 0.25, patience: 100 };
+    let settings = StochasticGradient {
+        early_stopping: Some(early),
+        ..StochasticGradient::margin_pursuit(1.0, at)
+    };
+    let plain = stochastic::fit(&objective, at, &settings).unwrap();
+    let rule = |margins: &[f64]| {
+        assert_eq!(margins.len(), 150);
+        let loss = self::loss("margin-pursuit:gamma=1,scale=1");
+        Ok(Rescaled { loss, step_factor: 1.0 })
+    };
+    // Within the first epoch, so that early stopping misses none.
+    let (same, _) = stochastic::fit_rescaled(&objective, at, &settings, 100, rule).unwrap();
+    assert_eq!((same.intercept, same.coef), (plain.intercept, plain.coef));
+}
+
+/// The epoch that is kept is the best one by the weights of the samples.
+#[test]
+fn samples_of_no_weight_do_not_judge() {
+    let (design, labels) = problem();
+    let at = lambda(1e-4);
+    let early = EarlyStopping { hold_out: 0.25, patience: 3 };
+    let settings = StochasticGradient {
+        epochs: 60,
+        early_stopping: Some(early),
+        ..StochasticGradient::new(Schedule::Constant(0.5))
+    };
+    // Samples without weight, far on the wrong side or where they were.
+    let weights: Vec<f64> = (0..200).map(|i| f64::from(u8::from(i % 3 != 0))).collect();
+    let run = |factor: f64| {
+        let moved = |i: usize| {
+            let mut row = vec![0.0; design.columns()];
+            design.sample(i).add_to(if weights[i] == 0.0 { factor } else { 1.0 }, &mut row);
+            row
+        };
+        let design = Design::from_rows(&(0..200).map(moved).collect::<Vec<_>>()).unwrap();
+        let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+        let objective = objective.with_weights(&weights).unwrap();
+        stochastic::fit(&objective, at, &settings).unwrap()
+    };
+    let (one, other) = (run(1.0), run(-50.0));
+    assert_eq!((one.report.iterations, one.coef), (other.report.iterations, other.coef));
+}
+
 /// The classifier is that of the epoch with the least held-out loss, and later epochs are not run.
 #[test]
 fn early_stopping_keeps_the_best_epoch() {

@@ -3,7 +3,7 @@ use margins_losses::catoni::{location, psi_prime};
 
 use super::Restarts;
 use super::estimated_risk::{EstimatedObjective, MeanEstimate};
-use crate::point::dot;
+use crate::risk::weighted;
 use crate::{Error, Fit, Lambda, Objective, Options};
 
 /// Minimises Catoni's estimate of the mean loss.
@@ -112,7 +112,8 @@ impl MeanEstimate for CatoniMean {
         let total: f64 = weights.iter().sum();
         influence.copy_from_slice(weights);
         let spread = largest - smallest;
-        if !spread.is_finite() || dot(losses, weights).is_nan() {
+        let sum: f64 = sample.clone().map(|(l, d)| d * l).sum();
+        if !spread.is_finite() || sum.is_nan() {
             return f64::INFINITY;
         }
         if spread == 0.0 {
@@ -120,11 +121,11 @@ impl MeanEstimate for CatoniMean {
         }
         // At larger scales the root is the mean to rounding, and the arguments of psi could underflow.
         let scale = self.scale.min(1e9 * spread);
-        let start = self.last.unwrap_or(dot(losses, weights) / total).clamp(smallest, largest);
+        let start = self.last.unwrap_or(sum / total).clamp(smallest, largest);
         let root = location(&sample, scale, start, (smallest, largest));
         self.last = Some(root);
         for (influence, l) in influence.iter_mut().zip(losses) {
-            *influence *= psi_prime((root - l) / scale);
+            *influence = weighted(*influence, psi_prime((root - l) / scale));
         }
         let slope: f64 = influence.iter().sum();
         if slope > 0.0 {
@@ -151,8 +152,7 @@ impl MeanEstimate for CatoniMean {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
+    use margins_test_support::reference;
     use serde::Deserialize;
 
     use super::{CatoniMean, MeanEstimate};
@@ -175,16 +175,7 @@ mod tests {
 
     #[test]
     fn estimates_are_the_reference_locations() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../../shared/vectors/catoni_location.json");
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            eprintln!(
-                "NOTICE: {} is absent; the reference locations are not checked",
-                path.display()
-            );
-            return;
-        };
-        let rows: Vec<Row> = serde_json::from_str(&text).expect("a reference file");
+        let Some(rows) = reference::<Vec<Row>>("catoni_location.json") else { return };
         assert!(!rows.is_empty());
         for row in rows {
             let (value, influence) = estimate(&row.sample, row.scale);

@@ -3,6 +3,7 @@
 use margins_losses::MarginLoss;
 
 use crate::point::dot;
+use crate::risk::weighted;
 use crate::{Lambda, Objective};
 
 /// An estimate of the mean of losses `l_i` with weights `d_i = c_i/n`.
@@ -18,7 +19,7 @@ pub(super) struct EmpiricalMean;
 impl MeanEstimate for EmpiricalMean {
     fn estimate(&mut self, losses: &[f64], weights: &[f64], influence: &mut [f64]) -> f64 {
         influence.copy_from_slice(weights);
-        dot(losses, weights)
+        losses.iter().zip(weights).map(|(l, d)| weighted(*d, *l)).sum()
     }
 }
 

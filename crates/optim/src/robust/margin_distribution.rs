@@ -135,6 +135,7 @@ impl MarginDistribution {
         if risk.has_intercept() && self.variance == 0.0 {
             return Err(Error::FreeIntercept);
         }
+        self.check_order(design.columns().min(design.rows()))?;
         if design.columns() <= design.rows() {
             return self.ascend(objective, lambda, options);
         }
@@ -147,6 +148,17 @@ impl MarginDistribution {
         solution.point = point;
         solution.ending.judge(certificate, options.tolerance);
         Ok(solution)
+    }
+
+    /// Whether matrices of an order, the number of features or of samples, are not too large.
+    ///
+    /// # Errors
+    /// An order above 3000.
+    pub fn check_order(&self, order: usize) -> Result<(), Error> {
+        if order <= LARGEST_ORDER {
+            return Ok(());
+        }
+        Err(Error::TooLarge { order, limit: LARGEST_ORDER })
     }
 
     /// Dual coordinate ascent.
@@ -270,9 +282,9 @@ impl MarginDistribution {
         let (mut objective, mut gap) = (lambda.get() * square, 0.25 * residual / lambda.get());
         for (i, (&u, &d)) in margins.iter().zip(weights).enumerate().filter(|(_, (_, d))| **d > 0.0)
         {
-            let (loss, s) = (risk.loss.value(u), duals[i]);
+            let loss = risk.loss.value(u);
             objective += d * (loss - self.mean * u + self.variance * (u - mean).powi(2));
-            gap += d * (loss + risk.loss.conjugate(s) + s * u).max(0.0);
+            gap += d * risk.fenchel_young_of(u, duals[i]);
         }
         let duality_gap = if gap.is_nan() { f64::INFINITY } else { gap };
         Certificate { objective, duality_gap, gradient_norm: residual.sqrt() }
@@ -324,9 +336,6 @@ impl Metric {
     ) -> Result<Self, Error> {
         let Objective { risk, design } = objective;
         let (p, n) = (design.columns(), design.rows());
-        if p > LARGEST_ORDER {
-            return Err(Error::TooLarge { order: p, limit: LARGEST_ORDER });
-        }
         let first = usize::from(risk.has_intercept());
         let (variance, weights) = (settings.variance, risk.weights());
         let total: f64 = weights.iter().sum();

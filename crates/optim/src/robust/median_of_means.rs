@@ -70,7 +70,11 @@ impl MedianOfMeans {
         let estimate = MedianBlock::new(self, objective)?;
         let steps = options.max_iterations.unwrap_or(self.steps).min(self.steps);
         let curvature = objective.risk.loss.curvature().unwrap_or(1.0);
-        let stiffness = curvature * median_squared_norm(objective);
+        let weights = objective.risk.weights();
+        let counted = weights.iter().filter(|d| **d > 0.0).count().max(1) as f64;
+        // The mean weight: a block's risk is that of its samples times about as much.
+        let weight = weights.iter().sum::<f64>() * weights.len() as f64 / counted;
+        let stiffness = weight * curvature * median_squared_norm(objective);
         let mut problem = EstimatedObjective::new(objective, lambda, estimate);
         let mut point = vec![0.0; problem.dimension()];
         let mut gradient = point.clone();

@@ -29,7 +29,7 @@ impl Schedule {
     }
 
     /// `1/(scale sqrt(lambda) t)`, the step that margin pursuit of this scale is run with beside Pegasos
-    /// (Holland 2019, section 4, with its t counted from 0): no step moves a sample by more than
+    /// (Holland 2019, section 4, with its t counted from 0): no step moves the coefficients by more than
     /// `0.95 ||x||/(sqrt(lambda) t)`, because the slope of that loss is at most 0.95 times the scale.
     pub fn margin_pursuit(scale: f64, lambda: Lambda) -> Self {
         Schedule::InverseTime(1.0 / (scale * lambda.get().sqrt()))
