@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Predict(PredictArguments),
     /// Describe a data file or a model
     Inspect(InspectArguments),
+    /// Write a model in the other format, or one of an older version in the latest
+    Convert(ConvertArguments),
     /// What an excess surrogate risk says about the misclassification risk: the Psi-transform
     Psi(PsiArguments),
 }
@@ -223,7 +225,7 @@ pub(crate) struct FitArguments {
         ]
     )]
     pub(crate) lambda: Lambda,
-    /// Write the model to this file
+    /// Write the model to this file: as JSON where its name ends in .json, else binary
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Write a CSV file with a row for every iteration or epoch: cost, objective, gap, training error, margins
@@ -276,7 +278,7 @@ pub(crate) struct CvArguments {
     /// Which lambda the final fit takes
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,
-    /// Write the model of the final fit to this file
+    /// Write the model of the final fit to this file: as JSON where its name ends in .json, else binary
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -332,6 +334,16 @@ pub(crate) struct InspectArguments {
     /// Output
     #[arg(long, default_value = "table")]
     pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArguments {
+    /// Model file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: PathBuf,
+    /// Write the model to this file: as JSON where its name ends in .json, else binary
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

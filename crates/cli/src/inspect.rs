@@ -1,20 +1,14 @@
-//! The command that describes a data file or a model.
+//! The command that describes a data file, or a model.
 
-use std::path::Path;
-
+use margins::Registry;
 use margins::data::{Dataset, Standardizer};
-use margins::model::Basis;
-use margins::{Model, Registry};
 use serde::Serialize;
 
 use crate::args::{InspectArguments, OutputFormat};
 use crate::document::VERSION;
 use crate::source::Simulation;
-use crate::table::{Table, facts, gap, number};
-use crate::{Failure, emit};
-
-/// Columns or coefficients listed in a table.
-const MOST_LISTED: usize = 20;
+use crate::table::{MOST_LISTED, Table, facts, number};
+use crate::{Failure, emit, model};
 
 #[derive(Serialize)]
 struct InspectionDocument<'a> {
@@ -52,7 +46,7 @@ struct Feature {
 
 pub(crate) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.model {
-        return inspect_model(registry, path, arguments.format);
+        return model::inspect(registry, path, arguments.format);
     }
     let Some(source) = &arguments.data else {
         return Err(Failure::Usage("one of --model and --data is needed".to_owned()));
@@ -166,69 +160,4 @@ fn describe<'a>(name: &'a str, data: &'a Dataset) -> InspectionDocument<'a> {
         bayes_error: None,
         features,
     }
-}
-
-fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Result<(), Failure> {
-    let model = Model::load(path, registry).map_err(Failure::job)?;
-    if format == OutputFormat::Json {
-        return emit(None, |out| {
-            serde_json::to_writer(&mut *out, &model)?;
-            writeln!(out)
-        });
-    }
-    emit(None, |out| {
-        let training = &model.training;
-        let state = if training.converged { "" } else { ", NOT CERTIFIED" };
-        facts(
-            out,
-            &[
-                ("model", path.display().to_string()),
-                ("loss", model.loss.clone()),
-                ("lambda", number(model.lambda)),
-                (
-                    "classes",
-                    format!(
-                        "'{}' positive, '{}' negative",
-                        model.positive_class, model.negative_class
-                    ),
-                ),
-                ("rows trained on", training.rows.to_string()),
-                ("standardised", if training.standardize { "yes" } else { "no" }.to_owned()),
-                ("objective", training.objective.map_or("unknown".to_owned(), number)),
-                (
-                    "relative gap",
-                    match training.relative_gap {
-                        Some(relative_gap) => format!("{}{state}", gap(relative_gap)),
-                        None => "unknown, NOT CERTIFIED".to_owned(),
-                    },
-                ),
-                ("intercept", number(model.intercept)),
-                ("coefficients", model.coef.len().to_string()),
-            ],
-        )?;
-        if let Some(basis) = &model.basis {
-            let (kernel, of) = match basis {
-                Basis::Kernel { kernel, .. } => (kernel, "samples"),
-                Basis::Fourier { kernel, .. } => (kernel, "random Fourier features"),
-            };
-            let functions = format!("of {of} with {} features", model.columns());
-            return facts(out, &[("kernel", kernel.clone()), ("functions", functions)]);
-        }
-        writeln!(out)?;
-        let mut order: Vec<usize> = (0..model.columns()).collect();
-        order.sort_by(|&i, &j| model.coef[j].abs().total_cmp(&model.coef[i].abs()));
-        let mut table = Table::new(&["column", "name", "coefficient"]);
-        for &k in order.iter().take(MOST_LISTED) {
-            table.row(vec![
-                (k + 1).to_string(),
-                model.feature_names.as_ref().map(|names| names[k].clone()).unwrap_or_default(),
-                number(model.coef[k]),
-            ]);
-        }
-        table.write(out)?;
-        if model.columns() > MOST_LISTED {
-            writeln!(out, "... and {} smaller ones", model.columns() - MOST_LISTED)?;
-        }
-        Ok(())
-    })
 }

@@ -4,7 +4,7 @@
 //! ```no_run
 //! use margins::Registry;
 //!
-//! let registry = Registry::standard(); // registry.losses.with(...) adds yours
+//! let registry = Registry::standard(); // with_loss(...) and with_kernel(...) add yours
 //! margins_cli::run(&registry, std::env::args_os());
 //! ```
 
@@ -12,6 +12,7 @@ mod args;
 mod document;
 mod inspect;
 mod massart;
+mod model;
 mod predict;
 mod psi;
 mod source;
@@ -69,6 +70,7 @@ pub fn run(
         Command::Cv(arguments) => train::cv(registry, &arguments),
         Command::Predict(arguments) => predict::predict(registry, &arguments),
         Command::Inspect(arguments) => inspect::inspect(registry, &arguments),
+        Command::Convert(arguments) => model::convert(registry, &arguments),
         Command::Psi(arguments) => psi::psi(registry, &arguments),
     };
     match result {

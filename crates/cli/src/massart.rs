@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::args::{ClassWeight, FitArguments, OutputFormat};
 use crate::document::VERSION;
+use crate::model::save;
 use crate::table::{facts, percent};
 use crate::train::write_json;
 use crate::{Failure, emit, keep_input};
@@ -193,9 +194,8 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
         // The loss that the learner reweights; the intercept and the lambda have no part in it.
         let loss = LeakyRelu::new(found.eta).map_err(Failure::job)?;
         let names = data.feature_names().map(<[String]>::to_vec);
-        Model::of_stream(&loss, arguments.lambda, classes, names, data.rows(), &found.classifier)
-            .save(path)
-            .map_err(Failure::job)?;
+        let (lambda, rows) = (arguments.lambda, data.rows());
+        save(Model::of_stream(&loss, lambda, classes, names, rows, &found.classifier), path)?;
     }
     let document = MassartDocument {
         format: "margins-massart",

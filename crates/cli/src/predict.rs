@@ -51,7 +51,7 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
         keep_input(arguments.out.as_deref(), input)?;
     }
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
-    let loss = registry.losses.parse(&model.loss).map_err(Failure::job)?;
+    let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
     let data = arguments.data.features(model.columns())?;
     let name = &arguments.data.data;
     let refuse = |error| Failure::job(format!("{name}: {error}"));
@@ -61,7 +61,7 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
         .iter()
         .map(|&score| Prediction {
             score,
-            label: model.label(score),
+            label: &model.classes()[model.decide(&[score])],
             probability: loss.probability(score),
         })
         .collect();
@@ -102,15 +102,17 @@ fn measure(
     scores: &[f64],
     labels: &[String],
 ) -> Option<Metrics> {
-    if let Some(unknown) = labels.iter().find(|label| model.sign(label).is_none()) {
+    if let Some(unknown) = labels.iter().find(|label| model.class_of(label).is_none()) {
         eprintln!(
             "warning: the predictions are not measured, for the label '{unknown}' of the data is no class \
-             of the model ('{}', '{}')",
-            model.negative_class, model.positive_class
+             of the model ('{}')",
+            model.classes().join("', '")
         );
         return None;
     }
-    let signs: Vec<f64> = labels.iter().filter_map(|label| model.sign(label)).collect();
+    let sign = |class| if class == 1 { 1.0 } else { -1.0 };
+    let signs: Vec<f64> =
+        labels.iter().filter_map(|label| model.class_of(label)).map(sign).collect();
     let error = match metrics::error_rate(scores, &signs, None) {
         Ok(error) => error,
         Err(error) => {

@@ -14,6 +14,7 @@ use margins::{Model, Registry};
 
 use crate::args::{ClassWeight, DataArguments, FitArguments, OutputFormat, SolverName};
 use crate::document::{StreamDocument, TrainDocument, VERSION};
+use crate::model::save;
 use crate::source::{self, STDIN};
 use crate::table::{facts, number, percent};
 use crate::train::{refusal, write_json};
@@ -322,16 +323,9 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
     if let Some(path) = &arguments.out {
         let names = stream.feature_names().map(<[String]>::to_vec);
         let rows = stream.rows() as usize;
-        Model::of_stream(
-            &*loss,
-            arguments.lambda,
-            (&negative, &positive),
-            names,
-            rows,
-            &classifier,
-        )
-        .save(path)
-        .map_err(Failure::job)?;
+        let classes = (&*negative, &*positive);
+        let lambda = arguments.lambda;
+        save(Model::of_stream(&*loss, lambda, classes, names, rows, &classifier), path)?;
     }
     let document = StreamDocument {
         format: "margins-stream",

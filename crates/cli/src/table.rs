@@ -2,6 +2,9 @@
 
 use std::io::{Result, Write};
 
+/// Columns or coefficients listed in a table.
+pub(crate) const MOST_LISTED: usize = 20;
+
 /// Rows of cells, numbers to the right, under a header.
 pub(crate) struct Table {
     header: Vec<&'static str>,

@@ -18,6 +18,7 @@ use crate::document::{
     CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
 };
 use crate::massart;
+use crate::model::save;
 use crate::stochastic::{self, margin_pursuit};
 use crate::table::{Table, facts, gap, number, percent};
 use crate::{Failure, emit, keep_input};
@@ -200,7 +201,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     }
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
-        model.save(path).map_err(Failure::job)?;
+        save(model, path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {
@@ -307,7 +308,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     warn_if_uncertified(certified.chain([fit.report.converged()]));
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fit);
-        model.save(path).map_err(Failure::job)?;
+        save(model, path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {

@@ -350,6 +350,35 @@ impl Design {
         }
     }
 
+    /// `coefs X'` for k vectors of length p, one a row of `coefs`: one row a vector, one column a sample. The
+    /// numbers of a single vector are those of [`multiply`](Self::multiply).
+    ///
+    /// # Panics
+    /// If the number of columns is not p.
+    pub fn multiply_all(&self, coefs: &DMatrix<f64>) -> DMatrix<f64> {
+        let (count, p) = coefs.shape();
+        assert_eq!(p, self.columns(), "one coefficient a feature");
+        let n = self.rows();
+        let mut out = DMatrix::zeros(count, n);
+        match &self.storage {
+            _ if count == 1 => self.multiply(coefs.as_slice(), out.as_mut_slice()),
+            Storage::Dense(samples) => matmul(
+                MatMut::from_column_major_slice_mut(out.as_mut_slice(), count, n),
+                Accum::Replace,
+                MatRef::from_column_major_slice(coefs.as_slice(), count, p),
+                MatRef::from_column_major_slice(samples.as_slice(), p, n),
+                1.0,
+                Par::Seq,
+            ),
+            Storage::Sparse(_) => {
+                for (mut out, sample) in out.column_iter_mut().zip(self.samples()) {
+                    sample.for_each(|column, x| out.axpy(x, &coefs.column(column), 1.0));
+                }
+            }
+        }
+        out
+    }
+
     /// `out = X'z`, with `z` of length n and `out` of length p.
     ///
     /// # Panics
@@ -659,6 +688,11 @@ mod tests {
                 for (a, b) in xw.iter().zip(&want_xw).chain(xz.iter().zip(&want_xz)) {
                     prop_assert!((a - b).abs() < 1e-12);
                 }
+                let one = DMatrix::from_row_slice(1, p, &w);
+                prop_assert_eq!(design.multiply_all(&one), DMatrix::from_row_slice(1, n, &xw));
+                let several = DMatrix::from_fn(3, p, |k, j| w[j] * (k as f64 + 0.5));
+                let error = design.multiply_all(&several) - &several * x.transpose();
+                prop_assert!(error.amax() < 1e-12);
                 let mut gram = DMatrix::zeros(p + 1, p + 1);
                 design.weighted_gram(&d, &mut gram);
                 prop_assert!((gram.lower_triangle() - weighted.lower_triangle()).amax() < 1e-12);

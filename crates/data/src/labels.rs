@@ -212,8 +212,8 @@ fn number(value: &str) -> Option<f64> {
     value.trim().parse().ok().filter(|x: &f64| x.is_finite())
 }
 
-/// Whether two values are the same text or the same number.
-fn same_class(a: &str, b: &str) -> bool {
+/// Whether two names of classes are the same text or the same number.
+pub fn same_class(a: &str, b: &str) -> bool {
     a == b || matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
 }
 

@@ -41,5 +41,5 @@ pub mod write;
 pub use dataset::Dataset;
 pub use design::{Design, Sample};
 pub use error::{Column, Error, Place};
-pub use labels::Labels;
+pub use labels::{Labels, same_class};
 pub use standardize::Standardizer;

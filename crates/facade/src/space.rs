@@ -15,7 +15,8 @@ use margins_optim::robust::Learner;
 use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Training, cross_validate, error_curve};
 use nalgebra::DMatrix;
 
-use crate::model::{Basis, Samples};
+use crate::model;
+use crate::model::{Basis, Functions};
 
 /// The specification of a kernel matrix given in the place of features.
 pub const PRECOMPUTED: &str = "precomputed";
@@ -427,37 +428,39 @@ impl<'d> Prepared<'d> {
         Ok(square.sum::<f64>().max(0.0).sqrt())
     }
 
-    /// What a model file has to hold beside the coefficients, and the coefficients that go with it: only
-    /// what prediction needs.
-    pub fn basis(&self, fit: &Fit) -> (Option<Basis>, Vec<f64>) {
-        let of_kernel = |basis: &KernelBasis, samples: &Design| Basis::Kernel {
-            kernel: basis.kernel.specification(),
-            scales: basis.scales.clone(),
-            samples: Samples::from(samples),
+    /// What a model has to hold beside coefficients, and those of every fit: only what prediction needs. The
+    /// fits share the functions; of kernel sections those that any of them has a use for.
+    ///
+    /// # Errors
+    /// More features than a model can have.
+    pub fn basis(&self, fits: &[Fit]) -> Result<(Option<Basis>, Vec<Vec<f64>>), model::Error> {
+        let new = |basis: &KernelBasis, functions| {
+            Basis::new(&*basis.kernel, basis.scales.clone(), functions).map(Some)
         };
-        match &self.form {
-            Form::Linear | Form::Gram { basis: None, .. } => (None, fit.coef.clone()),
+        let given = || fits.iter().map(|fit| fit.coef.clone()).collect();
+        Ok(match &self.form {
+            Form::Linear | Form::Gram { basis: None, .. } => (None, given()),
             Form::Gram { basis: Some(basis), .. } | Form::Cholesky { basis, .. } => {
-                let support: Vec<usize> =
-                    (0..fit.coef.len()).filter(|&i| fit.coef[i] != 0.0).collect();
-                // A classifier of no kernel section is one constant; one sample keeps the file whole.
-                let support = if support.is_empty() { vec![0] } else { support };
-                let coef = support.iter().map(|&i| fit.coef[i]).collect();
-                (Some(of_kernel(basis, &basis.design.select(&support))), coef)
+                let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
+                let mut support: Vec<usize> = (0..basis.design.rows()).filter(used).collect();
+                if support.is_empty() {
+                    // Classifiers of no kernel section are constants; one sample keeps the model whole.
+                    support.push(0);
+                }
+                let coef = |fit: &Fit| support.iter().map(|&i| fit.coef[i]).collect();
+                let sections = Functions::Sections(basis.design.select(&support));
+                (new(basis, sections)?, fits.iter().map(coef).collect())
             }
             Form::Nystrom { map, basis, .. } => {
-                (Some(of_kernel(basis, map.landmarks())), map.kernel_coefficients(&fit.coef))
+                let sections = Functions::Sections(map.landmarks().clone());
+                let coef = |fit: &Fit| map.kernel_coefficients(&fit.coef);
+                (new(basis, sections)?, fits.iter().map(coef).collect())
             }
             Form::Fourier { map, basis, .. } => {
-                let frequencies = map.frequencies().column_iter();
-                let basis = Basis::Fourier {
-                    kernel: basis.kernel.specification(),
-                    scales: basis.scales.clone(),
-                    frequencies: frequencies.map(|w| w.iter().copied().collect()).collect(),
-                };
-                (Some(basis), fit.coef.clone())
+                let frequencies = Design::from_samples(map.frequencies().clone())?;
+                (new(basis, Functions::Fourier(frequencies))?, given())
             }
-        }
+        })
     }
 
     /// The specification of the kernel; `None` for linear classifiers.

@@ -1,0 +1,151 @@
+//! Model files: writing, describing and converting them.
+
+use std::io::Write;
+use std::path::Path;
+
+use margins::model::{Error, Functions, Header, Member};
+use margins::{Model, Registry};
+
+use crate::args::{ConvertArguments, OutputFormat};
+use crate::table::{MOST_LISTED, Table, facts, gap, number};
+use crate::train::write_json;
+use crate::{Failure, emit, keep_input};
+
+/// Writes the model of a fit, if it is one.
+pub(crate) fn save(model: Result<Model, Error>, path: &Path) -> Result<(), Failure> {
+    let model = model.map_err(|error| {
+        Failure::job(format!(
+            "{} is not written, for the fit is of no use: {error}",
+            path.display()
+        ))
+    })?;
+    model.save(path).map_err(Failure::job)
+}
+
+pub(crate) fn convert(registry: &Registry, arguments: &ConvertArguments) -> Result<(), Failure> {
+    keep_input(Some(&arguments.out), &arguments.model)?;
+    let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
+    model.save(&arguments.out).map_err(Failure::job)
+}
+
+pub(crate) fn inspect(
+    registry: &Registry,
+    path: &Path,
+    format: OutputFormat,
+) -> Result<(), Failure> {
+    let (header, model) = Model::load_with_header(path, registry).map_err(Failure::job)?;
+    emit(None, |out| match format {
+        OutputFormat::Json => write_json(out, &model),
+        OutputFormat::Table => {
+            let mut lines =
+                vec![("model", path.display().to_string()), ("file", describe(&header))];
+            lines.extend(description(&model));
+            match model.members() {
+                [member] => {
+                    lines.extend(member_facts(member));
+                    facts(out, &lines)?;
+                    if model.basis().is_none() {
+                        coefficients(&model, member, out)?;
+                    }
+                }
+                members => {
+                    facts(out, &lines)?;
+                    writeln!(out)?;
+                    member_table(members).write(out)?;
+                }
+            }
+            Ok(())
+        }
+    })
+}
+
+fn describe(header: &Header) -> String {
+    let mut text = format!("{}, version {}", header.format, header.version);
+    if let Some(version) = &header.crate_version {
+        text += &format!(", by margins {version}");
+    }
+    text += &format!(", {} bytes", header.length);
+    if let Some(checksum) = header.checksum {
+        text += &format!(", checksum {checksum:08x}");
+    }
+    text
+}
+
+/// What the members have in common.
+fn description(model: &Model) -> Vec<(&'static str, String)> {
+    let classes = match model.classes() {
+        [negative, positive] => format!("'{positive}' positive, '{negative}' negative"),
+        several => format!("'{}', {}", several.join("', '"), model.scheme()),
+    };
+    let mut lines = vec![("loss", model.loss().to_owned()), ("classes", classes)];
+    if let Some(basis) = model.basis() {
+        let of = match basis.functions() {
+            Functions::Sections(_) => "samples",
+            Functions::Fourier(_) => "random Fourier features",
+        };
+        lines.push(("kernel", basis.kernel().to_owned()));
+        let (count, columns) = (basis.len(), basis.columns());
+        lines.push(("functions", format!("{count} of {of} with {columns} features")));
+    }
+    lines
+}
+
+fn certified(member: &Member) -> String {
+    let training = &member.training;
+    let state = if training.converged { "" } else { ", NOT CERTIFIED" };
+    match training.relative_gap {
+        Some(relative_gap) => format!("{}{state}", gap(relative_gap)),
+        None => "unknown, NOT CERTIFIED".to_owned(),
+    }
+}
+
+fn objective(member: &Member) -> String {
+    member.training.objective.map_or("unknown".to_owned(), number)
+}
+
+fn member_facts(member: &Member) -> Vec<(&'static str, String)> {
+    let training = &member.training;
+    vec![
+        ("lambda", number(member.lambda)),
+        ("rows trained on", training.rows.to_string()),
+        ("standardised", if training.standardize { "yes" } else { "no" }.to_owned()),
+        ("objective", objective(member)),
+        ("relative gap", certified(member)),
+        ("intercept", number(member.intercept)),
+        ("coefficients", member.coef.len().to_string()),
+    ]
+}
+
+fn member_table(members: &[Member]) -> Table {
+    let mut table =
+        Table::new(&["member", "lambda", "rows", "objective", "relative gap", "intercept"]);
+    for (m, member) in members.iter().enumerate() {
+        table.row(vec![
+            (m + 1).to_string(),
+            number(member.lambda),
+            member.training.rows.to_string(),
+            objective(member),
+            certified(member),
+            number(member.intercept),
+        ]);
+    }
+    table
+}
+
+/// The largest coefficients of a linear classifier.
+fn coefficients(model: &Model, member: &Member, out: &mut dyn Write) -> std::io::Result<()> {
+    let coef = &member.coef;
+    let mut order: Vec<usize> = (0..coef.len()).collect();
+    order.sort_by(|&i, &j| coef[j].abs().total_cmp(&coef[i].abs()));
+    let mut table = Table::new(&["column", "name", "coefficient"]);
+    for &k in order.iter().take(MOST_LISTED) {
+        let name = model.feature_names().map(|names| names[k].clone()).unwrap_or_default();
+        table.row(vec![(k + 1).to_string(), name, number(coef[k])]);
+    }
+    writeln!(out)?;
+    table.write(out)?;
+    if coef.len() > MOST_LISTED {
+        writeln!(out, "... and {} smaller ones", coef.len() - MOST_LISTED)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Models as JSON text: every version is read, the latest written.
+
+use std::borrow::Cow;
+
+use margins_data::{Design, Sample};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::file::{Format, Header, VERSION};
+use super::{Basis, Error, Functions, Member, Model, Scheme, TrainingSummary};
+use crate::Registry;
+
+/// First field of every model in JSON.
+const FORMAT: &str = "margins-model";
+
+/// What tells the versions apart.
+#[derive(Deserialize)]
+struct Preamble {
+    format: Option<String>,
+    version: Option<u64>,
+}
+
+/// Version 3.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document<'a> {
+    format: Cow<'a, str>,
+    version: u32,
+    crate_version: Cow<'a, str>,
+    loss: Cow<'a, str>,
+    scheme: Scheme,
+    classes: Cow<'a, [String]>,
+    feature_names: Option<Cow<'a, [String]>>,
+    basis: Option<BasisDocument>,
+    members: Cow<'a, [Member]>,
+}
+
+/// Versions 1, which has no basis, and 2.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BinaryDocument {
+    #[serde(rename = "format")]
+    _format: String,
+    #[serde(rename = "version")]
+    _version: u32,
+    loss: String,
+    positive_class: String,
+    negative_class: String,
+    feature_names: Option<Vec<String>>,
+    lambda: f64,
+    intercept: f64,
+    coef: Vec<f64>,
+    basis: Option<BasisDocument>,
+    training: TrainingSummary,
+}
+
+/// A basis, in versions 2 and 3.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+enum BasisDocument {
+    Kernel { kernel: String, scales: Option<Vec<f64>>, samples: Samples },
+    Fourier { kernel: String, scales: Option<Vec<f64>>, frequencies: Vec<Vec<f64>> },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Samples {
+    Dense(Vec<Vec<f64>>),
+    Sparse { columns: usize, rows: Vec<Vec<(usize, f64)>> },
+}
+
+impl Serialize for Model {
+    /// As the document that JSON files of the latest version hold.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = Document {
+            format: FORMAT.into(),
+            version: VERSION,
+            crate_version: env!("CARGO_PKG_VERSION").into(),
+            loss: self.loss().into(),
+            scheme: self.scheme(),
+            classes: self.classes().into(),
+            feature_names: self.feature_names().map(Cow::Borrowed),
+            basis: self.basis().map(BasisDocument::of),
+            members: self.members().into(),
+        };
+        document.serialize(serializer)
+    }
+}
+
+pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
+    let mut text = serde_json::to_vec_pretty(model).map_err(std::io::Error::from)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
+    let refuse = |error: serde_json::Error| Error::NotAModel(error.to_string());
+    let preamble: Preamble = serde_json::from_slice(text).map_err(refuse)?;
+    let wrong = |reason: String| Err(Error::NotAModel(reason));
+    match preamble.format.as_deref() {
+        Some(FORMAT) => {}
+        Some(other) => return wrong(format!("its format is '{other}', not '{FORMAT}'")),
+        None => return wrong("it has no field 'format'".to_owned()),
+    }
+    let header = |version| Header {
+        format: Format::Json,
+        version,
+        crate_version: None,
+        length: text.len(),
+        checksum: None,
+    };
+    match preamble.version {
+        Some(version @ 1..=2) => {
+            let document: BinaryDocument = serde_json::from_slice(text).map_err(refuse)?;
+            Ok((header(version as u32), document.model(registry)?))
+        }
+        Some(3) => {
+            let document: Document<'_> = serde_json::from_slice(text).map_err(refuse)?;
+            let crate_version = Some(document.crate_version.to_string());
+            Ok((Header { crate_version, ..header(3) }, document.model(registry)?))
+        }
+        Some(found) => Err(Error::Version { found }),
+        None => wrong("its field 'version' is missing".to_owned()),
+    }
+}
+
+impl Document<'_> {
+    fn model(self, registry: &Registry) -> Result<Model, Error> {
+        let basis = self.basis.map(|basis| basis.basis(registry)).transpose()?;
+        let loss = registry.losses.parse(&self.loss).map_err(Error::Loss)?;
+        Model::from_members(
+            &*loss,
+            self.classes.into_owned(),
+            self.scheme,
+            self.feature_names.map(Cow::into_owned),
+            basis,
+            self.members.into_owned(),
+        )
+    }
+}
+
+impl BinaryDocument {
+    fn model(self, registry: &Registry) -> Result<Model, Error> {
+        let BinaryDocument { lambda, intercept, coef, training, .. } = self;
+        let basis = self.basis.map(|basis| basis.basis(registry)).transpose()?;
+        let loss = registry.losses.parse(&self.loss).map_err(Error::Loss)?;
+        Model::from_members(
+            &*loss,
+            vec![self.negative_class, self.positive_class],
+            Scheme::Binary,
+            self.feature_names,
+            basis,
+            vec![Member { lambda, intercept, coef, training }],
+        )
+    }
+}
+
+impl BasisDocument {
+    fn of(basis: &Basis) -> Self {
+        let (kernel, scales) = (basis.kernel().to_owned(), basis.scales().map(<[f64]>::to_vec));
+        match basis.functions() {
+            Functions::Sections(design) => {
+                BasisDocument::Kernel { kernel, scales, samples: Samples::of(design) }
+            }
+            Functions::Fourier(design) => {
+                BasisDocument::Fourier { kernel, scales, frequencies: rows(design) }
+            }
+        }
+    }
+
+    fn basis(self, registry: &Registry) -> Result<Basis, Error> {
+        let wrong = |what: &str, error| Error::Invalid(format!("its {what}: {error}"));
+        let (kernel, scales, functions) = match self {
+            BasisDocument::Kernel { kernel, scales, samples } => {
+                let samples = samples.design().map_err(|error| wrong("samples", error))?;
+                (kernel, scales, Functions::Sections(samples))
+            }
+            BasisDocument::Fourier { kernel, scales, frequencies } => {
+                let frequencies = Design::from_rows(&frequencies);
+                let frequencies = frequencies.map_err(|error| wrong("frequencies", error))?;
+                (kernel, scales, Functions::Fourier(frequencies))
+            }
+        };
+        let kernel = registry.kernels.parse(&kernel).map_err(Error::Kernel)?;
+        Basis::new(&*kernel, scales, functions)
+    }
+}
+
+impl Samples {
+    fn of(design: &Design) -> Self {
+        if design.is_sparse() {
+            let rows = design.samples().map(stored).collect();
+            Samples::Sparse { columns: design.columns(), rows }
+        } else {
+            Samples::Dense(rows(design))
+        }
+    }
+
+    fn design(&self) -> Result<Design, margins_data::Error> {
+        match self {
+            Samples::Dense(rows) => Design::from_rows(rows),
+            Samples::Sparse { columns, rows } => Design::from_sparse_rows(rows, *columns),
+        }
+    }
+}
+
+fn stored(sample: Sample<'_>) -> Vec<(usize, f64)> {
+    let mut row = Vec::new();
+    sample.for_each(|column, value| row.push((column, value)));
+    row
+}
+
+fn rows(design: &Design) -> Vec<Vec<f64>> {
+    let values = |sample| stored(sample).into_iter().map(|(_, value)| value).collect();
+    design.samples().map(values).collect()
+}
