@@ -156,8 +156,8 @@ fn cv_selects_by_either_rule_and_saves_what_it_selected() {
         assert_eq!(document["lambdas"].as_array().expect("lambdas").len(), 100);
         assert_eq!(document["fit"]["lambda"], document[key]);
         let model = workshop.json(&["inspect", "--model", "model.json"]);
-        assert_eq!(model["lambda"], document[key]);
-        assert_eq!(model["coef"], document["fit"]["coef"]);
+        assert_eq!(model["members"][0]["lambda"], document[key]);
+        assert_eq!(model["members"][0]["coef"], document["fit"]["coef"]);
     }
 }
 
@@ -358,6 +358,33 @@ fn predictions_follow_the_model() {
     insta::assert_snapshot!(summary);
     let written = std::fs::read_to_string(workshop.path("predictions.csv")).expect("written");
     assert_eq!(written.lines().count(), 13);
+}
+
+/// The name of the file chooses its format, which changes nothing else.
+#[test]
+fn a_model_is_the_same_in_either_format() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.01", "--loss", "logistic"];
+    for extra in [&[][..], &["--standardize", "--kernel", "gaussian:sigma=0.5"]] {
+        workshop.output(&[&fit[..], extra, &["--out", "m.mgn"]].concat());
+        workshop.output(&[&fit[..], extra, &["--out", "direct.JSON"]].concat());
+        workshop.output(&["convert", "--model", "m.mgn", "--out", "m.json"]);
+        workshop.output(&["convert", "--model", "m.json", "--out", "again.mgn"]);
+        let content = |name: &str| std::fs::read(workshop.path(name)).expect("a model");
+        assert!(content("m.mgn").starts_with(b"\x89MGN"));
+        assert_eq!(content("m.json"), content("direct.JSON"));
+        assert_eq!(content("m.mgn"), content("again.mgn"));
+        let predictions =
+            |model| workshop.output(&["predict", "--model", model, "--data", "data.csv"]);
+        assert_eq!(predictions("m.mgn"), predictions("m.json"));
+        let json = |model| workshop.output(&["inspect", "--model", model, "--format", "json"]);
+        assert_eq!(json("m.mgn"), json("m.json"));
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.add_filter(r"checksum [0-9a-f]{8}", "checksum [crc]");
+    settings.bind(|| {
+        insta::assert_snapshot!(workshop.output(&["inspect", "--model", "m.mgn"]));
+    });
 }
 
 #[test]
@@ -570,6 +597,8 @@ fn bad_input_gets_a_clear_message() {
     let model = workshop.path("model.json");
     workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "model.json"]);
     let model = std::fs::read_to_string(Path::new(&model)).expect("a model");
+    workshop.output(&["convert", "--model", "model.json", "--out", "model.mgn"]);
+    let binary = std::fs::read(workshop.path("model.mgn")).expect("a model");
 
     let mut gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     gzip.extend_from_slice(b"not deflate");
@@ -609,11 +638,14 @@ fn bad_input_gets_a_clear_message() {
         ("wide.csv", b"height,width,depth,label\n1,2,3,no\n2,1,3,yes\n".to_vec()),
         ("text.json", b"{ \"format\": \"margins-model\"".to_vec()),
         ("other.json", b"{ \"format\": \"recipe\" }".to_vec()),
-        ("future.json", model.replace("\"version\": 2", "\"version\": 99").into_bytes()),
-        ("no-version.json", model.replace("\"version\": 2,", "").into_bytes()),
+        ("future.json", model.replace("\"version\": 3", "\"version\": 99").into_bytes()),
+        ("no-version.json", model.replace("\"version\": 3,", "").into_bytes()),
         ("no-coef.json", model.replace("\"coef\"", "\"koef\"").into_bytes()),
         ("unknown-loss.json", model.replace("\"lhs\"", "\"lsh\"").into_bytes()),
         ("short.json", model.replace("\"height\",", "").into_bytes()),
+        ("text.mgn", b"This is no model.".to_vec()),
+        ("half.mgn", binary[..binary.len() / 2].to_vec()),
+        ("damaged.mgn", [&binary[..binary.len() - 1], &[0xff]].concat()),
     ];
     for (name, content) in &files {
         workshop.write(name, content);
@@ -627,6 +659,7 @@ fn bad_input_gets_a_clear_message() {
         .map(|(name, _)| *name)
         .filter(|name| {
             !name.ends_with(".json")
+                && !name.ends_with(".mgn")
                 && !name.contains("weights")
                 && !name.contains("fold")
                 && !["good.svm", "other-names.csv", "wide.csv"].contains(name)
@@ -684,6 +717,12 @@ fn bad_input_gets_a_clear_message() {
         vec!["predict", "--model", "no-coef.json", "--data", "data.csv"],
         vec!["predict", "--model", "unknown-loss.json", "--data", "data.csv"],
         vec!["predict", "--model", "short.json", "--data", "data.csv"],
+        vec!["predict", "--model", "text.mgn", "--data", "data.csv"],
+        vec!["predict", "--model", "half.mgn", "--data", "data.csv"],
+        vec!["inspect", "--model", "damaged.mgn"],
+        vec!["convert", "--model", "model.json"],
+        vec!["convert", "--model", "model.json", "--out", "model.json"],
+        vec!["convert", "--model", "data.csv", "--out", "new.json"],
         vec!["predict", "--model", "model.json", "--data", "other-names.csv"],
         vec!["predict", "--model", "model.json", "--data", "wide.csv"],
         vec!["predict", "--model", "model.json", "--data", "good.svm"],

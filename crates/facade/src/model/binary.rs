@@ -347,11 +347,16 @@ fn sparse(
     indices: &[u32],
     values: Vec<f64>,
 ) -> Result<Design, Error> {
-    let rows = offsets.len().saturating_sub(1);
-    // An offset that does not fit is beyond the last index, which the matrix refuses.
-    let offsets = offsets.iter().map(|&at| usize::try_from(at).unwrap_or(usize::MAX)).collect();
+    let stored = indices.len() as u64;
+    // Seen to here, for offsets out of order would make the matrix panic.
+    if offsets.first() != Some(&0) || offsets.last() != Some(&stored) || !offsets.is_sorted() {
+        return Err(wrong("samples", format!("their offsets do not ascend from 0 to {stored}")));
+    }
+    // None is larger than the length of a list.
+    let offsets: Vec<usize> = offsets.iter().map(|&at| at as usize).collect();
     let indices = indices.iter().map(|&column| column as usize).collect();
-    let matrix = CsrMatrix::try_from_csr_data(rows, columns as usize, offsets, indices, values);
+    let (rows, columns) = (offsets.len() - 1, columns as usize);
+    let matrix = CsrMatrix::try_from_csr_data(rows, columns, offsets, indices, values);
     let matrix = matrix.map_err(|error| wrong("samples", error))?;
     Design::sparse(matrix).map_err(|error| wrong("samples", error))
 }

@@ -54,7 +54,7 @@ pub enum Error {
     Data(#[from] margins_data::Error),
     /// One score a sample was asked of a model with several.
     #[error(
-        "the model has {members} scores a sample, for {classes} classes, and this is for two classes"
+        "the model has {members} scores a sample, for {classes} classes, where one for two is needed"
     )]
     NotBinary {
         /// Number of classes.
