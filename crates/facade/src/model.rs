@@ -196,11 +196,15 @@ impl Model {
 
     fn check(&self) -> Result<(), String> {
         let (classes, members) = (self.classes.len(), self.members.len());
-        if self.scheme.members(classes) != Some(members) {
-            let scheme = self.scheme;
-            return Err(format!(
-                "its {members} members are not those of {scheme}, {classes} classes"
-            ));
+        match self.scheme.members(classes) {
+            Some(expected) if expected == members => {}
+            Some(expected) => {
+                let scheme = self.scheme;
+                return Err(format!(
+                    "it has {members} members, but {scheme} has {expected} for {classes} classes"
+                ));
+            }
+            None => return Err(format!("{} is not for {classes} classes", self.scheme)),
         }
         if let Some(name) = repeated(&self.classes) {
             return Err(format!("two of its classes are '{name}'"));

@@ -198,6 +198,81 @@ fn scores(name: &str, model: &Model) -> String {
     })
 }
 
+/// A sparse kernel model of three classes, byte by byte as docs/model-files.md has it.
+#[test]
+fn the_layout_is_the_documented_one() {
+    let long = |number: usize| (number as u64).to_le_bytes().to_vec();
+    let text = |text: &str| [long(text.len()), text.as_bytes().to_vec()].concat();
+    let numbers = |numbers: &[f64]| {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        [long(numbers.len()), bytes.collect()].concat()
+    };
+    let some = |value: Vec<u8>| [vec![1], value].concat();
+    let half = |number: u32| number.to_le_bytes().to_vec();
+    let fit = [
+        0.25f64.to_le_bytes().to_vec(),
+        long(7),
+        vec![1],
+        some(1.5f64.to_le_bytes().to_vec()),
+        some(1.25f64.to_le_bytes().to_vec()),
+        vec![0],
+        vec![1],
+    ]
+    .concat();
+    let description = [
+        text(env!("CARGO_PKG_VERSION")),
+        text("l-r:r=2"),
+        some(text("gaussian:sigma=0.5")),
+        half(1),
+        [long(3), text("a"), text("b"), text("c")].concat(),
+        some([long(2), text("x"), text("y")].concat()),
+        [long(3), fit.repeat(3)].concat(),
+    ]
+    .concat();
+    let coef = numbers(&[0.5, -0.5]);
+    let parts = [
+        numbers(&[1.0, 2.0, 3.0]),
+        [long(3), coef.repeat(3)].concat(),
+        some(numbers(&[1.0, 10.0])),
+        [half(2), half(2), long(3), long(0), long(1), long(1)].concat(),
+        [long(1), half(1), numbers(&[4.0])].concat(),
+    ]
+    .concat();
+    let prefix = [b"\x89MGN\r\n\x1a\n".to_vec(), half(3), half(0)].concat();
+    let lengths = [long(description.len()), long(parts.len())].concat();
+    let bytes = sealed([prefix, lengths, description, parts].concat());
+
+    let registry = Registry::standard();
+    let sections = Design::from_sparse_rows(&[vec![(1, 4.0)], vec![]], 2).unwrap();
+    let kernel = registry.kernels.parse("gaussian:sigma=0.5").unwrap();
+    let basis = Basis::new(&*kernel, Some(vec![1.0, 10.0]), Functions::Sections(sections)).unwrap();
+    let training = TrainingSummary {
+        rows: 7,
+        standardize: true,
+        objective: Some(1.5),
+        dual_objective: Some(1.25),
+        relative_gap: None,
+        converged: true,
+    };
+    let member = |m| Member {
+        lambda: 0.25,
+        intercept: f64::from(m),
+        coef: vec![0.5, -0.5],
+        training: training.clone(),
+    };
+    let model = Model::from_members(
+        &*registry.losses.parse("l-r").unwrap(),
+        ["a", "b", "c"].map(str::to_owned).to_vec(),
+        Scheme::OneVersusRest,
+        Some(vec!["x".to_owned(), "y".to_owned()]),
+        Some(basis),
+        (1..4).map(member).collect(),
+    )
+    .unwrap();
+    assert_eq!(model.to_bytes(Format::Binary).unwrap(), bytes);
+    assert_eq!(load(&bytes).unwrap(), model);
+}
+
 /// Every file that a past version has written gives the scores, to the bit, that it gave then.
 #[test]
 fn past_versions_stay_readable() {

@@ -6,15 +6,37 @@ use std::process::Command;
 use custom_command::registry;
 use custom_losses::{DistanceWeighted, Tsallis};
 use margins::calibration::PsiTransform;
-use margins::data::Dataset;
+use margins::data::{Dataset, Sample};
 use margins::data::generate::{Example, GaussianMixture};
 use margins::data::split::stratified_folds;
-use margins::kernels::{Gaussian, Gram, KernelObjective};
+use margins::kernels::{Gaussian, Gram, Kernel, KernelObjective};
 use margins::losses::MarginLoss;
+use margins::model::Format;
 use margins::optim::{
     Lambda, Objective, Options, Solver, Training, cross_validate, fit, lambda_grid,
 };
-use margins::{Model, Prepared, Registry};
+use margins::{Approximation, Model, Prepared, Registry};
+
+/// `1/(1 + ||x - z||^2/width^2)`: positive semidefinite, as a mixture of Gaussians.
+#[derive(Debug)]
+struct Cauchy {
+    width: f64,
+}
+
+impl Kernel for Cauchy {
+    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        1.0 / (1.0 + x.squared_distance(z) / self.width.powi(2))
+    }
+    fn name(&self) -> &str {
+        "cauchy"
+    }
+    fn parameters(&self) -> Vec<(&'static str, f64)> {
+        vec![("width", self.width)]
+    }
+    fn is_positive_semidefinite(&self) -> bool {
+        true
+    }
+}
 
 fn losses() -> [Box<dyn MarginLoss>; 3] {
     [
@@ -65,7 +87,6 @@ fn the_psi_transform_bounds_the_excess_error() {
 #[test]
 fn a_model_needs_the_registry_that_knows_its_loss() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.json");
     let data = data();
     let loss = registry().losses.parse("tsallis:alpha=1.5").unwrap();
     let training = Training::new(&*loss);
@@ -75,17 +96,46 @@ fn a_model_needs_the_registry_that_knows_its_loss() {
     assert!(cv.curve.certified.iter().all(|&certified| certified));
     let best = &cv.fits[cv.curve.best];
     let prepared = Prepared::linear(&data);
-    Model::new(&*loss, &data, &prepared, false, best).save(&path).unwrap();
-
-    let model = Model::load(&path, &registry()).unwrap();
-    let scores = model.decision_function(data.design(), &registry()).unwrap();
-    for (score, x) in scores.iter().zip(data.design().samples()) {
-        assert_eq!(*score, best.score(&x));
+    let model = Model::new(&*loss, &data, &prepared, false, best).unwrap();
+    for name in ["model.json", "model.mgn"] {
+        let path = folder.path().join(name);
+        model.save(&path).unwrap();
+        let read = Model::load(&path, &registry()).unwrap();
+        assert_eq!(read, model);
+        let scores = read.decision_function(data.design(), &registry()).unwrap();
+        for (score, x) in scores.iter().zip(data.design().samples()) {
+            assert_eq!(*score, best.score(&x));
+        }
+        let refusal = Model::load(&path, &Registry::standard()).unwrap_err().to_string();
+        assert!(refusal.contains("Registry::with_loss(\"tsallis\", ...)"), "{refusal}");
     }
     // From 1/(alpha - 1) on the class is certain.
     assert_eq!(loss.probability(2.5), Some(1.0));
-    let refusal = Model::load(&path, &Registry::standard()).unwrap_err().to_string();
-    assert!(refusal.contains("unknown loss 'tsallis'"), "{refusal}");
+}
+
+/// A kernel of one's own is found by its name in the same way.
+#[test]
+fn a_model_needs_the_registry_that_knows_its_kernel() {
+    let registry = Registry::standard().with_kernel("cauchy", &[("width", Some(1.0))], |values| {
+        Ok(Box::new(Cauchy { width: values[0] }))
+    });
+    let (data, loss) = (data(), Tsallis::new(1.5).unwrap());
+    let (kernels, approximation) = (&registry.kernels, Approximation::None);
+    let prepared =
+        Prepared::for_kernel("cauchy:width=2", approximation, kernels, &data, true, 1).unwrap();
+    let fits = prepared.path(&Training::new(&loss), &[Lambda::new(0.01).unwrap()]).unwrap();
+    let model = Model::new(&loss, &data, &prepared, true, &fits[0]).unwrap();
+    let bytes = model.to_bytes(Format::Binary).unwrap();
+
+    let refusal = Model::from_bytes(&bytes, &custom_command::registry()).unwrap_err().to_string();
+    assert!(refusal.contains("Registry::with_kernel(\"cauchy\", ...)"), "{refusal}");
+    let registry =
+        Registry { losses: custom_losses::register(registry.losses), kernels: registry.kernels };
+    let read = Model::from_bytes(&bytes, &registry).unwrap();
+    let scores = read.decision_function(data.design(), &registry).unwrap();
+    for (score, fitted) in scores.iter().zip(prepared.scores(&fits[0]).unwrap()) {
+        assert!((score - fitted).abs() < 1e-9, "{score} {fitted}");
+    }
 }
 
 #[test]
@@ -101,11 +151,14 @@ fn the_command_knows_the_losses() {
         String::from_utf8(output.stdout).unwrap()
     };
     let data = "mixture:example=1,n=60,seed=1";
-    let cv = ["cv", "--data", data, "--lambdas", "1:1e-3:5", "--out", "model.json"];
-    for extra in [&["--loss", "dwd:q=2"][..], &["--loss", "tsallis", "--kernel", "gaussian"]] {
-        let table = run(&[&cv[..], extra].concat());
+    let cv = ["cv", "--data", data, "--lambdas", "1:1e-3:5", "--out"];
+    for (model, extra) in [
+        ("model.json", &["--loss", "dwd:q=2"][..]),
+        ("model.mgn", &["--loss", "tsallis", "--kernel", "gaussian"]),
+    ] {
+        let table = run(&[&cv[..], &[model], extra].concat());
         assert!(table.contains("certified       5 of 5 lambdas"), "{table}");
-        let predictions = run(&["predict", "--model", "model.json", "--data", data]);
+        let predictions = run(&["predict", "--model", model, "--data", data]);
         assert_eq!(predictions.lines().count(), 61);
         assert!(predictions.starts_with("score,label,probability\n"), "{predictions}");
     }
