@@ -331,23 +331,16 @@ impl Design {
     /// If the lengths differ from these.
     pub fn multiply(&self, w: &[f64], out: &mut [f64]) {
         assert_eq!((w.len(), out.len()), (self.columns(), self.rows()), "shapes of X w");
-        let part = if self.is_shared(0) { out.len().div_ceil(PARTS) } else { out.len() };
-        let fill = |(k, out): (usize, &mut [f64])| match &self.storage {
+        self.each_part(1, out, |rows, out| match &self.storage {
             Storage::Dense(samples) => {
-                let samples = &samples.as_slice()[k * part * w.len()..];
-                inner_loops::multiply(samples, w, out);
+                inner_loops::multiply(&samples.as_slice()[rows.start * w.len()..], w, out);
             }
             Storage::Sparse(_) => {
-                for (i, o) in out.iter_mut().enumerate() {
-                    *o = self.sample(k * part + i).dot(w);
+                for (i, o) in rows.zip(out) {
+                    *o = self.sample(i).dot(w);
                 }
             }
-        };
-        if part == out.len() {
-            fill((0, out));
-        } else {
-            out.par_chunks_mut(part).enumerate().for_each(fill);
-        }
+        });
     }
 
     /// `coefs X'` for k vectors of length p, one a row of `coefs`: one row a vector, one column a sample. The
@@ -358,24 +351,33 @@ impl Design {
     pub fn multiply_all(&self, coefs: &DMatrix<f64>) -> DMatrix<f64> {
         let (count, p) = coefs.shape();
         assert_eq!(p, self.columns(), "one coefficient a feature");
-        let n = self.rows();
-        let mut out = DMatrix::zeros(count, n);
-        match &self.storage {
-            _ if count == 1 => self.multiply(coefs.as_slice(), out.as_mut_slice()),
+        let mut out = DMatrix::zeros(count, self.rows());
+        if count == 1 {
+            self.multiply(coefs.as_slice(), out.as_mut_slice());
+            return out;
+        }
+        self.each_part(count, out.as_mut_slice(), |rows, out| match &self.storage {
             Storage::Dense(samples) => matmul(
-                MatMut::from_column_major_slice_mut(out.as_mut_slice(), count, n),
+                MatMut::from_column_major_slice_mut(out, count, rows.len()),
                 Accum::Replace,
                 MatRef::from_column_major_slice(coefs.as_slice(), count, p),
-                MatRef::from_column_major_slice(samples.as_slice(), p, n),
+                MatRef::from_column_major_slice(
+                    &samples.as_slice()[rows.start * p..rows.end * p],
+                    p,
+                    rows.len(),
+                ),
                 1.0,
                 Par::Seq,
             ),
             Storage::Sparse(_) => {
-                for (mut out, sample) in out.column_iter_mut().zip(self.samples()) {
-                    sample.for_each(|column, x| out.axpy(x, &coefs.column(column), 1.0));
+                for (i, out) in rows.zip(out.chunks_exact_mut(count.max(1))) {
+                    self.sample(i).for_each(|column, x| {
+                        let coefs = &coefs.as_slice()[column * count..(column + 1) * count];
+                        out.iter_mut().zip(coefs).for_each(|(out, w)| *out += x * w);
+                    });
                 }
             }
-        }
+        });
         out
     }
 
@@ -436,6 +438,23 @@ impl Design {
         const WORTH: usize = 1 << 20;
         const NUMBERS_A_SUM: usize = 16;
         self.stored() >= WORTH.max(NUMBERS_A_SUM * PARTS * width)
+    }
+
+    /// Calls `fill` with parts of the rows, which are always the same, and of `out`, which has `width` numbers a
+    /// row.
+    fn each_part(
+        &self,
+        width: usize,
+        out: &mut [f64],
+        fill: impl Fn(Range<usize>, &mut [f64]) + Sync,
+    ) {
+        let n = self.rows();
+        if !self.is_shared(0) || width == 0 {
+            return fill(0..n, out);
+        }
+        let part = n.div_ceil(PARTS);
+        let parts = out.par_chunks_mut(part * width).enumerate();
+        parts.for_each(|(k, out)| fill(k * part..k * part + out.len() / width, out));
     }
 
     /// `out` and the result as sums of what `add` makes of parts of the rows, which are always the same: the
@@ -709,6 +728,35 @@ mod tests {
             dense.scale_columns(&factors);
             sparse.scale_columns(&factors);
             prop_assert_eq!(dense.to_dense(), sparse.to_dense());
+        }
+    }
+
+    /// Large enough to be shared among threads, whose number changes no bit.
+    #[test]
+    fn products_of_large_designs_are_those_of_their_rows() {
+        let (n, p, count) = (2_100, 500, 3);
+        let entry = |i: usize, j: usize| (((i * 7919 + j * 104_729) % 1009) as f64 - 504.0) / 504.0;
+        let samples = DMatrix::from_fn(p, n, |j, i| entry(i, j));
+        let sparse = Design::sparse(CsrMatrix::from(&samples.transpose())).expect("finite");
+        let dense = Design::from_samples(samples).expect("finite");
+        let coefs = DMatrix::from_fn(count, p, |k, j| entry(j, k));
+        for design in [dense, sparse] {
+            assert!(design.is_shared(0), "{} entries", design.stored());
+            let product = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.expect("threads").install(|| design.multiply_all(&coefs))
+            };
+            let all = product(1);
+            assert_eq!(all, product(3));
+            for (k, row) in coefs.row_iter().enumerate() {
+                let w: Vec<f64> = row.iter().copied().collect();
+                let mut one = vec![0.0; n];
+                design.multiply(&w, &mut one);
+                for (i, one) in one.iter().enumerate() {
+                    assert!((all[(k, i)] - one).abs() < 1e-11, "{k} {i}");
+                    assert!((design.dot(i, &w) - one).abs() < 1e-11, "{k} {i}");
+                }
+            }
         }
     }
 
