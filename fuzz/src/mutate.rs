@@ -55,7 +55,7 @@ static ALLOCATOR: Counting = Counting;
 /// What reading may take: a multiple of the bytes, and what serde reserves for lists before it has seen their
 /// elements, a mebibyte each of the few that are open at once.
 fn allowed(bytes: usize) -> usize {
-    100 * bytes + (4 << 20)
+    64 * bytes + (4 << 20)
 }
 
 /// The most that reading these bytes has in use at once.
