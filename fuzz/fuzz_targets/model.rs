@@ -10,6 +10,7 @@ use margins::Registry;
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
 
 fuzz_target!(|bytes: &[u8]| {
-    margins_fuzz::check(bytes, &REGISTRY);
-    margins_fuzz::check(&margins_fuzz::sealed(bytes.to_vec()), &REGISTRY);
+    // An error is as good as a model.
+    let _ = margins_fuzz::check(bytes, &REGISTRY);
+    let _ = margins_fuzz::check(&margins_fuzz::sealed(bytes.to_vec()), &REGISTRY);
 });

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use margins::model::{Error, Functions, Header, Member};
+use margins::model::{Error, Functions, Header, Member, Scheme};
 use margins::{Model, Registry};
 
 use crate::args::{ConvertArguments, OutputFormat};
@@ -73,9 +73,11 @@ fn describe(header: &Header) -> String {
 
 /// What the members have in common.
 fn description(model: &Model) -> Vec<(&'static str, String)> {
-    let classes = match model.classes() {
-        [negative, positive] => format!("'{positive}' positive, '{negative}' negative"),
-        several => format!("'{}', {}", several.join("', '"), model.scheme()),
+    let classes = match (model.scheme(), model.classes()) {
+        (Scheme::Binary, [negative, positive]) => {
+            format!("'{positive}' positive, '{negative}' negative")
+        }
+        (scheme, several) => format!("'{}', {scheme}", several.join("', '")),
     };
     let mut lines = vec![("loss", model.loss().to_owned()), ("classes", classes)];
     if let Some(basis) = model.basis() {
