@@ -10,11 +10,13 @@
 
 mod args;
 mod document;
+mod focused;
 mod inspect;
 mod massart;
 mod predict;
 mod psi;
 mod source;
+mod specification;
 mod stochastic;
 mod table;
 mod train;
