@@ -175,7 +175,7 @@ fn every_learner_and_every_player_plays() {
 /// A game of the learner, interrupted four times and written to text each time, ends as the one in one go
 /// does, to the last bit. `hold` takes the functions out of the learner, `back` puts them in.
 fn is_resumed_to_the_bit<L, M, R>(
-    learner: L,
+    learner: &L,
     hold: impl Fn(Checkpoint<FocusedPlayer, L, L::Snapshot>) -> Checkpoint<FocusedPlayer, M, R>,
     back: impl Fn(Checkpoint<FocusedPlayer, M, R>) -> Checkpoint<FocusedPlayer, L, L::Snapshot>,
 ) where
@@ -216,26 +216,26 @@ fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
     let bottou = optim::stochastic::Schedule::Bottou { first: 0.5, lambda };
     let gaussian: fn(&Sample<'_>, &Sample<'_>) -> f64 = |x, z| (-x.squared_distance(z)).exp();
     let network = MultilayerPerceptron::new(3, &[8], Logistic, 0.1, 1).unwrap();
-    is_resumed_to_the_bit(Perceptron::new(3), |c| c, |c| c);
-    is_resumed_to_the_bit(AveragedPerceptron::new(3), |c| c, |c| c);
+    is_resumed_to_the_bit(&Perceptron::new(3), |c| c, |c| c);
+    is_resumed_to_the_bit(&AveragedPerceptron::new(3), |c| c, |c| c);
     for how in [Aggressiveness::Full, Aggressiveness::Capped(0.3), Aggressiveness::Damped(2.0)] {
-        is_resumed_to_the_bit(PassiveAggressive::new(3, how).unwrap(), |c| c, |c| c);
+        is_resumed_to_the_bit(&PassiveAggressive::new(3, how).unwrap(), |c| c, |c| c);
     }
     for gradient in [gradient, OnlineGradient::new(Logistic, 3, bottou).unwrap()] {
         is_resumed_to_the_bit(
-            gradient,
+            &gradient,
             |c| c.map(|learner| learner.map_loss(drop), |classifier| classifier),
             |c| c.map(|learner| learner.map_loss(|()| Logistic), |classifier| classifier),
         );
     }
-    is_resumed_to_the_bit(StumpWinnow::new(&design, 6, 0.1).unwrap(), |c| c, |c| c);
+    is_resumed_to_the_bit(&StumpWinnow::new(&design, 6, 0.1).unwrap(), |c| c, |c| c);
     is_resumed_to_the_bit(
-        KernelPerceptron::new(gaussian, 12, 5).unwrap(),
+        &KernelPerceptron::new(gaussian, 12, 5).unwrap(),
         |c| c.map(|learner| learner.map_kernel(drop), |classifier| classifier.map_kernel(drop)),
         |c| c.map(|learner| learner.map_kernel(|()| gaussian), |c| c.map_kernel(|()| gaussian)),
     );
     is_resumed_to_the_bit(
-        network,
+        &network,
         |c| c.map(|learner| learner.map_loss(drop), |classifier| classifier),
         |c| c.map(|learner| learner.map_loss(|()| Logistic), |classifier| classifier),
     );

@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fit a linear or kernel classifier at one lambda
-    Fit(FitArguments),
+    Fit(Box<FitArguments>),
     /// Fit a linear or kernel classifier at every lambda of a path
     Path(PathArguments),
     /// Cross-validate a path and fit at the lambda it selects
