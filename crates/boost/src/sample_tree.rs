@@ -498,6 +498,18 @@ mod tests {
     }
 
     #[test]
+    fn what_fell_behind_by_thousands_of_doublings_comes_back() {
+        // Three pages.
+        let mut tree = SampleTree::uniform(150).unwrap();
+        (0..1000).for_each(|_| tree.multiply(70, 8.0).unwrap());
+        assert_eq!((tree.probability(70), tree.probability(3)), (1.0, 0.0));
+        assert_eq!(tree.aside.len(), 149);
+        (0..3).for_each(|_| tree.multiply(70, 2f64.powi(-1000)).unwrap());
+        assert!(tree.aside.is_empty() && sums_are_those_of_the_children(&tree));
+        assert!((0..150).all(|at| (tree.probability(at) - 1.0 / 150.0).abs() < 1e-17));
+    }
+
+    #[test]
     fn draws_have_the_probabilities() {
         // A chi-square statistic of 99 degrees of freedom has mean 99 and standard deviation 14.
         let weights: Vec<f64> = (0..100).map(|k| f64::from(k % 7) + 0.25).collect();

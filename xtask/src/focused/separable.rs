@@ -255,7 +255,7 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         key: "passes",
         title: "Passes until all samples are right".to_owned(),
         x: Axis { label: "data set", range: (-0.5, 3.5) },
-        y: Axis { label: "log10 passes", range: (-1.0, 3.0) },
+        y: Axis { label: "log10 passes", range: (-0.5, 4.5) },
         series: series.collect(),
     };
     settings.write(&page, &Figure { name: "fol-separable", panels: vec![panel] })
