@@ -1,6 +1,8 @@
 //! Fits by focused online learning: the maximal loss made small.
 
-use std::collections::BTreeMap;
+mod checkpoint_file;
+mod learner;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,13 +15,15 @@ use margins::boost::{
 use margins::data::{Dataset, Sample};
 use margins::losses::{MarginLoss, ZeroOne};
 use margins::optim::online::{
-    Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner,
-    PassiveAggressive, Perceptron,
+    AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
+    Perceptron,
 };
-use margins::optim::{Lambda, stochastic};
 use margins::{Approximation, Model, Registry};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+
+use checkpoint_file::CheckpointFile;
+use learner::Learner;
 
 use crate::args::{ClassWeight, FitArguments, OutputFormat};
 use crate::document::{DataDocument, VERSION};
@@ -98,108 +102,6 @@ impl FocusedArguments {
     }
 }
 
-/// What `--learner` says.
-enum Learner {
-    Perceptron,
-    AveragedPerceptron,
-    PassiveAggressive(Aggressiveness),
-    OnlineGradient {
-        schedule: stochastic::Schedule,
-        radius: Option<f64>,
-        lambda: Option<Lambda>,
-        loss: Box<dyn MarginLoss>,
-    },
-    Stump {
-        thresholds: usize,
-        eta: f64,
-    },
-    KernelPerceptron {
-        budget: usize,
-    },
-    MultilayerPerceptron {
-        hidden: Vec<usize>,
-        step: f64,
-        loss: Box<dyn MarginLoss>,
-    },
-}
-
-impl Learner {
-    fn parse(text: &str, registry: &Registry) -> Result<Self, Failure> {
-        let mut given = Specification::new("--learner", text)?;
-        let loss = |given: &mut Specification<'_>| {
-            let loss = given.take_text("loss").unwrap_or("logistic");
-            registry.losses.parse(loss).map_err(|error| given.refuse(error))
-        };
-        let (learner, known) = match given.name() {
-            "perceptron" => (Learner::Perceptron, ""),
-            "averaged-perceptron" => (Learner::AveragedPerceptron, ""),
-            "passive-aggressive" => {
-                let how = match (given.take("capped")?, given.take("damped")?) {
-                    (None, None) => Aggressiveness::Full,
-                    (Some(c), None) => Aggressiveness::Capped(c),
-                    (None, Some(c)) => Aggressiveness::Damped(c),
-                    (Some(_), Some(_)) => return Err(given.refuse("capped or damped, not both")),
-                };
-                (Learner::PassiveAggressive(how), "capped or damped")
-            }
-            "online-gradient" => {
-                let schedules = [
-                    given.take("constant")?.map(stochastic::Schedule::Constant),
-                    given.take("inverse-sqrt")?.map(stochastic::Schedule::InverseSqrt),
-                    given.take("inverse-time")?.map(stochastic::Schedule::InverseTime),
-                ];
-                let mut schedules = schedules.into_iter().flatten();
-                let schedule = schedules.next().unwrap_or(stochastic::Schedule::InverseSqrt(1.0));
-                if schedules.next().is_some() {
-                    return Err(given.refuse("one of constant, inverse-sqrt and inverse-time"));
-                }
-                let lambda = given.take("lambda")?.map(Lambda::new).transpose();
-                let learner = Learner::OnlineGradient {
-                    schedule,
-                    radius: given.take("radius")?,
-                    lambda: lambda.map_err(|error| given.refuse(error))?,
-                    loss: loss(&mut given)?,
-                };
-                (learner, "constant, inverse-sqrt or inverse-time, radius, lambda and loss")
-            }
-            "stump" => {
-                let thresholds = given.take("thresholds")?.unwrap_or(20);
-                let eta = given.take("eta")?.unwrap_or(0.1);
-                (Learner::Stump { thresholds, eta }, "thresholds and eta")
-            }
-            "kernel-perceptron" => {
-                let budget = given.take("budget")?.unwrap_or(1000);
-                (Learner::KernelPerceptron { budget }, "budget")
-            }
-            "mlp" => {
-                let hidden = given.take_text("hidden").unwrap_or("32");
-                let layers = hidden.split('x').map(|units| given.number("hidden", units));
-                let hidden = layers.collect::<Result<_, _>>()?;
-                let step = given.take("step")?.unwrap_or(0.05);
-                let loss = loss(&mut given)?;
-                (Learner::MultilayerPerceptron { hidden, step, loss }, "hidden, step and loss")
-            }
-            _ => {
-                return Err(given.refuse(
-                    "known are perceptron, averaged-perceptron, passive-aggressive, \
-                     online-gradient, stump, kernel-perceptron and mlp",
-                ));
-            }
-        };
-        given.finish(known)?;
-        Ok(learner)
-    }
-
-    fn is_linear(&self) -> bool {
-        !matches!(
-            self,
-            Learner::Stump { .. }
-                | Learner::KernelPerceptron { .. }
-                | Learner::MultilayerPerceptron { .. }
-        )
-    }
-}
-
 /// What `--slack` says.
 fn parse_slack(text: &str) -> Result<(SlackKind, f64), Failure> {
     let mut given = Specification::new("--slack", text)?;
@@ -230,7 +132,7 @@ fn draw_rows(text: &str, rows: usize, seed: u64) -> Result<Vec<usize>, Failure> 
 }
 
 /// A game without what its learner is made of.
-struct Table<'a> {
+struct Setting<'a> {
     /// What is learnt from.
     data: &'a Dataset,
     /// All there is.
@@ -266,7 +168,7 @@ const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
 /// Steps between looks at the clock.
 const STEPS_A_LOOK: u64 = 10_000;
 
-impl Table<'_> {
+impl Setting<'_> {
     /// Plays a game; `hold` takes the functions out of the learner for a file, `back` puts them in again.
     fn play<L, M, R>(
         &self,
@@ -412,78 +314,6 @@ impl Table<'_> {
                 )
             }
         }
-    }
-}
-
-/// A file with the state of a game: one line on what game it is, one with the state.
-struct CheckpointFile<'a> {
-    path: &'a Path,
-    settings: BTreeMap<String, String>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckpointHeader {
-    format: String,
-    version: u32,
-    settings: BTreeMap<String, String>,
-    /// Of the state, so that a damaged one is never taken.
-    hash: u64,
-}
-
-const CHECKPOINT_FORMAT: &str = "margins-fol-checkpoint";
-
-/// FNV-1a.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-impl CheckpointFile<'_> {
-    fn fail(&self, reason: impl std::fmt::Display) -> Failure {
-        Failure::job(format!("{}: {reason}", self.path.display()))
-    }
-
-    /// The state, if the file is there.
-    fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
-        let text = match std::fs::read_to_string(self.path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            text => text.map_err(|error| self.fail(error))?,
-        };
-        let (header, state) = text.split_once('\n').unwrap_or((&text, ""));
-        let header: CheckpointHeader = serde_json::from_str(header)
-            .ok()
-            .filter(|header: &CheckpointHeader| header.format == CHECKPOINT_FORMAT)
-            .ok_or_else(|| self.fail("it is no checkpoint of focused online learning"))?;
-        if header.version != VERSION {
-            return Err(self.fail(format!("it has version {}, not {VERSION}", header.version)));
-        }
-        for (option, value) in &self.settings {
-            let found = header.settings.get(option).map_or("", String::as_str);
-            if found != value {
-                let reason = format!("it is of a game with {option} '{found}', not '{value}'");
-                return Err(self.fail(reason));
-            }
-        }
-        if header.hash != hash(state.trim_end()) {
-            return Err(self.fail("it is damaged"));
-        }
-        serde_json::from_str(state).map(Some).map_err(|error| self.fail(error))
-    }
-
-    fn write(&self, state: &impl Serialize) -> Result<(), Failure> {
-        let state = serde_json::to_string(state).map_err(|error| self.fail(error))?;
-        let header = CheckpointHeader {
-            format: CHECKPOINT_FORMAT.to_owned(),
-            version: VERSION,
-            settings: self.settings.clone(),
-            hash: hash(&state),
-        };
-        emit(Some(self.path), |out| {
-            write_json(out, &header)?;
-            writeln!(out, "{state}")
-        })
     }
 }
 
@@ -655,7 +485,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         path,
         settings: settings.map(|(option, value)| (option.to_owned(), value)).into(),
     });
-    let table = Table {
+    let setting = Setting {
         data,
         all: &all,
         loss: &*loss,
@@ -667,7 +497,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         pause_at: focused.pause_at.unwrap_or(u64::MAX),
     };
     let kernel = train.kernel.as_deref();
-    let outcome = table.play_with(learner, kernel, !train.no_intercept, registry)?;
+    let outcome = setting.play_with(learner, kernel, !train.no_intercept, registry)?;
     let (ending, evaluation) = (outcome.ending, &outcome.evaluation);
     let finished = ending.consistent_at.is_some() || ending.rounds == schedule.rounds();
     if let Some(path) = &arguments.out {
