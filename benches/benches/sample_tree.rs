@@ -1,19 +1,23 @@
-//! A draw and an update together: our tree beside the weighted tree of `rand_distr`.
+//! A draw and an update together: our tree beside the weighted tree of `rand_distr`, in turn.
 //!
-//! `rand_distr` has no multiplication: its weight is read and written.
+//! Both draw with the same generator and get the same updates. `rand_distr` has no multiplication: its weight
+//! is read and written.
 
 use std::cell::RefCell;
 use std::hint::black_box;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use margins::boost::SampleTree;
+use margins_benches::Comparison;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::Distribution;
 use rand_distr::weighted::WeightedTreeIndex;
 
-/// Not powers of two or of eight, like the sizes of real data.
+/// Not powers of two, like the sizes of real data.
 const SIZES: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+/// Many short turns, most of which no other process interrupts.
+const TURNS: usize = 801;
+const OPERATIONS: u32 = 4000;
 
 /// Small integers: the other tree, whose sums are adjusted by differences, would drift with others until
 /// a draw panics.
@@ -23,46 +27,50 @@ fn weights(m: usize) -> Vec<f64> {
 }
 
 /// Every other weight drawn is doubled, and halved in the next turn.
-fn turns(mut draw: impl FnMut() -> usize) -> impl FnMut() -> (usize, f64) {
+fn operation<'a>(
+    mut draw: impl FnMut() -> usize + 'a,
+    mut multiply: impl FnMut(usize, f64) + 'a,
+) -> impl FnMut() + 'a {
     let mut doubled = None;
     move || {
         let drawn = black_box(draw());
         match doubled.take() {
-            Some(at) => (at, 0.5),
+            Some(at) => multiply(at, 0.5),
             None => {
                 doubled = Some(drawn);
-                (drawn, 2.0)
+                multiply(drawn, 2.0);
             }
         }
     }
 }
 
-fn draw_and_update(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("draw and update");
+fn main() {
+    let generator = || ChaCha8Rng::seed_from_u64(2);
+    let mut random = generator();
+    let numbers = || {
+        black_box(random.random::<f64>());
+    };
+    let alone = Comparison::new(TURNS, OPERATIONS, || (), numbers);
+    println!("a random number alone takes {:.1} ns", alone.differences[1]);
     for m in SIZES {
-        let tree = RefCell::new(SampleTree::new(&weights(m)).expect("positive weights"));
-        let mut random = ChaCha8Rng::seed_from_u64(2);
-        let mut turn = turns(|| tree.borrow().draw(&mut random));
-        group.bench_function(BenchmarkId::new("SampleTree", m), |bencher| {
-            bencher.iter(|| {
-                let (at, factor) = turn();
-                tree.borrow_mut().multiply(at, factor).expect("a factor");
-            });
-        });
-        let tree = RefCell::new(WeightedTreeIndex::new(weights(m)).expect("positive weights"));
-        let mut random = ChaCha8Rng::seed_from_u64(2);
-        let mut turn = turns(|| tree.borrow().sample(&mut random));
-        group.bench_function(BenchmarkId::new("WeightedTreeIndex", m), |bencher| {
-            bencher.iter(|| {
-                let (at, factor) = turn();
-                let mut tree = tree.borrow_mut();
+        let ours = RefCell::new(SampleTree::new(&weights(m)).expect("positive weights"));
+        let theirs = RefCell::new(WeightedTreeIndex::new(weights(m)).expect("positive weights"));
+        let (mut random, mut other) = (generator(), generator());
+        let ours = operation(
+            || ours.borrow().draw(&mut random),
+            |at, factor| ours.borrow_mut().multiply(at, factor).expect("a factor"),
+        );
+        let theirs = operation(
+            || theirs.borrow().sample(&mut other),
+            |at, factor| {
+                let mut tree = theirs.borrow_mut();
                 let weight = tree.get(at) * factor;
                 tree.update(at, weight).expect("a weight");
-            });
-        });
+            },
+        );
+        println!(
+            "m = {m}: SampleTree, WeightedTreeIndex: {}",
+            Comparison::new(TURNS, OPERATIONS, ours, theirs)
+        );
     }
-    group.finish();
 }
-
-criterion_group!(benches, draw_and_update);
-criterion_main!(benches);

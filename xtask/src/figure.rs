@@ -27,6 +27,8 @@ pub(crate) enum Style {
     Marks,
     /// Samples, in the colour of this number.
     Dots(usize),
+    /// One point for each of a few categories, x being their number, beside those of the other series.
+    Categories(&'static [&'static str]),
     /// Every two points are the ends of a piece of a curve, in the colour of this number.
     Pieces(usize),
 }
@@ -125,9 +127,20 @@ impl Panel {
             .x_label_area_size(36)
             .y_label_area_size(46)
             .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
-        chart
-            .configure_mesh()
-            .x_desc(self.x.label)
+        let categories = self.series.iter().find_map(|series| match series.style {
+            Style::Categories(names) => Some(names),
+            _ => None,
+        });
+        let name = |x: &f64| match categories {
+            None => x.to_string(),
+            Some(_) if x.fract() != 0.0 || *x < 0.0 => String::new(),
+            Some(names) => names.get(*x as usize).copied().unwrap_or_default().to_owned(),
+        };
+        let mut mesh = chart.configure_mesh();
+        if categories.is_some() {
+            mesh.x_label_formatter(&name).disable_x_mesh();
+        }
+        mesh.x_desc(self.x.label)
             .y_desc(self.y.label)
             .light_line_style(WHITE)
             .bold_line_style(BLACK.mix(0.12))
@@ -135,7 +148,7 @@ impl Panel {
             .y_labels(7)
             .draw()?;
         let mut colours = COLOURS.iter().cycle();
-        for series in &self.series {
+        for (number, series) in self.series.iter().enumerate() {
             let inside =
                 series.points.iter().copied().filter(|point| y.0 <= point.1 && point.1 <= y.1);
             let label = series.name.clone();
@@ -174,6 +187,18 @@ impl Panel {
                         .draw_series(inside.map(|point| Circle::new(point, 2, colour.filled())))?
                         .label(label)
                         .legend(move |(x, y)| Circle::new((x + 9, y), 3, colour.filled()));
+                }
+                Style::Categories(_) => {
+                    let colour = COLOURS[number % COLOURS.len()];
+                    // Side by side over the middle half of the category.
+                    let all = self.series.len() as f64;
+                    let shift = 0.5 * ((number as f64 + 0.5) / all - 0.5);
+                    let beside =
+                        inside.map(|(x, y)| Circle::new((x + shift, y), 4, colour.filled()));
+                    chart
+                        .draw_series(beside)?
+                        .label(label)
+                        .legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()));
                 }
                 Style::Pieces(number) => {
                     let colour = COLOURS[number % COLOURS.len()];

@@ -172,3 +172,25 @@ fn read(folder: &Path, name: &str, columns: Option<usize>) -> Result<Dataset, Fa
     let options = ReadOptions { columns, ..ReadOptions::default() };
     Ok(read::dataset(&folder.join(name), &options)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_are_by_definition() {
+        assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0].into_iter()), 2.5);
+        // What was given up is beyond every number.
+        assert_eq!(median([f64::INFINITY, 1.0, 2.0].into_iter()), 2.0);
+        // Mean 0.2, standard deviation 0.1, three values.
+        assert_eq!(percent([0.1, 0.2, 0.3].into_iter()), "20.00 (5.77)");
+    }
+
+    #[test]
+    fn numbers_are_read_back() {
+        let numbers = Numbers(vec![0.1, f64::INFINITY, -3.0]);
+        assert_eq!(numbers.to_string().parse(), Ok(numbers));
+        assert_eq!("1 x".parse::<Numbers>(), Err("'x' is not a number".to_owned()));
+    }
+}

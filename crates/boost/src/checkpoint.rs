@@ -1,24 +1,43 @@
 use margins_data::{Design, Labels};
-use margins_optim::online::OnlineLearner;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::consistency::ConsistencyCheck;
 use crate::{Ensemble, Error, SamplePlayer, Schedule, Slack};
 
-/// A game between two rounds, without its data and its loss.
+/// A game between two rounds, without its data and its loss: of the player `P`, the learner `L` and its
+/// classifiers `S`.
 ///
-/// To go on with it is the same as never to have stopped:
-/// [`Game::resume`](crate::Game::resume).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(
-        serialize = "P: Serialize, L: Serialize, L::Snapshot: Serialize",
-        deserialize = "P: Deserialize<'de>, L: Deserialize<'de>, L::Snapshot: Deserialize<'de>"
-    )
-)]
-pub struct Checkpoint<P, L: OnlineLearner> {
+/// To go on with it is the same as never to have stopped: [`Game::resume`](crate::Game::resume). It is
+/// written and read with serde if its parts are. A learner that holds a function, its kernel or its
+/// loss, is [mapped](Self::map) to one without it before and back afterwards.
+///
+/// ```
+/// use margins_boost::{
+///     Checkpoint, FocusedPlayer, Fol, Game, KernelExpansion, KernelPerceptron, Schedule, Stop,
+/// };
+/// use margins_data::{Design, Labels, Sample};
+/// use margins_losses::ZeroOne;
+///
+/// let design = Design::from_rows(&[[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])?;
+/// let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0])?;
+/// let kernel = |x: &Sample<'_>, z: &Sample<'_>| (-2.0 * x.squared_distance(z)).exp();
+/// let (player, learner) = (FocusedPlayer::new(4)?, KernelPerceptron::new(kernel, 4, 1)?);
+/// let mut game = Fol::new(player, learner, &design, &labels, Schedule::new(100, 9)?, 1)?;
+/// game.run_until(30, Stop::Never)?;
+/// let held = game.checkpoint().clone().map(|l| l.map_kernel(drop), |c| c.map_kernel(drop));
+/// let text = serde_json::to_string(&held)?;
+///
+/// type Held = Checkpoint<FocusedPlayer, KernelPerceptron<()>, KernelExpansion<()>>;
+/// let held: Held = serde_json::from_str(&text)?;
+/// let held = held.map(|l| l.map_kernel(|()| kernel), |c| c.map_kernel(|()| kernel));
+/// let mut resumed = Game::resume(held, &design, &labels, &ZeroOne)?;
+/// assert_eq!(resumed.run(Stop::Never)?, game.run(Stop::Never)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint<P, L, S> {
     pub(crate) data: Fingerprint,
     pub(crate) loss: String,
     pub(crate) schedule: Schedule,
@@ -31,12 +50,37 @@ pub struct Checkpoint<P, L: OnlineLearner> {
     /// Rounds played.
     pub(crate) round: u64,
     pub(crate) seen_loss: f64,
-    pub(crate) ensemble: Ensemble<L::Snapshot>,
+    pub(crate) ensemble: Ensemble<S>,
     pub(crate) check: ConsistencyCheck,
     pub(crate) consistent_at: Option<u64>,
 }
 
-impl<P: SamplePlayer, L: OnlineLearner> Checkpoint<P, L> {
+impl<P, L, S> Checkpoint<P, L, S> {
+    /// The same with the learner and its classifiers in another form.
+    pub fn map<M, R>(
+        self,
+        learner: impl FnOnce(L) -> M,
+        classifier: impl FnMut(S) -> R,
+    ) -> Checkpoint<P, M, R> {
+        Checkpoint {
+            data: self.data,
+            loss: self.loss,
+            schedule: self.schedule,
+            outputs: self.outputs,
+            random: self.random,
+            player: self.player,
+            learner: learner(self.learner),
+            slack: self.slack,
+            round: self.round,
+            seen_loss: self.seen_loss,
+            ensemble: self.ensemble.map(classifier),
+            check: self.check,
+            consistent_at: self.consistent_at,
+        }
+    }
+}
+
+impl<P: SamplePlayer, L, S> Checkpoint<P, L, S> {
     /// Whether it is of these data and this loss and its parts fit together.
     pub(crate) fn check(&self, data: &Fingerprint, loss: &str) -> Result<(), Error> {
         let differs = |what, expected: &dyn ToString, found: &dyn ToString| {

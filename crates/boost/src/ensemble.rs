@@ -45,6 +45,11 @@ impl<S> Ensemble<S> {
         self.combination
     }
 
+    pub(crate) fn map<R>(self, form: impl FnMut(S) -> R) -> Ensemble<R> {
+        let members = self.members.into_iter().map(form).collect();
+        Ensemble { combination: self.combination, members }
+    }
+
     pub(crate) fn push(&mut self, member: S) {
         self.members.push(member);
     }

@@ -44,7 +44,7 @@ pub struct Game<'a, P, L: OnlineLearner> {
     design: &'a Design,
     signs: &'a [f64],
     loss: &'a dyn MarginLoss,
-    state: Checkpoint<P, L>,
+    state: Checkpoint<P, L, L::Snapshot>,
 }
 
 /// When to end before the last round.
@@ -140,7 +140,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// # Errors
     /// A checkpoint of other data or another loss, or one that contradicts itself.
     pub fn resume(
-        checkpoint: Checkpoint<P, L>,
+        checkpoint: Checkpoint<P, L, L::Snapshot>,
         design: &'a Design,
         labels: &'a Labels,
         loss: &'a dyn MarginLoss,
@@ -150,9 +150,8 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         Ok(Game { design, signs: labels.signs(), loss, state: checkpoint })
     }
 
-    /// All that the rest of the game depends on. It can be written and read with serde if player,
-    /// learner and classifiers can.
-    pub fn checkpoint(&self) -> &Checkpoint<P, L> {
+    /// All that the rest of the game depends on.
+    pub fn checkpoint(&self) -> &Checkpoint<P, L, L::Snapshot> {
         &self.state
     }
 

@@ -4,11 +4,13 @@ use margins_data::Sample;
 use margins_optim::online::{OnlineLearner, Scorer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
 /// A sample of its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Owned {
     Dense(Vec<f64>),
     Sparse { columns: Vec<usize>, values: Vec<f64> },
@@ -33,13 +35,24 @@ impl Owned {
 }
 
 /// `f(x) = sum_j y_j k(x_j, x)` over at most as many support vectors as the budget says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelExpansion<K> {
     kernel: K,
-    support: Vec<(f64, Arc<Owned>)>,
+    support: Vec<SupportVector>,
 }
 
+/// `y_j` and `x_j`, which the learner and all its snapshots share in memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct SupportVector(f64, #[serde(with = "crate::shared")] Arc<Owned>);
+
 impl<K> KernelExpansion<K> {
+    /// The same classifier with its kernel in another form, such as `()` for a file, which cannot hold
+    /// a function.
+    pub fn map_kernel<J>(self, form: impl FnOnce(K) -> J) -> KernelExpansion<J> {
+        KernelExpansion { kernel: form(self.kernel), support: self.support }
+    }
+
     /// Number of support vectors.
     pub fn support_vectors(&self) -> usize {
         self.support.len()
@@ -48,7 +61,8 @@ impl<K> KernelExpansion<K> {
 
 impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> Scorer for KernelExpansion<K> {
     fn score(&self, x: &Sample<'_>) -> f64 {
-        self.support.iter().map(|(y, support)| y * (self.kernel)(&support.sample(), x)).sum()
+        let value = |SupportVector(y, z): &SupportVector| y * (self.kernel)(&z.sample(), x);
+        self.support.iter().map(value).sum()
     }
 }
 
@@ -59,11 +73,21 @@ impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> Scorer for KernelExpansion<K> {
 /// of `margins-kernels`.
 ///
 /// Source: Cavallanti, Cesa-Bianchi and Gentile (2007), the randomised budget perceptron.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelPerceptron<K> {
     expansion: KernelExpansion<K>,
     budget: usize,
     random: ChaCha8Rng,
+}
+
+impl<K> KernelPerceptron<K> {
+    /// The same learner with its kernel in another form, such as `()` for a file, which cannot hold a
+    /// function.
+    pub fn map_kernel<J>(self, form: impl FnOnce(K) -> J) -> KernelPerceptron<J> {
+        let KernelPerceptron { expansion, budget, random } = self;
+        KernelPerceptron { expansion: expansion.map_kernel(form), budget, random }
+    }
 }
 
 impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> KernelPerceptron<K> {
@@ -97,7 +121,7 @@ where
         }
         if margin <= 0.0 {
             let support = &mut self.expansion.support;
-            let vector = (y, Arc::new(Owned::new(x)));
+            let vector = SupportVector(y, Arc::new(Owned::new(x)));
             if support.len() < self.budget {
                 support.push(vector);
             } else {

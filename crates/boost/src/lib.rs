@@ -48,6 +48,7 @@ mod player;
 mod power_of_two;
 mod sample_tree;
 mod schedule;
+mod shared;
 mod slack;
 mod stump;
 mod subsample;

@@ -149,6 +149,15 @@ pub struct MultilayerPerceptron<L> {
     step_size: f64,
 }
 
+impl<L> MultilayerPerceptron<L> {
+    /// The same learner with its loss in another form, such as `()` for a file, which cannot hold a
+    /// function.
+    pub fn map_loss<M>(self, form: impl FnOnce(L) -> M) -> MultilayerPerceptron<M> {
+        let MultilayerPerceptron { network, loss, step_size } = self;
+        MultilayerPerceptron { network, loss: form(loss), step_size }
+    }
+}
+
 impl<L: MarginLoss> MultilayerPerceptron<L> {
     /// With hidden layers of the given sizes and weights drawn with the seed.
     ///

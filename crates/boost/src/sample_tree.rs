@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::hint::black_box;
 
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -6,62 +7,88 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::power_of_two::{Scaled, power_of_two};
 
-/// Children of a node: sixteen numbers are two cache lines next to each other.
-const CHILDREN: usize = 16;
+/// Children of a node: eight numbers are a cache line.
+const CHILDREN: usize = 8;
 
-/// Weights in the tree are 0 or from `2^-MOST_EXPONENT` to below `2^(MOST_EXPONENT + 1)`.
-const MOST_EXPONENT: i64 = 800;
+/// Leaves of a page.
+const PAGE: usize = CHILDREN * CHILDREN;
 
-/// A tree whose weights all became smaller than this is scaled up.
-const LEAST_TOTAL_EXPONENT: i64 = -400;
+/// Leaves are 0 or from `2^LEAST_EXPONENT` to below `2^TOTAL_EXPONENTS.end`.
+const LEAST_EXPONENT: i64 = -900;
 
+/// The total is at least 2 to the first and below 2 to the last of these.
+const TOTAL_EXPONENTS: std::ops::Range<i64> = 58..62;
+
+/// The total is at least 2 to this, and below twice that, after scaling.
+const SCALED_TOTAL_EXPONENT: i64 = 59;
+
+/// A leaf as a whole number of units.
+#[inline(always)]
+fn units(leaf: f64) -> u64 {
+    (leaf + 0.5) as i64 as u64
+}
+
+/// Units of the children of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(align(128))]
-struct Node([f64; CHILDREN]);
+#[repr(align(64))]
+struct Node([u64; CHILDREN]);
+
+/// The lowest two levels: a node, and the leaves of its children, next to each other in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Page {
+    node: Node,
+    leaves: [[f64; CHILDREN]; CHILDREN],
+}
 
 impl Node {
-    const EMPTY: Node = Node([0.0; CHILDREN]);
+    const EMPTY: Node = Node([0; CHILDREN]);
 
-    /// The sum by halves: short chains of additions, small rounding errors.
-    #[inline(always)]
-    fn total(&self) -> f64 {
-        let mut sums = self.0;
-        let mut half = CHILDREN / 2;
-        while half > 0 {
-            for k in 0..half {
-                sums[k] += sums[k + half];
-            }
-            half /= 2;
-        }
-        sums[0]
+    fn of_leaves(leaves: &[f64; CHILDREN]) -> Self {
+        Node(leaves.map(units))
     }
 
-    /// The child that a point of [0, total) falls on, and where on it. Rounding can put a point beyond all
-    /// children; it then falls on the last one, be its weight 0.
+    fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The child that a point below the total falls on, and where on it. There are no branches, which
+    /// could not be predicted.
     #[inline(always)]
-    fn child_at(&self, mut point: f64) -> (usize, f64) {
-        let mut child = 0;
-        while child < CHILDREN - 1 && point >= self.0[child] {
-            point -= self.0[child];
-            child += 1;
+    fn child_at(&self, point: u64) -> (usize, u64) {
+        let (mut child, mut before, mut sum) = (0, 0, 0);
+        for units in &self.0[..CHILDREN - 1] {
+            sum += units;
+            child += usize::from(sum <= point);
+            before = if sum <= point { sum } else { before };
         }
-        (child, point)
+        (child, point - before)
+    }
+}
+
+impl Page {
+    const EMPTY: Page = Page { node: Node::EMPTY, leaves: [[0.0; CHILDREN]; CHILDREN] };
+
+    /// Asks the memory for all leaves at once, before it is known which ones are needed: one wait
+    /// instead of two, one after the other.
+    #[inline(always)]
+    fn touch(&self) {
+        black_box(self.leaves.iter().fold(0.0, |sum, leaves| sum + leaves[0]));
     }
 }
 
 /// Nonnegative weights, not all 0, to draw from in proportion and to multiply one at a time, both in
 /// `O(log m)`.
 ///
-/// Weights may grow or shrink without end. They are multiples of one common power of two; when a
-/// weight leaves the range of floating point relative to it, the common power is chosen anew and all
-/// weights are scaled, which changes none of their bits. A weight too small for the new power is
-/// kept aside, exactly, until it is large enough: the probability that it would have is below
-/// `2^-400`. Scaling is a pass over the weights, and one pass is at least 400 doublings of the
-/// largest weight after the last.
+/// Weights may grow or shrink without end. Leaves are weights relative to one common power of two, the
+/// unit, of which all together are from `2^58` to below `2^62`. When they leave that range, the unit is
+/// chosen anew and all leaves are scaled, which changes none of their bits: a pass over the weights, one
+/// pass being at least two doublings or one halving of the sum after the last. A weight below `2^-900` units
+/// is kept aside, exactly, until it is large enough.
 ///
-/// Every node is the sum of its sixteen children, computed anew when one of them changes and never
-/// adjusted by a difference, so that sums carry the rounding of one summation however many updates there
-/// were. At a million weights a draw reads five nodes.
+/// Nodes count units, each leaf rounded to a whole number of them. Such sums are exact: that a changed
+/// leaf's difference is added to every ancestor is the same as to compute these anew from their
+/// children, however many updates there were. Rounding changes no probability by more than
+/// `m 2^-58`, and on average far less.
 ///
 /// Source: the tree of section 2.3 of Shalev-Shwartz and Wexler (2016), whose updates drift and whose
 /// weights overflow.
@@ -81,9 +108,11 @@ impl Node {
 #[serde(try_from = "Weights", into = "Weights")]
 pub struct SampleTree {
     len: usize,
-    /// From the leaves to the root, which is one node.
+    pages: Vec<Page>,
+    /// From the parents of pages to the root; none above a single page.
     levels: Vec<Vec<Node>>,
-    total: f64,
+    /// Units of all leaves.
+    total: u64,
     /// A leaf `w` stands for the weight `w 2^exponent`.
     exponent: i64,
     /// Positive weights that are 0 in the tree because they are too small for its exponent.
@@ -120,23 +149,26 @@ impl SampleTree {
     }
 
     fn empty(len: usize) -> Self {
+        let pages = vec![Page::EMPTY; len.div_ceil(PAGE)];
         let mut levels = Vec::new();
-        let mut nodes = len;
-        while nodes > 1 || levels.is_empty() {
+        let mut nodes = pages.len();
+        while nodes > 1 {
             nodes = nodes.div_ceil(CHILDREN);
             levels.push(vec![Node::EMPTY; nodes]);
         }
-        SampleTree { len, levels, total: 0.0, exponent: 0, aside: BTreeMap::new() }
+        SampleTree { len, pages, levels, total: 0, exponent: 0, aside: BTreeMap::new() }
     }
 
-    /// Replaces all weights, with the exponent of the largest as the common one; `false` of none.
+    /// Replaces all weights and the unit; `false`, and nothing changes, of none.
     fn fill(&mut self, weights: Vec<(usize, Scaled)>) -> bool {
         let Some(largest) = weights.iter().map(|(_, weight)| weight.exponent()).max() else {
             return false;
         };
-        self.exponent = largest;
+        let sum: f64 = weights.iter().map(|(_, weight)| weight.shifted(-largest).value()).sum();
+        let sum_exponent = largest + sum.log2().floor() as i64;
+        self.exponent = sum_exponent - SCALED_TOTAL_EXPONENT;
         self.aside.clear();
-        self.levels[0].fill(Node::EMPTY);
+        self.pages.fill(Page::EMPTY);
         for (at, weight) in weights {
             *self.leaf_mut(at) = self.relative(at, Some(weight));
         }
@@ -156,29 +188,28 @@ impl SampleTree {
     /// If `at >= m`.
     pub fn probability(&self, at: usize) -> f64 {
         assert!(at < self.len, "weight {at} of {}", self.len);
-        self.leaf(at) / self.total
+        self.leaf(at) / self.total as f64
     }
 
     /// A weight's number, with its [`probability`](Self::probability).
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&self, random: &mut R) -> usize {
-        loop {
-            if let Some(at) = self.leaf_at(random.random::<f64>() * self.total) {
-                return at;
-            }
-        }
+        self.leaf_at(random.random_range(0..self.total))
     }
 
-    /// The weight that a point of [0, total) falls on; none if rounding put it beyond the last.
+    /// The weight that a unit of all falls on.
     #[inline]
-    fn leaf_at(&self, mut point: f64) -> Option<usize> {
+    fn leaf_at(&self, mut point: u64) -> usize {
         let mut at = 0;
         for level in self.levels.iter().rev() {
-            let (child, rest) = level.get(at)?.child_at(point);
-            at = at * CHILDREN + child;
-            point = rest;
+            let (child, rest) = level[at].child_at(point);
+            (at, point) = (at * CHILDREN + child, rest);
         }
-        (at < self.len && self.leaf(at) > 0.0).then_some(at)
+        let page = &self.pages[at];
+        page.touch();
+        let (child, point) = page.node.child_at(point);
+        let (leaf, _) = Node::of_leaves(&page.leaves[child]).child_at(point);
+        at * PAGE + child * CHILDREN + leaf
     }
 
     /// Multiplies a weight with a factor.
@@ -196,10 +227,12 @@ impl SampleTree {
             return Err(Error::Factor { at, factor });
         }
         let product = self.leaf(at) * factor;
-        if !(power_of_two(-MOST_EXPONENT)..power_of_two(MOST_EXPONENT)).contains(&product) {
+        let range = power_of_two(LEAST_EXPONENT)..power_of_two(TOTAL_EXPONENTS.end);
+        if !range.contains(&product) {
             return self.multiply_at_limits(at, factor);
         }
-        if self.write(at, product) < power_of_two(LEAST_TOTAL_EXPONENT) {
+        self.write(at, product);
+        if !self.total_is_in_range() {
             self.rescale();
         }
         Ok(())
@@ -210,7 +243,7 @@ impl SampleTree {
     fn multiply_at_limits(&mut self, at: usize, factor: f64) -> Result<(), Error> {
         let before = self.scaled(at);
         let after = before.and_then(|weight| weight.times(factor));
-        let too_large = |weight: Scaled| weight.exponent() - self.exponent > MOST_EXPONENT;
+        let too_large = |weight: Scaled| weight.exponent() - self.exponent >= TOTAL_EXPONENTS.end;
         if let Some(weight) = after.filter(|&weight| too_large(weight)) {
             let mut weights = self.all_scaled();
             weights.retain(|&(other, _)| other != at);
@@ -219,7 +252,8 @@ impl SampleTree {
             return Ok(());
         }
         let leaf = self.relative(at, after);
-        if self.write(at, leaf) < power_of_two(LEAST_TOTAL_EXPONENT) && !self.rescale() {
+        self.write(at, leaf);
+        if !self.total_is_in_range() && !self.rescale() {
             let leaf = self.relative(at, before);
             self.write(at, leaf);
             return Err(Error::NoPositiveWeight);
@@ -227,10 +261,39 @@ impl SampleTree {
         Ok(())
     }
 
-    /// Chooses the common exponent anew; `false` if all weights are 0.
+    #[inline(always)]
+    fn total_is_in_range(&self) -> bool {
+        (1 << TOTAL_EXPONENTS.start..1 << TOTAL_EXPONENTS.end).contains(&self.total)
+    }
+
+    /// Chooses the unit anew; `false`, and nothing changes, if all weights are 0.
+    #[cold]
     fn rescale(&mut self) -> bool {
-        let weights = self.all_scaled();
-        self.fill(weights)
+        // Rounding hides no more than half a unit a leaf, far less than this.
+        const RELIABLE: u64 = 1 << 40;
+        let shift = SCALED_TOTAL_EXPONENT - i64::from(self.total.max(1).ilog2());
+        // What is aside may have to come back where leaves are scaled up.
+        if self.total < RELIABLE || (shift > 0 && !self.aside.is_empty()) {
+            let weights = self.all_scaled();
+            return self.fill(weights);
+        }
+        self.exponent -= shift;
+        let factor = power_of_two(shift);
+        for (page, at) in self.pages.iter_mut().zip((0..).step_by(PAGE)) {
+            for (leaf, at) in page.leaves.as_flattened_mut().iter_mut().zip(at..) {
+                let scaled = *leaf * factor;
+                if scaled < power_of_two(LEAST_EXPONENT)
+                    && let Some(weight) = Scaled::new(*leaf)
+                {
+                    self.aside.insert(at, weight.shifted(self.exponent + shift));
+                    *leaf = 0.0;
+                } else {
+                    *leaf = scaled;
+                }
+            }
+        }
+        self.sum_all();
+        true
     }
 
     fn all_scaled(&self) -> Vec<(usize, Scaled)> {
@@ -250,7 +313,7 @@ impl SampleTree {
         self.aside.remove(&at);
         let Some(weight) = weight else { return 0.0 };
         let leaf = weight.shifted(-self.exponent);
-        if leaf.exponent() < -MOST_EXPONENT {
+        if leaf.exponent() < LEAST_EXPONENT {
             self.aside.insert(at, weight);
             0.0
         } else {
@@ -258,35 +321,45 @@ impl SampleTree {
         }
     }
 
+    #[inline(always)]
     fn leaf(&self, at: usize) -> f64 {
-        self.levels[0][at / CHILDREN].0[at % CHILDREN]
+        self.pages[at / PAGE].leaves[at / CHILDREN % CHILDREN][at % CHILDREN]
     }
 
     fn leaf_mut(&mut self, at: usize) -> &mut f64 {
-        &mut self.levels[0][at / CHILDREN].0[at % CHILDREN]
+        &mut self.pages[at / PAGE].leaves[at / CHILDREN % CHILDREN][at % CHILDREN]
     }
 
-    /// Writes a leaf and sums up its ancestors; the new total.
+    /// Writes a leaf and adds what it changes by to its ancestors.
     #[inline]
-    fn write(&mut self, mut at: usize, mut value: f64) -> f64 {
+    fn write(&mut self, at: usize, leaf: f64) {
+        let page = &mut self.pages[at / PAGE];
+        let child = at / CHILDREN % CHILDREN;
+        let before = std::mem::replace(&mut page.leaves[child][at % CHILDREN], leaf);
+        let change = units(leaf).wrapping_sub(units(before));
+        let add = |sum: &mut u64| *sum = sum.wrapping_add(change);
+        add(&mut page.node.0[child]);
+        let mut at = at / PAGE;
         for level in &mut self.levels {
-            let node = &mut level[at / CHILDREN];
-            node.0[at % CHILDREN] = value;
-            value = node.total();
+            add(&mut level[at / CHILDREN].0[at % CHILDREN]);
             at /= CHILDREN;
         }
-        self.total = value;
-        value
+        add(&mut self.total);
     }
 
     fn sum_all(&mut self) {
-        for level in 1..self.levels.len() {
-            let (below, above) = self.levels.split_at_mut(level);
-            for (node, child) in below[level - 1].iter().enumerate() {
-                above[0][node / CHILDREN].0[node % CHILDREN] = child.total();
-            }
+        let mut totals: Vec<u64> = Vec::with_capacity(self.pages.len());
+        for page in &mut self.pages {
+            page.node = Node(page.leaves.map(|leaves| Node::of_leaves(&leaves).total()));
+            totals.push(page.node.total());
         }
-        self.total = self.levels[self.levels.len() - 1][0].total();
+        for level in &mut self.levels {
+            for (node, children) in level.iter_mut().zip(totals.chunks(CHILDREN)) {
+                node.0[..children.len()].copy_from_slice(children);
+            }
+            totals = level.iter().map(Node::total).collect();
+        }
+        self.total = totals[0];
     }
 }
 
@@ -315,7 +388,12 @@ impl TryFrom<Weights> for SampleTree {
         if leaves.len() != len {
             return Err(Error::Shape { what: "weights", expected: len, found: leaves.len() });
         }
-        let in_range = power_of_two(-MOST_EXPONENT)..power_of_two(MOST_EXPONENT + 1);
+        let total: f64 = leaves.iter().sum();
+        Error::check("the sum of the weights", total, "from 2^58 to 2^62", |total| {
+            (power_of_two(TOTAL_EXPONENTS.start)..=power_of_two(TOTAL_EXPONENTS.end))
+                .contains(&total)
+        })?;
+        let in_range = power_of_two(LEAST_EXPONENT)..=power_of_two(TOTAL_EXPONENTS.end);
         let mut tree = SampleTree::empty(len);
         tree.exponent = exponent;
         for (at, &leaf) in leaves.iter().enumerate() {
@@ -331,9 +409,6 @@ impl TryFrom<Weights> for SampleTree {
             tree.aside.insert(at, weight);
         }
         tree.sum_all();
-        if tree.total < power_of_two(LEAST_TOTAL_EXPONENT) {
-            return Err(Error::NoPositiveWeight);
-        }
         Ok(tree)
     }
 }
@@ -394,15 +469,15 @@ mod tests {
             prop_assume!(total > 0);
             let of = |weights: &[u32]| weights.iter().map(|&w| f64::from(w)).collect::<Vec<_>>();
             let tree = SampleTree::new(&of(&weights)).unwrap();
-            // Integers have exact sums, and so has a point halfway between two of them.
-            let unit = tree.total / f64::from(total);
-            let mut found = vec![0; weights.len()];
-            (0..total).for_each(|k| found[tree.leaf_at((f64::from(k) + 0.5) * unit).unwrap()] += 1);
-            prop_assert_eq!(&found, &weights);
-            // Points that rounding put at or beyond the end fall on no weight of 0.
-            for point in [tree.total, 2.0 * tree.total] {
-                prop_assert!(tree.leaf_at(point).is_none_or(|at| weights[at] > 0));
+            let unit = tree.total / u64::from(total);
+            prop_assert_eq!(unit * u64::from(total), tree.total);
+            let mut found = vec![[0; 2]; weights.len()];
+            for k in 0..u64::from(total) {
+                // The first and the last point of what is equally likely.
+                found[tree.leaf_at(k * unit)][0] += 1;
+                found[tree.leaf_at(k * unit + unit - 1)][1] += 1;
             }
+            prop_assert_eq!(found, weights.iter().map(|&w| [w, w]).collect::<Vec<_>>());
         }
 
         #[test]
@@ -420,6 +495,18 @@ mod tests {
                 prop_assert!((tree.probability(other) - expected).abs() < 1e-14);
             }
         }
+    }
+
+    #[test]
+    fn what_fell_behind_by_thousands_of_doublings_comes_back() {
+        // Three pages.
+        let mut tree = SampleTree::uniform(150).unwrap();
+        (0..1000).for_each(|_| tree.multiply(70, 8.0).unwrap());
+        assert_eq!((tree.probability(70), tree.probability(3)), (1.0, 0.0));
+        assert_eq!(tree.aside.len(), 149);
+        (0..3).for_each(|_| tree.multiply(70, 2f64.powi(-1000)).unwrap());
+        assert!(tree.aside.is_empty() && sums_are_those_of_the_children(&tree));
+        assert!((0..150).all(|at| (tree.probability(at) - 1.0 / 150.0).abs() < 1e-17));
     }
 
     #[test]

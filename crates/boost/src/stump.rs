@@ -130,7 +130,7 @@ type Thresholds = Vec<Vec<f64>>;
 pub struct StumpVote {
     /// For every feature the thresholds, and what the feature adds to the score below the first, between
     /// every two and beyond the last of them.
-    #[serde(with = "shared")]
+    #[serde(with = "crate::shared")]
     features: Arc<Vec<(Vec<f64>, Vec<f64>)>>,
     /// The score of the sample of zeros.
     at_zero: f64,
@@ -246,26 +246,6 @@ impl OnlineLearner for StumpWinnow {
 
     fn snapshot(&self) -> StumpVote {
         self.vote.clone()
-    }
-}
-
-/// Serde for what clones share.
-mod shared {
-    use std::sync::Arc;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<T: Serialize, S: Serializer>(
-        value: &Arc<T>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        T::serialize(value, to)
-    }
-
-    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Arc<T>, D::Error> {
-        T::deserialize(from).map(Arc::new)
     }
 }
 

@@ -12,11 +12,13 @@ use margins_boost::{
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
 use margins_optim::online::{
-    Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineLearner, PassiveAggressive,
-    Perceptron, Scorer,
+    Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner,
+    PassiveAggressive, Perceptron, Scorer,
 };
+use margins_optim::{self as optim, Lambda};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// Theorem 1 and corollary 1 at the default T and k: on all of 100 problems, each of which may fail
 /// with probability 0.001.
@@ -170,25 +172,73 @@ fn every_learner_and_every_player_plays() {
     ends_consistent(Exp3P1::new(50, 0.1).unwrap(), Perceptron::new(2));
 }
 
-#[test]
-fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
+/// A game of the learner, interrupted four times and written to text each time, ends as the one in one go
+/// does, to the last bit. `hold` takes the functions out of the learner, `back` puts them in.
+fn is_resumed_to_the_bit<L, M, R>(
+    learner: &L,
+    hold: impl Fn(Checkpoint<FocusedPlayer, L, L::Snapshot>) -> Checkpoint<FocusedPlayer, M, R>,
+    back: impl Fn(Checkpoint<FocusedPlayer, M, R>) -> Checkpoint<FocusedPlayer, L, L::Snapshot>,
+) where
+    L: OnlineLearner + Clone,
+    M: Serialize + DeserializeOwned,
+    R: Serialize + DeserializeOwned,
+{
     let data = separable(70, 3, 0.02, 4);
     let schedule = Schedule::new(9000, 40).unwrap();
     let slack = Slack::new(SlackKind::AdditiveSum, 70, 2.0, 9000).unwrap();
-    let learner = || StumpWinnow::new(&data.0, 6, 0.1).unwrap();
-    let start =
-        || fol(learner(), &data, schedule, 11).with_loss(&Hinge).with_slack(slack.clone()).unwrap();
+    let start = || {
+        let game = fol(learner.clone(), &data, schedule, 11).with_loss(&Hinge);
+        game.with_slack(slack.clone()).unwrap()
+    };
+    let write =
+        |game: &Fol<'_, L>| serde_json::to_string(&hold(game.checkpoint().clone())).unwrap();
     let mut whole = start();
     whole.run(Stop::Consistent).unwrap();
-    let mut text = serde_json::to_string(start().checkpoint()).unwrap();
+    let mut text = write(&start());
     for rounds in [1, 137, 2000, 9000] {
-        let checkpoint: Checkpoint<FocusedPlayer, StumpWinnow> =
-            serde_json::from_str(&text).unwrap();
+        let checkpoint = back(serde_json::from_str(&text).unwrap());
         let mut game = Game::resume(checkpoint, &data.0, &data.1, &Hinge).unwrap();
         game.run_until(rounds, Stop::Consistent).unwrap();
-        text = serde_json::to_string(game.checkpoint()).unwrap();
+        text = write(&game);
     }
-    assert_eq!(text, serde_json::to_string(whole.checkpoint()).unwrap());
+    assert_eq!(text, write(&whole));
+}
+
+#[test]
+fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
+    let (design, _) = separable(70, 3, 0.02, 4);
+    let lambda = Lambda::new(0.01).unwrap();
+    let gradient = OnlineGradient::new(Logistic, 3, optim::stochastic::Schedule::InverseSqrt(1.0))
+        .and_then(|learner| learner.projected(3.0))
+        .unwrap()
+        .penalized(lambda)
+        .averaged_after(100);
+    let bottou = optim::stochastic::Schedule::Bottou { first: 0.5, lambda };
+    let gaussian: fn(&Sample<'_>, &Sample<'_>) -> f64 = |x, z| (-x.squared_distance(z)).exp();
+    let network = MultilayerPerceptron::new(3, &[8], Logistic, 0.1, 1).unwrap();
+    is_resumed_to_the_bit(&Perceptron::new(3), |c| c, |c| c);
+    is_resumed_to_the_bit(&AveragedPerceptron::new(3), |c| c, |c| c);
+    for how in [Aggressiveness::Full, Aggressiveness::Capped(0.3), Aggressiveness::Damped(2.0)] {
+        is_resumed_to_the_bit(&PassiveAggressive::new(3, how).unwrap(), |c| c, |c| c);
+    }
+    for gradient in [gradient, OnlineGradient::new(Logistic, 3, bottou).unwrap()] {
+        is_resumed_to_the_bit(
+            &gradient,
+            |c| c.map(|learner| learner.map_loss(drop), |classifier| classifier),
+            |c| c.map(|learner| learner.map_loss(|()| Logistic), |classifier| classifier),
+        );
+    }
+    is_resumed_to_the_bit(&StumpWinnow::new(&design, 6, 0.1).unwrap(), |c| c, |c| c);
+    is_resumed_to_the_bit(
+        &KernelPerceptron::new(gaussian, 12, 5).unwrap(),
+        |c| c.map(|learner| learner.map_kernel(drop), |classifier| classifier.map_kernel(drop)),
+        |c| c.map(|learner| learner.map_kernel(|()| gaussian), |c| c.map_kernel(|()| gaussian)),
+    );
+    is_resumed_to_the_bit(
+        &network,
+        |c| c.map(|learner| learner.map_loss(drop), |classifier| classifier),
+        |c| c.map(|learner| learner.map_loss(|()| Logistic), |classifier| classifier),
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ use margins::optim::{self, robust::Learner};
 use margins::optim::{Lambda, Solver, lambda_grid};
 use margins::{Approximation, LeaveOneOut};
 
+use crate::focused::FocusedArguments;
 use crate::massart::MassartLearner;
 use crate::stochastic::GradientArguments;
 
@@ -21,7 +22,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fit a linear or kernel classifier at one lambda
-    Fit(FitArguments),
+    Fit(Box<FitArguments>),
     /// Fit a linear or kernel classifier at every lambda of a path
     Path(PathArguments),
     /// Cross-validate a path and fit at the lambda it selects
@@ -73,8 +74,9 @@ pub(crate) enum DataFormat {
 #[derive(Debug, Args)]
 pub(crate) struct TrainArguments {
     /// Loss as name or name:parameter=value,..., such as lhs, l-r:r=2, margin-pursuit:gamma=1,scale=1,
-    /// log-cosh:gamma=1,scale=1, squared-hinge, smoothed-hinge:width=0.5, logistic, exponential, squared
-    #[arg(long, default_value = "lhs")]
+    /// log-cosh:gamma=1,scale=1, squared-hinge, smoothed-hinge:width=0.5, logistic, exponential, squared. For --solver fol
+    /// any of them is clipped to [0, 1], ramp is the clipped hinge, and the default is zero-one
+    #[arg(long, default_value = "lhs", default_value_if("solver", FOL, "zero-one"))]
     pub(crate) loss: String,
     /// Kernel as name or name:parameter=value,...: gaussian (sigma from the data), gaussian:sigma=0.5,
     /// laplacian:sigma=1, poly:degree=3, matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear; sums
@@ -105,7 +107,8 @@ pub(crate) struct TrainArguments {
     /// for fit and path: catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1,
     /// garg-roth:restarts=10 (for the loss of that name). For fit with --loss massart:eta=0.3,gamma=0.05 (noise rate and
     /// margin; epsilon=0.05,delta=0.05 to change the accuracy): massart-sgd, massart-cuts; massart-auto does
-    /// without eta and gamma. They take no --lambda
+    /// without eta and gamma. They take no --lambda, as fol does (focused online learning, fit only: the largest loss made
+    /// small)
     #[arg(long, value_name = "SOLVER", default_value = "auto", value_parser = parse_solver)]
     pub(crate) solver: SolverChoice,
     /// Most iterations at one lambda [default: 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle]
@@ -155,6 +158,9 @@ pub(crate) enum SolverName {
     Pegasos,
 }
 
+/// The name of focused online learning.
+pub(crate) const FOL: &str = "fol";
+
 /// What fits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SolverChoice {
@@ -164,6 +170,8 @@ pub(crate) enum SolverChoice {
     Robust(Learner),
     /// A learner of halfspaces under Massart noise.
     Massart(MassartLearner),
+    /// Focused online learning.
+    Focused,
 }
 
 impl SolverChoice {
@@ -171,7 +179,9 @@ impl SolverChoice {
     pub(crate) fn name(self) -> SolverName {
         match self {
             SolverChoice::Named(name) => name,
-            SolverChoice::Robust(_) | SolverChoice::Massart(_) => SolverName::Auto,
+            SolverChoice::Robust(_) | SolverChoice::Massart(_) | SolverChoice::Focused => {
+                SolverName::Auto
+            }
         }
     }
 }
@@ -222,6 +232,7 @@ pub(crate) struct FitArguments {
             ("solver", "massart-sgd", "1"),
             ("solver", "massart-cuts", "1"),
             ("solver", "massart-auto", "1"),
+            ("solver", FOL, "1"),
         ]
     )]
     pub(crate) lambda: Lambda,
@@ -233,6 +244,8 @@ pub(crate) struct FitArguments {
     pub(crate) history: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) gradient: GradientArguments,
+    #[command(flatten)]
+    pub(crate) focused: FocusedArguments,
 }
 
 #[derive(Debug, Args)]
@@ -394,10 +407,14 @@ fn parse_solver(text: &str) -> Result<SolverChoice, String> {
     if let Some(learner) = MassartLearner::ALL.into_iter().find(|learner| learner.name() == text) {
         return Ok(SolverChoice::Massart(learner));
     }
+    if text == FOL {
+        return Ok(SolverChoice::Focused);
+    }
     let solvers = SolverName::value_variants().iter().filter_map(SolverName::to_possible_value);
     let solvers: Vec<String> = solvers.map(|value| value.get_name().to_owned()).collect();
     let massart = MassartLearner::ALL.map(MassartLearner::name).join(", ");
-    Err(format!("known are {}, {}, {massart}", solvers.join(", "), Learner::NAMES.join(", ")))
+    let robust = Learner::NAMES.join(", ");
+    Err(format!("known are {}, {robust}, {massart}, {FOL}", solvers.join(", ")))
 }
 
 fn parse_lambda(text: &str) -> Result<Lambda, String> {

@@ -6,7 +6,7 @@ use margins::data::Dataset;
 use margins::optim::{ErrorCurve, Fit, Status};
 use serde::Serialize;
 
-use crate::args::{ClassWeight, SolverChoice, TrainArguments};
+use crate::args::{ClassWeight, FOL, SolverChoice, TrainArguments};
 
 /// Version of all documents.
 pub(crate) const VERSION: u32 = 1;
@@ -63,6 +63,7 @@ impl TrainDocument {
                 SolverChoice::Named(name) => clap_name(name),
                 SolverChoice::Robust(learner) => learner.to_string(),
                 SolverChoice::Massart(learner) => learner.to_string(),
+                SolverChoice::Focused => FOL.to_owned(),
             },
             tolerance: arguments.tol,
             intercept: !arguments.no_intercept,

@@ -10,12 +10,14 @@
 
 mod args;
 mod document;
+mod focused;
 mod inspect;
 mod massart;
 mod model;
 mod predict;
 mod psi;
 mod source;
+mod specification;
 mod stochastic;
 mod table;
 mod train;

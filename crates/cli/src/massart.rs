@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::args::{ClassWeight, FitArguments, OutputFormat};
 use crate::document::VERSION;
 use crate::model::save;
+use crate::specification::Specification;
 use crate::table::{facts, percent};
 use crate::train::write_json;
 use crate::{Failure, emit, keep_input};
@@ -50,41 +51,27 @@ impl fmt::Display for MassartLearner {
 }
 
 /// What `--loss massart:eta=0.3,gamma=0.05,epsilon=0.05,delta=0.05` says.
-struct Specification {
+struct NoiseModel {
     eta: Option<f64>,
     gamma: Option<f64>,
     target: Target,
 }
 
-impl Specification {
+impl NoiseModel {
     fn parse(text: &str) -> Result<Self, Failure> {
-        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-        if name.trim() != "massart" {
+        let mut given = Specification::new("--loss", text)?;
+        if given.name() != "massart" {
             return Err(Failure::usage(format!(
                 "the massart solvers are for --loss massart:eta=ETA,gamma=GAMMA, not for '{text}'"
             )));
         }
-        let (mut eta, mut gamma, mut epsilon, mut delta) = (None, None, None, None);
-        for cell in parameters.split(',').filter(|cell| !cell.trim().is_empty()) {
-            let wrong = |reason: &str| Failure::usage(format!("--loss '{text}': {reason}"));
-            let (key, value) =
-                cell.split_once('=').ok_or_else(|| wrong("expected parameter=value"))?;
-            let slot = match key.trim() {
-                "eta" => &mut eta,
-                "gamma" => &mut gamma,
-                "epsilon" => &mut epsilon,
-                "delta" => &mut delta,
-                _ => return Err(wrong("the parameters are eta, gamma, epsilon and delta")),
-            };
-            let value = value.trim().parse().map_err(|_| wrong("a value is not a number"))?;
-            if slot.replace(value).is_some() {
-                return Err(wrong("a parameter is given twice"));
-            }
-        }
+        let (eta, gamma) = (given.take("eta")?, given.take("gamma")?);
+        let (epsilon, delta) = (given.take("epsilon")?, given.take("delta")?);
+        given.finish("eta, gamma, epsilon and delta")?;
         let default = Target::default();
         let target =
             Target::new(epsilon.unwrap_or(default.epsilon()), delta.unwrap_or(default.delta()));
-        Ok(Specification { eta, gamma, target: target.map_err(Failure::usage)? })
+        Ok(NoiseModel { eta, gamma, target: target.map_err(Failure::usage)? })
     }
 
     fn problem(&self) -> Result<Problem, Failure> {
@@ -135,19 +122,19 @@ struct Found {
 
 fn found(
     learner: MassartLearner,
-    specification: &Specification,
+    model: &NoiseModel,
     sample: &SphereSample<'_>,
     seed: u64,
 ) -> Result<Found, Failure> {
     let (classifier, problem, steps, error_bound) = match learner {
         MassartLearner::Sgd => {
-            let problem = specification.problem()?;
+            let problem = model.problem()?;
             let schedule = Schedule::practical(&problem);
             let learned = learn(&problem, &schedule, sample, seed).map_err(Failure::job)?;
             (learned.classifier, problem, learned.steps, Some(learned.error_bound))
         }
         MassartLearner::Cuts => {
-            let problem = specification.problem()?;
+            let problem = model.problem()?;
             let learned = learn_by_cuts(&problem, &CutOptions::default(), sample);
             if learned.end != massart::cutting_planes::End::Accepted {
                 eprintln!(
@@ -158,7 +145,7 @@ fn found(
             (learned.classifier, problem, learned.calls, None)
         }
         MassartLearner::Auto => {
-            let target = specification.target;
+            let target = model.target;
             let adaptive = learn_adaptively(target, sample, seed).map_err(Failure::job)?;
             let learned = adaptive.learned;
             let problem = Problem { noise: adaptive.noise, margin: adaptive.margin, target };
@@ -180,14 +167,14 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
     if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{option} is not for {learner}")));
     }
-    let specification = Specification::parse(&train.loss)?;
+    let model = NoiseModel::parse(&train.loss)?;
     if learner != MassartLearner::Auto {
-        specification.problem()?;
+        model.problem()?;
     }
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
     let sample = SphereSample::of(&data).map_err(Failure::job)?;
-    let found = train.on_threads(|| found(learner, &specification, &sample, train.seed))?;
+    let found = train.on_threads(|| found(learner, &model, &sample, train.seed))?;
     let labels = data.labels();
     let classes = (labels.negative_class(), labels.positive_class());
     if let Some(path) = &arguments.out {
@@ -208,8 +195,8 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
         solver: learner.name(),
         eta: found.eta,
         gamma: found.gamma,
-        epsilon: specification.target.epsilon(),
-        delta: specification.target.delta(),
+        epsilon: model.target.epsilon(),
+        delta: model.target.delta(),
         seed: train.seed,
         steps: found.steps,
         training_error: sample.error(&found.classifier.coef),

@@ -11,12 +11,13 @@ use margins::optim::{self, ClassWeights, ErrorCurve, Fit, Lambda, Options, Repor
 use margins::{Approximation, Model, Prepared, Registry, kernels};
 
 use crate::args::{
-    ClassWeight, CvArguments, FitArguments, OutputFormat, PathArguments, Selection, SolverChoice,
-    TrainArguments,
+    ClassWeight, CvArguments, FOL, FitArguments, OutputFormat, PathArguments, Selection,
+    SolverChoice, TrainArguments,
 };
 use crate::document::{
     CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
 };
+use crate::focused;
 use crate::massart;
 use crate::model::save;
 use crate::stochastic::{self, margin_pursuit};
@@ -55,8 +56,10 @@ impl TrainArguments {
 
     /// Refuses solvers of single fits for what needs many.
     fn check_path(&self) -> Result<(), Failure> {
-        if let SolverChoice::Massart(learner) = self.solver {
-            return Err(single_fits_only(learner));
+        match self.solver {
+            SolverChoice::Massart(learner) => return Err(single_fits_only(learner)),
+            SolverChoice::Focused => return Err(single_fits_only(FOL)),
+            SolverChoice::Named(_) | SolverChoice::Robust(_) => (),
         }
         match self.solver.name().of_paths() {
             Some(_) => Ok(()),
@@ -101,7 +104,8 @@ impl TrainArguments {
         match &self.solver {
             SolverChoice::Named(_) => prepared.path(training, lambdas),
             SolverChoice::Robust(learner) => prepared.robust_path(training, learner, lambdas),
-            SolverChoice::Massart(learner) => return Err(single_fits_only(*learner)),
+            SolverChoice::Massart(learner) => return Err(single_fits_only(learner)),
+            SolverChoice::Focused => return Err(single_fits_only(FOL)),
         }
         .map_err(refusal)
     }
@@ -135,7 +139,7 @@ impl TrainArguments {
     }
 }
 
-fn single_fits_only(learner: massart::MassartLearner) -> Failure {
+fn single_fits_only(learner: impl std::fmt::Display) -> Failure {
     Failure::usage(format!("{learner} is for fit, not for path or cv"))
 }
 
@@ -151,6 +155,10 @@ fn progress(fits: usize) -> ProgressBar {
 pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let train = &arguments.train;
     arguments.gradient.check(train.solver.name())?;
+    match train.solver {
+        SolverChoice::Focused => return focused::fit(registry, arguments),
+        _ => arguments.focused.refuse()?,
+    }
     if let SolverChoice::Massart(learner) = train.solver {
         return massart::fit(arguments, learner);
     }

@@ -8,7 +8,7 @@ use margins_data::{Dataset, Design, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{
     Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky,
-    SigmaRange, margin_distribution,
+    margin_distribution,
 };
 use margins_losses::MarginLoss;
 use margins_optim::robust::Learner;
@@ -206,7 +206,7 @@ impl<'d> Prepared<'d> {
 
     /// For the function space of a kernel, given by its specification, or by [`PRECOMPUTED`] for data that
     /// are a kernel matrix. The sigma of a Gaussian kernel that is left out is taken from the data by the
-    /// quantile rule of [`SigmaRange`]. With `standardize` features are scaled to unit standard deviation
+    /// quantile rule of [`SigmaRange`](margins_kernels::SigmaRange). With `standardize` features are scaled to unit standard deviation
     /// once, over all rows. The seed draws landmarks, frequencies and pairs for sigma.
     ///
     /// # Errors
@@ -230,11 +230,7 @@ impl<'d> Prepared<'d> {
             return Ok(Prepared { data, form: Form::Gram { gram, basis: None } });
         }
         let (design, scales) = scaled(data, standardize)?;
-        let kernel =
-            kernels.parse_with(specification, |kernel, parameter| match (kernel, parameter) {
-                ("gaussian", "sigma") => Ok(Some(SigmaRange::of(&design, seed)?.middle())),
-                _ => Ok(None),
-            })?;
+        let kernel = kernels.parse_for(specification, &design, seed)?;
         let basis = KernelBasis { kernel, design, scales };
         Ok(Prepared { data, form: Form::of(basis, approximation, data, seed)? })
     }

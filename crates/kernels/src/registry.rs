@@ -2,10 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use margins_data::Design;
+
 use crate::kernel::{
     Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
 };
-use crate::{Error, Kernel};
+use crate::{Error, Kernel, SigmaRange};
 
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync;
 
@@ -117,6 +119,23 @@ impl KernelRegistry {
             fold(factors, |a, b| Box::new(Product(a, b)))
         };
         fold(split(specification, '+').map(term), |a, b| Box::new(Sum(a, b)))
+    }
+
+    /// [`parse`](Self::parse), with the sigma of a Gaussian kernel, where it is left out, from the data: the
+    /// middle of the [`SigmaRange`]. The seed draws the pairs for it.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse); samples that are all the same.
+    pub fn parse_for(
+        &self,
+        specification: &str,
+        design: &Design,
+        seed: u64,
+    ) -> Result<Box<dyn Kernel>, Error> {
+        self.parse_with(specification, |kernel, parameter| match (kernel, parameter) {
+            ("gaussian", "sigma") => Ok(Some(SigmaRange::of(design, seed)?.middle())),
+            _ => Ok(None),
+        })
     }
 
     fn parse_one(

@@ -1,12 +1,15 @@
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 
 /// Regularisation `lambda > 0` of `F = mean loss + lambda ||w||^2`.
 ///
 /// Other conventions, for n samples: LIBSVM and LIBLINEAR `C = 1/(2 n lambda)`, scikit-learn the
 /// same `C`, Pegasos `2 lambda`.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub struct Lambda(f64);
 
 impl Lambda {
@@ -37,6 +40,20 @@ impl Lambda {
         lambdas.sort_by(|a, b| b.0.total_cmp(&a.0));
         lambdas.dedup();
         Ok(lambdas)
+    }
+}
+
+impl TryFrom<f64> for Lambda {
+    type Error = Error;
+
+    fn try_from(lambda: f64) -> Result<Self, Error> {
+        Lambda::new(lambda)
+    }
+}
+
+impl From<Lambda> for f64 {
+    fn from(lambda: Lambda) -> f64 {
+        lambda.0
     }
 }
 

@@ -111,3 +111,16 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
     };
     settings.write(&page, &Figure { name: "fol-deep", panels: vec![panel] })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::dataset;
+    use super::*;
+
+    #[test]
+    fn every_row_is_of_one_class() {
+        let data = dataset(&[vec![1.0], vec![2.0], vec![3.0]], vec![1.0, -1.0, 1.0]);
+        let data = data.expect("samples");
+        assert_eq!((class(&data, 1.0), class(&data, -1.0)), (vec![0, 2], vec![1]));
+    }
+}

@@ -153,3 +153,39 @@ fn figure(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> Figure {
     };
     Figure { name: "fol-gap", panels: vec![panel(EPSILONS[0]), panel(EPSILONS[3])] }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_samples_are_all_that_there_are() {
+        let (alpha, epsilon) = (0.01, 0.1);
+        let data = draw(alpha, epsilon, 3).expect("samples");
+        assert_eq!(data.rows(), 120);
+        let values = |row: usize| {
+            let mut values = Vec::new();
+            data.design().sample(row).for_each(|_, value| values.push(value));
+            (values, data.labels().signs()[row])
+        };
+        let kinds: Vec<_> = (0..4).map(values).collect();
+        assert!((4..120).all(|row| kinds.contains(&values(row))));
+        let rare = (0..120).filter(|&row| kinds[..2].contains(&values(row))).count();
+        // Two, and 116 draws of probability 0.1, within four standard deviations.
+        assert!((rare as f64 - 13.6).abs() <= 13.0, "{rare}");
+    }
+
+    #[test]
+    fn a_power_law_has_its_exponent_for_a_slope() {
+        let points: Points = [1.0, 3.0, 20.0].map(|x: f64| (x, 5.0 * x.powf(-1.5))).into();
+        assert!((slope(&points) + 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn focused_rounds_are_fewer_than_uniform_ones_at_the_far_corner() {
+        let data = draw(1e-3, 0.01, 1).expect("samples");
+        let focused = rounds(focused(&data).expect("samples"), &data, 1).expect("rounds");
+        let uniform = rounds(uniform(&data).expect("samples"), &data, 1).expect("rounds");
+        assert!(3.0 * focused < uniform, "{focused} {uniform}");
+    }
+}

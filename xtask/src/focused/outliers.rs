@@ -122,3 +122,19 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     ];
     settings.write(&page, &Figure { name: "fol-outliers", panels })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outliers_are_the_first_samples_with_the_other_label() {
+        let (clean, turned) = (with_outliers(0, 7), with_outliers(5, 7));
+        let (clean, turned) = (clean.expect("samples"), turned.expect("samples"));
+        let pairs = clean.labels().signs().iter().zip(turned.labels().signs());
+        let differ: Vec<usize> =
+            pairs.enumerate().filter(|(_, (a, b))| a != b).map(|(row, _)| row).collect();
+        assert_eq!(differ, [0, 1, 2, 3, 4]);
+        assert_eq!(clean.rows(), TYPICAL + RARE);
+    }
+}

@@ -121,3 +121,24 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     };
     settings.write(&page, &Figure { name: "fol-rare", panels: vec![panel] })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use margins::optim::online::Scorer;
+
+    #[test]
+    fn typical_and_rare_samples_need_different_features() {
+        let data = draw(300, 200, &mut generator(1, 1)).expect("samples");
+        let feature = |at: usize| {
+            let mut classifier = LinearClassifier::zero(FEATURES);
+            classifier.coef[at] = 1.0;
+            classifier
+        };
+        let right = |row: usize, at: usize| {
+            data.labels().signs()[row] * feature(at).score(&data.design().sample(row)) > 0.0
+        };
+        assert!((0..300).all(|row| right(row, 0)));
+        assert!((300..500).all(|row| !right(row, 0) && right(row, 1)));
+    }
+}

@@ -14,7 +14,7 @@ use super::{
     DataSettings, Numbers, dataset, error, focused, generator, median, normal, read, uniform,
 };
 use crate::Failure;
-use crate::figure::{Axis, Figure, Panel, line};
+use crate::figure::{Axis, Figure, Panel, Series, Style};
 
 const DATA: [&str; 4] = ["mushrooms", "banknote-cubic", "simulated", "chess-gaussian"];
 const METHODS: [&str; 6] = [
@@ -248,14 +248,62 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
     let series = METHODS.iter().enumerate().take(5).map(|(k, name)| {
         let points =
             results.iter().enumerate().map(|(at, trials)| (at as f64, of(trials, 2 * k).log10()));
-        line(*name, points.filter(|(_, passes)| passes.is_finite()).collect())
+        let points = points.filter(|(_, passes)| passes.is_finite()).collect();
+        Series { name: (*name).to_owned(), points, style: Style::Categories(&DATA) }
     });
     let panel = Panel {
         key: "passes",
-        title: DATA.join(", "),
-        x: Axis { label: "data set", range: (-0.3, 3.3) },
-        y: Axis { label: "log10 passes", range: (-1.0, 3.0) },
+        title: "Passes until all samples are right".to_owned(),
+        x: Axis { label: "data set", range: (-0.5, 3.5) },
+        y: Axis { label: "log10 passes", range: (-0.5, 4.5) },
         series: series.collect(),
     };
     settings.write(&page, &Figure { name: "fol-separable", panels: vec![panel] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expansion_has_all_monomials_up_to_degree_three() {
+        let rows = [vec![1.0, 4.0], vec![2.0, 1.0], vec![3.0, 1.0]];
+        let data = dataset(&rows, vec![1.0, -1.0, 1.0]).expect("samples");
+        let expanded = cubic(&data).expect("finite values");
+        // x, y; xx, xy, yy; xxx, xxy, xyy, yyy.
+        assert_eq!(expanded.columns(), 9);
+        let mut row = Vec::new();
+        expanded.design().sample(0).for_each(|_, value| row.push(value));
+        let (x, y) = (row[0], row[1]);
+        let expected = [x, x * x, x * x * x, x * x * y, x * y, x * y * y, y, y * y, y * y * y];
+        row.sort_by(f64::total_cmp);
+        let mut expected = expected.to_vec();
+        expected.sort_by(f64::total_cmp);
+        assert!(row.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn effort_counts_passes_until_it_is_right_or_given_up() {
+        let data = simulated().expect("samples");
+        let steps = std::cell::Cell::new(0u64);
+        let step = || {
+            steps.set(steps.get() + 1);
+            Ok(())
+        };
+        // 2000 samples, looked at after every 500 steps.
+        let [passes, seconds] = effort(&data, 1.0, 3, step, || steps.get() > 1200).expect("effort");
+        assert_eq!(passes, 0.75);
+        assert!(seconds >= 0.0);
+        let given_up = effort(&data, 1.0, 3, || Ok(()), || false).expect("effort");
+        assert_eq!(given_up, GIVEN_UP);
+    }
+
+    #[test]
+    fn the_perceptron_gets_simulated_data_right() {
+        let data = simulated().expect("samples");
+        let learner = Perceptron::new(data.columns());
+        let [passes, _] =
+            game(focused(&data).expect("samples"), learner, &data, 1).expect("a game");
+        assert!(passes < MOST_PASSES as f64);
+    }
 }

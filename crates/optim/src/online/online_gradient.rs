@@ -1,5 +1,6 @@
 use margins_data::Sample;
 use margins_losses::MarginLoss;
+use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::iterate::Iterate;
@@ -34,7 +35,8 @@ use crate::{Error, Lambda};
 /// assert!(message.starts_with("the score of a sample is NaN"));
 /// # Ok::<(), margins_optim::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OnlineGradient<L> {
     loss: L,
     schedule: Schedule,
@@ -46,6 +48,7 @@ pub struct OnlineGradient<L> {
     steps: u64,
     iterate: Iterate,
     /// Memory for what the samples of a batch move coefficients and intercept by.
+    #[serde(skip)]
     pulls: Vec<(f64, f64)>,
 }
 
@@ -55,6 +58,24 @@ pub(crate) struct Example<'a> {
     pub(crate) x: Sample<'a>,
     pub(crate) y: f64,
     pub(crate) weight: f64,
+}
+
+impl<L> OnlineGradient<L> {
+    /// The same learner with its loss in another form, such as `()` for a file, which cannot hold a
+    /// function.
+    pub fn map_loss<M>(self, form: impl FnOnce(L) -> M) -> OnlineGradient<M> {
+        OnlineGradient {
+            loss: form(self.loss),
+            schedule: self.schedule,
+            shrinkage: self.shrinkage,
+            radius: self.radius,
+            has_intercept: self.has_intercept,
+            average_after: self.average_after,
+            steps: self.steps,
+            iterate: self.iterate,
+            pulls: self.pulls,
+        }
+    }
 }
 
 impl<L: MarginLoss> OnlineGradient<L> {
@@ -150,27 +171,7 @@ impl<L: MarginLoss> OnlineGradient<L> {
     ) -> Result<OnlineGradient<M>, Error> {
         let schedule = self.schedule.times(step_factor);
         schedule.check()?;
-        let OnlineGradient {
-            shrinkage,
-            radius,
-            has_intercept,
-            average_after,
-            steps,
-            iterate,
-            pulls,
-            ..
-        } = self;
-        Ok(OnlineGradient {
-            loss,
-            schedule,
-            shrinkage,
-            radius,
-            has_intercept,
-            average_after,
-            steps,
-            iterate,
-            pulls,
-        })
+        Ok(OnlineGradient { schedule, ..self.map_loss(|_| loss) })
     }
 
     /// `-eta c L'(u) y`, what a sample with the product `<w, x>` moves coefficients, times x, and

@@ -1,11 +1,13 @@
 use margins_data::Sample;
+use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
 
 /// How far a passive-aggressive step may go, for the hinge loss `l` of the sample before it and
 /// `q = ||x||^2`, plus 1 if there is an intercept.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Aggressiveness {
     /// PA: to margin 1, `tau = l / q`.
     Full,
@@ -22,7 +24,8 @@ pub enum Aggressiveness {
 ///
 /// Source: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive algorithms*
 /// (2006), section 3.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PassiveAggressive {
     classifier: LinearClassifier,
     aggressiveness: Aggressiveness,

@@ -1,9 +1,11 @@
 use margins_losses::MarginLoss;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Lambda};
 
 /// The step length `eta_t` of step t = 1, 2, ...
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Schedule {
     /// `eta`.
