@@ -119,6 +119,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::Converged => "converged",
         Status::IterationLimit => "iteration-limit",
+        Status::TimeLimit => "time-limit",
         Status::Stalled => "stalled",
         Status::Truncated => "truncated",
         Status::NumericalTrouble => "numerical-trouble",
