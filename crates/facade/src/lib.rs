@@ -27,10 +27,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod builder;
+mod classifier;
+mod contest;
+mod error;
+mod estimator;
+mod features;
 pub mod model;
 mod registry;
 mod rescaling;
+mod selection;
 mod space;
+mod threads;
+mod training_report;
 
 pub use margins_boost as boost;
 pub use margins_calibration as calibration;
@@ -38,7 +47,15 @@ pub use margins_data as data;
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 pub use margins_optim as optim;
-pub use model::Model;
+pub use builder::ClassifierBuilder;
+pub use classifier::Classifier;
+pub use error::Error;
+pub use estimator::{Estimator, Probabilities, Progress};
+pub use features::Features;
+pub use model::{Model, Scheme};
 pub use registry::Registry;
 pub use rescaling::data_driven_scale;
-pub use space::{Approximation, Error, LeaveOneOut, PRECOMPUTED, Prepared};
+pub use selection::{CrossValidation, DEFAULT_FOLDS, Selection, folds_of};
+pub use space::{Approximation, LeaveOneOut, PRECOMPUTED, Prepared, Subset};
+pub use threads::on_threads;
+pub use training_report::{MemberReport, TrainingReport};
