@@ -13,6 +13,7 @@ mod document;
 mod inspect;
 mod massart;
 mod model;
+mod multiclass;
 mod predict;
 mod psi;
 mod source;

@@ -266,11 +266,7 @@ impl ClassCollector {
         }
     }
 
-    fn two(
-        names: Vec<String>,
-        indices: &[usize],
-        positive: Option<&str>,
-    ) -> Result<Labels, Error> {
+    fn two(names: Vec<String>, indices: &[usize], positive: Option<&str>) -> Result<Labels, Error> {
         Self::check_count(&names, indices.len())?;
         let positive_class = match positive {
             None => sorted_order(&names)[1],

@@ -578,9 +578,7 @@ impl Design {
     /// If an index is not below n.
     pub fn select(&self, indices: &[usize]) -> Design {
         let storage = match &self.storage {
-            Storage::Dense(samples) => {
-                Storage::Dense(Arc::new(samples.select_columns(indices)))
-            }
+            Storage::Dense(samples) => Storage::Dense(Arc::new(samples.select_columns(indices))),
             Storage::Sparse(matrix) => {
                 let mut offsets = Vec::with_capacity(indices.len() + 1);
                 let (mut columns, mut values) = (Vec::new(), Vec::new());

@@ -230,7 +230,8 @@ impl ClassifierBuilder {
         let ClassifierBuilder { mut estimator, loss, loss_name, approximation, .. } = self;
         estimator.loss = match (loss, loss_name) {
             (Some(loss), Some(name)) => {
-                let (one, other) = (format!("loss {}", loss.specification()), format!("loss_named {name}"));
+                let (one, other) =
+                    (format!("loss {}", loss.specification()), format!("loss_named {name}"));
                 return Err(contradiction(one, other, "there is one loss"));
             }
             (Some(loss), None) => loss,

@@ -8,9 +8,7 @@ use margins_optim::{ErrorCurve, Fit};
 use nalgebra::DMatrix;
 
 use crate::model::{Member, Model, Scheme, TrainingSummary};
-use crate::{
-    ClassifierBuilder, Error, Estimator, Features, Prepared, Registry, TrainingReport,
-};
+use crate::{ClassifierBuilder, Error, Estimator, Features, Prepared, Registry, TrainingReport};
 
 /// A fitted classifier of two classes or more: what it decides, how sure it is, and how good the fit was.
 ///
@@ -108,7 +106,10 @@ impl Classifier {
     ///
     /// # Errors
     /// Other features than those of the training data; what [`Features::design`] refuses; values that overflow.
-    pub fn decision_function<X: Features + ?Sized>(&self, samples: &X) -> Result<DMatrix<f64>, Error> {
+    pub fn decision_function<X: Features + ?Sized>(
+        &self,
+        samples: &X,
+    ) -> Result<DMatrix<f64>, Error> {
         let design = samples.design()?;
         self.model.accept(design.columns(), samples.feature_names())?;
         Ok(self.model.decision_functions(&design, &self.registry)?)
@@ -178,13 +179,18 @@ impl Classifier {
     /// # Errors
     /// As [`decision_function`](Self::decision_function); a class that the classifier does not know.
     pub fn score<Y: Target>(&self, data: &Dataset<Y>) -> Result<f64, Error> {
-        let of_class = |class: &String| self.classes().iter().position(|own| same_class(own, class));
+        let of_class =
+            |class: &String| self.classes().iter().position(|own| same_class(own, class));
         let own: Vec<Option<usize>> = data.labels().names().iter().map(of_class).collect();
         let (mut right, mut total) = (0.0, 0.0);
         for (row, predicted) in self.predict_index(data)?.into_iter().enumerate() {
             let Some(class) = own[data.labels().index(row)] else {
                 let (class, classes) = (data.labels().class_of(row), self.classes().to_vec());
-                return Err(Error::UnknownClass { class: class.to_owned(), row: Some(row), classes });
+                return Err(Error::UnknownClass {
+                    class: class.to_owned(),
+                    row: Some(row),
+                    classes,
+                });
             };
             let weight = data.weights().map_or(1.0, |weights| weights[row]);
             total += weight;

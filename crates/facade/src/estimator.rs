@@ -125,9 +125,7 @@ impl Estimator {
         let data = contests.classes();
         let deadline = self.time_limit.and_then(|limit| Instant::now().checked_add(limit));
         let folds = match &self.regularization {
-            Regularization::CrossValidated(how) => {
-                folds_of(data, how.folds, self.options.seed)?.0
-            }
+            Regularization::CrossValidated(how) => folds_of(data, how.folds, self.options.seed)?.0,
             _ => Vec::new(),
         };
         let total = self.fits_at_most(&contests, &folds);

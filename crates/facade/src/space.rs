@@ -378,9 +378,8 @@ impl<'d> Prepared<'d> {
             fits.iter().map(|fit| fit.decision_function(&chosen)).collect()
         };
         // Fits x functions, of the functions that are used.
-        let coefs = |used: &[usize]| {
-            DMatrix::from_fn(fits.len(), used.len(), |k, i| fits[k].coef[used[i]])
-        };
+        let coefs =
+            |used: &[usize]| DMatrix::from_fn(fits.len(), used.len(), |k, i| fits[k].coef[used[i]]);
         let products = match &*self.form {
             Form::Linear => return Ok(linear(self.data.design())),
             Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
@@ -569,11 +568,7 @@ impl Subset<'_> {
 }
 
 impl Form {
-    fn of(
-        basis: KernelBasis,
-        approximation: Approximation,
-        seed: u64,
-    ) -> Result<Self, Error> {
+    fn of(basis: KernelBasis, approximation: Approximation, seed: u64) -> Result<Self, Error> {
         let KernelBasis { kernel, design, .. } = &basis;
         Ok(match approximation {
             Approximation::None => {

@@ -106,7 +106,8 @@ impl fmt::Display for TrainingReport {
 
 impl fmt::Display for MemberReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |x: Option<f64>| x.map_or_else(|| "unknown".to_owned(), |x| format!("{x:.6e}"));
+        let number =
+            |x: Option<f64>| x.map_or_else(|| "unknown".to_owned(), |x| format!("{x:.6e}"));
         writeln!(f, "  objective     {}", number(self.summary.objective))?;
         let gap = self.summary.relative_gap;
         let gap = gap.map_or_else(|| "unknown".to_owned(), |gap| format!("{gap:.1e}"));

@@ -157,7 +157,8 @@ fn errors_of_several_classes_are_held_out_errors() {
     let lambdas = lambda_grid(0.1, 0.001, 3).unwrap();
     for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
         let builder = Classifier::builder().loss(Logistic).scheme(scheme).seed(3);
-        let how = CrossValidation { lambdas: lambdas.clone(), folds: Some(4), ..Default::default() };
+        let how =
+            CrossValidation { lambdas: lambdas.clone(), folds: Some(4), ..Default::default() };
         let classifier = build(builder.clone().cross_validation(how)).fit(&data).unwrap();
         let curve = classifier.report().curve.clone().unwrap();
         let (folds, _) = folds_of(&data, Some(4), 3).unwrap();
@@ -189,7 +190,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     ] {
         let fit = |threads| {
             let builder = Classifier::builder().cross_validation(how.clone()).scheme(scheme);
-            let builder = builder.threads(threads).probabilities(Probabilities::Platt { folds: None });
+            let builder =
+                builder.threads(threads).probabilities(Probabilities::Platt { folds: None });
             let builder = kernel.map_or(builder.clone(), |kernel| builder.kernel(kernel));
             let classifier = build(builder).fit(&data).unwrap();
             (all_coefs(&classifier), classifier.predict_proba(&data).unwrap())
@@ -214,7 +216,8 @@ fn probabilities_follow_their_rules() {
         for platt in [false, true] {
             let mut builder = logistic().scheme(scheme);
             if platt {
-                builder = builder.loss(Hinge).probabilities(Probabilities::Platt { folds: Some(5) });
+                builder =
+                    builder.loss(Hinge).probabilities(Probabilities::Platt { folds: Some(5) });
             }
             let classifier = build(builder).fit(&data).unwrap();
             let p = classifier.predict_proba(&data).unwrap();
@@ -268,12 +271,16 @@ fn saved_classifiers_decide_alike() {
             let path = directory.path().join(name);
             classifier.save(&path).unwrap();
             let read = Classifier::load(&path, &Registry::standard()).unwrap();
-            assert_eq!(read.predict_proba(&data).unwrap(), classifier.predict_proba(&data).unwrap());
+            assert_eq!(
+                read.predict_proba(&data).unwrap(),
+                classifier.predict_proba(&data).unwrap()
+            );
             assert_eq!(read.predict(&data).unwrap(), classifier.predict(&data).unwrap());
             assert!(read.report().is_certified());
         }
     }
-    let platt = Classifier::builder().lambda(0.1).probabilities(Probabilities::Platt { folds: None });
+    let platt =
+        Classifier::builder().lambda(0.1).probabilities(Probabilities::Platt { folds: None });
     let platt = build(platt).fit(&data).unwrap();
     assert!(matches!(platt.save(directory.path().join("x")), Err(Error::PlattNotSaved)));
 }

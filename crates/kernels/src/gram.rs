@@ -43,7 +43,6 @@ impl PartialEq for Gram {
     }
 }
 
-
 impl Gram {
     /// Computed in blocks on the current rayon pool, each pair once; sparse designs stay sparse.
     ///

@@ -2,9 +2,9 @@ use std::time::Instant;
 
 use margins_losses::MarginLoss;
 
+use crate::Error;
 use crate::report::Status;
 use crate::risk::EmpiricalRisk;
-use crate::Error;
 
 /// How to minimise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

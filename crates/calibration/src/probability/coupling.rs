@@ -58,7 +58,8 @@ fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for k in 0..n {
         let size = |row: &Vec<f64>| row[k].abs();
-        let pivot = (k + 1..n).fold(k, |best, i| if size(&rows[i]) > size(&rows[best]) { i } else { best });
+        let pivot =
+            (k + 1..n).fold(k, |best, i| if size(&rows[i]) > size(&rows[best]) { i } else { best });
         rows.swap(k, pivot);
         let (above, below) = rows.split_at_mut(k + 1);
         let row = &above[k];

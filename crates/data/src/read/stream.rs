@@ -106,7 +106,8 @@ impl<'a> Stream<'a> {
                 (Rows::Svmlight(svmlight::Rows::open(lines, options)?), columns)
             }
         };
-        let labels = classes.map_or_else(|| Ok(ClassCollector::of_two()), ClassCollector::of_known)?;
+        let labels =
+            classes.map_or_else(|| Ok(ClassCollector::of_two()), ClassCollector::of_known)?;
         // The classes are told with their signs.
         let positive = match classes {
             Some([_, positive]) => Some(positive.to_owned()),
