@@ -138,9 +138,9 @@ impl Classifier {
     ///
     /// Every member gives its positive class a probability, by the loss or by Platt scaling. Two classes: that and the
     /// rest. One-versus-rest: those of all classes divided by their sum (all alike where the sum is 0).
-    /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004). The most probable of several
-    /// classes need not be the one that [`predict`](Self::predict) takes by score or by vote; of two it is, unless the
-    /// loss or the scaling gives both the same.
+    /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004). The most probable class need not be the one that
+    /// [`predict`](Self::predict) takes by score or by vote; of two classes it is by the probabilities of the loss, but where
+    /// those are even.
     ///
     /// # Errors
     /// As [`decision_function`](Self::decision_function); a loss without probabilities.

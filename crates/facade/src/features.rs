@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
 /// Samples in any form that a [`Classifier`](crate::Classifier) takes: a [`Design`] or a [`Dataset`] as they are, a dense
-/// matrix or compressed sparse rows with one row a sample, slices, arrays and vectors of rows; with the feature
+/// matrix or compressed sparse rows with one row a sample, slices, arrays and vectors of rows (those of an iterator are collected first); with the feature
 /// `ndarray` its matrices.
 pub trait Features {
     /// The samples as a design.

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use margins_data::{Dataset, Design, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
@@ -130,7 +129,7 @@ pub enum LeaveOneOut {
 #[derive(Debug)]
 pub struct Prepared<'d> {
     data: &'d Dataset,
-    form: Arc<Form>,
+    form: Form,
 }
 
 #[derive(Debug)]
@@ -171,7 +170,7 @@ impl<'d> Prepared<'d> {
     /// For linear classifiers; with `standardize` features are scaled to unit standard deviation, anew in
     /// every fold.
     pub fn linear(data: &'d Dataset) -> Self {
-        Prepared { data, form: Arc::new(Form::Linear) }
+        Prepared { data, form: Form::Linear }
     }
 
     /// For the function space of a kernel, given by its specification, or by [`PRECOMPUTED`] for data that
@@ -197,7 +196,7 @@ impl<'d> Prepared<'d> {
                 return Err(Error::StandardizePrecomputed);
             }
             let gram = Gram::precomputed(data.design().to_dense())?;
-            return Ok(Prepared { data, form: Arc::new(Form::Gram { gram, basis: None }) });
+            return Ok(Prepared { data, form: Form::Gram { gram, basis: None } });
         }
         let (design, scales) = scaled(data, standardize)?;
         let kernel =
@@ -206,17 +205,7 @@ impl<'d> Prepared<'d> {
                 _ => Ok(None),
             })?;
         let basis = KernelBasis { kernel, design, scales };
-        Ok(Prepared { data, form: Arc::new(Form::of(basis, approximation, seed)?) })
-    }
-
-    /// For the same samples with other labels or weights: whatever is costly is shared.
-    ///
-    /// # Panics
-    /// If the data have another shape.
-    pub fn relabelled<'e>(&self, data: &'e Dataset) -> Prepared<'e> {
-        let shape = |data: &Dataset| (data.rows(), data.columns());
-        assert_eq!(shape(self.data), shape(data), "the same samples");
-        Prepared { data, form: Arc::clone(&self.form) }
+        Ok(Prepared { data, form: Form::of(basis, approximation, seed)? })
     }
 
     /// Some of the rows to learn from; all of them if none are named.
@@ -224,12 +213,12 @@ impl<'d> Prepared<'d> {
     /// # Panics
     /// If there is no such row.
     pub fn subset<'s>(&'s self, rows: Option<&'s [usize]>) -> Subset<'s> {
-        let gram = match (&*self.form, rows) {
+        let gram = match (&self.form, rows) {
             (Form::Gram { gram, .. }, Some(rows)) => Some(Cow::Owned(gram.select(rows))),
             (Form::Gram { gram, .. }, None) => Some(Cow::Borrowed(gram)),
             _ => None,
         };
-        let design = match &*self.form {
+        let design = match &self.form {
             Form::Nystrom { features, .. } | Form::Fourier { features, .. } => features,
             _ => self.data.design(),
         };
@@ -266,7 +255,7 @@ impl<'d> Prepared<'d> {
                 |objective: &Objective<'_, L>| learner.path(objective, lambdas, options, observer);
             Ok(training.path_with(data, solve)?)
         };
-        match (&*self.form, learner) {
+        match (&self.form, learner) {
             (Form::Linear, _) => on_features(training, self.data),
             (Form::Nystrom { .. } | Form::Fourier { .. }, _) => {
                 on_features(&unscaled(training), &self.subset(None).chosen(self.data)?)
@@ -297,7 +286,7 @@ impl<'d> Prepared<'d> {
             let fit = cv.fits.swap_remove(select(&cv.curve));
             Ok((cv.curve, fit))
         };
-        let curve = match &*self.form {
+        let curve = match &self.form {
             Form::Linear => return linear(training, self.data),
             Form::Nystrom { .. } | Form::Fourier { .. } => {
                 return linear(&unscaled(training), &self.subset(None).chosen(self.data)?);
@@ -331,7 +320,7 @@ impl<'d> Prepared<'d> {
         method: LeaveOneOut,
         select: impl Fn(&ErrorCurve) -> usize,
     ) -> Result<(ErrorCurve, Fit), Error> {
-        let Form::Gram { gram, .. } = &*self.form else { return Err(Error::LeaveOneOut) };
+        let Form::Gram { gram, .. } = &self.form else { return Err(Error::LeaveOneOut) };
         let objective = KernelObjective::from_risk(training.risk(self.data)?, gram)?;
         let (options, observer) = (&training.options, training.observer);
         let mut fits = margins_kernels::path(&objective, lambdas, options, observer)?;
@@ -380,7 +369,7 @@ impl<'d> Prepared<'d> {
         // Fits x functions, of the functions that are used.
         let coefs =
             |used: &[usize]| DMatrix::from_fn(fits.len(), used.len(), |k, i| fits[k].coef[used[i]]);
-        let products = match &*self.form {
+        let products = match &self.form {
             Form::Linear => return Ok(linear(self.data.design())),
             Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
                 return Ok(linear(features));
@@ -407,7 +396,7 @@ impl<'d> Prepared<'d> {
     /// # Errors
     /// Kernel values that are not finite.
     pub fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
-        let mut scores = match &*self.form {
+        let mut scores = match &self.form {
             Form::Linear => return Ok(fit.decision_function(self.data.design())),
             Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
                 return Ok(fit.decision_function(features));
@@ -432,7 +421,7 @@ impl<'d> Prepared<'d> {
     /// # Errors
     /// As [`scores`](Self::scores).
     pub fn norm(&self, fit: &Fit) -> Result<f64, Error> {
-        let products = match &*self.form {
+        let products = match &self.form {
             Form::Gram { .. } | Form::Cholesky { .. } => self.scores(fit)?,
             _ => return Ok(fit.coef.iter().map(|w| w * w).sum::<f64>().sqrt()),
         };
@@ -450,7 +439,7 @@ impl<'d> Prepared<'d> {
             Basis::new(&*basis.kernel, basis.scales.clone(), functions).map(Some)
         };
         let given = || fits.iter().map(|fit| fit.coef.clone()).collect();
-        Ok(match &*self.form {
+        Ok(match &self.form {
             Form::Linear | Form::Gram { basis: None, .. } => (None, given()),
             Form::Gram { basis: Some(basis), .. } | Form::Cholesky { basis, .. } => {
                 let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
@@ -477,7 +466,7 @@ impl<'d> Prepared<'d> {
 
     /// The specification of the kernel; `None` for linear classifiers.
     pub fn kernel_specification(&self) -> Option<String> {
-        match &*self.form {
+        match &self.form {
             Form::Linear => None,
             Form::Gram { basis: None, .. } => Some(PRECOMPUTED.to_owned()),
             Form::Gram { basis: Some(basis), .. }
@@ -489,7 +478,7 @@ impl<'d> Prepared<'d> {
 
     /// Number of coefficients that a fit has to choose: features, samples, or features of a map.
     pub fn dimension(&self) -> usize {
-        match &*self.form {
+        match &self.form {
             Form::Linear => self.data.columns(),
             Form::Gram { gram, .. } => gram.len(),
             Form::Cholesky { factor, .. } => factor.pivots().len(),
