@@ -1,6 +1,6 @@
 """Probabilities of scikit-learn's LogisticRegression at the objective of margins, for the tests.
 
-    python probabilities.py > crates/facade/tests/fixtures/logistic_probabilities.json
+    python probabilities.py > crates/facade/tests/references/logistic_probabilities.json
 
 The 150 irises of Fisher, C = 1/(2 n lambda): F = (1/n) sum log(1 + exp(-y f)) + lambda ||w||^2 is 2 lambda times
 scikit-learn's objective. Two classes (the last two) by LogisticRegression, three by OneVsRestClassifier around it, which

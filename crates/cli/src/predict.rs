@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::args::{OutputFormat, PredictArguments};
 use crate::document::VERSION;
 use crate::table::{facts, number, percent};
+use crate::train::write_json;
 use crate::{Failure, emit, keep_input};
 
 #[derive(Serialize)]
@@ -84,10 +85,7 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
                 metrics,
                 predictions,
             };
-            emit(arguments.out.as_deref(), |out| {
-                serde_json::to_writer(&mut *out, &document)?;
-                writeln!(out)
-            })
+            emit(arguments.out.as_deref(), |out| write_json(out, &document))
         }
         OutputFormat::Table => {
             emit(arguments.out.as_deref(), |out| write_csv(out, &predictions))?;
@@ -171,10 +169,7 @@ fn predict_classes(
                 metrics,
                 predictions,
             };
-            emit(arguments.out.as_deref(), |out| {
-                serde_json::to_writer(&mut *out, &document)?;
-                writeln!(out)
-            })
+            emit(arguments.out.as_deref(), |out| write_json(out, &document))
         }
         OutputFormat::Table => {
             emit(arguments.out.as_deref(), |out| write_classes_csv(out, model, &predictions))?;

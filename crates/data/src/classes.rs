@@ -231,7 +231,7 @@ impl ClassCollector {
     /// As [`Labels::with_positive`].
     pub(crate) fn drain(&mut self, positive: Option<&str>) -> Result<Labels, Error> {
         let indices = std::mem::take(&mut self.indices);
-        Self::two(self.names.clone(), &indices, positive)
+        Self::two(&self.names, &indices, positive)
     }
 
     /// The labels of two classes.
@@ -239,7 +239,7 @@ impl ClassCollector {
     /// # Errors
     /// As [`Labels::with_positive`].
     pub(crate) fn finish_labels(self, positive: Option<&str>) -> Result<Labels, Error> {
-        Self::two(self.names, &self.indices, positive)
+        Self::two(&self.names, &self.indices, positive)
     }
 
     /// The labels of all classes.
@@ -266,10 +266,10 @@ impl ClassCollector {
         }
     }
 
-    fn two(names: Vec<String>, indices: &[usize], positive: Option<&str>) -> Result<Labels, Error> {
-        Self::check_count(&names, indices.len())?;
+    fn two(names: &[String], indices: &[usize], positive: Option<&str>) -> Result<Labels, Error> {
+        Self::check_count(names, indices.len())?;
         let positive_class = match positive {
-            None => sorted_order(&names)[1],
+            None => sorted_order(names)[1],
             Some(positive) => match names.iter().position(|name| same_class(positive, name)) {
                 Some(class) => class,
                 None => {

@@ -61,14 +61,12 @@ pub enum Error {
         classes: [String; 2],
     },
     /// The same where a file says so.
-    #[error("{place}: {}", third_class(value, classes))]
+    #[error("{place}: {reason}")]
     ThirdClassInFile {
         /// File, line and column.
         place: Place,
-        /// The label of a third class.
-        value: String,
-        /// The two classes that came before it.
-        classes: [String; 2],
+        /// The label, and the two classes that came before it.
+        reason: String,
     },
     /// Two names of classes stand for the same one.
     #[error("classes {first} and {second} are both '{name}', but classes must be distinct")]

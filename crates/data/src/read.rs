@@ -287,7 +287,8 @@ fn table(
 fn label_error(error: Error, lines: &Lines<'_>, column: Column) -> Error {
     match error {
         Error::ThirdClass { value, classes, .. } => {
-            Error::ThirdClassInFile { place: lines.place(column), value, classes }
+            let reason = crate::error::third_class(&value, &classes);
+            Error::ThirdClassInFile { place: lines.place(column), reason }
         }
         Error::MissingLabel { value, .. } => {
             lines.malformed(column, crate::error::missing_label(&value))

@@ -163,7 +163,7 @@ impl ClassifierBuilder {
     /// What an error on a sample of this class costs, 1 unless told: its weight is multiplied by that, in the fit and in
     /// the cross-validated error alike.
     #[must_use]
-    pub fn class_cost(mut self, class: impl ToString, cost: f64) -> Self {
+    pub fn class_cost(mut self, class: &(impl ToString + ?Sized), cost: f64) -> Self {
         self.estimator.costs.push((class.to_string(), cost));
         self
     }
@@ -254,7 +254,7 @@ impl ClassifierBuilder {
             let lambdas = Lambda::descending(&lambdas)?;
             if index >= lambdas.len() {
                 let requirement = format!("less than {}, the number of lambdas", lambdas.len());
-                return Err(Error::setting("the index of the path", index, requirement));
+                return Err(Error::setting("the index of the path", &index, requirement));
             }
             estimator.regularization = Regularization::Path(lambdas[..=index].to_vec());
         }
@@ -293,7 +293,7 @@ impl ClassifierBuilder {
             }
         }
         if estimator.threads == Some(0) {
-            return Err(Error::setting("the number of threads", 0, "at least 1"));
+            return Err(Error::setting("the number of threads", &0, "at least 1"));
         }
         estimator.options.check()?;
         Ok(estimator)
@@ -302,7 +302,9 @@ impl ClassifierBuilder {
 
 fn check_folds(folds: Option<usize>) -> Result<(), Error> {
     match folds {
-        Some(count) if count < 2 => Err(Error::setting("the number of folds", count, "at least 2")),
+        Some(count) if count < 2 => {
+            Err(Error::setting("the number of folds", &count, "at least 2"))
+        }
         _ => Ok(()),
     }
 }

@@ -108,7 +108,7 @@ fn at_row(row: &Option<usize>) -> String {
 impl Error {
     pub(crate) fn setting(
         setting: &'static str,
-        value: impl ToString,
+        value: &impl ToString,
         requirement: impl Into<String>,
     ) -> Self {
         Error::Setting { setting, value: value.to_string(), requirement: requirement.into() }

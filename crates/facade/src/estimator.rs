@@ -74,9 +74,20 @@ pub struct Progress<'a> {
     pub report: &'a Report,
 }
 
+type Watch = dyn Fn(&Progress<'_>) + Send + Sync;
+
 /// Who is told of progress.
 #[derive(Clone, Default)]
-pub(crate) struct Observer(pub(crate) Option<Arc<dyn Fn(&Progress<'_>) + Send + Sync>>);
+pub(crate) struct Observer(pub(crate) Option<Arc<Watch>>);
+
+/// What the search for lambda has come to.
+struct Selected {
+    /// The lambdas by way of which it was reached, itself last.
+    way: Vec<Lambda>,
+    /// The fits there, one a contest.
+    fits: Vec<Fit>,
+    curve: Option<ErrorCurve>,
+}
 
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -156,17 +167,16 @@ impl Estimator {
             )?,
         };
         let silent = Training { observer: &|_| {}, ..training };
-        let (way, fits, curve) = match &self.regularization {
+        let along = |way: Vec<Lambda>| -> Result<Selected, Error> {
+            let fits = contests.fits(&prepared, &training, None, &way)?;
+            Ok(Selected { way, fits, curve: None })
+        };
+        let Selected { way, fits, curve } = match &self.regularization {
             Regularization::CrossValidated(how) => {
                 self.cross_validate(&contests, &prepared, &training, how, &folds)?
             }
-            Regularization::Path(lambdas) => {
-                (lambdas.clone(), contests.fits(&prepared, &training, None, lambdas)?, None)
-            }
-            Regularization::Single(lambda) => {
-                let way = vec![*lambda];
-                (way.clone(), contests.fits(&prepared, &training, None, &way)?, None)
-            }
+            Regularization::Path(lambdas) => along(lambdas.clone())?,
+            Regularization::Single(lambda) => along(vec![*lambda])?,
         };
         let platt = match self.probabilities {
             Probabilities::OfTheLoss => None,
@@ -178,7 +188,6 @@ impl Estimator {
         Classifier::assemble(self, scheme, data, &prepared, &fits, curve, platt)
     }
 
-    /// The lambdas by way of which the one selected was reached, the fits there, and the curve.
     fn cross_validate(
         &self,
         contests: &Contests,
@@ -186,19 +195,19 @@ impl Estimator {
         training: &Training<'_, dyn MarginLoss>,
         how: &CrossValidation,
         folds: &[usize],
-    ) -> Result<(Vec<Lambda>, Vec<Fit>, Option<ErrorCurve>), Error> {
+    ) -> Result<Selected, Error> {
         let training = Training { abandon_hopeless: how.abandon_hopeless, ..*training };
         let select = |curve: &ErrorCurve| how.selection.of(curve);
         if contests.len() == 1 {
             let (curve, fit) = prepared.cross_validate(&training, folds, &how.lambdas, select)?;
             let way = way_to(&curve.lambdas, select(&curve));
-            return Ok((way, vec![fit], Some(curve)));
+            return Ok(Selected { way, fits: vec![fit], curve: Some(curve) });
         }
         let curve = contests.cross_validate(prepared, &training, folds, &how.lambdas)?;
         let way = way_to(&curve.lambdas, select(&curve));
         let silent = Training { observer: &|_| {}, ..training };
         let fits = contests.fits(prepared, &silent, None, &way)?;
-        Ok((way, fits, Some(curve)))
+        Ok(Selected { way, fits, curve: Some(curve) })
     }
 
     fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {

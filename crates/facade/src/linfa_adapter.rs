@@ -54,7 +54,7 @@ where
     /// As [`Estimator::fit_samples`], with the weights of the dataset, if it has any.
     fn fit(&self, data: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, Error> {
         let targets = data.as_single_targets();
-        let mut own = dataset(data.records(), &targets)?;
+        let mut own = dataset(data.records(), targets)?;
         if let Some(weights) = data.weights() {
             own = own.with_weights(weights.iter().map(|&c| f64::from(c)).collect())?;
         }

@@ -13,7 +13,7 @@ pub fn on_threads<T: Send, E: From<Error> + Send>(
     const MOST: usize = 256;
     match threads {
         None => job(),
-        Some(0) => Err(Error::setting("the number of threads", 0, "at least 1").into()),
+        Some(0) => Err(Error::setting("the number of threads", &0, "at least 1").into()),
         Some(threads) => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(MOST)).build();
             let refuse = |reason: rayon::ThreadPoolBuildError| {

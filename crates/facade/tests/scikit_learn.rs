@@ -31,7 +31,7 @@ fn furthest(p: &DMatrix<f64>, reference: &[Vec<f64>]) -> f64 {
 
 #[test]
 fn probabilities_of_logistic_regression() {
-    let text = include_str!("fixtures/logistic_probabilities.json");
+    let text = include_str!("references/logistic_probabilities.json");
     let fixture: Fixture = serde_json::from_str(text).unwrap();
     let last: Vec<usize> = (0..150).filter(|&i| fixture.labels[i] > 0).collect();
     let two: Vec<&Vec<f64>> = last.iter().map(|&i| &fixture.rows[i]).collect();
