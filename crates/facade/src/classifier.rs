@@ -14,16 +14,18 @@ use crate::{ClassifierBuilder, Error, Estimator, Features, Prepared, Registry, T
 ///
 /// ```
 /// use margins::{Classifier, CrossValidation, Selection};
-/// use margins::data::generate::{Example, GaussianMixture};
+/// use margins::data::{Classes, Dataset, Design};
 /// use margins::losses::Logistic;
 ///
-/// let data = GaussianMixture::example(Example::One, 1)?.sample(80, 2)?;
+/// let rows: Vec<[f64; 1]> = (0..80).map(|i| [f64::from(i) / 40.0]).collect();
+/// let labels: Vec<&str> = (0..80).map(|i| if i >= 40 || i % 10 == 0 { "yes" } else { "no" }).collect();
+/// let data = Dataset::new(Design::from_rows(&rows)?, Classes::new(&labels)?)?;
 /// let how = CrossValidation { selection: Selection::OneStandardError, ..CrossValidation::default() };
 /// let estimator = Classifier::builder().loss(Logistic).cross_validation(how).build()?;
 /// let classifier = estimator.fit(&data)?;
 /// assert!(classifier.report().is_certified());
 /// println!("{}", classifier.report());
-/// assert!(classifier.score(&data)? > 0.6);
+/// assert!(classifier.score(&data)? > 0.9);
 /// let p = classifier.predict_proba(&data)?;
 /// assert_eq!(p.shape(), (80, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
