@@ -17,7 +17,7 @@ use crate::{ClassifierBuilder, Error, Estimator, Features, Prepared, Registry, T
 /// use margins::data::{Classes, Dataset, Design};
 /// use margins::losses::Logistic;
 ///
-/// let rows: Vec<[f64; 1]> = (0..80).map(|i| [f64::from(i) / 40.0]).collect();
+/// let rows: Vec<[f64; 1]> = (0..80).map(|i| [f64::from(i)]).collect();
 /// let labels: Vec<&str> = (0..80).map(|i| if i >= 40 || i % 10 == 0 { "yes" } else { "no" }).collect();
 /// let data = Dataset::new(Design::from_rows(&rows)?, Classes::new(&labels)?)?;
 /// let how = CrossValidation { selection: Selection::OneStandardError, ..CrossValidation::default() };

@@ -15,20 +15,32 @@ pub(crate) struct Contests {
     data: Dataset<Classes>,
     scheme: Scheme,
     each: Vec<Contest>,
+    /// The data of the first contest.
+    first: Dataset,
 }
 
-struct Contest {
-    /// All rows, with the labels of the two sides.
-    data: Dataset,
-    /// The two classes that alone take part, if not all do.
-    between: Option<(usize, usize)>,
+#[derive(Clone, Copy)]
+enum Contest {
+    /// A class against all others.
+    Rest(usize),
+    /// The second class against the first; no other takes part.
+    Pair(usize, usize),
 }
 
 impl Contest {
-    /// Those of the rows that take part.
-    fn rows(&self, data: &Dataset<Classes>, among: Option<&[usize]>) -> Option<Vec<usize>> {
-        let (i, j) = self.between?;
-        let takes_part = |row: &usize| matches!(data.labels().index(*row), k if k == i || k == j);
+    /// All rows, with the labels of the two sides.
+    fn data(self, all: &Dataset<Classes>) -> Result<Dataset, Error> {
+        let labels = match self {
+            Contest::Rest(class) => all.labels().against_rest(class),
+            Contest::Pair(i, j) => all.labels().between(i, j),
+        };
+        Ok(all.relabelled(labels)?)
+    }
+
+    /// Those of the rows that take part, or of all rows; `None` if all of them do.
+    fn rows(self, data: &Dataset<Classes>, among: Option<&[usize]>) -> Option<Vec<usize>> {
+        let Contest::Pair(i, j) = self else { return among.map(<[usize]>::to_vec) };
+        let takes_part = |row: &usize| [i, j].contains(&data.labels().index(*row));
         Some(match among {
             Some(rows) => rows.iter().copied().filter(takes_part).collect(),
             None => (0..data.rows()).filter(takes_part).collect(),
@@ -38,22 +50,16 @@ impl Contest {
 
 impl Contests {
     pub(crate) fn new(scheme: Scheme, data: Dataset<Classes>) -> Result<Self, Error> {
-        let classes = data.labels();
-        let count = classes.names().len();
-        let against_rest = |class| -> Result<Contest, Error> {
-            Ok(Contest { data: data.relabelled(classes.against_rest(class))?, between: None })
+        let count = data.labels().names().len();
+        let each: Vec<Contest> = match scheme {
+            Scheme::Binary => vec![Contest::Rest(1)],
+            Scheme::OneVersusRest => (0..count).map(Contest::Rest).collect(),
+            Scheme::OneVersusOne => {
+                Scheme::pairs(count).map(|(i, j)| Contest::Pair(i, j)).collect()
+            }
         };
-        let each = match scheme {
-            Scheme::Binary => vec![against_rest(1)?],
-            Scheme::OneVersusRest => (0..count).map(against_rest).collect::<Result<_, _>>()?,
-            Scheme::OneVersusOne => Scheme::pairs(count)
-                .map(|(i, j)| {
-                    let labels = classes.between(i, j);
-                    Ok(Contest { data: data.relabelled(labels)?, between: Some((i, j)) })
-                })
-                .collect::<Result<_, Error>>()?,
-        };
-        Ok(Contests { data, scheme, each })
+        let first = each[0].data(&data)?;
+        Ok(Contests { data, scheme, each, first })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -67,7 +73,7 @@ impl Contests {
 
     /// The data of one of the contests, whose samples are those of all.
     pub(crate) fn any(&self) -> &Dataset {
-        &self.each[0].data
+        &self.first
     }
 
     /// The fits of every contest at every lambda, largest first, to the rows named or to all; contests in parallel
@@ -79,13 +85,16 @@ impl Contests {
         rows: Option<&[usize]>,
         lambdas: &[Lambda],
     ) -> Result<Vec<Vec<Fit>>, Error> {
-        let shared = self.each.iter().all(|contest| contest.between.is_none());
-        let shared = shared.then(|| prepared.subset(rows));
-        let path = |contest: &Contest| match &shared {
-            Some(subset) => subset.path(training, &contest.data, lambdas),
-            None => {
-                let own = contest.rows(&self.data, rows);
-                prepared.subset(own.as_deref().or(rows)).path(training, &contest.data, lambdas)
+        let all_take_part = self.scheme != Scheme::OneVersusOne;
+        let shared = all_take_part.then(|| prepared.subset(rows));
+        let path = |contest: &Contest| {
+            let data = contest.data(&self.data)?;
+            match &shared {
+                Some(subset) => subset.path(training, &data, lambdas),
+                None => {
+                    let own = contest.rows(&self.data, rows);
+                    prepared.subset(own.as_deref()).path(training, &data, lambdas)
+                }
             }
         };
         let paths: Vec<Result<Vec<Fit>, Error>> =
@@ -162,7 +171,8 @@ impl Contests {
         let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
             let rows = contest.rows(&self.data, None).unwrap_or_else(|| (0..n).collect());
             let rows: Vec<usize> = rows.into_iter().filter(weighs).collect();
-            let signs = contest.data.labels().signs();
+            let own = contest.data(&self.data)?;
+            let signs = own.labels().signs();
             let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
             Ok(PlattScaling::fit(&of(scores), &of(signs))?)
         };
