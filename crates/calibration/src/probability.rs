@@ -1,13 +1,17 @@
 //! Class probabilities from the scores of any classifier, and how reliable they are.
 //!
+//! [`pairwise_coupling`] makes probabilities of several classes of those of their pairs.
+//!
 //! [`PlattScaling`] and [`IsotonicRegression`] are fitted on scores of samples that the classifier
 //! was not fitted on, with their signs +1 and -1. [`Reliability`] compares probabilities with what
 //! happened.
 
+mod coupling;
 mod isotonic;
 mod platt;
 mod reliability;
 
+pub use coupling::pairwise_coupling;
 pub use isotonic::IsotonicRegression;
 pub use platt::PlattScaling;
 pub use reliability::{Bin, Binning, BrierDecomposition, CalibrationError, Reliability};

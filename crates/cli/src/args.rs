@@ -97,6 +97,10 @@ pub(crate) struct TrainArguments {
     /// Weights of the classes
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub(crate) class_weight: ClassWeight,
+    /// Data of more than two classes: ovr (a member for every class against the rest) or ovo (one for every pair);
+    /// for fit and cv
+    #[arg(long, value_name = "HOW")]
+    pub(crate) multi_class: Option<MultiClass>,
     /// Relative duality gap to reach
     #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = tolerance)]
     pub(crate) tol: f64,
@@ -124,6 +128,14 @@ pub(crate) struct TrainArguments {
     /// Output
     #[arg(long, default_value = "table")]
     pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MultiClass {
+    /// One-versus-rest
+    Ovr,
+    /// One-versus-one
+    Ovo,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -175,6 +187,11 @@ pub(crate) enum SolverChoice {
 }
 
 impl SolverChoice {
+    /// Whether it is a solver of the objective.
+    pub(crate) fn is_named(self) -> bool {
+        matches!(self, SolverChoice::Named(_))
+    }
+
     /// The solver; the default one, which knows no options, where it is not the objective's.
     pub(crate) fn name(self) -> SolverName {
         match self {
@@ -240,7 +257,7 @@ pub(crate) struct FitArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Write a CSV file with a row for every iteration or epoch: cost, objective, gap, training error, margins
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "multi_class")]
     pub(crate) history: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) gradient: GradientArguments,
@@ -278,11 +295,11 @@ pub(crate) struct CvArguments {
     #[arg(long, value_name = "K", conflicts_with = "fold_column")]
     pub(crate) folds: Option<usize>,
     /// Kernels to choose from beside --kernel, each as there; may be repeated
-    #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with = "leave_one_out")]
+    #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with_all = ["leave_one_out", "multi_class"])]
     pub(crate) or_kernel: Vec<String>,
     /// Leave one sample out at a time instead of a fold (kernel classifiers): exact refits it, one-step
     /// approximates that by one Newton step
-    #[arg(long, value_name = "HOW", conflicts_with_all = ["folds", "fold_column"], requires = "kernel")]
+    #[arg(long, value_name = "HOW", conflicts_with_all = ["folds", "fold_column", "multi_class"], requires = "kernel")]
     pub(crate) leave_one_out: Option<LeaveOneOutName>,
     /// Leave lambdas out of the later half of the folds that the earlier half has shown to be hopeless: four
     /// standard deviations worse than the best; what is left out is marked

@@ -78,7 +78,7 @@ impl TrainDocument {
 }
 
 /// The name of a choice on the command line.
-fn clap_name(choice: &impl clap::ValueEnum) -> String {
+pub(crate) fn clap_name(choice: &impl clap::ValueEnum) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
@@ -120,6 +120,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
     match status {
         Status::Converged => "converged",
         Status::IterationLimit => "iteration-limit",
+        Status::TimeLimit => "time-limit",
         Status::Stalled => "stalled",
         Status::Truncated => "truncated",
         Status::NumericalTrouble => "numerical-trouble",
@@ -186,6 +187,21 @@ pub(crate) struct CvLambdaDocument {
     abandoned: bool,
 }
 
+impl CvLambdaDocument {
+    pub(crate) fn all(curve: &ErrorCurve) -> Vec<Self> {
+        (0..curve.lambdas.len())
+            .map(|k| CvLambdaDocument {
+                lambda: curve.lambdas[k].get(),
+                mean_error: curve.mean_error[k],
+                standard_error: curve.standard_error[k],
+                worst_relative_gap: curve.worst_relative_gap[k],
+                certified: curve.certified[k],
+                abandoned: curve.abandoned[k],
+            })
+            .collect()
+    }
+}
+
 /// What cross-validation found out about a kernel.
 #[derive(Serialize)]
 pub(crate) struct KernelDocument {
@@ -218,16 +234,6 @@ impl<'a> CvDocument<'a> {
         selection: &impl clap::ValueEnum,
         fit: &'a Fit,
     ) -> Self {
-        let lambdas = (0..curve.lambdas.len())
-            .map(|k| CvLambdaDocument {
-                lambda: curve.lambdas[k].get(),
-                mean_error: curve.mean_error[k],
-                standard_error: curve.standard_error[k],
-                worst_relative_gap: curve.worst_relative_gap[k],
-                certified: curve.certified[k],
-                abandoned: curve.abandoned[k],
-            })
-            .collect();
         CvDocument {
             format: "margins-cv",
             version: VERSION,
@@ -237,7 +243,7 @@ impl<'a> CvDocument<'a> {
             seed,
             kernels,
             all_certified: curve.certified.iter().all(|&certified| certified),
-            lambdas,
+            lambdas: CvLambdaDocument::all(curve),
             best_lambda: curve.lambdas[curve.best].get(),
             one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
             selection: clap_name(selection),

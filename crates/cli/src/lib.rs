@@ -14,6 +14,7 @@ mod focused;
 mod inspect;
 mod massart;
 mod model;
+mod multiclass;
 mod predict;
 mod psi;
 mod source;

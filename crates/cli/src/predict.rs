@@ -4,13 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use margins::data::metrics;
+use margins::data::read::Unlabelled;
 use margins::losses::MarginLoss;
-use margins::{Model, Registry};
+use margins::{Classifier, Model, Registry, Scheme};
 use serde::Serialize;
 
 use crate::args::{OutputFormat, PredictArguments};
 use crate::document::VERSION;
 use crate::table::{facts, number, percent};
+use crate::train::write_json;
 use crate::{Failure, emit, keep_input};
 
 #[derive(Serialize)]
@@ -56,6 +58,9 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
     let name = &arguments.data.data;
     let refuse = |error| Failure::job(format!("{name}: {error}"));
     model.accept(data.design.columns(), data.feature_names.as_deref()).map_err(refuse)?;
+    if model.members().len() > 1 {
+        return predict_classes(registry, arguments, model, &data);
+    }
     let scores = model.decision_function(&data.design, registry).map_err(refuse)?;
     let predictions: Vec<Prediction> = scores
         .iter()
@@ -80,10 +85,7 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
                 metrics,
                 predictions,
             };
-            emit(arguments.out.as_deref(), |out| {
-                serde_json::to_writer(&mut *out, &document)?;
-                writeln!(out)
-            })
+            emit(arguments.out.as_deref(), |out| write_json(out, &document))
         }
         OutputFormat::Table => {
             emit(arguments.out.as_deref(), |out| write_csv(out, &predictions))?;
@@ -95,6 +97,153 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
     }
 }
 
+#[derive(Serialize)]
+struct ClassPredictionDocument<'a> {
+    format: &'static str,
+    version: u32,
+    model: String,
+    data: &'a str,
+    rows: usize,
+    scheme: String,
+    classes: &'a [String],
+    /// Null where the data have no labels, or one that is no class of the model.
+    metrics: Option<ClassMetrics>,
+    predictions: Vec<ClassPrediction<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClassPrediction<'a> {
+    label: &'a str,
+    /// One a member, in the order of the scheme.
+    scores: Vec<f64>,
+    /// One a class; null where the loss has no probabilities.
+    probabilities: Option<Vec<f64>>,
+}
+
+#[derive(Serialize)]
+struct ClassMetrics {
+    error: f64,
+    standard_error: f64,
+}
+
+/// Applies a model of several members.
+fn predict_classes(
+    registry: &Registry,
+    arguments: &PredictArguments,
+    model: Model,
+    data: &Unlabelled,
+) -> Result<(), Failure> {
+    let name = &arguments.data.data;
+    let refuse = |error| Failure::job(format!("{name}: {error}"));
+    let classifier = Classifier::from_model(model, registry)?;
+    let model = classifier.model();
+    let scores = classifier.decision_function(&data.design).map_err(refuse)?;
+    let probabilities = match classifier.predict_proba(&data.design) {
+        Ok(probabilities) => Some(probabilities),
+        Err(margins::Error::NoProbabilities(_)) => None,
+        Err(error) => return Err(refuse(error)),
+    };
+    let predictions: Vec<ClassPrediction> = (0..scores.nrows())
+        .map(|row| {
+            let scores: Vec<f64> = scores.row(row).iter().copied().collect();
+            let probabilities = probabilities.as_ref();
+            ClassPrediction {
+                label: &model.classes()[model.decide(&scores)],
+                scores,
+                probabilities: probabilities.map(|p| p.row(row).iter().copied().collect()),
+            }
+        })
+        .collect();
+    let metrics =
+        data.labels.as_ref().and_then(|labels| measure_classes(model, &predictions, labels));
+    match arguments.format {
+        OutputFormat::Json => {
+            let document = ClassPredictionDocument {
+                format: "margins-multiclass-predictions",
+                version: VERSION,
+                model: arguments.model.display().to_string(),
+                data: name,
+                rows: predictions.len(),
+                scheme: model.scheme().to_string(),
+                classes: model.classes(),
+                metrics,
+                predictions,
+            };
+            emit(arguments.out.as_deref(), |out| write_json(out, &document))
+        }
+        OutputFormat::Table => {
+            emit(arguments.out.as_deref(), |out| write_classes_csv(out, model, &predictions))?;
+            let Some(path) = &arguments.out else { return Ok(()) };
+            let rows = format!("{} rows in {}", predictions.len(), path.display());
+            let mut lines = vec![("predictions", rows)];
+            lines.extend(metrics.map(|metrics| {
+                let (error, se) = (percent(metrics.error), percent(metrics.standard_error));
+                ("error", format!("{error} % +- {se}"))
+            }));
+            emit(None, |out| facts(out, &lines))
+        }
+    }
+}
+
+/// The error, if every label of the data is a class of the model.
+fn measure_classes(
+    model: &Model,
+    predictions: &[ClassPrediction],
+    labels: &[String],
+) -> Option<ClassMetrics> {
+    warn_of_unknown(model, labels)?;
+    let wrong = |(prediction, label): &(&ClassPrediction, &String)| {
+        model.class_of(prediction.label) != model.class_of(label)
+    };
+    let (n, wrong) = (labels.len() as f64, predictions.iter().zip(labels).filter(wrong).count());
+    let error = wrong as f64 / n;
+    Some(ClassMetrics { error, standard_error: (error * (1.0 - error) / n).sqrt() })
+}
+
+/// A row a sample: the label, the scores under the names of the members, the probabilities under those of the classes.
+fn write_classes_csv(
+    out: &mut dyn Write,
+    model: &Model,
+    predictions: &[ClassPrediction],
+) -> std::io::Result<()> {
+    let classes = model.classes();
+    let members: Vec<String> = match model.scheme() {
+        Scheme::OneVersusOne => Scheme::pairs(classes.len())
+            .map(|(i, j)| format!("{} against {}", classes[j], classes[i]))
+            .collect(),
+        _ => classes.to_vec(),
+    };
+    let with_probabilities =
+        predictions.iter().any(|prediction| prediction.probabilities.is_some());
+    let probabilities = if with_probabilities { classes } else { &[] };
+    let mut csv = csv::Writer::from_writer(out);
+    let scores = members.iter().map(|name| format!("score {name}"));
+    let header = scores.chain(probabilities.iter().map(|name| format!("probability {name}")));
+    csv.write_record(std::iter::once("label".to_owned()).chain(header)).map_err(io_error)?;
+    for prediction in predictions {
+        let numbers = prediction.scores.iter().chain(prediction.probabilities.iter().flatten());
+        let cells = numbers.map(|number| format!("{number:?}"));
+        let label = std::iter::once(prediction.label.to_owned());
+        csv.write_record(label.chain(cells)).map_err(io_error)?;
+    }
+    csv.flush()
+}
+
+/// `None`, with a warning, if a label is no class of the model.
+fn warn_of_unknown(model: &Model, labels: &[String]) -> Option<()> {
+    match labels.iter().find(|label| model.class_of(label).is_none()) {
+        None => Some(()),
+        Some(unknown) => {
+            eprintln!(
+                "warning: the predictions are not measured, for the label '{unknown}' of the data is no class \
+                 of the model ('{}')",
+                model.classes().join("', '")
+            );
+            None
+        }
+    }
+}
+
 /// Measures of the scores, if every label of the data is a class of the model.
 fn measure(
     model: &Model,
@@ -102,14 +251,7 @@ fn measure(
     scores: &[f64],
     labels: &[String],
 ) -> Option<Metrics> {
-    if let Some(unknown) = labels.iter().find(|label| model.class_of(label).is_none()) {
-        eprintln!(
-            "warning: the predictions are not measured, for the label '{unknown}' of the data is no class \
-             of the model ('{}')",
-            model.classes().join("', '")
-        );
-        return None;
-    }
+    warn_of_unknown(model, labels)?;
     let sign = |class| if class == 1 { 1.0 } else { -1.0 };
     let signs: Vec<f64> =
         labels.iter().filter_map(|label| model.class_of(label)).map(sign).collect();

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use margins::data::Dataset;
 use margins::data::generate::{Example, GaussianMixture};
 use margins::data::read::{self, Format, ReadOptions, Unlabelled};
+use margins::data::{Classes, Dataset};
 
 use crate::Failure;
 use crate::args::{DataArguments, DataFormat};
@@ -43,6 +43,20 @@ impl DataArguments {
                 .map_err(refusal)
             }
         }
+    }
+
+    /// The labelled data, of any number of classes.
+    pub(crate) fn classes(&self) -> Result<Dataset<Classes>, Failure> {
+        if let Some(simulation) = Simulation::named(&self.data)? {
+            let data = simulation.draw()?;
+            return data.relabelled(Classes::from(data.labels())).map_err(refusal);
+        }
+        let options = self.read_options();
+        match self.standard_input(&options)? {
+            Some(format) => read::classes_from(std::io::stdin(), STDIN, format, &options),
+            None => read::classes(Path::new(&self.data), &options),
+        }
+        .map_err(refusal)
     }
 
     /// The data to predict, for a model with this number of features.
@@ -170,6 +184,9 @@ pub(crate) fn refusal(error: margins::data::Error) -> Failure {
     match error {
         margins::data::Error::UnknownFormat { .. } => {
             Failure::Usage(format!("{error} with --data-format"))
+        }
+        margins::data::Error::ThirdClassInFile { .. } => {
+            Failure::job(format!("{error}; fit and cv take more with --multi-class ovr or ovo"))
         }
         _ => Failure::job(error),
     }

@@ -62,7 +62,7 @@ pub(crate) struct GradientArguments {
     #[arg(long, value_name = "N", requires = "hold_out")]
     pub(crate) patience: Option<usize>,
     /// sgd, pegasos: one pass over a file of any size in bounded memory; svmlight needs --columns
-    #[arg(long, conflicts_with_all = ["standardize", "kernel", "history", "fold_column"])]
+    #[arg(long, conflicts_with_all = ["standardize", "kernel", "history", "fold_column", "multi_class"])]
     pub(crate) stream: bool,
     /// Labels of the negative and the positive class of a stream [default: the two of its first rows, in order]
     #[arg(

@@ -4,15 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use margins::data::{Dataset, split};
+use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::robust::Learner;
 use margins::optim::{self, ClassWeights, ErrorCurve, Fit, Lambda, Options, Report, Training};
 use margins::{Approximation, Model, Prepared, Registry, kernels};
 
 use crate::args::{
-    ClassWeight, CvArguments, FOL, FitArguments, OutputFormat, PathArguments, Selection,
-    SolverChoice, TrainArguments,
+    ClassWeight, CvArguments, FOL, FitArguments, OutputFormat, PathArguments, SolverChoice,
+    TrainArguments,
 };
 use crate::document::{
     CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
@@ -20,11 +20,10 @@ use crate::document::{
 use crate::focused;
 use crate::massart;
 use crate::model::save;
+use crate::multiclass;
 use crate::stochastic::{self, margin_pursuit};
 use crate::table::{Table, facts, gap, number, percent};
 use crate::{Failure, emit, keep_input};
-
-const DEFAULT_FOLDS: usize = 5;
 
 impl TrainArguments {
     fn training<'a>(
@@ -131,11 +130,7 @@ impl TrainArguments {
         &self,
         job: impl FnOnce() -> Result<T, Failure> + Send,
     ) -> Result<T, Failure> {
-        // More threads than this only take memory.
-        const MOST_THREADS: usize = 256;
-        let threads = self.threads.map_or(0, |threads| MOST_THREADS.min(threads.into()));
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map_err(Failure::job)?.install(job)
+        margins::on_threads(self.threads.map(usize::from), job)
     }
 }
 
@@ -144,7 +139,7 @@ fn single_fits_only(learner: impl std::fmt::Display) -> Failure {
 }
 
 /// A bar on standard error, if that is a terminal.
-fn progress(fits: usize) -> ProgressBar {
+pub(crate) fn progress(fits: usize) -> ProgressBar {
     let bar = ProgressBar::new(fits as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} fits, {eta} left") {
         bar.set_style(style);
@@ -154,6 +149,10 @@ fn progress(fits: usize) -> ProgressBar {
 
 pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let train = &arguments.train;
+    if let Some(scheme) = train.multi_class {
+        arguments.focused.refuse()?;
+        return multiclass::fit(registry, arguments, scheme);
+    }
     arguments.gradient.check(train.solver.name())?;
     match train.solver {
         SolverChoice::Focused => return focused::fit(registry, arguments),
@@ -224,6 +223,9 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
 pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(), Failure> {
     let train = &arguments.train;
     train.check_path()?;
+    if train.multi_class.is_some() {
+        return Err(Failure::usage("--multi-class is for fit and cv, not for path"));
+    }
     let loss = train.loss(registry)?;
     let data = arguments.data.dataset()?;
     let lambdas = &arguments.grid.lambdas.0;
@@ -255,21 +257,20 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
 pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Failure> {
     let train = &arguments.train;
     train.check_path()?;
+    if let Some(scheme) = train.multi_class {
+        return multiclass::cv(registry, arguments, scheme);
+    }
     let loss = train.loss(registry)?;
     if let SolverChoice::Robust(learner) = &train.solver {
         return Err(Failure::usage(format!("cv selects among fits of F, and not of {learner}")));
     }
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.dataset()?;
-    let (folds, seed) = match data.folds() {
-        Some(folds) => (folds.to_vec(), None),
-        None if arguments.leave_one_out.is_some() => ((0..data.rows()).collect(), None),
-        None => {
-            let count = arguments.folds.unwrap_or(DEFAULT_FOLDS);
-            let folds = split::stratified_folds(data.labels(), count, train.seed);
-            (folds.map_err(Failure::usage)?, Some(train.seed))
-        }
+    let (folds, drawn) = match arguments.leave_one_out {
+        Some(_) => ((0..data.rows()).collect(), false),
+        None => margins::folds_of(&data, arguments.folds, train.seed).map_err(Failure::usage)?,
     };
+    let seed = drawn.then_some(train.seed);
     let count = folds.iter().max().map_or(0, |last| last + 1);
     let lambdas = &arguments.grid.lambdas.0;
     let paths = match (arguments.leave_one_out, &train.kernel) {
@@ -283,10 +284,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
         abandon_hopeless: arguments.abandon_hopeless,
         ..train.training(&*loss, &observer)?
     };
-    let select = |curve: &ErrorCurve| match arguments.select {
-        Selection::Best => curve.best,
-        Selection::OneSe => curve.one_standard_error,
-    };
+    let select = |curve: &ErrorCurve| margins::Selection::from(arguments.select).of(curve);
     let solved = train.on_threads(|| {
         let solve = |prepared: &Prepared<'_>| {
             let solved = match arguments.leave_one_out {
@@ -364,7 +362,10 @@ pub(crate) fn refusal(error: margins::Error) -> Failure {
                 _ => Failure::job(error),
             }
         }
-        margins::Error::ApproximatePrecomputed
+        margins::Error::Contradiction { .. }
+        | margins::Error::Setting { .. }
+        | margins::Error::Losses(_)
+        | margins::Error::ApproximatePrecomputed
         | margins::Error::StandardizePrecomputed
         | margins::Error::LeaveOneOut
         | margins::Error::LinearLearner(_)
@@ -381,7 +382,13 @@ pub(crate) fn refusal(error: margins::Error) -> Failure {
     }
 }
 
-fn warn_if_uncertified(converged: impl Iterator<Item = bool>) {
+impl From<margins::Error> for Failure {
+    fn from(error: margins::Error) -> Self {
+        refusal(error)
+    }
+}
+
+pub(crate) fn warn_if_uncertified(converged: impl Iterator<Item = bool>) {
     let converged: Vec<bool> = converged.collect();
     let all = converged.len();
     let missed = converged.iter().filter(|&&converged| !converged).count();
@@ -505,7 +512,7 @@ impl Job<'_> {
     }
 }
 
-fn describe_cv(curve: &ErrorCurve, folds: usize) -> Vec<(&'static str, String)> {
+pub(crate) fn describe_cv(curve: &ErrorCurve, folds: usize) -> Vec<(&'static str, String)> {
     let at = |k: usize| {
         format!(
             "{}, error {} % +- {}",
@@ -537,7 +544,7 @@ fn kernel_table(kernels: &[KernelDocument]) -> Table {
     table
 }
 
-fn cv_table(curve: &ErrorCurve) -> Table {
+pub(crate) fn cv_table(curve: &ErrorCurve) -> Table {
     let mut table = Table::new(&["lambda", "error %", "se", "worst gap", ""]);
     for k in 0..curve.lambdas.len() {
         let mut notes = Vec::new();

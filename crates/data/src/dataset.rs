@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
 use crate::error::{check_len, check_weights};
-use crate::{Design, Error, Labels};
+use crate::{Design, Error, Labels, Target};
 
-/// A design with its labels, and optionally sample weights, feature names and cross-validation
+/// A design with its labels, those of two classes unless told, and optionally sample weights, feature names and cross-validation
 /// folds.
 ///
 /// ```
@@ -16,20 +16,20 @@ use crate::{Design, Error, Labels};
 /// # Ok::<(), margins_data::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Dataset {
+pub struct Dataset<Y: Target = Labels> {
     design: Design,
-    labels: Labels,
+    labels: Y,
     weights: Option<Vec<f64>>,
     feature_names: Option<Vec<String>>,
     folds: Option<Vec<usize>>,
 }
 
-impl Dataset {
+impl<Y: Target> Dataset<Y> {
     /// From n samples and their n labels.
     ///
     /// # Errors
     /// The numbers differ.
-    pub fn new(design: Design, labels: Labels) -> Result<Self, Error> {
+    pub fn new(design: Design, labels: Y) -> Result<Self, Error> {
         check_len("labels, one a row", design.rows(), labels.len())?;
         Ok(Dataset { design, labels, weights: None, feature_names: None, folds: None })
     }
@@ -42,12 +42,13 @@ impl Dataset {
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         check_len("weights, one a row", self.rows(), weights.len())?;
         check_weights(&weights)?;
-        for sign in [-1.0, 1.0] {
-            let mut class = self.labels.signs().iter().zip(&weights).filter(|&(&s, _)| s == sign);
-            if class.all(|(_, &c)| c == 0.0) {
-                let class = self.labels.class_name(sign).to_owned();
-                return Err(Error::NoWeight { class });
-            }
+        let names = self.labels.names();
+        let mut counts = vec![false; names.len()];
+        for (row, &weight) in weights.iter().enumerate() {
+            counts[self.labels.index(row)] |= weight > 0.0;
+        }
+        if let Some(class) = counts.iter().position(|counts| !counts) {
+            return Err(Error::NoWeight { class: names[class].clone() });
         }
         self.weights = Some(weights);
         Ok(self)
@@ -90,6 +91,20 @@ impl Dataset {
         Ok(self)
     }
 
+    /// The same samples with other labels, such as those of one class against all others.
+    ///
+    /// # Errors
+    /// Not one label a row, or a class in which all weights are zero.
+    pub fn relabelled<Z: Target>(&self, labels: Z) -> Result<Dataset<Z>, Error> {
+        let mut data = Dataset::new(self.design.clone(), labels)?;
+        if let Some(weights) = &self.weights {
+            data = data.with_weights(weights.clone())?;
+        }
+        data.feature_names.clone_from(&self.feature_names);
+        data.folds.clone_from(&self.folds);
+        Ok(data)
+    }
+
     /// With another design of the same shape, such as a scaled one.
     ///
     /// # Errors
@@ -107,7 +122,7 @@ impl Dataset {
     }
 
     /// The n labels.
-    pub fn labels(&self) -> &Labels {
+    pub fn labels(&self) -> &Y {
         &self.labels
     }
 
@@ -141,7 +156,7 @@ impl Dataset {
     ///
     /// # Panics
     /// If an index is not below n.
-    pub fn select(&self, indices: &[usize]) -> Dataset {
+    pub fn select(&self, indices: &[usize]) -> Self {
         let chosen = |folds: &Vec<usize>| indices.iter().map(|&i| folds[i]).collect::<Vec<_>>();
         Dataset {
             design: self.design.select(indices),

@@ -1,4 +1,5 @@
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -17,7 +18,7 @@ const PARTS: usize = 8;
 ///
 /// It answers the few questions that solvers ask (`X w`, `X'z`, a sample against a vector, weighted
 /// Gram products) and hides how it is stored: dense samples one after the other, or compressed
-/// sparse rows. All values are finite.
+/// sparse rows. All values are finite. Clones share their values until one of them is changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     storage: Storage,
@@ -26,8 +27,8 @@ pub struct Design {
 #[derive(Debug, Clone, PartialEq)]
 enum Storage {
     /// Features x samples: nalgebra is column-major, so that a column is a sample.
-    Dense(DMatrix<f64>),
-    Sparse(CsrMatrix<f64>),
+    Dense(Arc<DMatrix<f64>>),
+    Sparse(Arc<CsrMatrix<f64>>),
 }
 
 /// One sample, borrowed from a [`Design`].
@@ -184,7 +185,7 @@ impl Design {
             Some(at) => {
                 Err(Error::NotFinite { row: at / p, column: at % p, value: samples.as_slice()[at] })
             }
-            None => Ok(Design { storage: Storage::Dense(samples) }),
+            None => Ok(Design { storage: Storage::Dense(Arc::new(samples)) }),
         }
     }
 
@@ -217,7 +218,7 @@ impl Design {
         Self::check_size(matrix.nrows(), matrix.ncols())?;
         match matrix.triplet_iter().find(|(_, _, x)| !x.is_finite()) {
             Some((row, column, &value)) => Err(Error::NotFinite { row, column, value }),
-            None => Ok(Design { storage: Storage::Sparse(matrix) }),
+            None => Ok(Design { storage: Storage::Sparse(Arc::new(matrix)) }),
         }
     }
 
@@ -577,7 +578,7 @@ impl Design {
     /// If an index is not below n.
     pub fn select(&self, indices: &[usize]) -> Design {
         let storage = match &self.storage {
-            Storage::Dense(samples) => Storage::Dense(samples.select_columns(indices)),
+            Storage::Dense(samples) => Storage::Dense(Arc::new(samples.select_columns(indices))),
             Storage::Sparse(matrix) => {
                 let mut offsets = Vec::with_capacity(indices.len() + 1);
                 let (mut columns, mut values) = (Vec::new(), Vec::new());
@@ -595,7 +596,8 @@ impl Design {
                     columns,
                     values,
                 );
-                Storage::Sparse(selected.expect("rows of a valid CSR matrix form a valid one"))
+                let selected = selected.expect("rows of a valid CSR matrix form a valid one");
+                Storage::Sparse(Arc::new(selected))
             }
         };
         Design { storage }
@@ -610,14 +612,14 @@ impl Design {
         assert!(factors.iter().all(|f| f.is_finite()), "column factors must be finite");
         match &mut self.storage {
             Storage::Dense(samples) => {
-                for mut sample in samples.column_iter_mut() {
+                for mut sample in Arc::make_mut(samples).column_iter_mut() {
                     for (x, factor) in sample.iter_mut().zip(factors) {
                         *x *= factor;
                     }
                 }
             }
             Storage::Sparse(matrix) => {
-                for (_, column, x) in matrix.triplet_iter_mut() {
+                for (_, column, x) in Arc::make_mut(matrix).triplet_iter_mut() {
                     *x *= factors[column];
                 }
             }
@@ -628,7 +630,7 @@ impl Design {
     pub fn to_dense(&self) -> DMatrix<f64> {
         match &self.storage {
             Storage::Dense(samples) => samples.transpose(),
-            Storage::Sparse(matrix) => DMatrix::from(matrix),
+            Storage::Sparse(matrix) => DMatrix::from(&**matrix),
         }
     }
 }

@@ -60,6 +60,34 @@ pub enum Error {
         /// The two classes that came before it.
         classes: [String; 2],
     },
+    /// The same where a file says so.
+    #[error("{place}: {reason}")]
+    ThirdClassInFile {
+        /// File, line and column.
+        place: Place,
+        /// The label, and the two classes that came before it.
+        reason: String,
+    },
+    /// Two names of classes stand for the same one.
+    #[error("classes {first} and {second} are both '{name}', but classes must be distinct")]
+    DuplicateClass {
+        /// The second of the names.
+        name: String,
+        /// Zero-based class where it comes first.
+        first: usize,
+        /// Zero-based class where it comes again.
+        second: usize,
+    },
+    /// A class that has no name.
+    #[error("row {row}: the class is {class}, but there are {count}, counted from 0")]
+    ClassIndex {
+        /// Zero-based row.
+        row: usize,
+        /// The class.
+        class: usize,
+        /// Number of classes.
+        count: usize,
+    },
     /// A class was asked for that the labels do not have.
     #[error("there is no class '{class}': the labels are '{}' and '{}'", classes[0], classes[1])]
     UnknownClass {

@@ -1,15 +1,14 @@
-use std::cmp::Ordering;
-
-use crate::Error;
+use crate::classes::{ClassCollector, sealed};
 use crate::error::check_signs;
+use crate::{Error, Target};
 
 /// Labels of two classes as signs, +1 and -1, with the class names that they stand for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     /// Each exactly 1.0 or -1.0.
     signs: Vec<f64>,
-    negative: String,
-    positive: String,
+    /// Of the negative and of the positive class.
+    names: [String; 2],
 }
 
 impl Labels {
@@ -22,7 +21,7 @@ impl Labels {
     /// # Errors
     /// No value, one class only, or a third class.
     pub fn new<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
-        LabelCollector::over(values)?.finish(None)
+        collect(values)?.finish_labels(None)
     }
 
     /// As [`Labels::new`], with the positive class named.
@@ -30,7 +29,7 @@ impl Labels {
     /// # Errors
     /// Those of [`Labels::new`], or `positive` is neither class.
     pub fn with_positive<S: AsRef<str>>(values: &[S], positive: &str) -> Result<Self, Error> {
-        LabelCollector::over(values)?.finish(Some(positive))
+        collect(values)?.finish_labels(Some(positive))
     }
 
     /// From values of two classes that are known beforehand, such as those of a trained model. Both
@@ -59,7 +58,7 @@ impl Labels {
             }
         };
         let signs = values.iter().enumerate().map(sign).collect::<Result<_, _>>()?;
-        Ok(Labels { signs, negative: negative.to_owned(), positive: positive.to_owned() })
+        Ok(Self::from_parts(signs, negative.to_owned(), positive.to_owned()))
     }
 
     /// From signs, each 1 or -1 and both present; the classes are named "1" and "-1".
@@ -72,7 +71,12 @@ impl Labels {
         if signs.iter().all(|&s| s == first) {
             return Err(Error::OneClass { class: first.to_string(), rows: signs.len() });
         }
-        Ok(Labels { signs, negative: "-1".to_owned(), positive: "1".to_owned() })
+        Ok(Self::from_parts(signs, "-1".to_owned(), "1".to_owned()))
+    }
+
+    /// From signs and the names of two different classes.
+    pub(crate) fn from_parts(signs: Vec<f64>, negative: String, positive: String) -> Self {
+        Labels { signs, names: [negative, positive] }
     }
 
     /// +1.0 or -1.0 for every sample.
@@ -92,17 +96,17 @@ impl Labels {
 
     /// Name of the class with sign +1.
     pub fn positive_class(&self) -> &str {
-        &self.positive
+        &self.names[1]
     }
 
     /// Name of the class with sign -1.
     pub fn negative_class(&self) -> &str {
-        &self.negative
+        &self.names[0]
     }
 
     /// Name of the class that a score or a sign stands for: positive where it is > 0.
     pub fn class_name(&self, sign: f64) -> &str {
-        if sign > 0.0 { &self.positive } else { &self.negative }
+        &self.names[usize::from(sign > 0.0)]
     }
 
     /// Number of labels of the positive class.
@@ -118,97 +122,38 @@ impl Labels {
     pub fn select(&self, indices: &[usize]) -> Labels {
         Labels {
             signs: indices.iter().map(|&i| self.signs[i]).collect(),
-            negative: self.negative.clone(),
-            positive: self.positive.clone(),
+            names: self.names.clone(),
         }
     }
 }
 
-/// Turns label values into signs as they come, without keeping their text.
-#[derive(Debug, Default)]
-pub(crate) struct LabelCollector {
-    /// At most two, in order of appearance.
-    classes: Vec<String>,
-    /// -1 for the first class, 1 for the second.
-    signs: Vec<f64>,
-}
+impl sealed::Sealed for Labels {}
 
-impl LabelCollector {
-    fn over<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
-        let mut collector = LabelCollector::default();
-        values.iter().try_for_each(|value| collector.push(value.as_ref()))?;
-        Ok(collector)
+impl Target for Labels {
+    fn names(&self) -> &[String] {
+        &self.names
     }
 
-    /// Of two classes that are known beforehand, the negative one first.
-    ///
-    /// # Errors
-    /// Two names of one class.
-    pub(crate) fn of_classes([negative, positive]: [&str; 2]) -> Result<Self, Error> {
-        check_distinct(negative, positive)?;
-        let classes = vec![negative.to_owned(), positive.to_owned()];
-        Ok(LabelCollector { classes, signs: Vec::new() })
+    fn index(&self, row: usize) -> usize {
+        usize::from(self.signs[row] > 0.0)
     }
 
-    /// The labels so far, which are forgotten but for their classes. Even one class will do where two
-    /// have been seen before.
-    ///
-    /// # Errors
-    /// As [`Labels::with_positive`].
-    pub(crate) fn drain(&mut self, positive: Option<&str>) -> Result<Labels, Error> {
-        let signs = std::mem::take(&mut self.signs);
-        LabelCollector { classes: self.classes.clone(), signs }.finish(positive)
+    fn len(&self) -> usize {
+        self.signs.len()
     }
 
-    /// Takes the label of the next row.
-    pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
-        let missing = value.parse().is_ok_and(f64::is_nan) || matches!(value, "NA" | "N/A" | "?");
-        if missing {
-            return Err(Error::MissingLabel { row: self.signs.len(), value: value.to_owned() });
-        }
-        let known = self.classes.iter().position(|class| same_class(class, value));
-        let class = match (known, &self.classes[..]) {
-            (Some(class), _) => class,
-            (None, [first, second]) => {
-                return Err(Error::ThirdClass {
-                    row: self.signs.len(),
-                    value: value.to_owned(),
-                    classes: [first.clone(), second.clone()],
-                });
-            }
-            (None, _) => {
-                self.classes.push(value.to_owned());
-                self.classes.len() - 1
-            }
-        };
-        self.signs.push(if class == 0 { -1.0 } else { 1.0 });
-        Ok(())
-    }
-
-    pub(crate) fn finish(mut self, positive: Option<&str>) -> Result<Labels, Error> {
-        let Some(second) = self.classes.pop() else { return Err(Error::Empty("labels")) };
-        let Some(first) = self.classes.pop() else {
-            return Err(Error::OneClass { class: second, rows: self.signs.len() });
-        };
-        let second_is_positive = match positive {
-            None => class_order(&first, &second) == Ordering::Less,
-            Some(name) if same_class(name, &second) => true,
-            Some(name) if same_class(name, &first) => false,
-            Some(name) => {
-                let classes = [first, second];
-                return Err(Error::UnknownClass { class: name.to_owned(), classes });
-            }
-        };
-        if second_is_positive {
-            Ok(Labels { signs: self.signs, negative: first, positive: second })
-        } else {
-            self.signs.iter_mut().for_each(|s| *s = -*s);
-            Ok(Labels { signs: self.signs, negative: second, positive: first })
-        }
+    fn select(&self, indices: &[usize]) -> Self {
+        self.select(indices)
     }
 }
 
-fn number(value: &str) -> Option<f64> {
+fn collect<S: AsRef<str>>(values: &[S]) -> Result<ClassCollector, Error> {
+    let mut collector = ClassCollector::of_two();
+    values.iter().try_for_each(|value| collector.push(value.as_ref()))?;
+    Ok(collector)
+}
+
+pub(crate) fn number(value: &str) -> Option<f64> {
     value.trim().parse().ok().filter(|x: &f64| x.is_finite())
 }
 
@@ -217,20 +162,12 @@ pub fn same_class(a: &str, b: &str) -> bool {
     a == b || matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
 }
 
-fn check_distinct(negative: &str, positive: &str) -> Result<(), Error> {
+pub(crate) fn check_distinct(negative: &str, positive: &str) -> Result<(), Error> {
     if same_class(negative, positive) {
         let requirement = format!("another than the positive class '{positive}'");
         return Err(Error::parameter("the negative class", format!("'{negative}'"), requirement));
     }
     Ok(())
-}
-
-/// Numeric if both are numbers, else alphabetical.
-pub(crate) fn class_order(a: &str, b: &str) -> Ordering {
-    match (number(a), number(b)) {
-        (Some(x), Some(y)) => x.total_cmp(&y),
-        _ => a.cmp(b),
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! Data sets for binary classification.
+//! Data sets for classification.
 //!
 //! This crate knows nothing of losses or solvers. It holds samples (dense or compressed sparse
-//! rows) with two-valued labels, reads and writes them, splits and scales them, draws them from the
+//! rows) with labels of two classes or more, reads and writes them, splits and scales them, draws them from the
 //! mixtures of the literature, and measures what a classifier makes of them.
 //!
 //! * [`Design`]: the samples x features matrix; a sample is contiguous in memory.
 //! * [`Labels`]: +1 and -1, with the class names that they stand for.
+//! * [`Classes`]: labels of several classes, as indices into their names.
 //! * [`Dataset`]: a design, its labels, and optionally weights, names and folds.
 //! * [`read`]: CSV and svmlight files, plain or gzip.
 //! * [`mod@write`]: the same formats.
@@ -26,6 +27,7 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
+mod classes;
 mod dataset;
 mod design;
 mod error;
@@ -38,6 +40,7 @@ pub mod split;
 mod standardize;
 pub mod write;
 
+pub use classes::{Classes, Target};
 pub use dataset::Dataset;
 pub use design::{Design, Sample};
 pub use error::{Column, Error, Place};

@@ -38,8 +38,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::labels::LabelCollector;
-use crate::{Column, Dataset, Design, Error};
+use crate::classes::ClassCollector;
+use crate::{Classes, Column, Dataset, Design, Error, Target};
 use lines::Lines;
 
 pub use stream::{Chunk, Stream};
@@ -132,7 +132,7 @@ enum Purpose {
     Predict,
 }
 
-/// Reads a labelled data set.
+/// Reads a data set of two classes.
 ///
 /// # Errors
 /// The file cannot be read, its format is not known, its content is malformed, or it has other than
@@ -153,23 +153,72 @@ pub fn dataset_from(
     format: Format,
     options: &ReadOptions,
 ) -> Result<Dataset, Error> {
-    let mut labels = LabelCollector::default();
+    let mut labels = ClassCollector::of_two();
     let table =
         table(reader, name, format, options, Purpose::Fit, &mut |value| labels.push(value))?;
-    let assemble = || {
-        let mut data = Dataset::new(table.design, labels.finish(options.positive.as_deref())?)?;
-        if let Some(names) = table.feature_names {
-            data = data.with_feature_names(names)?;
-        }
-        if let Some(weights) = table.weights {
-            data = data.with_weights(weights)?;
-        }
-        if let Some(folds) = table.folds {
-            data = data.with_folds(folds)?;
-        }
-        Ok(data)
-    };
-    assemble().map_err(|error| Error::InFile { file: name.to_owned(), error: Box::new(error) })
+    let labels = labels.finish_labels(options.positive.as_deref());
+    labels.and_then(|labels| assemble(table, labels)).map_err(in_file(name))
+}
+
+/// Reads a data set of any number of classes, two or more.
+///
+/// # Errors
+/// The file cannot be read, its format is not known, its content is malformed, or it has one class only; a
+/// positive class in the options, of which there is none among several.
+pub fn classes(path: &Path, options: &ReadOptions) -> Result<Dataset<Classes>, Error> {
+    let (file, name, format) = open(path, options)?;
+    classes_from(file, &name, format, options)
+}
+
+/// As [`classes`], from any reader; `name` stands for the file in messages, and `format` prevails over that of
+/// the options.
+///
+/// ```
+/// use margins_data::Target;
+/// use margins_data::read::{self, Format, ReadOptions};
+///
+/// let text = "b 1:0.5\na 1:2\nc 2:1\n";
+/// let options = ReadOptions::default();
+/// let data = read::classes_from(text.as_bytes(), "memory", Format::Svmlight, &options)?;
+/// assert_eq!(data.labels().names(), ["a", "b", "c"]);
+/// assert_eq!(data.labels().indices(), [1, 0, 2]);
+/// # Ok::<(), margins_data::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`classes`].
+pub fn classes_from(
+    reader: impl Read,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Dataset<Classes>, Error> {
+    if let Some(positive) = &options.positive {
+        let requirement = "left out where there may be several classes";
+        return Err(Error::parameter("the positive class", format!("'{positive}'"), requirement));
+    }
+    let mut labels = ClassCollector::default();
+    let table =
+        table(reader, name, format, options, Purpose::Fit, &mut |value| labels.push(value))?;
+    labels.finish().and_then(|labels| assemble(table, labels)).map_err(in_file(name))
+}
+
+fn assemble<Y: Target>(table: Table, labels: Y) -> Result<Dataset<Y>, Error> {
+    let mut data = Dataset::new(table.design, labels)?;
+    if let Some(names) = table.feature_names {
+        data = data.with_feature_names(names)?;
+    }
+    if let Some(weights) = table.weights {
+        data = data.with_weights(weights)?;
+    }
+    if let Some(folds) = table.folds {
+        data = data.with_folds(folds)?;
+    }
+    Ok(data)
+}
+
+fn in_file(name: &str) -> impl Fn(Error) -> Error {
+    move |error| Error::InFile { file: name.to_owned(), error: Box::new(error) }
 }
 
 /// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else, and
@@ -238,7 +287,8 @@ fn table(
 fn label_error(error: Error, lines: &Lines<'_>, column: Column) -> Error {
     match error {
         Error::ThirdClass { value, classes, .. } => {
-            lines.malformed(column, crate::error::third_class(&value, &classes))
+            let reason = crate::error::third_class(&value, &classes);
+            Error::ThirdClassInFile { place: lines.place(column), reason }
         }
         Error::MissingLabel { value, .. } => {
             lines.malformed(column, crate::error::missing_label(&value))

@@ -7,18 +7,19 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::{Error, Labels};
+use crate::{Error, Labels, Target};
 
 /// The fold, 0 to k-1, of every row, at random. The number of rows of each class, and of all rows,
 /// differs by at most one between folds.
 ///
 /// # Errors
-/// `k` is less than 2 or more than the size of the smaller class.
-pub fn stratified_folds(labels: &Labels, k: usize, seed: u64) -> Result<Vec<usize>, Error> {
+/// `k` is less than 2 or more than the size of the smallest class.
+pub fn stratified_folds<Y: Target>(labels: &Y, k: usize, seed: u64) -> Result<Vec<usize>, Error> {
     let classes = shuffled_classes(labels, seed);
     let smaller = classes.iter().map(Vec::len).min().unwrap_or(0);
     if k < 2 || k > smaller {
-        let range = format!("at least 2 and at most {smaller}, the size of the smaller class");
+        let smallest = if classes.len() == 2 { "smaller" } else { "smallest" };
+        let range = format!("at least 2 and at most {smaller}, the size of the {smallest} class");
         return Err(Error::parameter("the number of folds", k, range));
     }
     // One deal through both classes, so that the second starts where the first ended.
@@ -39,16 +40,16 @@ pub fn fold_indices(folds: &[usize], fold: usize) -> (Vec<usize>, Vec<usize>) {
 ///
 /// # Errors
 /// `test_fraction` is not strictly between 0 and 1, or a class has fewer than two rows.
-pub fn hold_out(
-    labels: &Labels,
+pub fn hold_out<Y: Target>(
+    labels: &Y,
     test_fraction: f64,
     seed: u64,
 ) -> Result<(Vec<usize>, Vec<usize>), Error> {
     check_fraction(test_fraction)?;
     let (mut train, mut test) = (Vec::new(), Vec::new());
-    for (class, sign) in shuffled_classes(labels, seed).iter().zip([-1.0, 1.0]) {
+    for (class, name) in shuffled_classes(labels, seed).iter().zip(labels.names()) {
         if class.len() < 2 {
-            let class_size = format!("{} in class '{}'", class.len(), labels.class_name(sign));
+            let class_size = format!("{} in class '{name}'", class.len());
             let requirement = "at least 2, one to train on and one to test on";
             return Err(Error::parameter("the number of rows", class_size, requirement));
         }
@@ -89,22 +90,21 @@ pub fn balanced_subsample(labels: &Labels, size: usize, seed: u64) -> Result<Vec
         let range = format!("at least 2 and at most {}, the number of rows", labels.len());
         return Err(Error::parameter("the size of a subsample", size, range));
     }
-    let [negative, positive] = shuffled_classes(labels, seed);
+    let classes = shuffled_classes(labels, seed);
+    let (negative, positive) = (&classes[0], &classes[1]);
     let lacking = size.saturating_sub(negative.len());
     let positives = (size / 2).clamp(lacking, positive.len().max(lacking));
     let chosen = [&positive[..positives], &negative[..size - positives]].concat();
     Ok(ascending(chosen))
 }
 
-/// Rows of the negative and of the positive class, each in random order.
-fn shuffled_classes(labels: &Labels, seed: u64) -> [Vec<usize>; 2] {
+/// The rows of every class, the classes in order, each in random order.
+fn shuffled_classes<Y: Target>(labels: &Y, seed: u64) -> Vec<Vec<usize>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    [-1.0, 1.0].map(|sign| {
-        let mut rows: Vec<usize> =
-            (0..labels.len()).filter(|&row| labels.signs()[row] == sign).collect();
-        rows.shuffle(&mut random);
-        rows
-    })
+    let mut classes = vec![Vec::new(); labels.names().len()];
+    (0..labels.len()).for_each(|row| classes[labels.index(row)].push(row));
+    classes.iter_mut().for_each(|rows| rows.shuffle(&mut random));
+    classes
 }
 
 fn check_fraction(fraction: f64) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use margins_data::read::{self, Format, ReadOptions, Stream, Unlabelled};
-use margins_data::{Dataset, Design, Labels, Sample, write};
+use margins_data::{Dataset, Design, Labels, Sample, Target, write};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
@@ -410,5 +410,50 @@ fn streams_refuse_what_they_cannot_know() {
         ]
         .map(|result| result.unwrap_err())
         .join("\n")
+    );
+}
+
+#[test]
+fn files_of_several_classes() {
+    let options = ReadOptions {
+        weights_column: Some("w".to_owned()),
+        fold_column: Some("f".to_owned()),
+        ..ReadOptions::default()
+    };
+    let text = "x,w,f,label\n1,1,a,10\n2,2,b,9\n3,1,a,1e1\n4,0.5,b,11\n";
+    let data = read::classes_from(text.as_bytes(), "k.csv", Format::Csv, &options).unwrap();
+    assert_eq!(data.labels().names(), ["9", "10", "11"]);
+    assert_eq!(data.labels().indices(), [1, 0, 1, 2]);
+    assert_eq!(data.weights(), Some(&[1.0, 2.0, 1.0, 0.5][..]));
+    assert_eq!(data.folds(), Some(&[0, 1, 0, 1][..]));
+    // Two classes are those of the reader of two.
+    let two = "yes 1:2\nno 2:1\nyes 3:1\n";
+    let options = ReadOptions::default();
+    let format = Format::Svmlight;
+    let classes = read::classes_from(two.as_bytes(), "two.svm", format, &options).unwrap();
+    let labels = read::dataset_from(two.as_bytes(), "two.svm", format, &options).unwrap();
+    assert_eq!(classes.relabelled(classes.labels().against_rest(1)).unwrap(), labels);
+
+    let message = |text: &str, options: &ReadOptions| {
+        let result = read::classes_from(text.as_bytes(), "k.csv", Format::Csv, options);
+        result.unwrap_err().to_string()
+    };
+    let positive = ReadOptions { positive: Some("a".to_owned()), ..ReadOptions::default() };
+    let weights = ReadOptions { weights_column: Some("w".to_owned()), ..ReadOptions::default() };
+    assert_eq!(
+        [
+            message("x,label\n1,a\n2,a\n", &options),
+            message("x,label\n1,a\n2,\n", &options),
+            message("x,label\n1,a\n2,b\n3,NaN\n", &options),
+            message("x,label\n1,a\n2,b\n", &positive),
+            message("x,w,label\n1,1,a\n2,0,b\n3,1,c\n", &weights),
+        ],
+        [
+            "k.csv: the only class among 2 label(s) is 'a', but two classes are needed",
+            "k.csv, line 3, column 'label': the cell is empty, but every row needs a value here",
+            "k.csv, line 4, column 'label': label 'NaN' is a missing value; drop such rows first",
+            "the positive class is 'a', but must be left out where there may be several classes",
+            "k.csv: every sample of class 'b' has weight 0, but each class needs a positive weight",
+        ]
     );
 }

@@ -1,44 +1,191 @@
-//! Binary classification with margin losses: the one crate that applications depend on.
+//! Classification with margin losses: the one crate that applications depend on.
 //!
-//! This crate knows how the others fit together and nothing of its own but the model file. The
-//! layers, from the bottom up:
+//! This crate knows how the others fit together and nothing of its own but the model file. A [`Classifier`] is built,
+//! fitted, certified, applied and saved; below it lie the pieces, in their own modules:
 //!
 //! * [`losses`]: scalar mathematics of margin losses, and the trait for yours.
 //! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
 //! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
-//! * [`boost`]: the maximal loss minimised by focused online learning, and its opponents.
+//! * `boost`: the maximal loss minimised by focused online learning, and its opponents.
 //! * [`Prepared`]: data made ready for linear, kernel or approximate classifiers alike.
 //! * [`Model`]: what a fit leaves behind, saved and loaded.
 //!
+//! # Fit and certify
+//!
+//! Samples may be rows, matrices or a data set that was read from a file; labels anything that can be displayed. Every fit
+//! comes with its duality gap: how far its objective can at most be from the least one.
+//!
 //! ```
-//! use margins::data::{generate::{Example, GaussianMixture}, split::stratified_folds};
-//! use margins::losses::LeakyHockeyStick;
-//! use margins::optim::{Training, cross_validate, lambda_grid};
+//! use margins::Classifier;
+//!
+//! let rows = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0], [2.5, 2.0]];
+//! let labels = ["ham", "ham", "spam", "spam", "ham"];
+//! let classifier = Classifier::builder().lambda(0.01).build()?.fit_samples(&rows, labels)?;
+//! let report = classifier.report();
+//! assert!(report.is_certified());
+//! assert!(report.members[0].summary.relative_gap.is_some_and(|gap| gap <= 1e-6));
+//! println!("{report}");
+//! assert_eq!(classifier.predict(&[[3.0, 0.0]])?, ["spam"]);
+//! # Ok::<(), margins::Error>(())
+//! ```
+//!
+//! # Cross-validate and select
+//!
+//! Without a lambda it is chosen by cross-validation. The rule may prefer the largest lambda within one standard error of the
+//! least error.
+//!
+//! ```
+//! use margins::{Classifier, CrossValidation, Selection};
+//! use margins::data::generate::{Example, GaussianMixture};
+//! use margins::optim::lambda_grid;
 //!
 //! let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
-//! let folds = stratified_folds(data.labels(), 5, 3)?;
-//! let training = Training::new(&LeakyHockeyStick);
-//! let cv = cross_validate(&training, &data, &folds, &lambda_grid(1.0, 1e-4, 20)?)?;
-//! assert!(cv.curve.certified.iter().all(|&certified| certified));
-//! let best = &cv.fits[cv.curve.best];
-//! assert!(best.report.relative_gap <= 1e-6);
+//! let how = CrossValidation {
+//!     lambdas: lambda_grid(1.0, 1e-4, 20)?,
+//!     selection: Selection::OneStandardError,
+//!     ..CrossValidation::default()
+//! };
+//! let estimator = Classifier::builder().standardize(true).cross_validation(how).seed(3).build()?;
+//! let classifier = estimator.fit(&data)?;
+//! let curve = classifier.report().curve.as_ref().ok_or("cross-validated")?;
+//! assert!(curve.certified.iter().all(|&certified| certified));
+//! assert!(curve.one_standard_error <= curve.best);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Kernels
+//!
+//! A kernel is named, as on the command line; for large data it is [approximated](Approximation).
+//!
+//! ```
+//! use margins::{Approximation, Classifier};
+//!
+//! // Exclusive or: no line separates the classes.
+//! let rows = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]];
+//! let labels = [0, 0, 1, 1];
+//! let builder = Classifier::builder().kernel("gaussian:sigma=1").lambda(1e-3);
+//! let exact = builder.clone().build()?.fit_samples(&rows, labels)?;
+//! let approximate = builder.approximation(Approximation::Nystrom { landmarks: 4, leverage: None });
+//! let approximate = approximate.build()?.fit_samples(&rows, labels)?;
+//! assert_eq!(exact.predict_index(&rows)?, labels);
+//! assert_eq!(approximate.predict_index(&rows)?, labels);
+//! # Ok::<(), margins::Error>(())
+//! ```
+//!
+//! # Several classes and probabilities
+//!
+//! More than two classes are decided one-versus-rest or one-versus-one; [`Classifier::predict_proba`] says how
+//! probabilities are combined. A loss such as hinge, which has none, takes Platt scaling.
+//!
+//! ```
+//! use margins::losses::{Hinge, Logistic};
+//! use margins::{Classifier, Probabilities, Scheme};
+//!
+//! let rows: Vec<[f64; 2]> = (0..30).map(|i| [(i % 3) as f64, (i as f64).sin()]).collect();
+//! let labels: Vec<&str> = (0..30).map(|i| ["low", "mid", "high"][i % 3]).collect();
+//! let builder = Classifier::builder().lambda(1e-3).scheme(Scheme::OneVersusOne);
+//! let logistic = builder.clone().loss(Logistic).build()?.fit_samples(&rows, &labels)?;
+//! let hinge = builder.loss(Hinge).probabilities(Probabilities::Platt { folds: Some(5) });
+//! let hinge = hinge.build()?.fit_samples(&rows, &labels)?;
+//! assert_eq!(logistic.classes(), ["high", "low", "mid"]);
+//! for classifier in [logistic, hinge] {
+//!     assert_eq!(classifier.predict(&rows)?, labels);
+//!     let p = classifier.predict_proba(&rows)?;
+//!     assert!((p.row(0).sum() - 1.0).abs() < 1e-12 && p[(0, 1)] > 0.5);
+//! }
+//! # Ok::<(), margins::Error>(())
+//! ```
+//!
+//! # Your own loss
+//!
+//! Two methods make a loss; solvers, certificates, kernels, cross-validation and probabilities follow. A [`Registry`] that
+//! knows it reads its models back.
+//!
+//! ```
+//! use margins::{Classifier, Registry};
+//! use margins::losses::MarginLoss;
+//!
+//! /// `log(1 + exp(2 (1 - u)))/2`.
+//! #[derive(Debug)]
+//! struct Shifted;
+//!
+//! impl MarginLoss for Shifted {
+//!     fn name(&self) -> &str {
+//!         "shifted"
+//!     }
+//!     fn value(&self, u: f64) -> f64 {
+//!         let z = 2.0 * (1.0 - u);
+//!         0.5 * (z.max(0.0) + (-z.abs()).exp().ln_1p())
+//!     }
+//!     fn derivative(&self, u: f64) -> f64 {
+//!         -1.0 / (1.0 + (-2.0 * (1.0 - u)).exp())
+//!     }
+//! }
+//!
+//! let rows = [[0.0], [1.0], [2.0], [3.0]];
+//! let classifier = Classifier::builder().loss(Shifted).lambda(0.01).build()?.fit_samples(&rows, [0, 1, 0, 1])?;
+//! assert!(classifier.report().is_certified());
+//! assert!(classifier.predict_proba(&rows)?[(3, 1)] > 0.5);
+//!
+//! let registry = Registry::standard().with_loss("shifted", &[], |_| Ok(Box::new(Shifted)));
+//! # let path = std::env::temp_dir().join(format!("margins-{}.json", std::process::id()));
+//! classifier.save(&path)?;
+//! let read = Classifier::load(&path, &registry)?;
+//! assert_eq!(read.predict(&rows)?, classifier.predict(&rows)?);
+//! # std::fs::remove_file(path)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Features
+//!
+//! * `boost` (default): the module of that name.
+//! * `ndarray`: its matrices as samples, and `to_array2`.
+//! * `linfa`: its `Fit` and `Predict`, by `LinfaEstimator`; brings `ndarray` along.
 
+mod builder;
+mod classifier;
+mod contest;
+mod error;
+mod estimator;
+mod features;
+#[cfg(feature = "linfa")]
+mod linfa_adapter;
 pub mod model;
+#[cfg(feature = "ndarray")]
+mod ndarray_adapter;
 mod registry;
 mod rescaling;
+mod selection;
 mod space;
+mod threads;
+mod training_report;
 
+pub use builder::ClassifierBuilder;
+pub use classifier::Classifier;
+pub use error::Error;
+pub use estimator::{Estimator, Probabilities, Progress};
+pub use features::Features;
+#[cfg(feature = "linfa")]
+pub use linfa_adapter::{LinfaClassifier, LinfaEstimator};
+#[cfg(feature = "boost")]
 pub use margins_boost as boost;
 pub use margins_calibration as calibration;
 pub use margins_data as data;
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 pub use margins_optim as optim;
-pub use model::Model;
+pub use model::{Model, Scheme};
+#[cfg(feature = "ndarray")]
+pub use ndarray_adapter::to_array2;
 pub use registry::Registry;
 pub use rescaling::data_driven_scale;
-pub use space::{Approximation, Error, LeaveOneOut, PRECOMPUTED, Prepared};
+pub use selection::{CrossValidation, DEFAULT_FOLDS, Selection, folds_of};
+pub use space::{Approximation, LeaveOneOut, PRECOMPUTED, Prepared, Subset};
+pub use threads::on_threads;
+pub use training_report::{MemberReport, TrainingReport};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

@@ -1,6 +1,7 @@
 //! The functions that a classifier is made of: linear in the features, in the space of a kernel, or in
 //! features that approximate one; with one way to fit, select and save all of them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,6 +16,7 @@ use margins_optim::robust::Learner;
 use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Training, cross_validate, error_curve};
 use nalgebra::DMatrix;
 
+use crate::Error;
 use crate::model;
 use crate::model::{Basis, Functions};
 
@@ -123,39 +125,6 @@ pub enum LeaveOneOut {
     OneStep,
 }
 
-/// Why classifiers in a space cannot be fitted.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The data crate refused something.
-    #[error(transparent)]
-    Data(#[from] margins_data::Error),
-    /// The optim crate refused something.
-    #[error(transparent)]
-    Optim(#[from] margins_optim::Error),
-    /// The kernels crate refused something.
-    #[error(transparent)]
-    Kernels(#[from] margins_kernels::Error),
-    /// Only a kernel that can be evaluated can be approximated.
-    #[error("a precomputed kernel matrix cannot be approximated")]
-    ApproximatePrecomputed,
-    /// A kernel matrix has no features to scale.
-    #[error("a precomputed kernel matrix has no features that could be standardised")]
-    StandardizePrecomputed,
-    /// Leaving one out is done in the function space of a kernel.
-    #[error("leave-one-out needs a kernel without approximation")]
-    LeaveOneOut,
-    /// A learner that is linear in features met a kernel.
-    #[error(
-        "{0} is linear in its features and takes no kernel matrix: approximate the kernel by features, \
-         as --approx nystrom does"
-    )]
-    LinearLearner(Learner),
-    /// Random Fourier features exist for the Gaussian kernel.
-    #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
-    Fourier(String),
-}
-
 /// Data made ready for fits in a space: whatever all lambdas and folds have in common.
 #[derive(Debug)]
 pub struct Prepared<'d> {
@@ -176,12 +145,12 @@ enum Form {
     },
     /// Features in the place of those of the data.
     Nystrom {
-        features: Dataset,
+        features: Design,
         map: NystromMap,
         basis: KernelBasis,
     },
     Fourier {
-        features: Dataset,
+        features: Design,
         map: RandomFourierMap,
         basis: KernelBasis,
     },
@@ -232,7 +201,25 @@ impl<'d> Prepared<'d> {
         let (design, scales) = scaled(data, standardize)?;
         let kernel = kernels.parse_for(specification, &design, seed)?;
         let basis = KernelBasis { kernel, design, scales };
-        Ok(Prepared { data, form: Form::of(basis, approximation, data, seed)? })
+        Ok(Prepared { data, form: Form::of(basis, approximation, seed)? })
+    }
+
+    /// Some of the rows to learn from; all of them if none are named.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn subset<'s>(&'s self, rows: Option<&'s [usize]>) -> Subset<'s> {
+        let gram = match (&self.form, rows) {
+            (Form::Gram { gram, .. }, Some(rows)) => Some(Cow::Owned(gram.select(rows))),
+            (Form::Gram { gram, .. }, None) => Some(Cow::Borrowed(gram)),
+            _ => None,
+        };
+        let design = match &self.form {
+            Form::Nystrom { features, .. } | Form::Fourier { features, .. } => features,
+            _ => self.data.design(),
+        };
+        let design = rows.map_or_else(|| design.clone(), |rows| design.select(rows));
+        Subset { form: &self.form, rows, design, gram }
     }
 
     /// The fits at every lambda, largest first.
@@ -244,22 +231,7 @@ impl<'d> Prepared<'d> {
         training: &Training<'_, L>,
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
-        let kernel_fits = match &self.form {
-            Form::Linear => return Ok(training.path(self.data, lambdas)?),
-            Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
-                return Ok(unscaled(training).path(features, lambdas)?);
-            }
-            Form::Gram { gram, .. } => {
-                margins_kernels::training_path(training, self.data, gram, lambdas)?
-            }
-            Form::Cholesky { factor, basis } => {
-                let risk = training.risk(self.data)?;
-                let KernelBasis { kernel, design, .. } = basis;
-                let (options, observer) = (&training.options, training.observer);
-                factor.path(&risk, &**kernel, design, lambdas, options, observer)?
-            }
-        };
-        Ok(kernel_fits.into_iter().map(into_fit).collect())
+        self.subset(None).path(training, self.data, lambdas)
     }
 
     /// The fits of a robust learner at every lambda, largest first: on features, or, of the large-margin
@@ -281,8 +253,8 @@ impl<'d> Prepared<'d> {
         };
         match (&self.form, learner) {
             (Form::Linear, _) => on_features(training, self.data),
-            (Form::Nystrom { features, .. } | Form::Fourier { features, .. }, _) => {
-                on_features(&unscaled(training), features)
+            (Form::Nystrom { .. } | Form::Fourier { .. }, _) => {
+                on_features(&unscaled(training), &self.subset(None).chosen(self.data)?)
             }
             (Form::Gram { gram, .. }, Learner::MarginDistribution(machine)) => {
                 let objective = KernelObjective::from_risk(training.risk(self.data)?, gram)?;
@@ -312,22 +284,17 @@ impl<'d> Prepared<'d> {
         };
         let curve = match &self.form {
             Form::Linear => return linear(training, self.data),
-            Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
-                return linear(&unscaled(training), features);
+            Form::Nystrom { .. } | Form::Fourier { .. } => {
+                return linear(&unscaled(training), &self.subset(None).chosen(self.data)?);
             }
             Form::Gram { gram, .. } => {
                 margins_kernels::cross_validate(training, self.data, gram, folds, lambdas)?
             }
-            Form::Cholesky { factor, basis } => {
+            Form::Cholesky { .. } => {
                 let abandon = training.abandon_hopeless;
                 error_curve(self.data, folds, lambdas, abandon, |rows, held_out, lambdas| {
-                    // Held-out samples are samples of weight zero: the factor serves every fold.
-                    let risk = training.risk_of_rows(self.data, rows)?;
-                    let KernelBasis { kernel, design, .. } = basis;
-                    let (options, observer) = (&training.options, training.observer);
-                    let fits = factor.path(&risk, &**kernel, design, lambdas, options, observer)?;
-                    let held_out = design.select(held_out);
-                    let scores = combined(&**kernel, &held_out, design, &fits)?;
+                    let fits = self.subset(Some(rows)).path(training, self.data, lambdas)?;
+                    let scores = self.scores_of(&fits, held_out)?;
                     Ok::<_, Error>((fits, scores))
                 })?
             }
@@ -378,12 +345,46 @@ impl<'d> Prepared<'d> {
         lambdas: &[Lambda],
         at: usize,
     ) -> Result<Fit, Error> {
-        const STRIDE: usize = 16;
-        let way: Vec<Lambda> =
-            (0..=at).filter(|k| (at - k).is_multiple_of(STRIDE)).map(|k| lambdas[k]).collect();
         let silent = Training { observer: &|_| {}, ..*training };
-        let mut fits = self.path(&silent, &way)?;
+        let mut fits = self.path(&silent, &way_to(lambdas, at))?;
         Ok(fits.swap_remove(fits.len() - 1))
+    }
+
+    /// The scores of some of the samples under every fit, one list a fit.
+    ///
+    /// # Errors
+    /// Kernel values that are not finite.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
+        let linear = |design: &Design| {
+            let chosen = design.select(rows);
+            fits.iter().map(|fit| fit.decision_function(&chosen)).collect()
+        };
+        // Fits x functions, of the functions that are used.
+        let coefs =
+            |used: &[usize]| DMatrix::from_fn(fits.len(), used.len(), |k, i| fits[k].coef[used[i]]);
+        let products = match &self.form {
+            Form::Linear => return Ok(linear(self.data.design())),
+            Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
+                return Ok(linear(features));
+            }
+            Form::Gram { gram, .. } => {
+                let used = |&i: &usize| fits.iter().any(|fit| fit.coef[i] != 0.0);
+                let support: Vec<usize> = (0..gram.len()).filter(used).collect();
+                coefs(&support) * gram.cross_of(&support, rows)
+            }
+            Form::Cholesky { factor, basis: KernelBasis { kernel, design, .. } } => {
+                let pivots = factor.pivots();
+                let (rows, columns) = (design.select(rows), design.select(pivots));
+                margins_kernels::combine_all(&**kernel, &rows, &columns, &coefs(pivots))?
+            }
+        };
+        let with_intercept = |(k, fit): (usize, &Fit)| {
+            products.row(k).iter().map(|product| product + fit.intercept).collect()
+        };
+        Ok(fits.iter().enumerate().map(with_intercept).collect())
     }
 
     /// The scores of the data themselves.
@@ -394,7 +395,7 @@ impl<'d> Prepared<'d> {
         let mut scores = match &self.form {
             Form::Linear => return Ok(fit.decision_function(self.data.design())),
             Form::Nystrom { features, .. } | Form::Fourier { features, .. } => {
-                return Ok(fit.decision_function(features.design()));
+                return Ok(fit.decision_function(features));
             }
             Form::Gram { gram, .. } => {
                 let coef = DMatrix::from_column_slice(fit.coef.len(), 1, &fit.coef);
@@ -483,20 +484,76 @@ impl<'d> Prepared<'d> {
     }
 }
 
-impl Form {
-    fn of(
-        basis: KernelBasis,
-        approximation: Approximation,
+/// Rows of prepared data to learn from, with what all fits to them have in common.
+#[derive(Debug)]
+pub struct Subset<'s> {
+    form: &'s Form,
+    rows: Option<&'s [usize]>,
+    /// The features of these rows, or those in their place.
+    design: Design,
+    /// Of these rows.
+    gram: Option<Cow<'s, Gram>>,
+}
+
+impl Subset<'_> {
+    /// The fits at every lambda, largest first. The data are those that were prepared, all rows of them, perhaps
+    /// with other labels or weights; so are the functions that the coefficients belong to.
+    ///
+    /// # Errors
+    /// As [`Training::path`] and [`margins_kernels::path`].
+    pub fn path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
         data: &Dataset,
-        seed: u64,
-    ) -> Result<Self, Error> {
-        let with_features = |features: Design| -> Result<Dataset, Error> {
-            let mut mapped = Dataset::new(features, data.labels().clone())?;
-            if let Some(weights) = data.weights() {
-                mapped = mapped.with_weights(weights.to_vec())?;
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let mut fits = match (self.form, &self.gram) {
+            (Form::Cholesky { factor, basis }, _) => {
+                // Samples that are left out are samples of weight zero: the factor serves every subset.
+                let risk = match self.rows {
+                    Some(rows) => training.risk_of_rows(data, rows)?,
+                    None => training.risk(data)?,
+                };
+                let KernelBasis { kernel, design, .. } = basis;
+                let (options, observer) = (&training.options, training.observer);
+                let fits = factor.path(&risk, &**kernel, design, lambdas, options, observer)?;
+                return Ok(fits.into_iter().map(into_fit).collect());
             }
-            Ok(mapped)
+            (_, Some(gram)) => {
+                let chosen = self.chosen(data)?;
+                margins_kernels::training_path(training, &chosen, gram, lambdas)?
+            }
+            (Form::Linear, None) => return Ok(training.path(&self.chosen(data)?, lambdas)?),
+            (_, None) => return Ok(unscaled(training).path(&self.chosen(data)?, lambdas)?),
         };
+        if let Some(rows) = self.rows {
+            for fit in &mut fits {
+                let mut coef = vec![0.0; data.rows()];
+                rows.iter().zip(&fit.coef).for_each(|(&i, a)| coef[i] = *a);
+                fit.coef = coef;
+            }
+        }
+        Ok(fits.into_iter().map(into_fit).collect())
+    }
+
+    /// These rows of the data, with the features in place.
+    fn chosen(&self, data: &Dataset) -> Result<Dataset, Error> {
+        let labels = match self.rows {
+            Some(rows) => data.labels().select(rows),
+            None => data.labels().clone(),
+        };
+        let chosen = Dataset::new(self.design.clone(), labels)?;
+        let Some(weights) = data.weights() else { return Ok(chosen) };
+        let weights = match self.rows {
+            Some(rows) => rows.iter().map(|&i| weights[i]).collect(),
+            None => weights.to_vec(),
+        };
+        Ok(chosen.with_weights(weights)?)
+    }
+}
+
+impl Form {
+    fn of(basis: KernelBasis, approximation: Approximation, seed: u64) -> Result<Self, Error> {
         let KernelBasis { kernel, design, .. } = &basis;
         Ok(match approximation {
             Approximation::None => {
@@ -512,13 +569,13 @@ impl Form {
                     Some(lambda) => Landmarks::Leverage { lambda },
                 };
                 let map = NystromMap::new(&**kernel, design, landmarks, rule, seed)?;
-                let features = with_features(map.transform(&**kernel, design)?)?;
+                let features = map.transform(&**kernel, design)?;
                 Form::Nystrom { features, map, basis }
             }
             Approximation::Fourier { features } => {
                 let gaussian = gaussian(&**kernel)?;
                 let map = RandomFourierMap::new(gaussian, design.columns(), features, seed)?;
-                let features = with_features(map.transform(design)?)?;
+                let features = map.transform(design)?;
                 Form::Fourier { features, map, basis }
             }
         })
@@ -552,17 +609,8 @@ fn into_fit(fit: KernelFit) -> Fit {
     Fit { lambda, intercept, coef, report }
 }
 
-/// The scores of samples under several fits, one list a fit.
-fn combined(
-    kernel: &dyn Kernel,
-    rows: &Design,
-    columns: &Design,
-    fits: &[KernelFit],
-) -> Result<Vec<Vec<f64>>, Error> {
-    let coefs = DMatrix::from_fn(fits.len(), columns.rows(), |k, i| fits[k].coef[i]);
-    let scores = margins_kernels::combine_all(kernel, rows, columns, &coefs)?;
-    let with_intercept = |(k, fit): (usize, &KernelFit)| {
-        scores.row(k).iter().map(|score| score + fit.intercept).collect()
-    };
-    Ok(fits.iter().enumerate().map(with_intercept).collect())
+/// A few of the lambdas, largest first, by way of which the one at an index is reached.
+pub(crate) fn way_to(lambdas: &[Lambda], at: usize) -> Vec<Lambda> {
+    const STRIDE: usize = 16;
+    (0..=at).filter(|k| (at - k).is_multiple_of(STRIDE)).map(|k| lambdas[k]).collect()
 }

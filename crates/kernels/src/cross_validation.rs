@@ -1,6 +1,6 @@
 use margins_data::Dataset;
 use margins_losses::{Hinge, MarginLoss};
-use margins_optim::solver_kit::{Eigenspace, Ending, Point, Reached, paths};
+use margins_optim::solver_kit::{Ending, Point, Reached, paths};
 use margins_optim::{ErrorCurve, Lambda, Solver, Training, error_curve, training_rows};
 
 use crate::newton::SampleNewton;
@@ -52,7 +52,7 @@ fn batched<L: MarginLoss + ?Sized>(
     let rows = training_rows(data, folds)?;
     let risks = (rows.iter().map(|rows| training.risk_of_rows(data, rows)))
         .collect::<Result<Vec<_>, _>>()?;
-    let eigenspace = Eigenspace::of(gram.matrix())?;
+    let eigenspace = gram.eigenspace()?;
     let all = paths(&eigenspace.coordinates, &risks, &descending, options)?;
     error_curve(data, folds, lambdas, training.abandon_hopeless, |_, held_out, lambdas| {
         let fold = folds[held_out[0]];

@@ -1,15 +1,21 @@
+use std::sync::OnceLock;
+
 use faer::{Accum, MatMut, MatRef, Par, Side};
 use margins_data::Design;
+use margins_optim::solver_kit::Eigenspace;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use crate::block::{Points, center};
-use crate::{Block, Error, Kernel};
+use crate::{Block, Error, Kernel, PivotedCholesky};
 
 /// Samples that go through the matrix products together.
 const SIDE: usize = 256;
 
 /// The symmetric, positive semidefinite n x n matrix of kernel values between samples.
+///
+/// What solvers decompose it into is computed when it is first asked for and kept: paths for several losses,
+/// weights or classes share it.
 ///
 /// ```
 /// use margins_data::Design;
@@ -21,9 +27,20 @@ const SIDE: usize = 256;
 /// assert!((gram.matrix()[(0, 1)] - (-0.5f64).exp()).abs() < 1e-15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Gram {
     matrix: DMatrix<f64>,
+    /// A factor of low rank, if there is one worth having.
+    factor: OnceLock<Option<PivotedCholesky>>,
+    /// `None` if there is none to be had.
+    eigenspace: OnceLock<Option<Eigenspace>>,
+}
+
+impl PartialEq for Gram {
+    /// Whether the matrices are equal.
+    fn eq(&self, other: &Self) -> bool {
+        self.matrix == other.matrix
+    }
 }
 
 impl Gram {
@@ -60,7 +77,7 @@ impl Gram {
             Ok::<(), Error>(())
         })?;
         mirror(&mut matrix);
-        let gram = Gram { matrix };
+        let gram = Gram::of(matrix);
         if kernel.is_positive_semidefinite() { Ok(gram) } else { gram.semidefinite() }
     }
 
@@ -90,7 +107,11 @@ impl Gram {
                 matrix[(column, row)] = one;
             }
         }
-        Gram { matrix }.semidefinite()
+        Gram::of(matrix).semidefinite()
+    }
+
+    fn of(matrix: DMatrix<f64>) -> Self {
+        Gram { matrix, factor: OnceLock::new(), eigenspace: OnceLock::new() }
     }
 
     /// The matrix.
@@ -113,7 +134,7 @@ impl Gram {
     /// # Panics
     /// If an index is not below n.
     pub fn select(&self, samples: &[usize]) -> Gram {
-        Gram { matrix: self.cross_of(samples, samples) }
+        Gram::of(self.cross_of(samples, samples))
     }
 
     /// The values of some samples, one a row, with others, one a column.
@@ -128,6 +149,22 @@ impl Gram {
             out.extend(rows.iter().map(|&i| column[i]));
         }
         DMatrix::from_vec(rows.len(), columns.len(), out)
+    }
+
+    /// `K = Z Z'` to ten digits of the trace, where the rank is far below the order.
+    pub(crate) fn low_rank_factor(&self) -> Option<&PivotedCholesky> {
+        self.factor.get_or_init(|| PivotedCholesky::of_low_rank(&self.matrix)).as_ref()
+    }
+
+    /// The numerically nonzero eigenspace.
+    ///
+    /// # Errors
+    /// An eigendecomposition that does not converge.
+    pub(crate) fn eigenspace(&self) -> Result<&Eigenspace, Error> {
+        let eigenspace = self.eigenspace.get_or_init(|| Eigenspace::of(&self.matrix).ok());
+        // Entries are finite: there is no other way to fail.
+        let failed = || margins_optim::Error::Eigendecomposition(self.len());
+        Ok(eigenspace.as_ref().ok_or_else(failed)?)
     }
 
     /// Itself, if it is positive semidefinite: `K + d I` has a Cholesky factor for a d of 1e-10 times the

@@ -1,6 +1,6 @@
 use margins_losses::MarginLoss;
 use margins_optim::robust::{MarginDistribution, MarginDistributionSolution};
-use margins_optim::solver_kit::{Eigenspace, Point};
+use margins_optim::solver_kit::Point;
 use margins_optim::{Lambda, Objective, Options, Report};
 use nalgebra::DVector;
 
@@ -28,7 +28,7 @@ pub fn margin_distribution<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<KernelFit>, Error> {
     let lambdas = Lambda::descending(lambdas)?;
     machine.check_order(objective.gram.len())?;
-    let eigenspace = Eigenspace::of(objective.gram.matrix())?;
+    let eigenspace = objective.gram.eigenspace()?;
     let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
     let fit = |lambda| {
         let solution = machine.solve(&reduced, lambda, options)?;

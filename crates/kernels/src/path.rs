@@ -1,12 +1,12 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{Descent, Eigenspace, Ending, Minimizer, Point, follow};
+use margins_optim::solver_kit::{Descent, Ending, Minimizer, Point, follow};
 use margins_optim::{Certificate, Fitted, Lambda, Objective, Options, Report, Solver, Status};
 
 use nalgebra::{DMatrix, DVector};
 
 use crate::newton::SampleNewton;
-use crate::{Error, KernelObjective, PivotedCholesky};
+use crate::{Error, KernelObjective};
 
 /// A kernel classifier `f(x) = b + sum_i a_i k(x_i, x)` with the certificate of its fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,11 +86,11 @@ pub fn path<L: MarginLoss + ?Sized>(
     let lambdas = Lambda::descending(lambdas)?;
     let mut solver = SampleNewton::new(&objective.risk, objective.gram.matrix());
     let factor = match options.solver {
-        Solver::Auto => PivotedCholesky::of_low_rank(objective.gram.matrix()),
+        Solver::Auto => objective.gram.low_rank_factor(),
         _ => None,
     };
     let mut path = match options.solver {
-        Solver::Auto | Solver::Newton => match &factor {
+        Solver::Auto | Solver::Newton => match factor {
             Some(factor) => {
                 let lift = |w: &[f64]| factor.kernel_coefficients(w);
                 path_over(factor.coordinates(), lift, objective, &lambdas, options, observer)?
@@ -160,7 +160,7 @@ fn mm_path<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &(dyn Fn(&Report) + Sync),
 ) -> Result<Vec<Solved>, Error> {
-    let eigenspace = Eigenspace::of(objective.gram.matrix())?;
+    let eigenspace = objective.gram.eigenspace()?;
     let lift = |w: &[f64]| eigenspace.lift(w);
     path_over(&eigenspace.coordinates, lift, objective, lambdas, options, observer)
 }
@@ -228,10 +228,10 @@ fn refine<L: MarginLoss + ?Sized>(
     }
     let open: Vec<usize> = (0..path.len()).filter(|&k| is_open(&path[k])).collect();
     let by_newton = matches!(options.solver, Solver::Auto | Solver::Newton);
-    if open.is_empty() || !by_newton || objective.gram.len() > LARGEST_ORDER {
+    if open.is_empty() || options.is_late() || !by_newton || objective.gram.len() > LARGEST_ORDER {
         return Ok(());
     }
-    let Ok(eigenspace) = Eigenspace::of(objective.gram.matrix()) else { return Ok(()) };
+    let Ok(eigenspace) = objective.gram.eigenspace() else { return Ok(()) };
     let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
     let lambdas: Vec<Lambda> = open.iter().map(|&k| path[k].lambda).collect();
     let fits = margins_optim::path(&reduced, &lambdas, options, &|_| {})?;

@@ -261,8 +261,8 @@ impl<'p, 'a> Solver<'p, 'a> {
             }
             let status = if best.relative_gap() <= options.tolerance {
                 Status::Converged
-            } else if iterations >= limit {
-                Status::IterationLimit
+            } else if let Some(status) = options.exhausted(iterations, limit) {
+                status
             } else if idle >= PATIENCE {
                 Status::Stalled
             } else {

@@ -527,3 +527,25 @@ fn a_path_takes_lambdas_in_any_order_and_tells_the_observer() {
     assert_eq!(report.status, Status::IterationLimit);
     assert!(report.relative_gap > 1e-14);
 }
+
+/// A matrix that has served other losses and solvers gives the same fits as a fresh one.
+#[test]
+fn what_a_matrix_keeps_changes_no_fit() {
+    let data = circles();
+    let kernel = KernelRegistry::standard().parse("gaussian:sigma=0.1").unwrap();
+    let used = Gram::new(&*kernel, data.design()).unwrap();
+    let lambdas = lambda_grid(1.0, 1e-4, 5).unwrap();
+    for specification in ["lhs", "logistic"] {
+        let loss = loss(specification);
+        for solver in [Solver::Auto, Solver::MmAccelerated, Solver::Newton] {
+            let options = Options { solver, ..Options::default() };
+            let fits = |gram: &Gram| {
+                let objective = KernelObjective::new(&*loss, gram, data.labels()).unwrap();
+                path(&objective, &lambdas, &options, &|_| {}).unwrap()
+            };
+            let fresh = Gram::new(&*kernel, data.design()).unwrap();
+            assert_eq!(fits(&used), fits(&fresh));
+            assert_eq!(used.clone(), fresh);
+        }
+    }
+}

@@ -177,8 +177,9 @@ impl Batch<'_> {
             if open.is_empty() {
                 break;
             }
-            if iteration % CHECK_EVERY == 0 || iteration == limit {
-                self.check(&mut open, iteration == limit);
+            let exhausted = self.options.exhausted(iteration, limit);
+            if iteration % CHECK_EVERY == 0 || exhausted.is_some() {
+                self.check(&mut open, exhausted);
                 open.retain(|problem| problem.ending.is_none());
             }
             self.advance(&mut open);
@@ -226,7 +227,11 @@ impl Batch<'_> {
     }
 
     /// Certifies every problem, and ends those that are solved, have overflowed, or have no steps left.
-    fn check<L: MarginLoss + ?Sized>(&self, open: &mut [&mut Problem<'_, L>], last: bool) {
+    fn check<L: MarginLoss + ?Sized>(
+        &self,
+        open: &mut [&mut Problem<'_, L>],
+        exhausted: Option<Status>,
+    ) {
         let mut settled: Vec<Point> = open.iter().map(|problem| problem.point.clone()).collect();
         for (problem, point) in open.iter_mut().zip(&mut settled) {
             point.intercept = problem.margins.settle(&point.products, point.intercept);
@@ -250,8 +255,8 @@ impl Batch<'_> {
                 Status::NumericalTrouble
             } else if certificate.relative_gap() <= self.options.tolerance {
                 Status::Converged
-            } else if last {
-                Status::IterationLimit
+            } else if let Some(status) = exhausted {
+                status
             } else {
                 continue;
             };

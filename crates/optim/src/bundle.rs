@@ -97,9 +97,9 @@ impl Bundle {
                 lower = lower.max(bound);
                 break Status::Stalled;
             }
-            if iterations == limit {
+            if let Some(status) = options.exhausted(iterations, limit) {
                 lower = lower.max(bound);
-                break Status::IterationLimit;
+                break status;
             }
             iterations += 1;
             let mut target = Point::at(&evaluator.objective.design, point.intercept, coef);

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use margins_data::Dataset;
+use margins_data::{Dataset, Target};
 use margins_losses::MarginLoss;
 use rayon::prelude::*;
 
@@ -64,10 +64,10 @@ impl ErrorCurve {
         assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one a fit");
         let lambdas: Vec<Lambda> = fits.iter().map(Fitted::lambda).collect();
         let signs = data.labels().signs();
-        let held_out = |i: usize| HeldOut {
+        let held_out = |i: usize| Fold {
             weights: vec![data.weights().map_or(1.0, |weights| weights[i])],
             at: (scores.iter().zip(converged))
-                .map(|(scores, &converged)| AtLambda {
+                .map(|(scores, &converged)| HeldOut {
                     wrong: vec![(scores[i] > 0.0) != (signs[i] > 0.0)],
                     relative_gap: 0.0,
                     converged,
@@ -153,18 +153,49 @@ pub fn error_curve<F: Fitted, E: From<Error> + Send>(
     abandon: bool,
     solve: impl Fn(&[usize], &[usize], &[Lambda]) -> Result<(Vec<F>, Vec<Vec<f64>>), E> + Sync,
 ) -> Result<ErrorCurve, E> {
+    held_out_curve(data, folds, lambdas, abandon, |rows, test, lambdas| {
+        let (fits, scores) = solve(rows, test, lambdas)?;
+        let signs = data.labels().signs();
+        let wrong = |scores: &Vec<f64>| {
+            let pairs = scores.iter().zip(test);
+            pairs.map(|(&score, &i)| (score > 0.0) != (signs[i] > 0.0)).collect()
+        };
+        let at = |(fit, scores): (&F, &Vec<f64>)| HeldOut {
+            wrong: wrong(scores),
+            relative_gap: fit.report().relative_gap,
+            converged: fit.report().converged(),
+        };
+        Ok(fits.iter().zip(&scores).map(at).collect())
+    })
+}
+
+/// The cross-validated error of any classifier of any number of classes: `solve(rows, held_out, lambdas)` says
+/// what became of the rows held out at each lambda when it learnt from the other ones. As [`error_curve`] in all
+/// other respects.
+///
+/// # Errors
+/// As [`cross_validate`], and what `solve` says.
+pub fn held_out_curve<Y: Target, E: From<Error> + Send>(
+    data: &Dataset<Y>,
+    folds: &[usize],
+    lambdas: &[Lambda],
+    abandon: bool,
+    solve: impl Fn(&[usize], &[usize], &[Lambda]) -> Result<Vec<HeldOut>, E> + Sync,
+) -> Result<ErrorCurve, E> {
     let count = check_folds(data, folds)?;
     let lambdas = Lambda::descending(lambdas)?;
     let first = if abandon { count.div_ceil(2).max(2) } else { count };
-    let hold_out_each = |some: Range<usize>, of: &[usize]| -> Result<Vec<HeldOut>, E> {
+    let hold_out_each = |some: Range<usize>, of: &[usize]| -> Result<Vec<Fold>, E> {
         let chosen: Vec<Lambda> = of.iter().map(|&k| lambdas[k]).collect();
-        let results: Vec<Result<HeldOut, E>> = some
+        let results: Vec<Result<Fold, E>> = some
             .into_par_iter()
             .with_max_len(1)
             .map(|fold| {
-                let held_out =
-                    hold_out(data, folds, fold, |rows, test| solve(rows, test, &chosen))?;
-                Ok(held_out.spread_over(lambdas.len(), of))
+                let (test, rest) = split_at(data, folds, fold)?;
+                let at = solve(&rest, &test, &chosen)?.into_iter().map(Some).collect();
+                let weight_of = |&i: &usize| data.weights().map_or(1.0, |weights| weights[i]);
+                let weights = test.iter().map(weight_of).collect();
+                Ok(Fold { weights, at }.spread_over(lambdas.len(), of))
             })
             .collect();
         results.into_iter().collect()
@@ -180,7 +211,7 @@ pub fn error_curve<F: Fitted, E: From<Error> + Send>(
 }
 
 /// Which lambdas are wrong on far more samples than the one of the least error.
-fn hopeless(folds: &[HeldOut], count: usize) -> Vec<bool> {
+fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
     const DEVIATIONS: f64 = 4.0;
     let wrong = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
     let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
@@ -216,24 +247,24 @@ pub fn training_rows(data: &Dataset, folds: &[usize]) -> Result<Vec<Vec<usize>>,
 }
 
 /// The rows of a fold, and the others.
-fn split_at(
-    data: &Dataset,
+fn split_at<Y: Target>(
+    data: &Dataset<Y>,
     folds: &[usize],
     fold: usize,
 ) -> Result<(Vec<usize>, Vec<usize>), Error> {
     let (test, rest): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
     let labels = data.labels();
     let counts = |i: usize| data.weights().is_none_or(|weights| weights[i] > 0.0);
-    for sign in [1.0, -1.0] {
-        if !rest.iter().any(|&i| labels.signs()[i] == sign && counts(i)) {
-            return Err(Error::Fold { fold, class: labels.class_name(sign).to_owned() });
-        }
+    let mut trained = vec![false; labels.names().len()];
+    rest.iter().filter(|&&i| counts(i)).for_each(|&i| trained[labels.index(i)] = true);
+    match trained.iter().rposition(|trained| !trained) {
+        Some(class) => Err(Error::Fold { fold, class: labels.names()[class].clone() }),
+        None => Ok((test, rest)),
     }
-    Ok((test, rest))
 }
 
 /// The number of folds, one a row of the data.
-fn check_folds(data: &Dataset, folds: &[usize]) -> Result<usize, Error> {
+fn check_folds<Y: Target>(data: &Dataset<Y>, folds: &[usize]) -> Result<usize, Error> {
     if folds.len() != data.rows() {
         return Err(Error::Shape { what: "folds", expected: data.rows(), found: folds.len() });
     }
@@ -255,22 +286,25 @@ fn count_folds(folds: &[usize]) -> Result<usize, Error> {
 }
 
 /// One fold along the path.
-struct HeldOut {
+struct Fold {
     /// Of the samples held out.
     weights: Vec<f64>,
     /// What became of them at each lambda; `None` where it was not fitted.
-    at: Vec<Option<AtLambda>>,
+    at: Vec<Option<HeldOut>>,
 }
 
-/// One fold at one lambda.
-struct AtLambda {
-    /// Whether each sample was misclassified.
-    wrong: Vec<bool>,
-    relative_gap: f64,
-    converged: bool,
+/// What became of the samples held out of a fold, at one lambda.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut {
+    /// Whether each of them was misclassified.
+    pub wrong: Vec<bool>,
+    /// The largest relative duality gap of the fits that judged them.
+    pub relative_gap: f64,
+    /// Whether all of those converged.
+    pub converged: bool,
 }
 
-impl HeldOut {
+impl Fold {
     fn weight(&self) -> f64 {
         self.weights.iter().sum()
     }
@@ -285,47 +319,22 @@ impl HeldOut {
 
     /// The same among `count` lambdas, of which those at the indices given were fitted.
     fn spread_over(self, count: usize, indices: &[usize]) -> Self {
-        let mut at: Vec<Option<AtLambda>> = (0..count).map(|_| None).collect();
+        let mut at: Vec<Option<HeldOut>> = (0..count).map(|_| None).collect();
         for (&k, result) in indices.iter().zip(self.at) {
             at[k] = result;
         }
-        HeldOut { at, ..self }
+        Fold { at, ..self }
     }
 }
 
-fn hold_out<F: Fitted, E: From<Error>>(
-    data: &Dataset,
-    folds: &[usize],
-    fold: usize,
-    solve: impl Fn(&[usize], &[usize]) -> Result<(Vec<F>, Vec<Vec<f64>>), E>,
-) -> Result<HeldOut, E> {
-    let (test, rest) = split_at(data, folds, fold)?;
-    let labels = data.labels();
-    let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
-    let (fits, scores) = solve(&rest, &test)?;
-    let wrong = |scores: &Vec<f64>| {
-        let signs = test.iter().map(|&i| labels.signs()[i]);
-        scores.iter().zip(signs).map(|(&score, y)| (score > 0.0) != (y > 0.0)).collect()
-    };
-    let at = fits.iter().zip(&scores).map(|(fit, scores)| AtLambda {
-        wrong: wrong(scores),
-        relative_gap: fit.report().relative_gap,
-        converged: fit.report().converged(),
-    });
-    Ok(HeldOut {
-        weights: test.iter().map(|&i| weight_of(i)).collect(),
-        at: at.map(Some).collect(),
-    })
-}
-
-fn summarize(lambdas: Vec<Lambda>, folds: &[HeldOut]) -> ErrorCurve {
+fn summarize(lambdas: Vec<Lambda>, folds: &[Fold]) -> ErrorCurve {
     let fitted = |k: usize| folds.iter().filter(move |fold| fold.at[k].is_some());
     let along = |at: &dyn Fn(usize) -> f64| -> Vec<f64> { (0..lambdas.len()).map(at).collect() };
-    let total = |k: usize| fitted(k).map(HeldOut::weight).sum::<f64>();
+    let total = |k: usize| fitted(k).map(Fold::weight).sum::<f64>();
     let mean_error =
         along(&|k| fitted(k).map(|fold| fold.weight() * fold.error(k)).sum::<f64>() / total(k));
     let standard_error = along(&|k| {
-        let square = |fold: &HeldOut| fold.weight() * (fold.error(k) - mean_error[k]).powi(2);
+        let square = |fold: &Fold| fold.weight() * (fold.error(k) - mean_error[k]).powi(2);
         (fitted(k).map(square).sum::<f64>() / total(k) / (fitted(k).count() as f64 - 1.0)).sqrt()
     });
     let results = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());

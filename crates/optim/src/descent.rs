@@ -51,8 +51,8 @@ pub fn minimize(
         if certificate.relative_gap() <= options.tolerance {
             break Status::Converged;
         }
-        if iterations == limit {
-            break Status::IterationLimit;
+        if let Some(status) = options.exhausted(iterations, limit) {
+            break status;
         }
         iterations += 1;
         let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);

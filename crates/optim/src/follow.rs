@@ -42,7 +42,8 @@ pub fn follow<M: Minimizer>(
         let before = solver.passes();
         let mut point = trail.start(solver, lambda, options);
         let mut ending = solver.minimize(lambda, &mut point, options);
-        if ending.status != Status::Converged && trail.last.is_none() && solver.is_local() {
+        let failed = !matches!(ending.status, Status::Converged | Status::TimeLimit);
+        if failed && trail.last.is_none() && solver.is_local() {
             ending = approach(solver, lambda, &mut point, options, ending);
         }
         let passes = solver.passes() - before;

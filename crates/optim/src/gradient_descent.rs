@@ -78,7 +78,7 @@ impl GradientDescent {
             } else if certificate.relative_gap() <= options.tolerance {
                 Some(Status::Converged)
             } else {
-                (iterations == limit).then_some(Status::IterationLimit)
+                options.exhausted(iterations, limit)
             };
             if let Some(status) = status {
                 return Ending { iterations, status, certificate, history };

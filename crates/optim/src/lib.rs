@@ -78,7 +78,8 @@ pub mod solver_kit {
 
 pub use certificate::Certificate;
 pub use cross_validation::{
-    CrossValidation, ErrorCurve, Fitted, cross_validate, error_curve, training_rows,
+    CrossValidation, ErrorCurve, Fitted, HeldOut, cross_validate, error_curve, held_out_curve,
+    training_rows,
 };
 pub use error::Error;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};

@@ -189,7 +189,8 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
     let mut iterations = 0;
     let mut rule_met = false;
     let (status, certificate) = loop {
-        let last = iterations == limit || rule_met;
+        let exhausted = options.exhausted(iterations, limit);
+        let last = exhausted.is_some() || rule_met;
         if last || iterations % CHECK_EVERY == 0 || options.history {
             let (settled, certificate) = certify(evaluator, lambda, point);
             if options.history {
@@ -208,7 +209,7 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
             } else if rule_met {
                 Some(Status::RuleMet)
             } else {
-                last.then_some(Status::IterationLimit)
+                exhausted
             };
             if let Some(status) = status {
                 *point = settled;

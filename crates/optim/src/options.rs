@@ -1,6 +1,9 @@
+use std::time::Instant;
+
 use margins_losses::MarginLoss;
 
 use crate::Error;
+use crate::report::Status;
 use crate::risk::EmpiricalRisk;
 
 /// How to minimise.
@@ -100,6 +103,11 @@ pub struct Options {
     /// Most iterations at one lambda; `None` for the default of the solver (10000 for MM and gradient
     /// descent, 200 for Newton, 1000 for dual ascent, 2000 for the bundle method).
     pub max_iterations: Option<usize>,
+    /// When to give up, looked at between iterations (between rounds of them by dual ascent and the support vector
+    /// machine): what is not certified by then ends as [`Status::TimeLimit`], every further lambda of a path
+    /// at once. A fit that it has cut short depends on the machine; one that it has not does not. The
+    /// stochastic and the robust learners do not look at it.
+    pub deadline: Option<Instant>,
     /// When to stop.
     pub stopping: StoppingRule,
     /// Whether a path may follow the ray in closed form once every margin is on the homogeneous tail
@@ -118,6 +126,7 @@ impl Default for Options {
             tolerance: 1e-6,
             step: StepRule::default(),
             max_iterations: None,
+            deadline: None,
             stopping: StoppingRule::RelativeGap,
             closed_form_ray: true,
             history: false,
@@ -127,6 +136,20 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Why a solver must give up after so many iterations, of `limit` at most; `None` if it may go on.
+    pub fn exhausted(&self, iterations: usize, limit: usize) -> Option<Status> {
+        if iterations >= limit {
+            Some(Status::IterationLimit)
+        } else {
+            self.is_late().then_some(Status::TimeLimit)
+        }
+    }
+
+    /// Whether the deadline has passed.
+    pub fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// Whether the options make sense.
     ///
     /// # Errors

@@ -41,8 +41,8 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         if best.certificate.relative_gap() <= options.tolerance {
             break Status::Converged;
         }
-        if iterations >= limit {
-            break Status::IterationLimit;
+        if let Some(status) = options.exhausted(iterations, limit) {
+            break status;
         }
         if idle == PATIENCE {
             break Status::Stalled;

@@ -11,6 +11,8 @@ pub enum Status {
     Converged,
     /// The iteration limit came first.
     IterationLimit,
+    /// The deadline came first.
+    TimeLimit,
     /// Rounding allows no further progress, yet the gap is above the tolerance.
     Stalled,
     /// The solver did its part, but the approximation that it worked on keeps the gap of the whole

@@ -73,8 +73,8 @@ impl DualAscent {
             if best.certificate.relative_gap() <= options.tolerance {
                 break Status::Converged;
             }
-            if iterations >= limit {
-                break Status::IterationLimit;
+            if let Some(status) = options.exhausted(iterations, limit) {
+                break status;
             }
             let (done, visits) = ascent.round(epochs.min(limit - iterations), &mut self.random);
             iterations += done;

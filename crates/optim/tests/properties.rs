@@ -3,8 +3,8 @@
 use margins_data::{Dataset, Design, Labels};
 use margins_losses::MarginLoss;
 use margins_optim::{
-    ClassWeights, Error, Objective, Options, Solver, Training, cross_validate, fit, lambda_grid,
-    path,
+    ClassWeights, Error, Objective, Options, Solver, Status, Training, cross_validate, fit,
+    lambda_grid, path,
 };
 use margins_test_support::{close, lambda, loss};
 use nalgebra::DMatrix;
@@ -583,4 +583,35 @@ fn gradient_norms_of_losses_that_are_not_convex_are_those_of_differences() {
         (moved(1e-6) - moved(-1e-6)) / 2e-6
     };
     assert!(close(fit.report.gradient_norm, slope(0).hypot(slope(1)), 1e-7), "{:?}", fit.report);
+}
+
+/// A deadline that has passed leaves every solver with what it starts from, and says so; one that is far away
+/// changes nothing.
+#[test]
+fn deadlines_are_kept_and_reported() {
+    let data = overlapping();
+    let logistic = loss("logistic");
+    let lambdas = lambda_grid(1.0, 1e-3, 4).unwrap();
+    let now = std::time::Instant::now();
+    let far = now + std::time::Duration::from_secs(3600);
+    for solver in [
+        Solver::Newton,
+        Solver::Mm,
+        Solver::MmAccelerated,
+        Solver::MmBatched,
+        Solver::Sdca,
+        Solver::Bundle,
+        Solver::GradientDescent,
+    ] {
+        let fits = |deadline| {
+            let options = Options { solver, deadline, ..Options::default() };
+            let objective = Objective::of(&*logistic, &data).unwrap();
+            path(&objective, &lambdas, &options, &|_| {}).unwrap()
+        };
+        for fit in fits(Some(now)) {
+            assert_eq!((fit.report.status, fit.report.iterations), (Status::TimeLimit, 0));
+            assert!(!fit.report.converged() && fit.report.objective.is_finite());
+        }
+        assert_eq!(fits(Some(far)), fits(None));
+    }
 }

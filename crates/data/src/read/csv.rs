@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 
 use super::lines::{Lines, not_a_number, quoted};
 use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, label_error};
-use crate::labels::class_order;
+use crate::classes::sorted_order;
 use crate::{Column, Design, Error};
 
 const DEFAULT_LABEL: &str = "label";
@@ -354,16 +354,15 @@ impl FoldCollector {
 
     /// The folds, renumbered in the order of their values.
     fn finish(self, lines: &Lines<'_>, column: &str) -> Result<Vec<usize>, Error> {
-        let mut values: Vec<(String, usize)> = self.numbers.into_iter().collect();
-        values.sort_by(|(a, _), (b, _)| class_order(a, b).then_with(|| a.cmp(b)));
-        if let [(only, _)] = &values[..] {
+        let (values, folds): (Vec<String>, Vec<usize>) = self.numbers.into_iter().unzip();
+        if let [only] = &values[..] {
             let only = quoted(only);
             let reason = format!("column '{column}' puts every row in fold {only}; two are needed");
             return Err(lines.wrong(reason));
         }
         let mut position = vec![0; values.len()];
-        for (rank, &(_, fold)) in values.iter().enumerate() {
-            position[fold] = rank;
+        for (rank, value) in sorted_order(&values).into_iter().enumerate() {
+            position[folds[value]] = rank;
         }
         Ok(self.folds.into_iter().map(|fold| position[fold]).collect())
     }

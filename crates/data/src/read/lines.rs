@@ -89,10 +89,14 @@ impl<'a> Lines<'a> {
         })
     }
 
+    /// A column of the current line.
+    pub(super) fn place(&self, column: Column) -> Place {
+        Place { file: self.name.clone(), line: Some(self.number), column: Some(column) }
+    }
+
     /// An error at a column of the current line.
     pub(super) fn malformed(&self, column: Column, reason: String) -> Error {
-        let (line, column) = (Some(self.number), Some(column));
-        Error::Malformed { place: Place { file: self.name.clone(), line, column }, reason }
+        Error::Malformed { place: self.place(column), reason }
     }
 
     /// An error of the current line.

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::lines::Lines;
 use super::{Buffer, Format, Purpose, ReadOptions, csv, open, svmlight};
-use crate::labels::LabelCollector;
+use crate::classes::ClassCollector;
 use crate::{Design, Error, Labels};
 
 /// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a million
@@ -27,7 +27,7 @@ use crate::{Design, Error, Labels};
 pub struct Stream<'a> {
     rows: Rows<'a>,
     name: String,
-    labels: LabelCollector,
+    labels: ClassCollector,
     positive: Option<String>,
     columns: usize,
     read: u64,
@@ -106,7 +106,8 @@ impl<'a> Stream<'a> {
                 (Rows::Svmlight(svmlight::Rows::open(lines, options)?), columns)
             }
         };
-        let labels = classes.map_or(Ok(LabelCollector::default()), LabelCollector::of_classes)?;
+        let labels =
+            classes.map_or_else(|| Ok(ClassCollector::of_two()), ClassCollector::of_known)?;
         // The classes are told with their signs.
         let positive = match classes {
             Some([_, positive]) => Some(positive.to_owned()),

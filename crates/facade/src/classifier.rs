@@ -1,0 +1,233 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use margins_calibration::probability::{PlattScaling, pairwise_coupling};
+use margins_data::{Classes, Dataset, Target, same_class};
+use margins_losses::MarginLoss;
+use margins_optim::{ErrorCurve, Fit};
+use nalgebra::DMatrix;
+
+use crate::model::{Member, Model, Scheme, TrainingSummary};
+use crate::{ClassifierBuilder, Error, Estimator, Features, Prepared, Registry, TrainingReport};
+
+/// A fitted classifier of two classes or more: what it decides, how sure it is, and how good the fit was.
+///
+/// ```
+/// use margins::{Classifier, CrossValidation, Selection};
+/// use margins::data::{Classes, Dataset, Design};
+/// use margins::losses::Logistic;
+///
+/// let rows: Vec<[f64; 1]> = (0..80).map(|i| [f64::from(i)]).collect();
+/// let labels: Vec<&str> = (0..80).map(|i| if i >= 40 || i % 10 == 0 { "yes" } else { "no" }).collect();
+/// let data = Dataset::new(Design::from_rows(&rows)?, Classes::new(&labels)?)?;
+/// let how = CrossValidation { selection: Selection::OneStandardError, ..CrossValidation::default() };
+/// let estimator = Classifier::builder().loss(Logistic).cross_validation(how).build()?;
+/// let classifier = estimator.fit(&data)?;
+/// assert!(classifier.report().is_certified());
+/// println!("{}", classifier.report());
+/// assert!(classifier.score(&data)? > 0.85);
+/// let p = classifier.predict_proba(&data)?;
+/// assert_eq!(p.shape(), (80, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Classifier {
+    model: Model,
+    loss: Arc<dyn MarginLoss>,
+    registry: Registry,
+    /// One a member.
+    platt: Option<Vec<PlattScaling>>,
+    report: TrainingReport,
+}
+
+impl Classifier {
+    /// The settings of a classifier to be fitted.
+    pub fn builder() -> ClassifierBuilder {
+        ClassifierBuilder::default()
+    }
+
+    pub(crate) fn assemble(
+        estimator: &Estimator,
+        scheme: Scheme,
+        data: &Dataset<Classes>,
+        prepared: &Prepared<'_>,
+        fits: &[Fit],
+        curve: Option<ErrorCurve>,
+        platt: Option<Vec<PlattScaling>>,
+    ) -> Result<Self, Error> {
+        let (basis, coefs) = prepared.basis(fits)?;
+        let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
+            lambda: fit.lambda.get(),
+            intercept: fit.intercept,
+            coef,
+            training: TrainingSummary::new(&fit.report, data.rows(), estimator.standardize),
+        };
+        let model = Model::from_members(
+            &*estimator.loss,
+            data.labels().names().to_vec(),
+            scheme,
+            data.feature_names().map(<[String]>::to_vec),
+            basis,
+            fits.iter().zip(coefs).map(member).collect(),
+        )?;
+        let reports = fits.iter().map(|fit| fit.report.clone()).collect();
+        let kernel = prepared.kernel_specification();
+        let report = TrainingReport::new(&model, kernel, reports, curve);
+        let (loss, registry) = (Arc::clone(&estimator.loss), estimator.registry.clone());
+        Ok(Classifier { model, loss, registry, platt, report })
+    }
+
+    /// The classifier of a model, with the losses and kernels that it names.
+    ///
+    /// # Errors
+    /// A loss that is not in the registry.
+    pub fn from_model(model: Model, registry: &Registry) -> Result<Self, Error> {
+        let loss = Arc::from(registry.losses.parse(model.loss())?);
+        let kernel = model.basis().map(|basis| basis.kernel().to_owned());
+        let report = TrainingReport::new(&model, kernel, Vec::new(), None);
+        Ok(Classifier { model, loss, registry: registry.clone(), platt: None, report })
+    }
+
+    /// What a file keeps of it.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Names of the classes, in the order of the columns of [`predict_proba`](Self::predict_proba).
+    pub fn classes(&self) -> &[String] {
+        self.model.classes()
+    }
+
+    /// How good the fit was.
+    pub fn report(&self) -> &TrainingReport {
+        &self.report
+    }
+
+    /// The score of every sample, one a row, under every member of the [`Scheme`], one a column: a single one for two
+    /// classes, whose sign decides.
+    ///
+    /// # Errors
+    /// Other features than those of the training data; what [`Features::design`] refuses; values that overflow.
+    pub fn decision_function<X: Features + ?Sized>(
+        &self,
+        samples: &X,
+    ) -> Result<DMatrix<f64>, Error> {
+        let design = samples.design()?;
+        self.model.accept(design.columns(), samples.feature_names())?;
+        Ok(self.model.decision_functions(&design, &self.registry)?)
+    }
+
+    /// The name of the class of every sample.
+    ///
+    /// # Errors
+    /// As [`decision_function`](Self::decision_function).
+    pub fn predict<X: Features + ?Sized>(&self, samples: &X) -> Result<Vec<&str>, Error> {
+        let classes = self.predict_index(samples)?;
+        Ok(classes.into_iter().map(|class| self.classes()[class].as_str()).collect())
+    }
+
+    /// The class of every sample, as an index into [`classes`](Self::classes).
+    ///
+    /// # Errors
+    /// As [`decision_function`](Self::decision_function).
+    pub fn predict_index<X: Features + ?Sized>(&self, samples: &X) -> Result<Vec<usize>, Error> {
+        let scores = self.decision_function(samples)?;
+        let decide = |row: usize| self.model.decide(&row_of(&scores, row));
+        Ok((0..scores.nrows()).map(decide).collect())
+    }
+
+    /// The probability of every class, one a column, for every sample, one a row.
+    ///
+    /// Every member gives its positive class a probability, by the loss or by Platt scaling. Two classes: that and the
+    /// rest. One-versus-rest: those of all classes divided by their sum (all alike where the sum is 0).
+    /// One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and Weng (2004). The most probable class need not be the one that
+    /// [`predict`](Self::predict) takes by score or by vote; of two classes it is by the probabilities of the loss, but where
+    /// those are even.
+    ///
+    /// # Errors
+    /// As [`decision_function`](Self::decision_function); a loss without probabilities.
+    pub fn predict_proba<X: Features + ?Sized>(&self, samples: &X) -> Result<DMatrix<f64>, Error> {
+        let scores = self.decision_function(samples)?;
+        let k = self.classes().len();
+        let mut out = DMatrix::zeros(scores.nrows(), k);
+        for row in 0..scores.nrows() {
+            let of_members: Vec<f64> = row_of(&scores, row)
+                .into_iter()
+                .enumerate()
+                .map(|(member, score)| self.member_probability(member, score))
+                .collect::<Result<_, _>>()?;
+            let p = match self.model.scheme() {
+                Scheme::Binary => vec![1.0 - of_members[0], of_members[0]],
+                Scheme::OneVersusRest => normalized(of_members),
+                Scheme::OneVersusOne => pairwise_coupling(k, &of_members)?,
+            };
+            out.row_mut(row).iter_mut().zip(p).for_each(|(out, p)| *out = p);
+        }
+        Ok(out)
+    }
+
+    fn member_probability(&self, member: usize, score: f64) -> Result<f64, Error> {
+        match &self.platt {
+            Some(scalings) => Ok(scalings[member].probability(score)),
+            None => {
+                let none = || Error::NoProbabilities(self.loss.specification());
+                self.loss.probability(score).ok_or_else(none)
+            }
+        }
+    }
+
+    /// The share of samples whose class is predicted, by weight where the data have any.
+    ///
+    /// # Errors
+    /// As [`decision_function`](Self::decision_function); a class that the classifier does not know.
+    pub fn score<Y: Target>(&self, data: &Dataset<Y>) -> Result<f64, Error> {
+        let of_class =
+            |class: &String| self.classes().iter().position(|own| same_class(own, class));
+        let own: Vec<Option<usize>> = data.labels().names().iter().map(of_class).collect();
+        let (mut right, mut total) = (0.0, 0.0);
+        for (row, predicted) in self.predict_index(data)?.into_iter().enumerate() {
+            let Some(class) = own[data.labels().index(row)] else {
+                let (class, classes) = (data.labels().class_of(row), self.classes().to_vec());
+                return Err(Error::UnknownClass {
+                    class: class.to_owned(),
+                    row: Some(row),
+                    classes,
+                });
+            };
+            let weight = data.weights().map_or(1.0, |weights| weights[row]);
+            total += weight;
+            right += if class == predicted { weight } else { 0.0 };
+        }
+        Ok(right / total)
+    }
+
+    /// Writes the classifier to a file: JSON if its name ends in `.json`, else binary.
+    ///
+    /// # Errors
+    /// Probabilities by Platt scaling, for which a file has no room; what the system says.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        if self.platt.is_some() {
+            return Err(Error::PlattNotSaved);
+        }
+        Ok(self.model.save(path)?)
+    }
+
+    /// Reads a classifier from a file.
+    ///
+    /// # Errors
+    /// As [`Model::load`]; a loss or a kernel that is not in the registry.
+    pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
+        Self::from_model(Model::load(path, registry)?, registry)
+    }
+}
+
+fn row_of(scores: &DMatrix<f64>, row: usize) -> Vec<f64> {
+    scores.row(row).iter().copied().collect()
+}
+
+/// Probabilities of classes against the rest, divided by their sum.
+fn normalized(p: Vec<f64>) -> Vec<f64> {
+    let sum: f64 = p.iter().sum();
+    let even = 1.0 / p.len() as f64;
+    p.into_iter().map(|p| if sum > 0.0 { p / sum } else { even }).collect()
+}

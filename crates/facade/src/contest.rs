@@ -1,0 +1,181 @@
+//! Several classes as binary problems.
+
+use margins_calibration::probability::PlattScaling;
+use margins_data::split::fold_indices;
+use margins_data::{Classes, Dataset, Target};
+use margins_losses::MarginLoss;
+use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Training, held_out_curve};
+use rayon::prelude::*;
+
+use crate::model::Scheme;
+use crate::{Error, Prepared};
+
+/// The binary problems that the classes of a data set are broken into, one a member of the scheme.
+pub(crate) struct Contests {
+    data: Dataset<Classes>,
+    scheme: Scheme,
+    each: Vec<Contest>,
+    /// The data of the first contest.
+    first: Dataset,
+}
+
+#[derive(Clone, Copy)]
+enum Contest {
+    /// A class against all others.
+    Rest(usize),
+    /// The second class against the first; no other takes part.
+    Pair(usize, usize),
+}
+
+impl Contest {
+    /// All rows, with the labels of the two sides.
+    fn data(self, all: &Dataset<Classes>) -> Result<Dataset, Error> {
+        let labels = match self {
+            Contest::Rest(class) => all.labels().against_rest(class),
+            Contest::Pair(i, j) => all.labels().between(i, j),
+        };
+        Ok(all.relabelled(labels)?)
+    }
+
+    /// Those of the rows that take part, or of all rows; `None` if all of them do.
+    fn rows(self, data: &Dataset<Classes>, among: Option<&[usize]>) -> Option<Vec<usize>> {
+        let Contest::Pair(i, j) = self else { return among.map(<[usize]>::to_vec) };
+        let takes_part = |row: &usize| [i, j].contains(&data.labels().index(*row));
+        Some(match among {
+            Some(rows) => rows.iter().copied().filter(takes_part).collect(),
+            None => (0..data.rows()).filter(takes_part).collect(),
+        })
+    }
+}
+
+impl Contests {
+    pub(crate) fn new(scheme: Scheme, data: Dataset<Classes>) -> Result<Self, Error> {
+        let count = data.labels().names().len();
+        let each: Vec<Contest> = match scheme {
+            Scheme::Binary => vec![Contest::Rest(1)],
+            Scheme::OneVersusRest => (0..count).map(Contest::Rest).collect(),
+            Scheme::OneVersusOne => {
+                Scheme::pairs(count).map(|(i, j)| Contest::Pair(i, j)).collect()
+            }
+        };
+        let first = each[0].data(&data)?;
+        Ok(Contests { data, scheme, each, first })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.each.len()
+    }
+
+    /// The data with all of their classes.
+    pub(crate) fn classes(&self) -> &Dataset<Classes> {
+        &self.data
+    }
+
+    /// The data of one of the contests, whose samples are those of all.
+    pub(crate) fn any(&self) -> &Dataset {
+        &self.first
+    }
+
+    /// The fits of every contest at every lambda, largest first, to the rows named or to all; contests in parallel
+    /// on the current rayon pool. What they can share they do.
+    pub(crate) fn paths<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        rows: Option<&[usize]>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Vec<Fit>>, Error> {
+        let all_take_part = self.scheme != Scheme::OneVersusOne;
+        let shared = all_take_part.then(|| prepared.subset(rows));
+        let path = |contest: &Contest| {
+            let data = contest.data(&self.data)?;
+            match &shared {
+                Some(subset) => subset.path(training, &data, lambdas),
+                None => {
+                    let own = contest.rows(&self.data, rows);
+                    prepared.subset(own.as_deref()).path(training, &data, lambdas)
+                }
+            }
+        };
+        let paths: Vec<Result<Vec<Fit>, Error>> =
+            self.each.par_iter().with_max_len(1).map(path).collect();
+        paths.into_iter().collect()
+    }
+
+    /// The fits of every contest at the last of the lambdas.
+    pub(crate) fn fits<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        rows: Option<&[usize]>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let paths = self.paths(prepared, training, rows, lambdas)?;
+        Ok(paths.into_iter().filter_map(|mut path| path.pop()).collect())
+    }
+
+    /// The error along the lambdas of what all contests together decide.
+    pub(crate) fn cross_validate<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+    ) -> Result<ErrorCurve, Error> {
+        let abandon = training.abandon_hopeless;
+        held_out_curve(&self.data, folds, lambdas, abandon, |rows, test, lambdas| {
+            let paths = self.paths(prepared, training, Some(rows), lambdas)?;
+            let scores: Vec<Vec<Vec<f64>>> = paths
+                .iter()
+                .map(|fits| prepared.scores_of(fits, test))
+                .collect::<Result<_, Error>>()?;
+            let labels = self.data.labels();
+            let decided = |k: usize, t: usize| {
+                let of_row: Vec<f64> = scores.iter().map(|scores| scores[k][t]).collect();
+                self.scheme.decide(labels.names().len(), &of_row)
+            };
+            let at = |k: usize| {
+                let reports = || paths.iter().map(|fits| &fits[k].report);
+                let pairs = test.iter().enumerate();
+                HeldOut {
+                    wrong: pairs.map(|(t, &row)| decided(k, t) != labels.index(row)).collect(),
+                    relative_gap: reports().map(|report| report.relative_gap).fold(0.0, f64::max),
+                    converged: reports().all(margins_optim::Report::converged),
+                }
+            };
+            Ok((0..lambdas.len()).map(at).collect())
+        })
+    }
+
+    /// Platt scaling of every contest, by the scores that its rows get when their fold is held out; fits at the last of
+    /// the lambdas. Samples count alike whatever they weigh, but for those that weigh nothing.
+    pub(crate) fn platt<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+    ) -> Result<Vec<PlattScaling>, Error> {
+        let n = self.data.rows();
+        let count = folds.iter().max().map_or(0, |last| last + 1);
+        let mut scores = vec![vec![0.0; n]; self.len()];
+        for fold in 0..count {
+            let (train, test) = fold_indices(folds, fold);
+            let fits = self.fits(prepared, training, Some(&train), lambdas)?;
+            let held_out = prepared.scores_of(&fits, &test)?;
+            for (scores, held_out) in scores.iter_mut().zip(held_out) {
+                test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
+            }
+        }
+        let weighs = |row: &usize| self.data.weights().is_none_or(|weights| weights[*row] > 0.0);
+        let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
+            let rows = contest.rows(&self.data, None).unwrap_or_else(|| (0..n).collect());
+            let rows: Vec<usize> = rows.into_iter().filter(weighs).collect();
+            let own = contest.data(&self.data)?;
+            let signs = own.labels().signs();
+            let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
+            Ok(PlattScaling::fit(&of(scores), &of(signs))?)
+        };
+        self.each.iter().zip(&scores).map(scale).collect()
+    }
+}

@@ -1,0 +1,88 @@
+//! linfa's `Fit` and `Predict`.
+
+use std::fmt::Display;
+
+use linfa::dataset::{AsSingleTargets, DatasetBase, Label};
+use linfa::traits::{Fit, PredictInplace};
+use margins_data::Target;
+use ndarray::{Array1, ArrayBase, Data, Ix2};
+
+use crate::estimator::dataset;
+use crate::{Classifier, Error, Estimator};
+
+/// An [`Estimator`] with linfa's [`Fit`], for its datasets with targets of one column: booleans, numbers, text.
+///
+/// ```
+/// use linfa::prelude::*;
+/// use margins::{Classifier, LinfaEstimator};
+/// use ndarray::array;
+///
+/// let x = array![[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0]];
+/// let train = Dataset::new(x, array![false, false, true, true]);
+/// let model = LinfaEstimator(Classifier::builder().lambda(0.01).build()?).fit(&train)?;
+/// let predicted = model.predict(&train);
+/// assert_eq!(predicted.confusion_matrix(&train)?.accuracy(), 1.0);
+/// # Ok::<(), margins::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LinfaEstimator(pub Estimator);
+
+/// A [`Classifier`] with linfa's [`Predict`](linfa::traits::Predict), which gives labels of the type that it was fitted
+/// to.
+#[derive(Debug, Clone)]
+pub struct LinfaClassifier<L> {
+    classifier: Classifier,
+    /// One a class.
+    labels: Vec<L>,
+}
+
+impl<L> LinfaClassifier<L> {
+    /// The classifier, for scores, probabilities, its report and files.
+    pub fn classifier(&self) -> &Classifier {
+        &self.classifier
+    }
+}
+
+impl<D, T, L> Fit<ArrayBase<D, Ix2>, T, Error> for LinfaEstimator
+where
+    D: Data<Elem = f64>,
+    T: AsSingleTargets<Elem = L>,
+    L: Label + Display,
+{
+    type Object = LinfaClassifier<L>;
+
+    /// As [`Estimator::fit_samples`], with the weights of the dataset, if it has any.
+    fn fit(&self, data: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, Error> {
+        let targets = data.as_single_targets();
+        let mut own = dataset(data.records(), targets)?;
+        if let Some(weights) = data.weights() {
+            own = own.with_weights(weights.iter().map(|&c| f64::from(c)).collect())?;
+        }
+        let classifier = self.0.fit(&own)?;
+        // Every class has a row.
+        let first = |class| own.labels().rows_of(class).first().map(|&row| targets[row].clone());
+        let labels = (0..own.labels().names().len()).filter_map(first).collect();
+        Ok(LinfaClassifier { classifier, labels })
+    }
+}
+
+impl<D: Data<Elem = f64>, L: Label> PredictInplace<ArrayBase<D, Ix2>, Array1<L>>
+    for LinfaClassifier<L>
+{
+    /// # Panics
+    /// If there is not one target a sample, or [`Classifier::predict`] refuses the samples: linfa's trait has no
+    /// errors.
+    fn predict_inplace(&self, x: &ArrayBase<D, Ix2>, y: &mut Array1<L>) {
+        assert_eq!(x.nrows(), y.len(), "one target a sample");
+        match self.classifier.predict_index(x) {
+            Ok(classes) => {
+                y.iter_mut().zip(classes).for_each(|(y, class)| *y = self.labels[class].clone());
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn default_target(&self, x: &ArrayBase<D, Ix2>) -> Array1<L> {
+        Array1::from_elem(x.nrows(), self.labels[0].clone())
+    }
+}

@@ -1,0 +1,419 @@
+//! Classifiers by the builder: the same as the pieces that they are made of, on two classes and on several.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use margins::data::split::fold_indices;
+use margins::data::{Classes, Dataset, Design, Labels, Target};
+use margins::losses::{Hinge, LeakyHockeyStick, Logistic, SquaredHinge};
+use margins::optim::{Lambda, Solver, Status, Training, lambda_grid};
+use margins::{
+    Approximation, Classifier, ClassifierBuilder, CrossValidation, Error, Estimator, Prepared,
+    Probabilities, Registry, Scheme, Selection, folds_of,
+};
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+
+/// `per_class` points around each of `k` corners, the same on every call.
+fn corners(k: usize, per_class: usize) -> Dataset<Classes> {
+    let n = k * per_class;
+    let (mut rows, mut names) = (Vec::new(), Vec::new());
+    for i in 0..n {
+        let (class, t) = (i % k, i as f64);
+        let angle = class as f64 * std::f64::consts::TAU / k as f64;
+        let noise = [(t * 1.7).sin(), (t * 2.3).cos(), (t * 0.9).sin()];
+        rows.push([
+            angle.cos() + 0.8 * noise[0],
+            angle.sin() + 0.8 * noise[1],
+            0.3 * class as f64 + noise[2],
+        ]);
+        names.push(format!("class {class}"));
+    }
+    Dataset::new(Design::from_rows(&rows).unwrap(), Classes::new(&names).unwrap()).unwrap()
+}
+
+fn two() -> Dataset {
+    let data = corners(2, 30);
+    data.relabelled(data.labels().against_rest(1)).unwrap()
+}
+
+fn build(builder: ClassifierBuilder) -> Estimator {
+    builder.build().unwrap()
+}
+
+fn all_coefs(classifier: &Classifier) -> Vec<Vec<f64>> {
+    let members = classifier.model().members().iter();
+    members.map(|m| [&m.coef[..], &[m.intercept]].concat()).collect()
+}
+
+#[test]
+fn two_classes_are_the_fit_of_the_pieces() {
+    let data = two();
+    let lambda = Lambda::new(0.02).unwrap();
+    let classifier =
+        build(Classifier::builder().lambda(0.02).standardize(true)).fit(&data).unwrap();
+    let training = Training { standardize: true, ..Training::new(&LeakyHockeyStick) };
+    let fit = training.path(&data, &[lambda]).unwrap().swap_remove(0);
+    assert_eq!(all_coefs(&classifier), [[&fit.coef[..], &[fit.intercept]].concat()]);
+    let scores = classifier.decision_function(&data).unwrap();
+    assert_eq!(scores.as_slice(), fit.decision_function(data.design()));
+    let report = classifier.report();
+    assert!(report.is_certified());
+    assert_eq!(report.members[0].report.as_ref(), Some(&fit.report));
+    let signs = data.labels().signs().iter();
+    let right = signs.zip(scores.iter()).filter(|(y, f)| (**y > 0.0) == (**f > 0.0)).count();
+    assert_eq!(classifier.score(&data).unwrap(), right as f64 / 60.0);
+}
+
+#[test]
+fn cross_validation_is_that_of_the_pieces() {
+    let data = two();
+    let lambdas = lambda_grid(1.0, 1e-3, 8).unwrap();
+    for selection in [Selection::Best, Selection::OneStandardError] {
+        let how = CrossValidation { lambdas: lambdas.clone(), selection, ..Default::default() };
+        for kernel in [None, Some("gaussian:sigma=0.5")] {
+            let mut builder =
+                Classifier::builder().loss(Logistic).cross_validation(how.clone()).seed(7);
+            builder = kernel.map_or(builder.clone(), |kernel| builder.kernel(kernel));
+            let classifier = build(builder).fit(&data).unwrap();
+            let (folds, _) = folds_of(&data, None, 7).unwrap();
+            let registry = Registry::standard();
+            let prepared = match kernel {
+                None => Prepared::linear(&data),
+                Some(kernel) => Prepared::for_kernel(
+                    kernel,
+                    Approximation::None,
+                    &registry.kernels,
+                    &data,
+                    false,
+                    7,
+                )
+                .unwrap(),
+            };
+            let training = Training::new(&Logistic);
+            let (curve, fit) = prepared
+                .cross_validate(&training, &folds, &lambdas, |curve| selection.of(curve))
+                .unwrap();
+            assert_eq!(classifier.report().curve.as_ref(), Some(&curve));
+            assert_eq!(classifier.model().members()[0].lambda, fit.lambda.get());
+            let scores = classifier.decision_function(&data).unwrap();
+            for (one, other) in scores.iter().zip(prepared.scores(&fit).unwrap()) {
+                assert!((one - other).abs() < 1e-9);
+            }
+        }
+    }
+}
+
+/// Every member is the classifier of two classes that its name says, by whatever route.
+#[test]
+fn members_are_binary_classifiers() {
+    let data = corners(4, 15);
+    let lambda = 0.01;
+    let kernels = [
+        (None, Approximation::None),
+        (Some("gaussian:sigma=0.5"), Approximation::None),
+        (Some("gaussian:sigma=0.5"), Approximation::Cholesky { tolerance: 1e-12 }),
+        (Some("gaussian:sigma=0.5"), Approximation::Nystrom { landmarks: 20, leverage: None }),
+    ];
+    for (kernel, approximation) in kernels {
+        let builder = || {
+            let builder = Classifier::builder().loss(Logistic).lambda(lambda).tolerance(1e-9);
+            match kernel {
+                Some(kernel) => builder.kernel(kernel).approximation(approximation),
+                None => builder,
+            }
+        };
+        let fitted = |scheme| build(builder().scheme(scheme)).fit(&data).unwrap();
+        let rest = fitted(Scheme::OneVersusRest);
+        let scores = rest.decision_function(&data).unwrap();
+        for class in 0..4 {
+            let own = data.relabelled(data.labels().against_rest(class)).unwrap();
+            let alone = build(builder()).fit(&own).unwrap().decision_function(&data).unwrap();
+            assert!((scores.column(class) - alone.column(0)).amax() < 1e-9);
+        }
+        if matches!(approximation, Approximation::Nystrom { .. }) {
+            // Landmarks are drawn from all rows, not from those of a pair.
+            continue;
+        }
+        let pairs = fitted(Scheme::OneVersusOne);
+        let scores = pairs.decision_function(&data).unwrap();
+        for (member, (i, j)) in Scheme::pairs(4).enumerate() {
+            let own = data.relabelled(data.labels().between(i, j)).unwrap();
+            let rows: Vec<usize> =
+                (0..60).filter(|&row| [i, j].contains(&data.labels().index(row))).collect();
+            let alone = build(builder()).fit(&own.select(&rows)).unwrap();
+            let alone = alone.decision_function(&data).unwrap();
+            // Objectives within 1e-9 of each other, of a penalty of 0.01 ||f||^2.
+            assert!((scores.column(member) - alone.column(0)).amax() < 2e-3, "{kernel:?} {i} {j}");
+        }
+    }
+}
+
+/// The curve of several classes, by hand.
+#[test]
+fn errors_of_several_classes_are_held_out_errors() {
+    let data = corners(3, 20);
+    let lambdas = lambda_grid(0.1, 0.001, 3).unwrap();
+    for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
+        let builder = Classifier::builder().loss(Logistic).scheme(scheme).seed(3);
+        let how =
+            CrossValidation { lambdas: lambdas.clone(), folds: Some(4), ..Default::default() };
+        let classifier = build(builder.clone().cross_validation(how)).fit(&data).unwrap();
+        let curve = classifier.report().curve.clone().unwrap();
+        let (folds, _) = folds_of(&data, Some(4), 3).unwrap();
+        for (k, lambda) in lambdas.iter().enumerate() {
+            let mut wrong = 0.0;
+            for fold in 0..4 {
+                let (train, test) = fold_indices(&folds, fold);
+                let alone = build(builder.clone().lambda(lambda.get()));
+                let alone = alone.fit(&data.select(&train)).unwrap();
+                let test = data.select(&test);
+                wrong += (1.0 - alone.score(&test).unwrap()) * test.rows() as f64;
+            }
+            assert!((curve.mean_error[k] - wrong / 60.0).abs() < 1e-12);
+        }
+        assert!(curve.certified.iter().all(|&certified| certified));
+        assert_eq!(classifier.model().members()[0].lambda, lambdas[curve.best].get());
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let data = corners(3, 20);
+    let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 5).unwrap(), ..Default::default() };
+    for (kernel, scheme) in [
+        (None, Scheme::OneVersusRest),
+        (None, Scheme::OneVersusOne),
+        (Some("gaussian"), Scheme::OneVersusRest),
+        (Some("gaussian"), Scheme::OneVersusOne),
+    ] {
+        let fit = |threads| {
+            let builder = Classifier::builder().cross_validation(how.clone()).scheme(scheme);
+            let builder =
+                builder.threads(threads).probabilities(Probabilities::Platt { folds: None });
+            let builder = kernel.map_or(builder.clone(), |kernel| builder.kernel(kernel));
+            let classifier = build(builder).fit(&data).unwrap();
+            (all_coefs(&classifier), classifier.predict_proba(&data).unwrap())
+        };
+        assert_eq!(fit(1), fit(3));
+    }
+}
+
+#[test]
+fn probabilities_follow_their_rules() {
+    let data = corners(3, 25);
+    let binary = two();
+    let logistic = || Classifier::builder().loss(Logistic).lambda(0.01);
+    let classifier = build(logistic()).fit(&binary).unwrap();
+    let scores = classifier.decision_function(&binary).unwrap();
+    let p = classifier.predict_proba(&binary).unwrap();
+    for row in 0..binary.rows() {
+        assert!((p[(row, 1)] - 1.0 / (1.0 + (-scores[row]).exp())).abs() < 1e-12);
+        assert!((p[(row, 0)] + p[(row, 1)] - 1.0).abs() < 1e-15);
+    }
+    for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
+        for platt in [false, true] {
+            let mut builder = logistic().scheme(scheme);
+            if platt {
+                builder =
+                    builder.loss(Hinge).probabilities(Probabilities::Platt { folds: Some(5) });
+            }
+            let classifier = build(builder).fit(&data).unwrap();
+            let p = classifier.predict_proba(&data).unwrap();
+            assert_eq!(p.shape(), (75, 3));
+            assert!(p.iter().all(|p| (0.0..=1.0).contains(p)));
+            assert!(p.row_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
+            // The most probable class is right about as often as the one decided.
+            let own = data.labels().indices();
+            let right = (0..75).filter(|&row| p.row(row).transpose().imax() == own[row]).count();
+            let score = 75.0 * classifier.score(&data).unwrap();
+            assert!((right as f64 - score).abs() <= 3.0 * 75f64.sqrt() / 2.0);
+        }
+    }
+    let hinge = build(Classifier::builder().loss(Hinge).lambda(0.1)).fit(&data).unwrap();
+    assert!(matches!(hinge.predict_proba(&data), Err(Error::NoProbabilities(_))));
+}
+
+#[test]
+fn labels_and_samples_may_be_anything() {
+    let rows = vec![vec![0.0, 1.0], vec![0.5, 1.5], vec![2.0, 0.0], vec![3.0, 0.5]];
+    let estimator = build(Classifier::builder().lambda(0.1));
+    let by_bool = estimator.fit_samples(&rows, [true, true, false, false]).unwrap();
+    assert_eq!(by_bool.classes(), ["false", "true"]);
+    let by_number = estimator.fit_samples(&rows, [10, 10, 9, 9].iter()).unwrap();
+    assert_eq!(by_number.classes(), ["9", "10"]);
+    let matrix = DMatrix::from_fn(4, 2, |i, j| rows[i][j]);
+    let by_text = estimator.fit_samples(&matrix, ["b", "b", "a", "a"]).unwrap();
+    let sparse = nalgebra_sparse::CsrMatrix::from(&matrix);
+    for classifier in [&by_bool, &by_number, &by_text] {
+        assert_eq!(all_coefs(classifier), all_coefs(&by_bool));
+        assert_eq!(classifier.predict_index(&rows).unwrap(), [1, 1, 0, 0]);
+        assert_eq!(classifier.predict_index(&sparse).unwrap(), [1, 1, 0, 0]);
+    }
+    let gram = &matrix * matrix.transpose();
+    let precomputed = build(Classifier::builder().lambda(0.1).kernel(margins::PRECOMPUTED));
+    let classifier = precomputed.fit_samples(&gram, [1, 1, 0, 0]).unwrap();
+    let scores = classifier.decision_function(&gram).unwrap();
+    let linear = by_bool.decision_function(&matrix).unwrap();
+    assert!((scores - linear).amax() < 1e-2);
+}
+
+#[test]
+fn saved_classifiers_decide_alike() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = corners(3, 20);
+    for kernel in [None, Some("laplacian:sigma=1")] {
+        for name in ["model.json", "model.margins"] {
+            let builder = Classifier::builder().loss(Logistic).lambda(0.01);
+            let builder = kernel.map_or(builder.clone(), |kernel| builder.kernel(kernel));
+            let classifier = build(builder).fit(&data).unwrap();
+            let path = directory.path().join(name);
+            classifier.save(&path).unwrap();
+            let read = Classifier::load(&path, &Registry::standard()).unwrap();
+            assert_eq!(
+                read.predict_proba(&data).unwrap(),
+                classifier.predict_proba(&data).unwrap()
+            );
+            assert_eq!(read.predict(&data).unwrap(), classifier.predict(&data).unwrap());
+            assert!(read.report().is_certified());
+        }
+    }
+    let platt =
+        Classifier::builder().lambda(0.1).probabilities(Probabilities::Platt { folds: None });
+    let platt = build(platt).fit(&data).unwrap();
+    assert!(matches!(platt.save(directory.path().join("x")), Err(Error::PlattNotSaved)));
+}
+
+#[test]
+fn weights_and_costs_are_weights() {
+    let data = two();
+    let fit = |builder: ClassifierBuilder, data: &Dataset| {
+        all_coefs(&build(builder.loss(SquaredHinge).lambda(0.1)).fit(data).unwrap())
+    };
+    let weights: Vec<f64> =
+        data.labels().signs().iter().map(|y| if *y > 0.0 { 3.0 } else { 0.5 }).collect();
+    let weighted = data.clone().with_weights(weights.clone()).unwrap();
+    let expected = fit(Classifier::builder(), &weighted);
+    assert_eq!(fit(Classifier::builder().sample_weights(weights), &data), expected);
+    let costs = Classifier::builder().class_cost("class 1", 3.0).class_cost("class 0", 0.5);
+    assert_eq!(fit(costs, &data), expected);
+    assert_ne!(fit(Classifier::builder(), &data), expected);
+}
+
+#[test]
+fn progress_is_seen_and_time_is_kept() {
+    let data = corners(3, 20);
+    let seen = Arc::new(Mutex::new((0, 0)));
+    let sink = Arc::clone(&seen);
+    let how = CrossValidation { lambdas: lambda_grid(1.0, 0.01, 4).unwrap(), ..Default::default() };
+    let builder = Classifier::builder().cross_validation(how).progress(move |progress| {
+        let mut seen = sink.lock().unwrap();
+        seen.0 = seen.0.max(progress.done);
+        seen.1 = progress.total;
+    });
+    build(builder.clone()).fit(&data).unwrap();
+    assert_eq!(*seen.lock().unwrap(), (4 * 5 * 3, 4 * 5 * 3));
+    for solver in [Solver::Newton, Solver::Sdca] {
+        let late = builder.clone().time_limit(Duration::ZERO).solver(solver);
+        let classifier = build(late).fit(&data).unwrap();
+        let report = classifier.report();
+        assert!(!report.is_certified());
+        let statuses = report.members.iter().filter_map(|member| member.report.as_ref());
+        assert!(statuses.map(|report| report.status).all(|status| status == Status::TimeLimit));
+        assert!(report.to_string().contains("NOT CERTIFIED: the time limit came first"));
+    }
+}
+
+#[test]
+fn a_report_is_a_page_of_text() {
+    let data = corners(3, 20);
+    let how = CrossValidation { lambdas: lambda_grid(1.0, 0.01, 3).unwrap(), ..Default::default() };
+    let builder = Classifier::builder().loss(SquaredHinge).cross_validation(how);
+    let classifier = build(builder).fit(&data).unwrap();
+    let text = classifier.report().to_string();
+    // The gaps are what rounding makes of them.
+    let text: Vec<&str> = text.lines().filter(|line| !line.contains("gap")).collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn refusals() {
+    let data = corners(3, 4);
+    let binary = two();
+    let b = Classifier::builder;
+    let lambdas = || lambda_grid(1.0, 0.1, 3).unwrap();
+    let unbuilt = [
+        b().lambda(0.0),
+        b().lambda(f64::NAN),
+        b().lambda(0.1).cross_validation(CrossValidation::default()),
+        b().lambda(0.1).path(lambdas(), 0),
+        b().path(lambdas(), 3),
+        b().path(Vec::new(), 0),
+        b().cross_validation(CrossValidation { folds: Some(1), ..Default::default() }),
+        b().cross_validation(CrossValidation { lambdas: Vec::new(), ..Default::default() }),
+        b().loss(Logistic).loss_named("hinge"),
+        b().loss_named("no-such"),
+        b().approximation(Approximation::Fourier { features: 10 }),
+        b().balanced_classes().class_cost("a", 2.0),
+        b().class_cost("a", -1.0),
+        b().class_cost("a", 1.0).class_cost("a", 2.0),
+        b().threads(0),
+        b().tolerance(0.0),
+        b().probabilities(Probabilities::Platt { folds: Some(0) }),
+    ];
+    let mut messages: Vec<String> =
+        unbuilt.into_iter().map(|builder| builder.build().unwrap_err().to_string()).collect();
+    let few = || b().lambda(0.1);
+    let weighted = binary.clone().with_weights(vec![1.0; 60]).unwrap();
+    let folded = binary.clone().with_folds((0..60).map(|i| i % 3).collect()).unwrap();
+    let five = CrossValidation { folds: Some(5), ..Default::default() };
+    for (builder, data) in [
+        (few().scheme(Scheme::Binary), &data),
+        (few().class_cost("class 9", 2.0), &data),
+        (few().kernel("gausian"), &data),
+        (few().kernel("gaussian").solver(Solver::GradientDescent), &data),
+        (few().kernel("gaussian").loss(Hinge).solver(Solver::Newton), &data),
+        (few().kernel("precomputed").standardize(true), &data),
+        (few().sample_weights(vec![1.0]), &data),
+        (b().cross_validation(five.clone()), &data),
+    ] {
+        messages.push(build(builder).fit(data).unwrap_err().to_string());
+    }
+    let refused = [
+        build(few().sample_weights(vec![1.0; 60])).fit(&weighted),
+        build(b().cross_validation(five)).fit(&folded),
+        build(few()).fit_samples(&[[1.0], [2.0]], ["a"]),
+        build(few()).fit_samples(&[[1.0], [2.0]], ["a", "a"]),
+        build(few()).fit_samples(&[[1.0], [f64::NAN]], ["a", "b"]),
+        build(few()).fit_samples(&[[1.0], [2.0]], [1.0, f64::NAN]),
+        build(few()).fit_samples(&Vec::<[f64; 2]>::new(), Vec::<String>::new()),
+        build(few()).fit_samples(&[vec![1.0], vec![2.0, 3.0]], ["a", "b"]),
+    ];
+    messages.extend(refused.into_iter().map(|fit| fit.unwrap_err().to_string()));
+    let classifier = build(few()).fit(&data).unwrap();
+    let others = Labels::new(&["class 1", "class 7"]).unwrap();
+    let others = Dataset::new(data.design().select(&[0, 1]), others).unwrap();
+    messages.push(classifier.score(&others).unwrap_err().to_string());
+    messages.push(classifier.predict(&[[1.0]]).unwrap_err().to_string());
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// The names of classes decide their order and nothing else.
+    #[test]
+    fn names_do_not_matter(shift in 1usize..4, ovo: bool) {
+        let data = corners(4, 8);
+        let scheme = if ovo { Scheme::OneVersusOne } else { Scheme::OneVersusRest };
+        let fit = |shift: usize| {
+            let labels = data.labels().indices().iter().map(|class| (class + shift) % 4);
+            let estimator = build(Classifier::builder().loss(Logistic).lambda(0.01).scheme(scheme));
+            let classifier = estimator.fit_samples(&data, labels).unwrap();
+            classifier.predict_index(&data).unwrap()
+        };
+        let back: Vec<usize> = fit(shift).iter().map(|class| (class + 4 - shift) % 4).collect();
+        prop_assert_eq!(back, fit(0));
+    }
+}
