@@ -531,7 +531,7 @@ fn limits_are_reported_and_not_hidden() {
 #[test]
 fn a_sample_of_no_weight_may_have_any_loss() {
     let rows = [[0.5, 1.0], [-1.0, 0.5], [1.0, 2.0], [-0.5, -1.5], [2.0, -0.5], [-1e6, 3e6]];
-    let signs = vec![1.0, -1.0, 1.0, -1.0, -1.0, -1.0];
+    let signs = [1.0, -1.0, 1.0, -1.0, -1.0, -1.0];
     let exponential = loss("exponential");
     let fitted = |count: usize| {
         let design = Design::from_rows(&rows[..count]).unwrap();
