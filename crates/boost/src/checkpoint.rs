@@ -101,6 +101,12 @@ impl<P: SamplePlayer, L, S> Checkpoint<P, L, S> {
         if let Some(slack) = &self.slack {
             Error::check_len("slack variables", data.rows, slack.rows())?;
         }
+        if self.round > self.schedule.rounds() {
+            return differs("number of rounds", &self.round, &self.schedule.rounds());
+        }
+        if !self.check.fits(self.ensemble.members().len()) {
+            return differs("check of the ensemble", &"one that is none of it", &"one of it");
+        }
         Error::check_len("outputs", self.schedule.outputs(), self.outputs.len())?;
         let taken = self.outputs.partition_point(|&output| output < self.round);
         Error::check_len("classifiers", taken, self.ensemble.members().len())

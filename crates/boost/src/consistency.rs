@@ -39,6 +39,15 @@ impl ConsistencyCheck {
         self.sums.len()
     }
 
+    /// Whether it can be a check of an ensemble of so many members.
+    pub(crate) fn fits(&self, members: usize) -> bool {
+        let rows = self.rows();
+        self.counted.len() == rows
+            && self.next < rows
+            && self.right <= rows
+            && self.counted.iter().all(|&counted| counted <= members)
+    }
+
     /// Visits at most so many samples; whether the ensemble is known to be consistent.
     pub(crate) fn advance<S: Scorer>(
         &mut self,

@@ -50,6 +50,10 @@ impl<S> Ensemble<S> {
         Ensemble { combination: self.combination, members }
     }
 
+    pub(crate) fn combined(self, combination: Combination) -> Self {
+        Ensemble { combination, ..self }
+    }
+
     pub(crate) fn push(&mut self, member: S) {
         self.members.push(member);
     }

@@ -43,7 +43,8 @@ impl Evaluation {
         let mut mistakes = 0;
         let losses = design.samples().zip(labels.signs()).enumerate().map(|(row, (x, &y))| {
             let score = scorer.score(&x);
-            mistakes += usize::from(y * score <= 0.0);
+            // A score that is no number is no right one.
+            mistakes += if y * score > 0.0 { 0 } else { 1 };
             clipped(loss, row, y, score)
         });
         let losses = losses.collect::<Result<_, _>>()?;

@@ -7,7 +7,6 @@ use rand_chacha::ChaCha8Rng;
 use crate::checkpoint::{Checkpoint, Fingerprint};
 use crate::consistency::ConsistencyCheck;
 use crate::evaluation::clipped;
-use crate::schedule::mean_loss_bound;
 use crate::{Combination, Ensemble, Error, FocusedPlayer, SamplePlayer, Schedule, Slack};
 
 /// Focused online learning (FOL): the game with the focused player.
@@ -121,7 +120,8 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// With another combination of the outputs.
     #[must_use]
     pub fn with_combination(mut self, combination: Combination) -> Self {
-        self.state.ensemble = Ensemble::new(combination, Vec::new());
+        self.state.ensemble = self.state.ensemble.combined(combination);
+        self.state.check = ConsistencyCheck::new(self.design.rows());
         self
     }
 
@@ -251,13 +251,5 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// Rounds played.
     pub fn round(&self) -> u64 {
         self.state.round
-    }
-}
-
-impl<L: OnlineLearner> Fol<'_, L> {
-    /// A bound on the mean loss of the learner so far on every sample at once, with probability
-    /// `1 - delta`: see [`mean_loss_bound`]. Without slack.
-    pub fn mean_loss_bound(&self, delta: f64) -> f64 {
-        mean_loss_bound(self.signs.len(), self.state.round.max(1), self.state.seen_loss, delta)
     }
 }

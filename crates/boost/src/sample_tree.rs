@@ -393,6 +393,15 @@ impl TryFrom<Weights> for SampleTree {
             (power_of_two(TOTAL_EXPONENTS.start)..=power_of_two(TOTAL_EXPONENTS.end))
                 .contains(&total)
         })?;
+        /// Far beyond every weight, and far from overflow.
+        const MOST_EXPONENT: i64 = 1 << 60;
+        if !(-MOST_EXPONENT..=MOST_EXPONENT).contains(&exponent) {
+            return Err(Error::Parameter {
+                parameter: "the exponent of the weights",
+                value: exponent as f64,
+                requirement: "within 2^60",
+            });
+        }
         let in_range = power_of_two(LEAST_EXPONENT)..=power_of_two(TOTAL_EXPONENTS.end);
         let mut tree = SampleTree::empty(len);
         tree.exponent = exponent;
@@ -403,7 +412,8 @@ impl TryFrom<Weights> for SampleTree {
             *tree.leaf_mut(at) = leaf;
         }
         for (at, weight) in aside {
-            if leaves.get(at) != Some(&0.0) || !weight.is_normalised() {
+            let far = weight.exponent().saturating_abs() > MOST_EXPONENT;
+            if leaves.get(at) != Some(&0.0) || !weight.is_normalised() || far {
                 return Err(Error::Weight { at, value: weight.value() });
             }
             tree.aside.insert(at, weight);

@@ -54,7 +54,8 @@ fn batched<L: MarginLoss + ?Sized>(
         .collect::<Result<Vec<_>, _>>()?;
     let eigenspace = gram.eigenspace()?;
     let all = paths(&eigenspace.coordinates, &risks, &descending, options)?;
-    error_curve(data, folds, lambdas, training.abandon_hopeless, |_, held_out, lambdas| {
+    // All fits are there: nothing is gained by abandoning some.
+    error_curve(data, folds, lambdas, false, |_, held_out, lambdas| {
         let fold = folds[held_out[0]];
         let mut solver = SampleNewton::new(&risks[fold], gram.matrix());
         let reached = all[fold].iter().filter(|reached| lambdas.contains(&reached.lambda));

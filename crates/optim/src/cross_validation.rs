@@ -210,22 +210,25 @@ pub fn held_out_curve<Y: Target, E: From<Error> + Send>(
     Ok(summarize(lambdas, &held_out))
 }
 
-/// Which lambdas are wrong on far more samples than the one of the least error.
+/// Which lambdas are wrong on far more of the weight than the one of the least error: the difference is a sum over
+/// the samples on which the two disagree, of which each counts its weight to either side.
 fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
     const DEVIATIONS: f64 = 4.0;
-    let wrong = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
     let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
     let errors: Vec<f64> = (0..count).map(errors).collect();
     let best = least(&errors, |_| true);
     (0..count)
         .map(|k| {
-            let pairs = wrong(k).zip(wrong(best)).flat_map(|(a, b)| a.wrong.iter().zip(&b.wrong));
-            let (mut worse, mut better) = (0.0, 0.0);
-            for (&here, &there) in pairs {
-                worse += f64::from(here && !there);
-                better += f64::from(!here && there);
+            let (mut difference, mut square) = (0.0, 0.0f64);
+            for fold in folds {
+                let (Some(here), Some(there)) = (&fold.at[k], &fold.at[best]) else { continue };
+                let pairs = here.wrong.iter().zip(&there.wrong).zip(&fold.weights);
+                for ((here, _), weight) in pairs.filter(|((here, there), _)| here != there) {
+                    difference += if *here { *weight } else { -weight };
+                    square += weight * weight;
+                }
             }
-            worse - better > DEVIATIONS * f64::sqrt(worse + better)
+            difference > DEVIATIONS * square.sqrt()
         })
         .collect()
 }
