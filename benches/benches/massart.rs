@@ -26,7 +26,7 @@ fn loop_and_pass(criterion: &mut Criterion) {
     });
     group.bench_function("massart-sgd", |bencher| {
         let mut sgd = Sgd::new(problem, 1000, step).expect("a step");
-        bencher.iter(|| sgd.run(&sphere, signs.iter().copied().enumerate()));
+        bencher.iter(|| sgd.run(&sphere, signs.iter().copied().enumerate()).expect("short steps"));
     });
     group.finish();
 }

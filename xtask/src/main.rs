@@ -84,6 +84,8 @@ enum Experiment {
     MassartCuts(massart::cuts::Arguments),
     /// Cost of selecting one of all iterates
     MassartSelection(massart::selection::Arguments),
+    /// A search for the noise that misleads the minimisers of convex surrogates most
+    MassartSurrogates(massart::surrogates::Arguments),
     /// Learners on data sets whose labels adversaries flip
     MassartRealData(massart::real_data::Arguments),
     /// Robust learners on samples of which some are wrong
@@ -153,6 +155,9 @@ impl Experiment {
             Experiment::MassartCuts(arguments) => massart::cuts::run(arguments).map_err(here),
             Experiment::MassartSelection(arguments) => {
                 massart::selection::run(arguments).map_err(here)
+            }
+            Experiment::MassartSurrogates(arguments) => {
+                massart::surrogates::run(arguments).map_err(here)
             }
             Experiment::MassartRealData(arguments) => {
                 massart::real_data::run(arguments).map_err(here)

@@ -6,6 +6,7 @@ mod instance;
 pub(crate) mod real_data;
 pub(crate) mod sample_complexity;
 pub(crate) mod selection;
+pub(crate) mod surrogates;
 
 use std::path::Path;
 

@@ -9,6 +9,7 @@ use nalgebra_sparse::CsrMatrix;
 use rayon::prelude::*;
 
 use crate::Error;
+use crate::error::check_len;
 use crate::inner_loops::{self, axpy, dot, dot_sparse};
 
 /// Parts of a product that threads share.
@@ -382,6 +383,41 @@ impl Design {
         out
     }
 
+    /// The products of some rows with k vectors, each of length p and one after the other: `<x_i, v_c>` for the first row
+    /// and all vectors, then for the second row. Dense rows are multiplied as a block.
+    ///
+    /// # Panics
+    /// If a row is not below n, or the lengths differ from these.
+    pub fn multiply_rows(&self, rows: &[usize], vectors: &[f64], out: &mut [f64]) {
+        let (p, k) = (self.columns(), out.len() / rows.len().max(1));
+        assert_eq!(
+            (k * p, k * rows.len()),
+            (vectors.len(), out.len()),
+            "shapes of rows times vectors"
+        );
+        match &self.storage {
+            Storage::Dense(samples) if p > 0 => {
+                let samples = samples.as_slice();
+                let mut block = Vec::with_capacity(rows.len() * p);
+                rows.iter().for_each(|i| block.extend_from_slice(&samples[i * p..(i + 1) * p]));
+                matmul(
+                    MatMut::from_column_major_slice_mut(out, k, rows.len()),
+                    Accum::Replace,
+                    MatRef::from_column_major_slice(vectors, p, k).transpose(),
+                    MatRef::from_column_major_slice(&block, p, rows.len()),
+                    1.0,
+                    Par::Seq,
+                );
+            }
+            _ => {
+                for (&i, out) in rows.iter().zip(out.chunks_exact_mut(k.max(1))) {
+                    let vectors = vectors.chunks_exact(p.max(1));
+                    out.iter_mut().zip(vectors).for_each(|(o, v)| *o = self.sample(i).dot(v));
+                }
+            }
+        }
+    }
+
     /// `out = X'z`, with `z` of length n and `out` of length p.
     ///
     /// # Panics
@@ -603,6 +639,33 @@ impl Design {
         Design { storage }
     }
 
+    /// The samples of several designs, one after the other; sparse if all of them are.
+    ///
+    /// # Errors
+    /// No designs, or another number of columns than that of the first.
+    pub fn stack(designs: &[Design]) -> Result<Self, Error> {
+        let columns = designs.first().ok_or(Error::Empty("rows"))?.columns();
+        for design in designs {
+            check_len("columns", columns, design.columns())?;
+        }
+        let samples = || designs.iter().flat_map(Design::samples);
+        if designs.iter().all(Design::is_sparse) {
+            let mut rows = Vec::new();
+            for sample in samples() {
+                let mut row = Vec::new();
+                sample.for_each(|column, x| row.push((column, x)));
+                rows.push(row);
+            }
+            return Self::from_sparse_rows(&rows, columns);
+        }
+        let mut values = vec![0.0; columns * samples().count()];
+        for (out, sample) in values.chunks_exact_mut(columns).zip(samples()) {
+            sample.for_each(|column, x| out[column] = x);
+        }
+        let rows = values.len() / columns;
+        Self::from_samples(DMatrix::from_vec(columns, rows, values))
+    }
+
     /// Multiplies column `j` by `factors[j]`, in place.
     ///
     /// # Panics
@@ -719,6 +782,32 @@ mod tests {
                 prop_assert!((gram.lower_triangle() - weighted.lower_triangle()).amax() < 1e-12);
                 prop_assert!((design.sample_gram() - &x * x.transpose()).amax() < 1e-12);
             }
+        }
+
+        #[test]
+        fn products_of_some_rows_with_several_vectors((dense, sparse) in both(), k in 0usize..5) {
+            let (n, p) = (dense.rows(), dense.columns());
+            let (rows, vectors) = ([n - 1, 0, n - 1], DMatrix::from_fn(p, k, |i, j| i as f64 - 0.4 * j as f64));
+            let want = dense.select(&rows).to_dense() * &vectors;
+            for design in [&dense, &sparse] {
+                let mut out = vec![f64::NAN; 3 * k];
+                design.multiply_rows(&rows, vectors.as_slice(), &mut out);
+                let out = DMatrix::from_row_slice(3, k, &out);
+                prop_assert!((out - &want).amax() < 1e-12);
+            }
+        }
+
+        #[test]
+        fn stacks_hold_the_samples_of_all((dense, sparse) in both()) {
+            let n = dense.rows();
+            let twice: Vec<usize> = (0..n).chain(0..n).collect();
+            for pair in [[&dense, &dense], [&dense, &sparse], [&sparse, &sparse]] {
+                let stacked = Design::stack(&pair.map(Clone::clone)).expect("the same columns");
+                prop_assert_eq!(stacked.is_sparse(), pair.iter().all(|design| design.is_sparse()));
+                prop_assert_eq!(stacked.to_dense(), dense.select(&twice).to_dense());
+            }
+            let wider = Design::from_rows(&[vec![1.0; dense.columns() + 1]]).expect("finite");
+            prop_assert!(Design::stack(&[dense, wider]).is_err() && Design::stack(&[]).is_err());
         }
 
         #[test]

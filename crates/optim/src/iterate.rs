@@ -5,6 +5,35 @@ use crate::Error;
 use crate::online::LinearClassifier;
 use crate::point::dot;
 
+/// What an iterate moves along: a sample as it is, or scaled to norm 1.
+pub(crate) trait Direction {
+    /// `<x, w>`.
+    fn dot(&self, w: &[f64]) -> f64;
+
+    /// `out += factor x`.
+    fn add_to(&self, factor: f64, out: &mut [f64]);
+
+    /// `||x||^2`.
+    fn squared_norm(&self) -> f64;
+}
+
+impl Direction for Sample<'_> {
+    #[inline(always)]
+    fn dot(&self, w: &[f64]) -> f64 {
+        Sample::dot(self, w)
+    }
+
+    #[inline(always)]
+    fn add_to(&self, factor: f64, out: &mut [f64]) {
+        Sample::add_to(self, factor, out);
+    }
+
+    #[inline(always)]
+    fn squared_norm(&self) -> f64 {
+        Sample::squared_norm(self)
+    }
+}
+
 /// The iterate of a stochastic method, `f(x) = b + <w, x>`, scaled and averaged lazily: a step on a
 /// sparse sample costs O(nonzeros).
 ///
@@ -70,7 +99,7 @@ impl Iterate {
 
     /// `<w, x>`.
     #[inline(always)]
-    pub(crate) fn product(&self, x: &Sample<'_>) -> f64 {
+    pub(crate) fn product(&self, x: &impl Direction) -> f64 {
         self.scale * x.dot(&self.vector)
     }
 
@@ -98,7 +127,7 @@ impl Iterate {
         &mut self,
         factor: f64,
         (g, g_b): (f64, f64),
-        x: &Sample<'_>,
+        x: &impl Direction,
         product: f64,
     ) -> Result<(), Error> {
         let mut squared_norm = factor * factor * self.squared_norm;

@@ -5,10 +5,10 @@
 //! of at most `eta + epsilon`, which is what can be done in polynomial time; the least error, `E eta(x)`, may be
 //! much smaller. No fixed convex surrogate does this: see [`baselines`].
 //!
-//! * [`learn`], [`learn_from`], [`Sgd`]: stochastic gradient on losses that are reweighted at every step, with
+//! * [`learn`], [`learn_from`], [`OnePass`], [`Sgd`]: stochastic gradient on losses that are reweighted at every step, with
 //!   `O(log(1/delta)/(epsilon gamma)^2)` samples (algorithm 1 of the source).
-//! * [`learn_by_cuts`]: cutting planes with a separation oracle (its appendix B), after a [`Projection`] if there
-//!   are many features.
+//! * [`learn_by_cuts`]: cutting planes with a separation oracle (its appendix B); [`learn_by_projected_cuts`]: the same
+//!   after a [`Projection`], if there are many features.
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
 //! * [`select`]: the best of many iterates.
 //! * [`baselines`]: the learners before these.
@@ -25,6 +25,7 @@ mod auto;
 pub mod baselines;
 mod cuts;
 pub mod cutting_planes;
+mod one_pass;
 mod oracle;
 mod problem;
 mod projection;
@@ -33,7 +34,8 @@ mod sgd;
 mod sphere;
 
 pub use auto::{Adaptive, learn_adaptively};
-pub use cuts::{CutOptions, LearnedByCuts, learn_by_cuts};
+pub use cuts::{CutOptions, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts};
+pub use one_pass::OnePass;
 pub use oracle::{Separation, separate};
 pub use problem::{MarginBound, NoiseRate, Problem, Target};
 pub use projection::Projection;

@@ -7,7 +7,7 @@ use margins::optim::massart::cutting_planes::Method;
 use margins::optim::massart::{CutOptions, Problem, Target, learn_by_cuts};
 
 use super::adversaries::Numbers;
-use super::instance::{Drawn, cutting_sample_size, instance};
+use super::instance::{Drawn, batch_size, instance};
 use super::{mean, slope, write};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
 use crate::{Failure, trials};
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let found = trials::run(&path, "massart-cuts 2", &keys, arguments.threads, |(row, k)| {
         let d: usize = row.parse()?;
         let noisy = instance(d, GAMMA, ETA, "trap", *k as u64)?;
-        let training = Drawn::new(&noisy, cutting_sample_size(&problem, d), *k as u64);
+        let training = Drawn::new(&noisy, batch_size(&problem, d), *k as u64);
         let mut numbers = Vec::new();
         for (_, method) in METHODS {
             let options = CutOptions { method, most_calls: Some(2000) };

@@ -2,9 +2,11 @@
 
 use margins::data::Design;
 use margins::data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+use margins::optim::massart::baselines::{partition, proper};
 use margins::optim::massart::{
     CutOptions, Problem, Schedule, Sphere, SphereSample, learn_by_cuts, learn_from,
 };
+use margins::optim::online::Scorer;
 
 use crate::Failure;
 
@@ -35,6 +37,24 @@ pub(super) fn instance(
         (halfspace.points(POINTS, seed)?, adversary)
     };
     Ok(MassartDistribution::of_halfspace(&halfspace, points, &adversary, eta)?)
+}
+
+/// The points of the trap, all with the noise eta and those of its noisy region rare: their mass is
+/// `3 epsilon/(1 - 2 eta)`, so that whoever follows the others errs by `eta + 3 epsilon`.
+pub(super) fn rare_trap(
+    d: usize,
+    problem: &Problem,
+    seed: u64,
+) -> Result<MassartDistribution, Failure> {
+    let (gamma, eta) = (problem.margin.get(), problem.noise.get());
+    let trap = instance(d, gamma, eta, "trap", seed)?;
+    let rare = 3.0 * problem.target.epsilon() / (1.0 - 2.0 * eta);
+    let in_region = trap.rates().iter().filter(|&&rate| rate > 0.0).count() as f64;
+    let others = POINTS as f64 - in_region;
+    let mass = |rate: &f64| if *rate > 0.0 { rare / in_region } else { (1.0 - rare) / others };
+    let masses = trap.rates().iter().map(mass).collect();
+    let (design, clean) = (trap.design().clone(), trap.clean().to_vec());
+    Ok(MassartDistribution::new(design, Some(masses), clean, vec![eta; POINTS])?)
 }
 
 /// Draws from a distribution, equal ones counted.
@@ -71,21 +91,44 @@ pub(super) fn sgd(
     Ok(noisy.linear_error(&found.classifier.coef)?)
 }
 
-/// Samples for the cutting planes: `4 min(d, 1/gamma^2)/epsilon^2`, with at least 10 in the place of d.
-pub(super) fn cutting_sample_size(problem: &Problem, d: usize) -> usize {
+/// Samples for the learners that take them all at once: `4 min(d, 1/gamma^2)/epsilon^2`, with at least 10 in the place
+/// of d.
+pub(super) fn batch_size(problem: &Problem, d: usize) -> usize {
     let epsilon = problem.target.epsilon();
     let dimension = (d as f64).min(problem.margin.get().powi(-2)).max(10.0);
     (4.0 * dimension / (epsilon * epsilon)) as usize
 }
 
-/// The exact error of the cutting planes, and their calls of the oracle.
-pub(super) fn cuts(
-    noisy: &MassartDistribution,
-    problem: &Problem,
-    seed: u64,
-) -> Result<(f64, usize), Failure> {
-    let n = cutting_sample_size(problem, noisy.design().columns());
-    let training = Drawn::new(noisy, n, 3 * seed + 2);
-    let found = learn_by_cuts(problem, &CutOptions::default(), &training.sample()?);
-    Ok((noisy.linear_error(&found.classifier.coef)?, found.calls))
+/// A learner that takes all samples at once.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Batch {
+    Cuts,
+    Partition,
+    Proper,
+}
+
+impl Batch {
+    /// The exact error of the learner, from `n` draws.
+    pub(super) fn error(
+        self,
+        noisy: &MassartDistribution,
+        problem: &Problem,
+        n: usize,
+        seed: u64,
+    ) -> Result<f64, Failure> {
+        /// Evaluations of the surrogate for one halfspace of the list.
+        const MOST_CALLS: usize = 300;
+        let drawn = Drawn::new(noisy, n, 3 * seed + 2);
+        let (sample, options) = (drawn.sample()?, CutOptions::default());
+        let found = match self {
+            Batch::Cuts => learn_by_cuts(problem, &options, &sample),
+            Batch::Proper => proper::learn(problem, &options, &sample),
+            Batch::Partition => {
+                let list = partition::learn(problem, &sample, MOST_CALLS)?;
+                let scores: Vec<f64> = noisy.design().samples().map(|x| list.score(&x)).collect();
+                return Ok(noisy.error(&scores)?);
+            }
+        };
+        Ok(noisy.linear_error(&found.classifier.coef)?)
+    }
 }

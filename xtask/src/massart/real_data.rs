@@ -6,12 +6,14 @@ use clap::Args;
 use margins::data::generate::{Adversary, MassartDistribution};
 use margins::data::{Dataset, read, split};
 use margins::losses::{LeakyRelu, Logistic};
-use margins::optim::massart::baselines::leaky_relu;
+use margins::optim::massart::baselines::surrogate;
+use margins::optim::massart::cutting_planes::Method;
 use margins::optim::massart::{SphereSample, Target, learn_adaptively};
 use margins::optim::{Lambda, Training};
 
+use super::adversaries::Numbers;
 use super::{mean, write};
-use crate::Failure;
+use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,39 +28,60 @@ pub(crate) struct Arguments {
     rows: usize,
     /// Seeds of noise and splits
     #[arg(long, default_value_t = 3)]
-    trials: u64,
+    trials: usize,
+    /// Threads, 0 for one a core
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
 }
 
 const FILES: [&str; 3] = ["mushrooms.svm.gz", "chess_krvskp.csv.gz", "mnist5_train.svm.gz"];
 const ETA: f64 = 0.3;
 
+const ADVERSARIES: [(&str, Adversary); 3] =
+    [("far", Adversary::FarAway), ("near", Adversary::NearBoundary), ("greedy", Adversary::Greedy)];
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    std::fs::create_dir_all(&arguments.out)?;
+    let mut sets = Vec::new();
+    for file in FILES {
+        let path = arguments.data_dir.join(file);
+        if path.exists() {
+            let data = read::dataset(&path, &read::ReadOptions::default())?;
+            let size = arguments.rows.min(data.rows());
+            let data = data.select(&split::balanced_subsample(data.labels(), size, 1)?);
+            let normal = logistic(&data)?;
+            sets.push((file, data, normal));
+        }
+    }
+    let rows: Vec<String> = sets
+        .iter()
+        .flat_map(|(file, ..)| ADVERSARIES.iter().map(move |(name, _)| format!("{file}/{name}")))
+        .collect();
+    let keys: Vec<trials::Key> =
+        rows.iter().flat_map(|row| (0..arguments.trials).map(|k| (row.clone(), k))).collect();
+    let path = arguments.out.join("massart-real-data.journal");
+    let about = format!("massart-real-data 1, at most {} rows", arguments.rows);
+    let found = trials::run(&path, &about, &keys, arguments.threads, |(row, k)| {
+        let (file, name) = row.split_once('/').ok_or("not a setting")?;
+        let set = sets.iter().find(|(other, ..)| *other == file);
+        let (_, data, normal) = set.ok_or("no such data")?;
+        let adversary = ADVERSARIES.iter().find(|(other, _)| *other == name);
+        let (_, adversary) = adversary.ok_or("no such adversary")?;
+        trial(data, normal, adversary, *k as u64).map(|errors| Numbers(errors.to_vec()))
+    })?;
     let mut text = format!(
         "# massart-real-data\n\nErrors against the noisy labels, exact in the noise, on a third of the rows that no learner has seen; eta = {ETA}, mean of {} trials (standard error). The halfspace that the adversaries \
          attack is a logistic fit to the clean labels.\n\n| data | rows | adversary | opt | adaptive | logistic | LeakyReLU |\n| --- | --: | --- | --: | --: | --: | --: |\n",
         arguments.trials
     );
-    for file in FILES {
-        let path = arguments.data_dir.join(file);
-        if !path.exists() {
-            continue;
-        }
-        let data = read::dataset(&path, &read::ReadOptions::default())?;
-        let size = arguments.rows.min(data.rows());
-        let data = data.select(&split::balanced_subsample(data.labels(), size, 1)?);
-        let normal = logistic(&data)?;
-        let adversaries = [
-            ("far", Adversary::FarAway),
-            ("near", Adversary::NearBoundary),
-            ("greedy", Adversary::Greedy),
-        ];
-        for (name, adversary) in adversaries {
-            let trials = (0..arguments.trials)
-                .map(|seed| trial(&data, &normal, &adversary, seed))
-                .collect::<Result<Vec<_>, _>>()?;
-            text += &format!("| {file} | {size} | {name} |");
+    let mut of_rows = found.chunks_exact(arguments.trials.max(1));
+    for (file, data, _) in &sets {
+        for (name, _) in &ADVERSARIES {
+            let trials = of_rows.next().ok_or("no trials")?;
+            text += &format!("| {file} | {} | {name} |", data.rows());
             for at in 0..4 {
-                let (value, deviation) = mean(&trials.iter().map(|t| t[at]).collect::<Vec<f64>>());
+                let (value, deviation) =
+                    mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
                 text += &format!(" {value:.3} ({deviation:.3}) |");
             }
             text += "\n";
@@ -101,7 +124,8 @@ fn trial(
     )?;
     let sample = SphereSample::of(&flipped)?;
     let adaptive = learn_adaptively(Target::new(0.1, 0.05)?, &sample, seed)?;
-    let convex = leaky_relu::minimize(&LeakyRelu::new(ETA)?, &sample, 1e-3, 60);
+    let convex =
+        surrogate::minimize(Method::AnalyticCentre, &LeakyRelu::new(ETA)?, 1.0, &sample, 1e-3, 60);
     Ok([
         unseen.opt(),
         unseen.linear_error(&adaptive.learned.classifier.coef)?,

@@ -6,7 +6,7 @@ use clap::Args;
 use margins::optim::massart::{Problem, Schedule, Target};
 
 use super::adversaries::Numbers;
-use super::instance::{instance, sgd};
+use super::instance::{Batch, instance, rare_trap, sgd};
 use super::{slope, write};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
 use crate::{Failure, trials};
@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "report")]
     out: PathBuf,
     /// Instances a setting
-    #[arg(long, default_value_t = 40)]
+    #[arg(long, default_value_t = 20)]
     instances: usize,
     /// Threads, 0 for one a core
     #[arg(long, default_value_t = 1)]
@@ -31,97 +31,140 @@ const EPSILONS: [f64; 5] = [0.05, 0.035, 0.025, 0.0175, 0.0125];
 const MARGINS: [f64; 5] = [0.1, 0.07, 0.05, 0.035, 0.025];
 /// Beside which the other is varied.
 const MIDDLE: (f64, f64) = (0.05, 0.1);
-/// T is these powers of the root of 2.
-const POWERS: std::ops::RangeInclusive<u32> = 16..=39;
+/// Numbers of samples are these powers of the root of 2.
+const POWERS: std::ops::RangeInclusive<u32> = 8..=40;
 /// Share of instances that must have an error of at most eta + epsilon.
 const SUCCESS: f64 = 0.9;
+/// A learner that takes all samples at once sees the distribution itself from about here on.
+const MOST_AT_ONCE: usize = 1 << 17;
+
+/// The learners with the powers of 1/epsilon and 1/gamma in their theorems.
+const LEARNERS: [(&str, Option<Batch>, [&str; 2]); 4] = [
+    ("sgd", None, ["2", "2"]),
+    ("cuts", Some(Batch::Cuts), ["2", "2"]),
+    ("partition (2019)", Some(Batch::Partition), ["-", "-"]),
+    ("proper (2020)", Some(Batch::Proper), ["3", "4"]),
+];
+
+/// What is varied, its place in a setting, and the instances.
+const SERIES: [(&str, usize, &str); 3] =
+    [("epsilon", 0, "trap"), ("epsilon", 0, "rare trap"), ("gamma", 1, "trap")];
+
+/// epsilon and gamma.
+fn setting(series: usize, k: usize) -> [f64; 2] {
+    if SERIES[series].1 == 0 { [EPSILONS[k], MIDDLE.1] } else { [MIDDLE.0, MARGINS[k]] }
+}
 
 fn samples(power: u32) -> usize {
     std::f64::consts::SQRT_2.powi(power as i32).round() as usize
 }
 
+/// The errors for all numbers of samples.
+fn trial(
+    learner: Option<Batch>,
+    instances: &str,
+    [epsilon, gamma]: [f64; 2],
+    seed: u64,
+) -> Result<Numbers, Failure> {
+    let problem = Problem::new(ETA, gamma)?.with_target(Target::new(epsilon, 0.05)?);
+    let noisy = match instances {
+        "trap" => instance(D, gamma, ETA, "trap", seed)?,
+        _ => rare_trap(D, &problem, seed)?,
+    };
+    let error = |power: u32| match learner {
+        None => {
+            let schedule = Schedule { steps: samples(power), ..Schedule::practical(&problem) };
+            sgd(&noisy, &problem, &schedule, seed)
+        }
+        Some(learner) => learner.error(&noisy, &problem, samples(power), seed),
+    };
+    let powers = POWERS.take_while(|&p| learner.is_none() || samples(p) <= MOST_AT_ONCE);
+    powers.map(error).collect::<Result<Vec<f64>, _>>().map(Numbers)
+}
+
+/// The power from which on a share of at least [`SUCCESS`] of the trials is within the limit.
+fn least(trials: &[Numbers], limit: f64) -> Option<u32> {
+    let mut least = None;
+    for (at, power) in POWERS.enumerate().take(trials[0].0.len()) {
+        let within = trials.iter().filter(|trial| trial.0[at] <= limit).count();
+        let succeeds = within as f64 >= SUCCESS * trials.len() as f64;
+        least = if succeeds { least.or(Some(power)) } else { None };
+    }
+    least
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::fs::create_dir_all(&arguments.out)?;
-    let (epsilon, gamma) = MIDDLE;
-    let panels = [
-        ("epsilon", EPSILONS.map(|epsilon| (epsilon, gamma))),
-        ("gamma", MARGINS.map(|gamma| (epsilon, gamma))),
-    ];
-    let mut settings: Vec<(f64, f64)> = panels.iter().flat_map(|(_, list)| *list).collect();
-    settings.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
-    settings.dedup();
-    let keys: Vec<trials::Key> = settings
+    let mut rows = Vec::new();
+    for learner in 0..LEARNERS.len() {
+        for series in 0..SERIES.len() {
+            rows.extend((0..EPSILONS.len()).map(|k| [series, learner, k]));
+        }
+    }
+    let keys: Vec<trials::Key> = rows
         .iter()
-        .flat_map(|(e, g)| (0..arguments.instances).map(move |k| (format!("{e}/{g}"), k)))
+        .flat_map(|[series, learner, k]| {
+            (0..arguments.instances).map(move |trial| (format!("{series}/{learner}/{k}"), trial))
+        })
         .collect();
     let path = arguments.out.join("massart-sample-complexity.journal");
-    let name = "massart-sample-complexity 3";
-    let found = trials::run(&path, name, &keys, arguments.threads, |(row, k)| {
-        let (epsilon, gamma) = row.split_once('/').ok_or("not a setting")?;
-        let target = Target::new(epsilon.parse()?, 0.05)?;
-        let problem = Problem::new(ETA, gamma.parse()?)?.with_target(target);
-        let noisy = instance(D, problem.margin.get(), ETA, "trap", *k as u64)?;
-        let error = |power: u32| {
-            let schedule = Schedule { steps: samples(power), ..Schedule::practical(&problem) };
-            sgd(&noisy, &problem, &schedule, *k as u64)
-        };
-        POWERS.map(error).collect::<Result<Vec<f64>, _>>().map(Numbers)
+    let name = "massart-sample-complexity 4";
+    let found = trials::run(&path, name, &keys, arguments.threads, |(row, seed)| {
+        let cells = row.split('/').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+        let [series, learner, k] = cells[..] else { return Err("not a setting".into()) };
+        trial(LEARNERS[learner].1, SERIES[series].2, setting(series, k), *seed as u64)
     })?;
-    let mut csv = String::from("epsilon,gamma,samples,mean_error,share_within\n");
-    let mut needed = Vec::new();
-    for ((epsilon, gamma), trials) in settings.iter().zip(found.chunks_exact(arguments.instances)) {
-        let mut least = None;
-        for (at, power) in POWERS.enumerate() {
-            let errors: Vec<f64> = trials.iter().map(|trial| trial.0[at]).collect();
-            let within = errors.iter().filter(|&&error| error <= ETA + epsilon).count();
-            let share = within as f64 / errors.len() as f64;
-            csv += &format!(
-                "{epsilon},{gamma},{},{},{share}\n",
-                samples(power),
-                super::mean(&errors).0
-            );
-            least = if share >= SUCCESS { least.or(Some(power)) } else { None };
-        }
-        needed.push(((*epsilon, *gamma), least));
+    let mut csv = String::from("varied,instances,learner,epsilon,gamma,samples\n");
+    let mut needed = [[[None; EPSILONS.len()]; LEARNERS.len()]; SERIES.len()];
+    for (&[series, learner, k], trials) in rows.iter().zip(found.chunks_exact(arguments.instances))
+    {
+        let [epsilon, gamma] = setting(series, k);
+        needed[series][learner][k] = least(trials, ETA + epsilon);
+        let count =
+            needed[series][learner][k].map_or("more".to_owned(), |p| samples(p).to_string());
+        let (varied, _, instances) = SERIES[series];
+        csv += &format!("{varied},{instances},{},{epsilon},{gamma},{count}\n", LEARNERS[learner].0);
     }
-    write(&arguments.out, "massart-sample-complexity-errors.csv", &csv)?;
+    write(&arguments.out, "massart-sample-complexity.csv", &csv)?;
     let mut text = format!(
-        "# massart-sample-complexity\n\nThe least T, among powers of the root of 2, from which on algorithm 1 (practical step and selection) has an error of \
-         at most eta + epsilon on {SUCCESS} of {} instances of the trap, d = {D}, eta = {ETA}.\n\n| epsilon | gamma | T |\n| --: | --: | --: |\n",
+        "# massart-sample-complexity\n\nThe least number of samples, among powers of the root of 2, from which on a learner has an error of at most eta + epsilon on \
+         {SUCCESS} of {} instances, d = {D}, eta = {ETA}; algorithm 1 with the practical step and selection. The slope is that of the logarithms.\n",
         arguments.instances
     );
-    for ((epsilon, gamma), least) in &needed {
-        let least = least.map_or("more".to_owned(), |power| format!("{}", samples(power)));
-        text += &format!("| {epsilon} | {gamma} | {least} |\n");
-    }
-    text += "\n| slope in | fitted | theory | Chen et al. 2020 |\n| --- | --: | --: | --: |\n";
     let mut figure = Figure { name: "massart-sample-complexity", panels: Vec::new() };
-    for (key, list) in panels {
-        let points: Vec<(f64, f64)> = list
-            .iter()
-            .filter_map(|setting| {
-                let (_, least) = needed.iter().find(|(other, _)| other == setting)?;
-                let value = if key == "epsilon" { setting.0 } else { setting.1 };
-                Some((-value.log2(), f64::from((*least)?) / 2.0))
-            })
-            .collect();
-        let before = if key == "epsilon" { 3 } else { 4 };
-        let fitted = slope(&points);
-        text += &format!("| 1/{key} | {fitted:.2} | 2 | {before} |\n");
-        let last = points.last().copied().unwrap_or((0.0, 0.0));
-        let theory = points.iter().map(|p| (p.0, last.1 + 2.0 * (p.0 - last.0))).collect();
+    for ((series, (varied, place, instances)), needed) in SERIES.iter().enumerate().zip(needed) {
+        let values = [0, 1, 2, 3, 4].map(|k| setting(series, k)[*place]);
+        text += &format!(
+            "\n| {varied} ({instances}) | {} | slope | theorem |\n| --- |{} --: | --: |\n",
+            values.map(|value| value.to_string()).join(" | "),
+            " --: |".repeat(values.len())
+        );
+        let mut curves = Vec::new();
+        for ((learner, _, theorem), needed) in LEARNERS.iter().zip(needed) {
+            let points: Vec<(f64, f64)> = values
+                .iter()
+                .zip(needed)
+                .filter_map(|(value, least)| Some((-value.log2(), f64::from(least?) / 2.0)))
+                .collect();
+            let counts =
+                needed.map(|least| least.map_or("more".to_owned(), |p| samples(p).to_string()));
+            text += &format!(
+                "| {learner} | {} | {:.2} | {} |\n",
+                counts.join(" | "),
+                slope(&points),
+                theorem[*place]
+            );
+            curves.push(Series { name: (*learner).to_owned(), points, style: Style::Line });
+        }
         figure.panels.push(Panel {
-            key,
-            title: format!("samples against 1/{key}, slope {fitted:.2}"),
+            key: ["epsilon", "epsilon-rare", "gamma"][series],
+            title: format!("samples against 1/{varied}, {instances}"),
             x: Axis {
-                label: if key == "epsilon" { "log2 1/epsilon" } else { "log2 1/gamma" },
+                label: if *place == 0 { "log2 1/epsilon" } else { "log2 1/gamma" },
                 range: (3.0, 6.6),
             },
-            y: Axis { label: "log2 T", range: (8.0, 20.0) },
-            series: vec![
-                Series { name: "measured".to_owned(), points, style: Style::Marks },
-                Series { name: "slope 2".to_owned(), points: theory, style: Style::Line },
-            ],
+            y: Axis { label: "log2 samples", range: (3.0, 20.5) },
+            series: curves,
         });
     }
     figure.write(&arguments.out).map_err(|error| error.to_string())?;

@@ -2,13 +2,13 @@
 //!
 //! * The perceptron is [`Perceptron`](crate::online::Perceptron) without an intercept (Rosenblatt 1958): any noise makes
 //!   it wander.
-//! * [`leaky_relu`]: the minimiser of one convex surrogate, which noise in the right places makes err by far more
-//!   than eta + epsilon.
+//! * [`surrogate`]: the minimiser of one convex surrogate, such as LeakyReLU, hinge or logistic loss, which noise in the
+//!   right places makes err by far more than eta + epsilon.
 //! * [`partition`]: a decision list of such minimisers, each trusted only far from its boundary (Diakonikolas,
 //!   Gouleakis and Tzamos 2019); it has the guarantee eta + epsilon, but is no halfspace.
 //! * [`proper`]: cutting planes with an oracle that looks at the surrogate on slabs around the boundary (Chen,
 //!   Koehler, Moitra and Yau 2020); a halfspace, with more samples than algorithm 1.
 
-pub mod leaky_relu;
 pub mod partition;
 pub mod proper;
+pub mod surrogate;

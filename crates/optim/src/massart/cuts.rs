@@ -1,6 +1,7 @@
 use super::cutting_planes::{Cut, End, Method, localize};
 use super::oracle::Separation;
-use super::{Problem, SphereSample, separate};
+use super::{Problem, Projection, SphereSample, separate};
+use crate::Error;
 use crate::online::LinearClassifier;
 
 /// How the cutting planes run.
@@ -58,6 +59,46 @@ pub fn learn_by_cuts(
     sample: &SphereSample<'_>,
 ) -> LearnedByCuts {
     search(problem, options, sample, separate)
+}
+
+/// [`learn_by_cuts`] in fewer dimensions, as remark B.2 has it: on the sample projected and scaled to the sphere again, with
+/// half of gamma, which is what a [dimension](Projection::dimension) that is large enough keeps of the margin; then the
+/// halfspace is pulled back. Its error on the sample is that of the projected one.
+///
+/// ```
+/// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+/// use margins_optim::massart::{
+///     CutOptions, Problem, Projection, SphereSample, learn_by_projected_cuts,
+/// };
+///
+/// let halfspace = MarginHalfspace::new(300, 0.7, 1)?;
+/// let points = halfspace.points(100, 1)?;
+/// let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1)?;
+/// let signs = noisy.flip(1);
+/// let sample = SphereSample::new(noisy.design(), &signs)?;
+/// let (problem, options) = (Problem::new(0.1, 0.7)?, CutOptions::default());
+/// let projection = Projection::new(300, 50, 1)?;
+/// let found = learn_by_projected_cuts(&problem, &options, &sample, &projection)?;
+/// assert_eq!(found.classifier.coef.len(), 300);
+/// assert_eq!(sample.error(&found.classifier.coef), found.error);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A projection from another number of features, or a row that it maps to zero or to infinity.
+pub fn learn_by_projected_cuts(
+    problem: &Problem,
+    options: &CutOptions,
+    sample: &SphereSample<'_>,
+    projection: &Projection,
+) -> Result<LearnedByCuts, Error> {
+    let design = projection.project(sample.points().design())?;
+    let projected = SphereSample::new(&design, sample.signs())?;
+    let projected = projected.with_weights(sample.weights().to_vec())?;
+    let halved = Problem { margin: problem.margin.half(), ..*problem };
+    let found = learn_by_cuts(&halved, options, &projected);
+    let coef = projection.pull_back(&found.classifier.coef);
+    Ok(LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, ..found })
 }
 
 /// Cutting planes with any oracle.

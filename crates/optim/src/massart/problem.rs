@@ -43,6 +43,11 @@ impl MarginBound {
     pub fn get(self) -> f64 {
         self.0
     }
+
+    /// `gamma/2`.
+    pub(super) fn half(self) -> Self {
+        MarginBound(self.0 / 2.0)
+    }
 }
 
 /// What is asked for: an error of at most `eta + epsilon` with probability at least `1 - delta`.

@@ -8,61 +8,8 @@ use super::Problem;
 use super::selection::{Candidates, Selected, select};
 use super::sphere::{Sphere, SphereSample, UnitSample};
 use crate::Error;
+use crate::iterate::Iterate;
 use crate::online::{LinearClassifier, OnlineLearner, Scorer};
-
-/// A vector of the unit ball, `w = a v`, that moves along unit samples.
-#[derive(Debug, Clone, PartialEq)]
-struct BallVector {
-    /// `a`.
-    scale: f64,
-    /// `v`.
-    vector: Vec<f64>,
-    /// `||w||^2`.
-    squared_norm: f64,
-}
-
-impl BallVector {
-    fn first_axis(columns: usize) -> Self {
-        let mut vector = vec![0.0; columns];
-        vector[0] = 1.0;
-        BallVector { scale: 1.0, vector, squared_norm: 1.0 }
-    }
-
-    /// `<w, x>`.
-    #[inline(always)]
-    fn product(&self, x: &UnitSample<'_>) -> f64 {
-        self.scale * x.dot(&self.vector)
-    }
-
-    /// `w <- w + g x`, and back to the ball; `product` is `<w, x>` before.
-    #[inline(always)]
-    fn advance(&mut self, g: f64, x: &UnitSample<'_>, product: f64) {
-        // Below this the digits of v that count would be lost.
-        const SMALLEST: f64 = 1e-6;
-        x.add_to(g / self.scale, &mut self.vector);
-        self.squared_norm = (self.squared_norm + g * (2.0 * product + g)).max(0.0);
-        if self.squared_norm > 1.0 {
-            self.scale /= self.squared_norm.sqrt();
-            self.squared_norm = 1.0;
-            if self.scale < SMALLEST {
-                self.fold();
-            }
-        }
-    }
-
-    /// Makes the scale 1 again and the norm exact.
-    #[cold]
-    #[inline(never)]
-    fn fold(&mut self) {
-        self.vector = self.to_vec();
-        self.scale = 1.0;
-        self.squared_norm = self.vector.iter().map(|w| w * w).sum();
-    }
-
-    fn to_vec(&self) -> Vec<f64> {
-        self.vector.iter().map(|v| self.scale * v).collect()
-    }
-}
 
 /// The online part of algorithm 1: on every sample `w <- w - step g(w, w, x, y)`, projected on the unit
 /// ball, from `w = e_1`. A sample is scaled to norm 1 first.
@@ -71,7 +18,7 @@ impl BallVector {
 /// goes up and down, so that some of them have to be kept and [`select`]ed from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sgd {
-    iterate: BallVector,
+    iterate: Iterate,
     problem: Problem,
     step: f64,
 }
@@ -84,28 +31,39 @@ impl Sgd {
         if columns == 0 {
             return Err(Error::TooFew { what: "features", needed: 1, found: 0 });
         }
-        Ok(Sgd { iterate: BallVector::first_axis(columns), problem, step })
+        let mut first_axis = LinearClassifier::zero(columns);
+        first_axis.coef[0] = 1.0;
+        Ok(Sgd { iterate: Iterate::new(first_axis), problem, step })
     }
 
     /// The present `w`.
     pub fn coef(&self) -> Vec<f64> {
-        self.iterate.to_vec()
+        self.iterate.classifier().coef
     }
 
     #[inline(always)]
-    fn take(&mut self, x: &UnitSample<'_>, y: f64) {
+    pub(super) fn take(&mut self, x: &UnitSample<'_>, y: f64) -> Result<(), Error> {
         let product = self.iterate.product(x);
         let g = self.problem.gradient_factor(product, y);
-        self.iterate.advance(-self.step * g, x, product);
+        self.iterate.advance(1.0, (-self.step * g, 0.0), x, product)?;
+        self.iterate.finish(Some(1.0));
+        Ok(())
     }
 
     /// Takes rows, each with a sign, in the order given.
     ///
+    /// # Errors
+    /// [`Error::Unbounded`] for a step so long that the norm of `w` overflows.
+    ///
     /// # Panics
     /// If a row is not below n, or the points have another number of features.
-    pub fn run(&mut self, points: &Sphere<'_>, draws: impl Iterator<Item = (usize, f64)>) {
-        assert_eq!(points.columns(), self.iterate.vector.len(), "features of the points");
-        Arch::new().dispatch(Run { sgd: self, points, draws });
+    pub fn run(
+        &mut self,
+        points: &Sphere<'_>,
+        draws: impl Iterator<Item = (usize, f64)>,
+    ) -> Result<(), Error> {
+        assert_eq!(points.columns(), self.iterate.features(), "features of the points");
+        Arch::new().dispatch(Run { sgd: self, points, draws })
     }
 }
 
@@ -117,19 +75,20 @@ struct Run<'a, 'p, I> {
 }
 
 impl<I: Iterator<Item = (usize, f64)>> WithSimd for Run<'_, '_, I> {
-    type Output = ();
+    type Output = Result<(), Error>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, _: S) -> Result<(), Error> {
         for (row, y) in self.draws {
-            self.sgd.take(&self.points.sample(row), y);
+            self.sgd.take(&self.points.sample(row), y)?;
         }
+        Ok(())
     }
 }
 
 impl Scorer for Sgd {
     fn score(&self, x: &Sample<'_>) -> f64 {
-        self.iterate.scale * x.dot(&self.iterate.vector)
+        self.iterate.score(x)
     }
 }
 
@@ -137,8 +96,7 @@ impl OnlineLearner for Sgd {
     type Snapshot = LinearClassifier;
 
     fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), Error> {
-        self.take(&UnitSample::new(*x)?, y);
-        Ok(())
+        self.take(&UnitSample::new(*x)?, y)
     }
 
     fn snapshot(&self) -> LinearClassifier {
@@ -278,7 +236,7 @@ pub(super) fn trajectory(
     let mut steps = 0;
     for time in schedule.times(seed) {
         let mut taken = 0;
-        sgd.run(points, draws.by_ref().take(time - steps).inspect(|_| taken += 1));
+        sgd.run(points, draws.by_ref().take(time - steps).inspect(|_| taken += 1))?;
         let ended = taken < time - steps;
         steps += taken;
         candidates.push(&sgd.coef());

@@ -1,6 +1,7 @@
 use margins_data::{Dataset, Design, Sample};
 
 use crate::Error;
+use crate::iterate::Direction;
 
 /// The rows of a design, scaled to the unit sphere: kept as they are, each with the inverse of its norm.
 ///
@@ -38,11 +39,22 @@ impl<'a> UnitSample<'a> {
     pub fn dot(&self, w: &[f64]) -> f64 {
         self.inverse_norm * self.sample.dot(w)
     }
+}
 
-    /// `out += factor x/||x||`.
+impl Direction for UnitSample<'_> {
     #[inline(always)]
-    pub fn add_to(&self, factor: f64, out: &mut [f64]) {
+    fn dot(&self, w: &[f64]) -> f64 {
+        UnitSample::dot(self, w)
+    }
+
+    #[inline(always)]
+    fn add_to(&self, factor: f64, out: &mut [f64]) {
         self.sample.add_to(factor * self.inverse_norm, out);
+    }
+
+    #[inline(always)]
+    fn squared_norm(&self) -> f64 {
+        1.0
     }
 }
 

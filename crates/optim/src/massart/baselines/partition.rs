@@ -4,8 +4,9 @@
 use margins_data::Sample;
 use margins_losses::LeakyRelu;
 
-use super::leaky_relu;
+use super::surrogate;
 use crate::Error;
+use crate::massart::cutting_planes::Method;
 use crate::massart::sphere::{UnitSample, is_wrong};
 use crate::massart::{Problem, SphereSample};
 use crate::online::Scorer;
@@ -61,7 +62,8 @@ pub fn learn(
         let part = sample.clone().with_weights(left.clone())?;
         // A minimum is worth no more than the accuracy asked for, on the scale of the margin.
         let tolerance = epsilon * problem.margin.get() / 4.0;
-        let w = leaky_relu::minimize(&loss, &part, tolerance, most_calls).point;
+        let method = Method::AnalyticCentre;
+        let w = surrogate::minimize(method, &loss, 1.0, &part, tolerance, most_calls).point;
         let scores = part.points().scores(&w);
         let Some(threshold) = threshold(&part, &scores, lambda) else {
             rules.push((w, 0.0));
