@@ -201,6 +201,11 @@ impl SolverChoice {
             }
         }
     }
+
+    /// Whether this is the learner under Massart noise that takes streams.
+    pub(crate) fn is_massart_sgd(self) -> bool {
+        matches!(self, SolverChoice::Massart(MassartLearner::Sgd))
+    }
 }
 
 impl SolverName {
@@ -253,6 +258,10 @@ pub(crate) struct FitArguments {
         ]
     )]
     pub(crate) lambda: Lambda,
+    /// massart-cuts: project the features to this many random dimensions first, at the price of half of gamma [default: to
+    /// as many as keep half of gamma for certain, if that makes the data smaller]
+    #[arg(long, value_name = "M", value_parser = positive)]
+    pub(crate) project: Option<usize>,
     /// Write the model to this file: as JSON where its name ends in .json, else binary
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -399,6 +408,13 @@ pub(crate) struct Grid(pub(crate) Vec<Lambda>);
 
 fn number(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(0) => Err("0 is not at least 1".to_owned()),
+        other => other.map_err(|_| format!("'{text}' is not a number of dimensions")),
+    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -6,8 +6,8 @@ use std::path::Path;
 use margins::Model;
 use margins::losses::LeakyRelu;
 use margins::optim::massart::{
-    self, CutOptions, Problem, Schedule, SphereSample, Target, learn, learn_adaptively,
-    learn_by_cuts,
+    self, CutOptions, Learned, OnePass, Problem, Projection, Schedule, SphereSample, Target, learn,
+    learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
 };
 use margins::optim::online::LinearClassifier;
 use serde::Serialize;
@@ -104,8 +104,10 @@ struct MassartDocument<'a> {
     seed: u64,
     /// Steps of the stochastic gradient, or calls of the oracle.
     steps: usize,
-    /// Share of all rows on the wrong side.
-    training_error: f64,
+    /// What the features were projected to, if they were.
+    dimensions: Option<usize>,
+    /// Share of all rows on the wrong side; `None` for a stream, which is read once.
+    training_error: Option<f64>,
     /// With probability 1 - delta the error is at most this; `None` where no rows were held out.
     error_bound: Option<f64>,
     coef: &'a [f64],
@@ -114,46 +116,125 @@ struct MassartDocument<'a> {
 /// A learner's answer.
 struct Found {
     classifier: LinearClassifier,
-    eta: f64,
-    gamma: f64,
+    problem: Problem,
     steps: usize,
+    dimensions: Option<usize>,
     error_bound: Option<f64>,
+}
+
+impl Found {
+    fn by_gradient(problem: Problem, learned: Learned) -> Self {
+        Found {
+            classifier: learned.classifier,
+            problem,
+            steps: learned.steps,
+            dimensions: None,
+            error_bound: Some(learned.error_bound),
+        }
+    }
+}
+
+/// What a fit is about, beside the halfspace.
+struct Source {
+    rows: usize,
+    columns: usize,
+    negative_class: String,
+    positive_class: String,
+    feature_names: Option<Vec<String>>,
+    training_error: Option<f64>,
 }
 
 fn found(
     learner: MassartLearner,
     model: &NoiseModel,
     sample: &SphereSample<'_>,
-    seed: u64,
+    arguments: &FitArguments,
 ) -> Result<Found, Failure> {
-    let (classifier, problem, steps, error_bound) = match learner {
+    let seed = arguments.train.seed;
+    match learner {
         MassartLearner::Sgd => {
             let problem = model.problem()?;
             let schedule = Schedule::practical(&problem);
             let learned = learn(&problem, &schedule, sample, seed).map_err(Failure::job)?;
-            (learned.classifier, problem, learned.steps, Some(learned.error_bound))
+            Ok(Found::by_gradient(problem, learned))
         }
         MassartLearner::Cuts => {
-            let problem = model.problem()?;
-            let learned = learn_by_cuts(&problem, &CutOptions::default(), sample);
+            let (problem, options) = (model.problem()?, CutOptions::default());
+            let dimensions = arguments.project.or_else(|| Projection::worthwhile(&problem, sample));
+            let learned = match dimensions {
+                None => learn_by_cuts(&problem, &options, sample),
+                Some(m) => Projection::new(sample.columns(), m, seed)
+                    .and_then(|map| learn_by_projected_cuts(&problem, &options, sample, &map))
+                    .map_err(Failure::job)?,
+            };
             if learned.end != massart::cutting_planes::End::Accepted {
                 eprintln!(
                     "warning: the cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
-                     on the data; eta or gamma may be wrong, or the data too few"
+                     on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project"
                 );
             }
-            (learned.classifier, problem, learned.calls, None)
+            let (classifier, steps) = (learned.classifier, learned.calls);
+            Ok(Found { classifier, problem, steps, dimensions, error_bound: None })
         }
         MassartLearner::Auto => {
             let target = model.target;
             let adaptive = learn_adaptively(target, sample, seed).map_err(Failure::job)?;
-            let learned = adaptive.learned;
             let problem = Problem { noise: adaptive.noise, margin: adaptive.margin, target };
-            (learned.classifier, problem, learned.steps, Some(learned.error_bound))
+            Ok(Found::by_gradient(problem, adaptive.learned))
         }
+    }
+}
+
+/// A fit to data in memory.
+fn fit_data(
+    arguments: &FitArguments,
+    learner: MassartLearner,
+    model: &NoiseModel,
+) -> Result<(Source, Found), Failure> {
+    let data = arguments.data.dataset()?;
+    let sample = SphereSample::of(&data).map_err(Failure::job)?;
+    let found = arguments.train.on_threads(|| found(learner, model, &sample, arguments))?;
+    let source = Source {
+        rows: data.rows(),
+        columns: data.columns(),
+        negative_class: data.labels().negative_class().to_owned(),
+        positive_class: data.labels().positive_class().to_owned(),
+        feature_names: data.feature_names().map(<[String]>::to_vec),
+        training_error: Some(sample.error(&found.classifier.coef)),
     };
-    let (eta, gamma) = (problem.noise.get(), problem.margin.get());
-    Ok(Found { classifier, eta, gamma, steps, error_bound })
+    Ok((source, found))
+}
+
+/// A fit to a file that is read once, and no further than is needed.
+fn fit_stream(arguments: &FitArguments, model: &NoiseModel) -> Result<(Source, Found), Failure> {
+    let in_file = |error| Failure::job(format!("{}: {error}", arguments.data.data));
+    let problem = model.problem()?;
+    let mut stream = arguments.stream()?;
+    let schedule = Schedule::practical(&problem);
+    let learner = OnePass::new(&problem, schedule, stream.columns(), arguments.train.seed);
+    let mut learner = learner.map_err(in_file)?;
+    let mut classes = None;
+    while !learner.is_complete()
+        && let Some(chunk) = stream.next_chunk().map_err(Failure::job)?
+    {
+        if chunk.weights.is_some() {
+            return Err(Failure::usage("--weights-column is not for a stream of massart-sgd"));
+        }
+        learner.take(&chunk.design, chunk.labels.signs()).map_err(in_file)?;
+        let labels = &chunk.labels;
+        classes = Some((labels.negative_class().to_owned(), labels.positive_class().to_owned()));
+    }
+    let found = Found::by_gradient(problem, learner.finish().map_err(in_file)?);
+    let (negative_class, positive_class) = classes.unwrap_or_default();
+    let source = Source {
+        rows: stream.rows() as usize,
+        columns: stream.columns(),
+        negative_class,
+        positive_class,
+        feature_names: stream.feature_names().map(<[String]>::to_vec),
+        training_error: None,
+    };
+    Ok((source, found))
 }
 
 pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(), Failure> {
@@ -163,6 +244,7 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
         ("--standardize", train.standardize),
         ("--class-weight", train.class_weight == ClassWeight::Balanced),
         ("--history", arguments.history.is_some()),
+        ("--project", arguments.project.is_some() && learner != MassartLearner::Cuts),
     ];
     if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("{option} is not for {learner}")));
@@ -172,34 +254,37 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
         model.problem()?;
     }
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
-    let data = arguments.data.dataset()?;
-    let sample = SphereSample::of(&data).map_err(Failure::job)?;
-    let found = train.on_threads(|| found(learner, &model, &sample, train.seed))?;
-    let labels = data.labels();
-    let classes = (labels.negative_class(), labels.positive_class());
+    let (source, found) = if arguments.gradient.stream {
+        fit_stream(arguments, &model)?
+    } else {
+        fit_data(arguments, learner, &model)?
+    };
+    let classes = (source.negative_class.as_str(), source.positive_class.as_str());
+    let (eta, target) = (found.problem.noise.get(), found.problem.target);
     if let Some(path) = &arguments.out {
         // The loss that the learner reweights; the intercept and the lambda have no part in it.
-        let loss = LeakyRelu::new(found.eta).map_err(Failure::job)?;
-        let names = data.feature_names().map(<[String]>::to_vec);
-        let (lambda, rows) = (arguments.lambda, data.rows());
+        let loss = LeakyRelu::new(eta).map_err(Failure::job)?;
+        let (names, rows) = (source.feature_names, source.rows);
+        let lambda = arguments.lambda;
         save(Model::of_stream(&loss, lambda, classes, names, rows, &found.classifier), path)?;
     }
     let document = MassartDocument {
         format: "margins-massart",
         version: VERSION,
         file: &arguments.data.data,
-        rows: data.rows(),
-        columns: data.columns(),
+        rows: source.rows,
+        columns: source.columns,
         negative_class: classes.0,
         positive_class: classes.1,
         solver: learner.name(),
-        eta: found.eta,
-        gamma: found.gamma,
-        epsilon: model.target.epsilon(),
-        delta: model.target.delta(),
+        eta,
+        gamma: found.problem.margin.get(),
+        epsilon: target.epsilon(),
+        delta: target.delta(),
         seed: train.seed,
         steps: found.steps,
-        training_error: sample.error(&found.classifier.coef),
+        dimensions: found.dimensions,
+        training_error: source.training_error,
         error_bound: found.error_bound,
         coef: &found.classifier.coef,
     };
@@ -214,7 +299,7 @@ impl MassartDocument<'_> {
         let bound = self.error_bound.map_or("none: no rows held out".to_owned(), |bound| {
             format!("{} % with probability {}", percent(bound), 1.0 - self.delta)
         });
-        vec![
+        let mut lines = vec![
             ("data", format!("{}: {} rows, {} columns", self.file, self.rows, self.columns)),
             (
                 "classes",
@@ -223,9 +308,10 @@ impl MassartDocument<'_> {
             ("solver", self.solver.to_owned()),
             ("noise", format!("eta {}, gamma {}", self.eta, self.gamma)),
             ("steps", self.steps.to_string()),
-            ("training error", format!("{} %", percent(self.training_error))),
-            ("error bound", bound),
-            ("coefficients", self.coef.len().to_string()),
-        ]
+        ];
+        lines.extend(self.dimensions.map(|m| ("projected to", format!("{m} dimensions"))));
+        lines.extend(self.training_error.map(|e| ("training error", format!("{} %", percent(e)))));
+        lines.extend([("error bound", bound), ("coefficients", self.coef.len().to_string())]);
+        lines
     }
 }

@@ -133,7 +133,7 @@ pub(crate) fn fit(
     scheme: MultiClass,
 ) -> Result<(), Failure> {
     let train = &arguments.train;
-    arguments.gradient.check(train.solver.name())?;
+    arguments.gradient.check(train.solver)?;
     let builder = train.builder(registry, scheme)?.lambda(arguments.lambda.get());
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.classes()?;

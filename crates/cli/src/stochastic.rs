@@ -12,7 +12,9 @@ use margins::optim::stochastic::{
 use margins::optim::{Fit, Lambda, StepRule};
 use margins::{Model, Registry};
 
-use crate::args::{ClassWeight, DataArguments, FitArguments, OutputFormat, SolverName};
+use crate::args::{
+    ClassWeight, DataArguments, FitArguments, OutputFormat, SolverChoice, SolverName,
+};
 use crate::document::{StreamDocument, TrainDocument, VERSION};
 use crate::model::save;
 use crate::source::{self, STDIN};
@@ -61,7 +63,7 @@ pub(crate) struct GradientArguments {
     /// Epochs without improvement before the end [default: 5]
     #[arg(long, value_name = "N", requires = "hold_out")]
     pub(crate) patience: Option<usize>,
-    /// sgd, pegasos: one pass over a file of any size in bounded memory; svmlight needs --columns
+    /// sgd, pegasos, massart-sgd: one pass over a file of any size in bounded memory; svmlight needs --columns
     #[arg(long, conflicts_with_all = ["standardize", "kernel", "history", "fold_column", "multi_class"])]
     pub(crate) stream: bool,
     /// Labels of the negative and the positive class of a stream [default: the two of its first rows, in order]
@@ -129,7 +131,8 @@ fn averaging(text: &str) -> Result<Averaging, String> {
 
 impl GradientArguments {
     /// Refuses options that the solver does not know.
-    pub(crate) fn check(&self, solver: SolverName) -> Result<(), Failure> {
+    pub(crate) fn check(&self, choice: SolverChoice) -> Result<(), Failure> {
+        let solver = choice.name();
         let (gd, sgd) = (solver == SolverName::Gd, solver == SolverName::Sgd);
         let stochastic = sgd || solver == SolverName::Pegasos;
         let given = [
@@ -143,7 +146,7 @@ impl GradientArguments {
             ("--random-start", self.random_start.is_some(), stochastic),
             ("--rescale-at", self.rescale_at.is_some(), sgd),
             ("--hold-out", self.hold_out.is_some(), stochastic),
-            ("--stream", self.stream, stochastic),
+            ("--stream", self.stream, stochastic || choice.is_massart_sgd()),
         ];
         match given.into_iter().find(|&(_, given, known)| given && !known) {
             Some((option, ..)) => {
@@ -288,14 +291,7 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
         return Err(Failure::usage("--stream is for --solver sgd or pegasos"));
     };
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
-    let classes = match &gradient.classes {
-        None => None,
-        Some(pair) => match pair.split_once(',') {
-            Some((negative, positive)) => Some([negative, positive]),
-            None => return Err(Failure::usage("--classes needs two labels and a comma")),
-        },
-    };
-    let mut stream = arguments.data.stream(classes)?;
+    let mut stream = arguments.stream()?;
     let wrong = |error| refusal(margins::Error::Optim(error));
     let intercept = !train.no_intercept;
     // Nothing of the settings for streams depends on the number of steps.
@@ -358,6 +354,20 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
             ];
             emit(None, |out| facts(out, &lines))
         }
+    }
+}
+
+impl FitArguments {
+    /// The data as a stream, with the classes if they are told.
+    pub(crate) fn stream(&self) -> Result<Stream<'static>, Failure> {
+        let classes = match &self.gradient.classes {
+            None => None,
+            Some(pair) => match pair.split_once(',') {
+                Some((negative, positive)) => Some([negative, positive]),
+                None => return Err(Failure::usage("--classes needs two labels and a comma")),
+            },
+        };
+        self.data.stream(classes)
     }
 }
 

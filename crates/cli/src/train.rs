@@ -153,13 +153,16 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         arguments.focused.refuse()?;
         return multiclass::fit(registry, arguments, scheme);
     }
-    arguments.gradient.check(train.solver.name())?;
+    arguments.gradient.check(train.solver)?;
     match train.solver {
         SolverChoice::Focused => return focused::fit(registry, arguments),
         _ => arguments.focused.refuse()?,
     }
     if let SolverChoice::Massart(learner) = train.solver {
         return massart::fit(arguments, learner);
+    }
+    if arguments.project.is_some() {
+        return Err(Failure::usage("--project is for --solver massart-cuts"));
     }
     if let (SolverChoice::Robust(learner), Some(_)) = (&train.solver, &arguments.history) {
         return Err(Failure::usage(format!("{learner} keeps no --history")));

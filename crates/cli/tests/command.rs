@@ -843,6 +843,38 @@ fn halfspaces_are_learned_under_massart_noise() {
 }
 
 #[test]
+fn halfspaces_are_learned_from_a_file_read_once() {
+    let workshop = Workshop::new();
+    workshop.write("noisy.csv", noisy_halfspace().as_bytes());
+    let loss = ["--loss", "massart:eta=0.15,gamma=0.2", "--solver", "massart-sgd", "--stream"];
+    let json = ["fit", "--data", "noisy.csv", "--out", "model.json", "--format", "json"];
+    let document: Value =
+        serde_json::from_str(&workshop.output(&[&json[..], &loss].concat())).expect("JSON");
+    // Every fifth row is for the selection.
+    assert_eq!((&document["rows"], &document["steps"]), (&Value::from(900), &Value::from(720)));
+    assert!(document["training_error"].is_null() && document["error_bound"].is_f64());
+    let coef = [0, 1].map(|k| document["coef"][k].as_f64().expect("a coefficient"));
+    for angle in [0.3f64, 2.8] {
+        assert!(coef[0] * angle.cos() + coef[1] * angle.sin() > 0.0, "{coef:?}");
+    }
+    workshop.output(&["predict", "--model", "model.json", "--data", "noisy.csv"]);
+}
+
+#[test]
+fn cutting_planes_learn_after_a_projection() {
+    let workshop = Workshop::new();
+    workshop.write("noisy.csv", noisy_halfspace().as_bytes());
+    let fit = ["fit", "--data", "noisy.csv", "--loss", "massart:eta=0.15,gamma=0.2"];
+    let project = ["--solver", "massart-cuts", "--project", "7", "--format", "json"];
+    let output = workshop.output(&[&fit[..], &project].concat());
+    let document: Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(document["dimensions"], 7);
+    assert_eq!(document["coef"].as_array().map(Vec::len), Some(2));
+    // eta and half of epsilon.
+    assert!(document["training_error"].as_f64().expect("an error") <= 0.175, "{document}");
+}
+
+#[test]
 fn massart_solvers_refuse_what_they_cannot_take() {
     let workshop = Workshop::new();
     workshop.write("zero.csv", b"x,z,label\n1,2,a\n0,0,b\n2,1,a\n");
@@ -873,6 +905,21 @@ fn massart_solvers_refuse_what_they_cannot_take() {
         &["fit", "--data", "zero.csv", "--loss", "massart:eta=x", "--solver", "massart-auto"],
         &["fit", "--data", "zero.csv", "--loss", "hinge", "--solver", "massart-sgd"],
         &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-sgd", "--standardize"],
+        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-sgd", "--stream"],
+        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-cuts", "--stream"],
+        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-sgd", "--project", "9"],
+        &["fit", "--data", "data.csv", "--lambda", "1", "--project", "9"],
+        &[
+            "fit",
+            "--data",
+            "zero.csv",
+            "--loss",
+            loss,
+            "--solver",
+            "massart-cuts",
+            "--project",
+            "0",
+        ],
         &["path", "--data", "data.csv", "--solver", "massart-sgd"],
         &["fit", "--data", "data.csv"],
     ] {

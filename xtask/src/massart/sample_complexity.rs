@@ -41,8 +41,8 @@ const MOST_AT_ONCE: usize = 1 << 17;
 /// The learners with the powers of 1/epsilon and 1/gamma in their theorems.
 const LEARNERS: [(&str, Option<Batch>, [&str; 2]); 4] = [
     ("sgd", None, ["2", "2"]),
-    ("cuts", Some(Batch::Cuts), ["2", "2"]),
-    ("partition (2019)", Some(Batch::Partition), ["-", "-"]),
+    ("cuts", Some(Batch::Cuts), ["2", "4"]),
+    ("partition (2019)", Some(Batch::Partition), ["poly", "poly"]),
     ("proper (2020)", Some(Batch::Proper), ["3", "4"]),
 ];
 
