@@ -149,6 +149,9 @@ pub(crate) fn progress(fits: usize) -> ProgressBar {
 
 pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let train = &arguments.train;
+    if arguments.project.is_some() && !matches!(train.solver, SolverChoice::Massart(_)) {
+        return Err(Failure::usage("--project is for --solver massart-cuts"));
+    }
     if let Some(scheme) = train.multi_class {
         arguments.focused.refuse()?;
         return multiclass::fit(registry, arguments, scheme);
@@ -160,9 +163,6 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     }
     if let SolverChoice::Massart(learner) = train.solver {
         return massart::fit(arguments, learner);
-    }
-    if arguments.project.is_some() {
-        return Err(Failure::usage("--project is for --solver massart-cuts"));
     }
     if let (SolverChoice::Robust(learner), Some(_)) = (&train.solver, &arguments.history) {
         return Err(Failure::usage(format!("{learner} keeps no --history")));
