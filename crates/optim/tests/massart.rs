@@ -7,8 +7,8 @@ use margins_losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
 use margins_optim::massart::baselines::{partition, proper, surrogate};
 use margins_optim::massart::cutting_planes::{End, Method, Minimum, minimize};
 use margins_optim::massart::{
-    CandidateRule, Candidates, CutOptions, MarginBound, NoiseRate, Problem, Projection, Schedule,
-    Sgd, Sphere, SphereSample, Target, learn, learn_adaptively, learn_by_cuts,
+    CandidateRule, Candidates, CutOptions, MarginBound, NoiseRate, OnePass, Problem, Projection,
+    Schedule, Sgd, Sphere, SphereSample, Target, learn, learn_adaptively, learn_by_cuts,
     learn_by_projected_cuts, learn_from, select, select_exhaustively, separate,
 };
 use margins_optim::online::{OnlineLearner, Scorer};
@@ -222,6 +222,11 @@ proptest! {
             }
             candidates.push(&w);
         }
+        let (quick, full) = (select(&candidates, &sample), select_exhaustively(&candidates, &sample));
+        prop_assert_eq!((quick.index, quick.error), (full.index, full.error));
+        let sparse = Design::sparse(CsrMatrix::from(&design.to_dense())).unwrap();
+        let weights = sample.weights().to_vec();
+        let sample = SphereSample::new(&sparse, &signs).unwrap().with_weights(weights).unwrap();
         let (quick, full) = (select(&candidates, &sample), select_exhaustively(&candidates, &sample));
         prop_assert_eq!((quick.index, quick.error), (full.index, full.error));
     }
@@ -522,6 +527,50 @@ fn every_way_in_leads_to_the_same_halfspace() {
     assert_eq!(at_once.coef(), one_by_one.snapshot().coef);
     let norm = at_once.coef().iter().map(|w| w * w).sum::<f64>().sqrt();
     assert!(norm <= 1.0 + 1e-12, "{norm}");
+}
+
+/// One pass, whatever the parts that the samples come in; the sample that is at fault is named.
+#[test]
+fn a_stream_is_learned_from_in_one_pass() {
+    let noisy = instance(4, 0.2, 0.2, 0, 7);
+    let draws = noisy.draw(9000, 7);
+    let problem = Problem::new(0.2, 0.2).unwrap();
+    let schedule = Schedule { steps: 6000, ..Schedule::practical(&problem) };
+    let learned = |rows: usize| {
+        let mut learner = OnePass::new(&problem, schedule, 4, 1).unwrap();
+        for (rows, signs) in draws.rows.chunks(rows).zip(draws.signs.chunks(rows)) {
+            learner.take(&noisy.design().select(rows), signs).unwrap();
+        }
+        assert!(learner.is_complete());
+        learner.finish().unwrap()
+    };
+    let found = learned(1000);
+    assert_eq!(found, learned(77));
+    // e_1 and 63 iterates of chance, and the last one.
+    assert_eq!((found.steps, found.selected.candidates), (6000, 65));
+    let error = noisy.linear_error(&found.classifier.coef).unwrap();
+    assert!(error <= 0.25 && error <= found.error_bound, "{error} {found:?}");
+
+    let mut learner = OnePass::new(&problem, schedule, 2, 1).unwrap();
+    let good = Design::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
+    learner.take(&good, &[1.0, -1.0]).unwrap();
+    let few = learner.clone().finish().unwrap_err().to_string();
+    let zero = Design::from_rows(&[[1.0, 0.0], [0.0, 0.0]]).unwrap();
+    let messages = [
+        few,
+        learner.take(&zero, &[1.0, 1.0]).unwrap_err().to_string(),
+        learner.take(&good, &[1.0, 0.5]).unwrap_err().to_string(),
+        learner.take(&good, &[1.0]).unwrap_err().to_string(),
+        OnePass::new(&problem, schedule, 0, 1).unwrap_err().to_string(),
+    ];
+    let expected = [
+        "samples of a stream: 2, but at least 5 are needed",
+        "row 3: the norm is 0e0, so that it has no direction on the unit sphere",
+        "row 5: the sign is 0.5, but must be 1 or -1",
+        "signs, one a row: expected 2, found 1",
+        "features: 0, but at least 1 are needed",
+    ];
+    assert_eq!(messages, expected);
 }
 
 #[test]

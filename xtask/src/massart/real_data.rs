@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let keys: Vec<trials::Key> =
         rows.iter().flat_map(|row| (0..arguments.trials).map(|k| (row.clone(), k))).collect();
     let path = arguments.out.join("massart-real-data.journal");
-    let about = format!("massart-real-data 1, at most {} rows", arguments.rows);
+    let about = format!("massart-real-data 2, at most {} rows", arguments.rows);
     let found = trials::run(&path, &about, &keys, arguments.threads, |(row, k)| {
         let (file, name) = row.split_once('/').ok_or("not a setting")?;
         let set = sets.iter().find(|(other, ..)| *other == file);
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let mut text = format!(
         "# massart-real-data\n\nErrors against the noisy labels, exact in the noise, on a third of the rows that no learner has seen; eta = {ETA}, mean of {} trials (standard error). The halfspace that the adversaries \
-         attack is a logistic fit to the clean labels.\n\n| data | rows | adversary | opt | adaptive | logistic | LeakyReLU |\n| --- | --: | --- | --: | --: | --: | --: |\n",
+         attack is a logistic fit to the clean labels.\n\n| data | rows | adversary | opt | adaptive | logistic | LeakyReLU | its gap |\n| --- | --: | --- | --: | --: | --: | --: | --: |\n",
         arguments.trials
     );
     let mut of_rows = found.chunks_exact(arguments.trials.max(1));
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         for (name, _) in &ADVERSARIES {
             let trials = of_rows.next().ok_or("no trials")?;
             text += &format!("| {file} | {} | {name} |", data.rows());
-            for at in 0..4 {
+            for at in 0..5 {
                 let (value, deviation) =
                     mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
                 text += &format!(" {value:.3} ({deviation:.3}) |");
@@ -97,13 +97,13 @@ fn logistic(data: &Dataset) -> Result<Vec<f64>, Failure> {
     Ok(fits.into_iter().next().ok_or("no fit")?.coef)
 }
 
-/// opt and the errors of the learners.
+/// opt, the errors of the learners, and how far the LeakyReLU risk may be from its least value.
 fn trial(
     data: &Dataset,
     normal: &[f64],
     adversary: &Adversary,
     seed: u64,
-) -> Result<[f64; 4], Failure> {
+) -> Result<[f64; 5], Failure> {
     let clean = data.labels().signs();
     let rates = adversary.rates(data.design(), clean, normal, ETA)?;
     let noisy =
@@ -125,11 +125,12 @@ fn trial(
     let sample = SphereSample::of(&flipped)?;
     let adaptive = learn_adaptively(Target::new(0.1, 0.05)?, &sample, seed)?;
     let convex =
-        surrogate::minimize(Method::AnalyticCentre, &LeakyRelu::new(ETA)?, 1.0, &sample, 1e-3, 60);
+        surrogate::minimize(Method::AnalyticCentre, &LeakyRelu::new(ETA)?, 1.0, &sample, 1e-3, 150);
     Ok([
         unseen.opt(),
         unseen.linear_error(&adaptive.learned.classifier.coef)?,
         unseen.linear_error(&logistic(&flipped)?)?,
         unseen.linear_error(&convex.point)?,
+        convex.gap,
     ])
 }

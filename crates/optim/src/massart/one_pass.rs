@@ -105,10 +105,9 @@ impl OnePass {
             self.taken += 1;
             let unit = self.unit(x)?;
             let learns = self.steps < self.schedule.steps;
-            let lacks = self.signs.len() < self.schedule.selection;
+            let lacks = self.signs.len() + held_out.len() < self.schedule.selection;
             if lacks && (self.taken.is_multiple_of(SHARE) || !learns) {
                 held_out.push(row);
-                self.signs.push(y);
             } else if learns {
                 self.sgd.take(&unit, y)?;
                 self.steps += 1;
@@ -117,6 +116,7 @@ impl OnePass {
         }
         if !held_out.is_empty() {
             self.held_out.push(design.select(&held_out));
+            self.signs.extend(held_out.iter().map(|&row| signs[row]));
         }
         Ok(())
     }
