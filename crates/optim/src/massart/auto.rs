@@ -68,6 +68,15 @@ pub fn learn_adaptively(
 
 /// Every pair of the grid.
 fn grid(target: Target, rows: usize) -> Result<Vec<Problem>, Error> {
+    /// Every pair of the grid is learnt, and its iterates kept.
+    const MOST_ETAS: f64 = 1000.0;
+    if 0.5 / target.epsilon() > MOST_ETAS {
+        return Err(Error::Parameter {
+            parameter: "epsilon",
+            value: target.epsilon(),
+            requirement: "at least 0.0005 where the noise rate is to be found",
+        });
+    }
     let etas = (0..).map(|k| f64::from(k) * target.epsilon()).take_while(|&eta| eta < 0.5);
     let least = (rows as f64).sqrt().recip();
     let halvings = std::iter::successors(Some(0.5), |gamma| Some(gamma / 2.0));

@@ -178,7 +178,7 @@ pub struct Learned {
     /// The selection among the iterates.
     pub selected: Selected,
     /// With probability at least `1 - delta` the error is at most this: Hoeffding's inequality for all
-    /// candidates on the selection sample.
+    /// candidates on the selection sample, of whose samples no weight says that they are several.
     pub error_bound: f64,
 }
 
@@ -191,7 +191,7 @@ impl Learned {
     ) -> Self {
         let selected = select(candidates, selection);
         let count = candidates.len() as f64;
-        let deviation = ((count / delta).ln() / (2.0 * selection.total())).sqrt();
+        let deviation = ((count / delta).ln() / (2.0 * selection.effective_size())).sqrt();
         let coef = candidates.get(selected.index).to_vec();
         Learned {
             classifier: LinearClassifier { intercept: 0.0, coef },

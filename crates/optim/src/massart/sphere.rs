@@ -202,6 +202,11 @@ impl<'a> SphereSample<'a> {
         self.total
     }
 
+    /// `(sum w)^2 / sum w^2`: how many samples of the same weight tell as much.
+    pub(super) fn effective_size(&self) -> f64 {
+        self.total * self.total / self.weights.iter().map(|w| w * w).sum::<f64>()
+    }
+
     /// The share of the samples that the halfspace gets wrong, `sign(<w, x>) != y` with sign(0) = +1.
     ///
     /// # Panics

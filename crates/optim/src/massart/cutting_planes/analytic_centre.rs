@@ -9,6 +9,8 @@ pub(super) struct AnalyticCentre {
     /// `<normal, v> <= offset`, the normals of norm 1.
     cuts: Vec<HalfSpace>,
     centre: DVector<f64>,
+    /// Whether it is near the analytic centre.
+    is_centred: bool,
 }
 
 struct HalfSpace {
@@ -26,7 +28,7 @@ struct Barrier {
 impl AnalyticCentre {
     pub(super) fn unit_ball(columns: usize) -> Self {
         let (basis, cuts, centre) = (Vec::new(), Vec::new(), DVector::zeros(0));
-        AnalyticCentre { columns, basis, cuts, centre }
+        AnalyticCentre { columns, basis, cuts, centre, is_centred: true }
     }
 
     /// The coordinates of a vector and the norm of what is left of it.
@@ -84,8 +86,9 @@ impl AnalyticCentre {
         Some(Barrier { gradient, hessian: Cholesky::new(hessian)? })
     }
 
-    /// Newton's method from a point inside; false if rounding stops it.
+    /// Newton's method from a point inside; false if rounding or the number of steps stops it.
     fn recentre(&mut self) -> bool {
+        self.is_centred = false;
         const STEPS: usize = 50;
         // Of the Newton decrement: a point this near serves as the centre.
         const NEAR: f64 = 1e-2;
@@ -98,6 +101,7 @@ impl AnalyticCentre {
             let direction = barrier.hessian.solve(&barrier.gradient);
             let decrement = barrier.gradient.dot(&direction).max(0.0).sqrt();
             if decrement <= NEAR {
+                self.is_centred = true;
                 return true;
             }
             // The damped step stays inside and lowers a self-concordant function; longer ones may do more.
@@ -113,7 +117,7 @@ impl AnalyticCentre {
                 length /= 2.0;
             }
         }
-        true
+        false
     }
 }
 
@@ -131,7 +135,9 @@ impl Localizer for AnalyticCentre {
     fn width(&self, normal: &[f64]) -> f64 {
         let (coordinates, _, rest) = self.coordinates(normal);
         let theta = self.cuts.len() as f64 + 1.0;
-        let Some(barrier) = self.barrier(&self.centre) else { return f64::INFINITY };
+        let Some(barrier) = self.barrier(&self.centre).filter(|_| self.is_centred) else {
+            return f64::INFINITY;
+        };
         let dual_norm = coordinates.dot(&barrier.hessian.solve(&coordinates)).max(0.0).sqrt();
         1.1 * (theta + 2.0 * theta.sqrt()) * dual_norm + rest
     }
