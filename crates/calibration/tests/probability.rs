@@ -243,7 +243,49 @@ fn refusals() {
     );
 }
 
+fn finite() -> impl Strategy<Value = f64> {
+    any::<f64>().prop_filter("finite", |x| x.is_finite())
+}
+
+/// The scaling with these numbers, as it is read.
+fn read_platt([center, spread, slope, intercept]: [f64; 4]) -> Result<PlattScaling, String> {
+    let numbers = serde_json::json!({
+        "center": center, "spread": spread, "slope": slope, "intercept": intercept, "iterations": 3,
+    });
+    serde_json::from_value(numbers).map_err(|error| error.to_string())
+}
+
+#[test]
+fn platt_is_read_where_it_is_one() {
+    for (scores, signs) in [(&SCORES[..], &SIGNS[..]), (&[7.0; 3], &[1.0, 1.0, -1.0])] {
+        let platt = PlattScaling::fit(scores, signs).unwrap();
+        let text = serde_json::to_string(&platt).unwrap();
+        assert_eq!(serde_json::from_str::<PlattScaling>(&text).unwrap(), platt);
+    }
+    let spread = |value: &str| {
+        Err(format!(
+            "the spread of a Platt scaling is {value}, but must be finite and greater than 0, or 0 with a slope of 0"
+        ))
+    };
+    assert_eq!(read_platt([0.0, 0.0, 1.0, 0.0]), spread("0"));
+    assert_eq!(read_platt([0.0, -2.0, 0.0, 0.0]), spread("-2"));
+    assert_eq!(read_platt([0.0, 0.0, 0.0, 0.0]).unwrap().probability(1.0), 0.5);
+}
+
 proptest! {
+    /// Whatever the scaling and the score.
+    #[test]
+    fn platt_gives_probabilities(
+        numbers in proptest::array::uniform4(finite()),
+        score in finite(),
+        flat: bool,
+    ) {
+        let [center, spread, slope, intercept] = numbers;
+        let slope = if flat || spread == 0.0 { 0.0 } else { slope };
+        let platt = read_platt([center, spread.abs(), slope, intercept]).unwrap();
+        prop_assert!((0.0..=1.0).contains(&platt.probability(score)), "{platt:?}");
+    }
+
     #[test]
     fn platt_has_a_zero_gradient(
         samples in proptest::collection::vec((-20.0..20.0f64, any::<bool>()), 2..60),

@@ -89,6 +89,9 @@ fn description(model: &Model) -> Vec<(&'static str, String)> {
         let (count, columns) = (basis.len(), basis.columns());
         lines.push(("functions", format!("{count} of {of} with {columns} features")));
     }
+    if model.members().iter().any(|member| member.platt.is_some()) {
+        lines.push(("probabilities", "by Platt scaling".to_owned()));
+    }
     lines
 }
 

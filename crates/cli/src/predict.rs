@@ -5,7 +5,6 @@ use std::path::Path;
 
 use margins::data::metrics;
 use margins::data::read::Unlabelled;
-use margins::losses::MarginLoss;
 use margins::{Classifier, Model, Registry, Scheme};
 use serde::Serialize;
 
@@ -22,7 +21,7 @@ struct PredictionDocument<'a> {
     model: String,
     data: &'a str,
     rows: usize,
-    /// The ends of the scores that stand for even odds and nothing more; null without probabilities.
+    /// The ends of the scores that stand for even odds and nothing more; null without probabilities of the loss.
     undecided_scores: Option<[f64; 2]>,
     /// Null where the data have no labels.
     metrics: Option<Metrics>,
@@ -33,7 +32,7 @@ struct PredictionDocument<'a> {
 struct Prediction<'a> {
     score: f64,
     label: &'a str,
-    /// Null where the loss has no probabilities.
+    /// Null where neither the loss nor the model has probabilities.
     probability: Option<f64>,
 }
 
@@ -62,15 +61,22 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
         return predict_classes(registry, arguments, model, &data);
     }
     let scores = model.decision_function(&data.design, registry).map_err(refuse)?;
+    let member = &model.members()[0];
+    let probability = |&score: &f64| member.probability(&*loss, score);
+    let probabilities: Option<Vec<f64>> = scores.iter().map(probability).collect();
+    let probabilities = probabilities.as_deref();
     let predictions: Vec<Prediction> = scores
         .iter()
-        .map(|&score| Prediction {
+        .enumerate()
+        .map(|(row, &score)| Prediction {
             score,
             label: &model.classes()[model.decide(&[score])],
-            probability: loss.probability(score),
+            probability: probabilities.map(|probabilities| probabilities[row]),
         })
         .collect();
-    let metrics = data.labels.as_ref().and_then(|labels| measure(&model, &*loss, &scores, labels));
+    let labels = data.labels.as_ref();
+    let metrics = labels.and_then(|labels| measure(&model, &scores, probabilities, labels));
+    let undecided = if member.platt.is_none() { loss.undecided_scores() } else { None };
     match arguments.format {
         OutputFormat::Json => {
             let document = PredictionDocument {
@@ -79,9 +85,7 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
                 model: arguments.model.display().to_string(),
                 data: name,
                 rows: scores.len(),
-                undecided_scores: loss
-                    .undecided_scores()
-                    .map(|scores| [scores.lower, scores.upper]),
+                undecided_scores: undecided.map(|scores| [scores.lower, scores.upper]),
                 metrics,
                 predictions,
             };
@@ -116,7 +120,7 @@ struct ClassPrediction<'a> {
     label: &'a str,
     /// One a member, in the order of the scheme.
     scores: Vec<f64>,
-    /// One a class; null where the loss has no probabilities.
+    /// One a class; null where neither the loss nor the model has probabilities.
     probabilities: Option<Vec<f64>>,
 }
 
@@ -247,8 +251,8 @@ fn warn_of_unknown(model: &Model, labels: &[String]) -> Option<()> {
 /// Measures of the scores, if every label of the data is a class of the model.
 fn measure(
     model: &Model,
-    loss: &dyn MarginLoss,
     scores: &[f64],
+    probabilities: Option<&[f64]>,
     labels: &[String],
 ) -> Option<Metrics> {
     warn_of_unknown(model, labels)?;
@@ -262,10 +266,8 @@ fn measure(
             return None;
         }
     };
-    let probabilities: Option<Vec<f64>> =
-        scores.iter().map(|&score| loss.probability(score)).collect();
     let of_probabilities = |measure: fn(&[f64], &[f64]) -> Result<f64, margins::data::Error>| {
-        probabilities.as_ref().and_then(|probabilities| measure(probabilities, &signs).ok())
+        probabilities.and_then(|probabilities| measure(probabilities, &signs).ok())
     };
     Some(Metrics {
         error: error.rate,

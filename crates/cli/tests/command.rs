@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use margins::data::{Target, read};
+use margins::losses::Hinge;
+use margins::{Classifier, Probabilities};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -457,6 +460,47 @@ fn a_loss_without_probabilities_gives_none() {
     workshop.write("hinge.json", model.replace("\"lhs\"", "\"hinge\"").as_bytes());
     let output = workshop.output(&["predict", "--model", "hinge.json", "--data", "data.csv"]);
     assert_eq!(output.lines().next(), Some("score,label"));
+}
+
+/// Of two classes and of several, as the library has them.
+#[test]
+fn probabilities_are_those_of_the_scaling_of_the_model() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    for (data, model) in [("data.csv", "two.mgn"), ("three.csv", "three.json")] {
+        let samples = read::classes(&workshop.path(data), &Default::default()).expect("data");
+        let builder = Classifier::builder().loss(Hinge).lambda(0.1);
+        let builder = builder.probabilities(Probabilities::Platt { folds: Some(3) });
+        let classifier = builder.build().expect("settings").fit(&samples).expect("a fit");
+        classifier.save(workshop.path(model)).expect("written");
+        let expected = classifier.predict_proba(&samples).expect("probabilities");
+
+        let document = workshop.json(&["predict", "--model", model, "--data", data]);
+        let two = classifier.classes().len() == 2;
+        let predictions = document["predictions"].as_array().expect("a list");
+        assert_eq!(predictions.len(), expected.nrows());
+        for (row, prediction) in predictions.iter().enumerate() {
+            match two {
+                true => assert_eq!(number(&prediction["probability"]), expected[(row, 1)]),
+                false => {
+                    let p = prediction["probabilities"].as_array().expect("probabilities");
+                    let p: Vec<f64> = p.iter().map(number).collect();
+                    assert!(expected.row(row).iter().eq(p.iter()), "{row}");
+                }
+            }
+        }
+        if two {
+            assert_eq!(document["undecided_scores"], Value::Null);
+            let of_rows = (0..samples.rows()).map(|row| {
+                let class = samples.labels().index(row);
+                -expected[(row, class)].ln()
+            });
+            let log_loss = of_rows.sum::<f64>() / samples.rows() as f64;
+            assert!((number(&document["metrics"]["log_loss"]) - log_loss).abs() < 1e-12);
+        }
+        let inspected = workshop.output(&["inspect", "--model", model]);
+        assert!(inspected.contains("by Platt scaling"), "{inspected}");
+    }
 }
 
 #[test]

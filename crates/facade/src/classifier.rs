@@ -35,8 +35,6 @@ pub struct Classifier {
     model: Model,
     loss: Arc<dyn MarginLoss>,
     registry: Registry,
-    /// One a member.
-    platt: Option<Vec<PlattScaling>>,
     report: TrainingReport,
 }
 
@@ -53,14 +51,16 @@ impl Classifier {
         prepared: &Prepared<'_>,
         fits: &[Fit],
         curve: Option<ErrorCurve>,
+        // One a member.
         platt: Option<Vec<PlattScaling>>,
     ) -> Result<Self, Error> {
         let (basis, coefs) = prepared.basis(fits)?;
-        let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
+        let member = |(m, (fit, coef)): (usize, (&Fit, Vec<f64>))| Member {
             lambda: fit.lambda.get(),
             intercept: fit.intercept,
             coef,
             training: TrainingSummary::new(&fit.report, data.rows(), estimator.standardize),
+            platt: platt.as_ref().map(|scalings| scalings[m]),
         };
         let model = Model::from_members(
             &*estimator.loss,
@@ -68,13 +68,13 @@ impl Classifier {
             scheme,
             data.feature_names().map(<[String]>::to_vec),
             basis,
-            fits.iter().zip(coefs).map(member).collect(),
+            fits.iter().zip(coefs).enumerate().map(member).collect(),
         )?;
         let reports = fits.iter().map(|fit| fit.report.clone()).collect();
         let kernel = prepared.kernel_specification();
         let report = TrainingReport::new(&model, kernel, reports, curve);
         let (loss, registry) = (Arc::clone(&estimator.loss), estimator.registry.clone());
-        Ok(Classifier { model, loss, registry, platt, report })
+        Ok(Classifier { model, loss, registry, report })
     }
 
     /// The classifier of a model, with the losses and kernels that it names.
@@ -85,7 +85,7 @@ impl Classifier {
         let loss = Arc::from(registry.losses.parse(model.loss())?);
         let kernel = model.basis().map(|basis| basis.kernel().to_owned());
         let report = TrainingReport::new(&model, kernel, Vec::new(), None);
-        Ok(Classifier { model, loss, registry: registry.clone(), platt: None, report })
+        Ok(Classifier { model, loss, registry: registry.clone(), report })
     }
 
     /// What a file keeps of it.
@@ -145,7 +145,7 @@ impl Classifier {
     /// those are even.
     ///
     /// # Errors
-    /// As [`decision_function`](Self::decision_function); a loss without probabilities.
+    /// As [`decision_function`](Self::decision_function); a loss without probabilities, and no Platt scaling.
     pub fn predict_proba<X: Features + ?Sized>(&self, samples: &X) -> Result<DMatrix<f64>, Error> {
         let scores = self.decision_function(samples)?;
         let k = self.classes().len();
@@ -167,13 +167,8 @@ impl Classifier {
     }
 
     fn member_probability(&self, member: usize, score: f64) -> Result<f64, Error> {
-        match &self.platt {
-            Some(scalings) => Ok(scalings[member].probability(score)),
-            None => {
-                let none = || Error::NoProbabilities(self.loss.specification());
-                self.loss.probability(score).ok_or_else(none)
-            }
-        }
+        let none = || Error::NoProbabilities(self.loss.specification());
+        self.model.members()[member].probability(&*self.loss, score).ok_or_else(none)
     }
 
     /// The share of samples whose class is predicted, by weight where the data have any.
@@ -204,11 +199,8 @@ impl Classifier {
     /// Writes the classifier to a file: JSON if its name ends in `.json`, else binary.
     ///
     /// # Errors
-    /// Probabilities by Platt scaling, for which a file has no room; what the system says.
+    /// What the system says.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        if self.platt.is_some() {
-            return Err(Error::PlattNotSaved);
-        }
         Ok(self.model.save(path)?)
     }
 

@@ -82,11 +82,6 @@ pub enum Error {
         "the loss '{0}' has no probabilities; Probabilities::Platt in the builder fits them on held-out scores"
     )]
     NoProbabilities(String),
-    /// A classifier that a model file cannot hold.
-    #[error(
-        "a model file has no room for Platt scaling: save a classifier whose probabilities are those of its loss"
-    )]
-    PlattNotSaved,
     /// Threads cannot be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {

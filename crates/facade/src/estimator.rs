@@ -56,7 +56,7 @@ pub enum Probabilities {
     /// [`MarginLoss::probability`]. A loss such as hinge has none.
     #[default]
     OfTheLoss,
-    /// Platt scaling of scores that samples get when their fold is held out, for any loss. A model file has no room for it.
+    /// Platt scaling of scores that samples get when their fold is held out, for any loss.
     Platt {
         /// The number of folds, as in [`CrossValidation::folds`].
         folds: Option<usize>,

@@ -10,6 +10,7 @@ mod scheme;
 
 use std::collections::HashSet;
 
+use margins_calibration::probability::PlattScaling;
 use margins_data::{Dataset, Design, same_class};
 use margins_losses::MarginLoss;
 use margins_optim::online::LinearClassifier;
@@ -70,6 +71,9 @@ pub struct Member {
     pub coef: Vec<f64>,
     /// How the fit ended.
     pub training: TrainingSummary,
+    /// What makes scores probabilities, if not the loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platt: Option<PlattScaling>,
 }
 
 /// The certificate that a member was fitted with.
@@ -136,7 +140,8 @@ impl Model {
         let (basis, coefs) = prepared.basis(std::slice::from_ref(fit))?;
         let training = TrainingSummary::new(&fit.report, data.rows(), standardize);
         let (lambda, intercept) = (fit.lambda.get(), fit.intercept);
-        let member = |coef| Member { lambda, intercept, coef, training: training.clone() };
+        let member =
+            |coef| Member { lambda, intercept, coef, training: training.clone(), platt: None };
         Model::from_members(
             loss,
             vec![
@@ -168,6 +173,7 @@ impl Model {
             intercept: classifier.intercept,
             coef: classifier.coef.clone(),
             training: TrainingSummary::of_stream(rows),
+            platt: None,
         };
         let classes = vec![negative.to_owned(), positive.to_owned()];
         Model::from_members(loss, classes, Scheme::Binary, feature_names, None, vec![member])
@@ -364,6 +370,15 @@ impl Model {
 }
 
 impl Member {
+    /// The probability of the positive class at a score: by Platt scaling if there is one, else by the loss; `None` if that
+    /// has none.
+    pub fn probability(&self, loss: &dyn MarginLoss, score: f64) -> Option<f64> {
+        match &self.platt {
+            Some(scaling) => Some(scaling.probability(score)),
+            None => loss.probability(score),
+        }
+    }
+
     fn check(&self, functions: usize) -> Result<(), String> {
         if !(self.lambda.is_finite() && self.lambda > 0.0) {
             return Err(format!("its lambda is {:?}", self.lambda));

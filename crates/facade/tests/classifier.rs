@@ -38,6 +38,9 @@ fn two() -> Dataset {
     data.relabelled(data.labels().against_rest(1)).unwrap()
 }
 
+/// Of both formats.
+const FILES: [&str; 2] = ["model.json", "model.margins"];
+
 fn build(builder: ClassifierBuilder) -> Estimator {
     builder.build().unwrap()
 }
@@ -264,7 +267,7 @@ fn saved_classifiers_decide_alike() {
     let directory = tempfile::tempdir().unwrap();
     let data = corners(3, 20);
     for kernel in [None, Some("laplacian:sigma=1")] {
-        for name in ["model.json", "model.margins"] {
+        for name in FILES {
             let builder = Classifier::builder().loss(Logistic).lambda(0.01);
             let builder = kernel.map_or(builder.clone(), |kernel| builder.kernel(kernel));
             let classifier = build(builder).fit(&data).unwrap();
@@ -279,10 +282,37 @@ fn saved_classifiers_decide_alike() {
             assert!(read.report().is_certified());
         }
     }
-    let platt =
-        Classifier::builder().lambda(0.1).probabilities(Probabilities::Platt { folds: None });
-    let platt = build(platt).fit(&data).unwrap();
-    assert!(matches!(platt.save(directory.path().join("x")), Err(Error::PlattNotSaved)));
+}
+
+/// Those of each member, to the bit, in either format.
+#[test]
+fn saved_classifiers_keep_their_scalings() {
+    let directory = tempfile::tempdir().unwrap();
+    let registry = Registry::standard();
+    let builder = Classifier::builder().loss(Hinge).lambda(0.01);
+    let builder = builder.probabilities(Probabilities::Platt { folds: Some(3) });
+    let binary = build(builder.clone()).fit(&two()).unwrap();
+    let of = |scheme| build(builder.clone().scheme(scheme)).fit(&corners(3, 20)).unwrap();
+    let several = [of(Scheme::OneVersusRest), of(Scheme::OneVersusOne)];
+    for (classifier, members) in std::iter::once(&binary).chain(&several).zip([1, 3, 3]) {
+        let samples = Design::from_rows(&[[0.1, 0.7, -2.0], [1e6, 0.0, 1.0], [0.0; 3]]).unwrap();
+        let probabilities = classifier.predict_proba(&samples).unwrap();
+        let scalings = |classifier: &Classifier| -> Vec<_> {
+            classifier.model().members().iter().map(|member| member.platt.unwrap()).collect()
+        };
+        assert_eq!(scalings(classifier).len(), members);
+        for name in FILES {
+            let path = directory.path().join(name);
+            classifier.save(&path).unwrap();
+            let read = Classifier::load(&path, &registry).unwrap();
+            let from_model = Classifier::from_model(classifier.model().clone(), &registry).unwrap();
+            for other in [read, from_model] {
+                assert_eq!(other.model(), classifier.model());
+                assert_eq!(scalings(&other), scalings(classifier));
+                assert_eq!(other.predict_proba(&samples).unwrap(), probabilities);
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use margins::calibration::probability::PlattScaling;
 use margins::data::{Design, read};
 use margins::kernels::KernelRegistry;
 use margins::losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
@@ -10,6 +11,7 @@ use margins::model::{Basis, Error, Format, Functions, Header, Member, Scheme, Tr
 use margins::{Model, Registry};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
+use serde_json::json;
 
 const FORMATS: [Format; 2] = [Format::Json, Format::Binary];
 
@@ -41,6 +43,19 @@ fn summary() -> impl Strategy<Value = TrainingSummary> {
             dual_objective,
             relative_gap,
             converged,
+        },
+    )
+}
+
+fn platt() -> impl Strategy<Value = PlattScaling> {
+    (finite(), finite(), finite(), finite(), any::<u32>()).prop_map(
+        |(center, spread, slope, intercept, iterations)| {
+            let spread = spread.abs();
+            let slope = if spread == 0.0 { 0.0 } else { slope };
+            let numbers = json!({
+                "center": center, "spread": spread, "slope": slope, "intercept": intercept, "iterations": iterations,
+            });
+            serde_json::from_value(numbers).expect("a scaling")
         },
     )
 }
@@ -90,12 +105,14 @@ fn models() -> impl Strategy<Value = Model> {
                     finite(),
                     proptest::collection::vec(finite(), functions),
                     summary(),
+                    proptest::option::of(platt()),
                 );
-                let member = member.prop_map(|(lambda, intercept, coef, training)| Member {
+                let member = member.prop_map(|(lambda, intercept, coef, training, platt)| Member {
                     lambda,
                     intercept,
                     coef,
                     training,
+                    platt,
                 });
                 let names = proptest::option::of(proptest::collection::vec("\\PC{0,6}", p));
                 (Just((scheme, classes, basis)), proptest::collection::vec(member, members), names)
@@ -138,6 +155,7 @@ proptest! {
             intercept: weights[m],
             coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
             training: TrainingSummary::of_stream(10),
+            platt: None,
         };
         let members: Vec<Member> = (0..scheme.members(4).unwrap()).map(member).collect();
         let classes: Vec<String> = (0..4).map(|k| k.to_string()).collect();
@@ -173,6 +191,19 @@ fn present() -> Vec<(&'static str, Model)> {
         let (names, basis) = (of.feature_names().map(<[String]>::to_vec), of.basis().cloned());
         Model::from_members(&Logistic, classes, scheme, names, basis, members).expect("a model")
     };
+    let data = read::dataset(&fixtures().join("dense.csv"), &Default::default()).expect("data");
+    let scaled = |of: &Model| {
+        let scores = of.decision_functions(data.design(), &registry).expect("scores");
+        let signs: Vec<f64> = data.labels().signs().to_vec();
+        let member = |(member, scores): (&Member, nalgebra::DVectorView<'_, f64>)| {
+            let platt = PlattScaling::fit(scores.as_slice(), &signs).expect("a scaling");
+            Member { platt: Some(platt), ..member.clone() }
+        };
+        let members = of.members().iter().zip(scores.column_iter()).map(member).collect();
+        let (classes, names) = (of.classes().to_vec(), of.feature_names().map(<[String]>::to_vec));
+        let basis = of.basis().cloned();
+        Model::from_members(&Hinge, classes, of.scheme(), names, basis, members).expect("a model")
+    };
     vec![
         ("v3-linear", of("v2-linear.json")),
         ("v3-kernel", of("v2-kernel.json")),
@@ -180,10 +211,11 @@ fn present() -> Vec<(&'static str, Model)> {
         ("v3-fourier", of("v2-fourier.json")),
         ("v3-rest", several(Scheme::OneVersusRest, &of("v2-linear.json"))),
         ("v3-one", several(Scheme::OneVersusOne, &of("v2-sparse-kernel.json"))),
+        ("v3-platt", scaled(&several(Scheme::OneVersusRest, &of("v2-linear.json")))),
     ]
 }
 
-/// The scores of the samples that a fixture was fitted to, one line a sample.
+/// The scores of the samples that a fixture was fitted to, one line a sample, and what scalings make of them.
 fn scores(name: &str, model: &Model) -> String {
     let data = match name.contains("sparse") || name.contains("one") {
         true => "sparse.svm",
@@ -192,7 +224,10 @@ fn scores(name: &str, model: &Model) -> String {
     let data = read::dataset(&fixtures().join(data), &Default::default()).expect("data");
     let scores = model.decision_functions(data.design(), &Registry::standard()).expect("scores");
     scores.row_iter().fold(String::new(), |mut text, row| {
-        let row: Vec<String> = row.iter().map(|score| format!("{score:?}")).collect();
+        let scaled = |(member, score): (&Member, &f64)| Some(member.platt?.probability(*score));
+        let probabilities = model.members().iter().zip(row.iter()).filter_map(scaled);
+        let numbers = row.iter().copied().chain(probabilities);
+        let row: Vec<String> = numbers.map(|number| format!("{number:?}")).collect();
         writeln!(text, "{}", row.join(",")).expect("text grows");
         text
     })
@@ -219,6 +254,9 @@ fn the_layout_is_the_documented_one() {
         vec![1],
     ]
     .concat();
+    let scaling = [1.0f64, 2.0, -0.5, 0.25].map(|number| number.to_le_bytes().to_vec());
+    let scaling = [scaling.concat(), long(4)].concat();
+    let fits = [fit.clone(), vec![0], fit.clone(), vec![0], fit, some(scaling)].concat();
     let description = [
         text(env!("CARGO_PKG_VERSION")),
         text("l-r:r=2"),
@@ -226,7 +264,7 @@ fn the_layout_is_the_documented_one() {
         half(1),
         [long(3), text("a"), text("b"), text("c")].concat(),
         some([long(2), text("x"), text("y")].concat()),
-        [long(3), fit.repeat(3)].concat(),
+        [long(3), fits].concat(),
     ]
     .concat();
     let coef = numbers(&[0.5, -0.5]);
@@ -254,11 +292,16 @@ fn the_layout_is_the_documented_one() {
         relative_gap: None,
         converged: true,
     };
+    let scaling = json!({
+        "center": 1.0, "spread": 2.0, "slope": -0.5, "intercept": 0.25, "iterations": 4,
+    });
+    let scaling: PlattScaling = serde_json::from_value(scaling).unwrap();
     let member = |m| Member {
         lambda: 0.25,
         intercept: f64::from(m),
         coef: vec![0.5, -0.5],
         training: training.clone(),
+        platt: (m == 3).then_some(scaling),
     };
     let model = Model::from_members(
         &*registry.losses.parse("l-r").unwrap(),
@@ -326,7 +369,7 @@ fn binary(name: &str) -> Vec<u8> {
 
 #[test]
 fn every_truncation_and_every_flipped_bit_is_found() {
-    for name in ["v3-kernel", "v3-sparse-kernel", "v3-rest"] {
+    for name in ["v3-kernel", "v3-sparse-kernel", "v3-platt"] {
         let whole = binary(name);
         for length in 0..whole.len() {
             assert!(load(&whole[..length]).is_err(), "{name} to {length}");
@@ -356,7 +399,7 @@ proptest! {
     /// What a changed byte leaves readable is a model that is written and read again.
     #[test]
     fn changed_bytes_behind_a_good_checksum_do_no_harm(
-        name in prop_oneof![Just("v3-kernel"), Just("v3-sparse-kernel"), Just("v3-fourier"), Just("v3-one")],
+        name in prop_oneof![Just("v3-kernel"), Just("v3-sparse-kernel"), Just("v3-fourier"), Just("v3-platt")],
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = binary(name);
@@ -371,7 +414,7 @@ proptest! {
 
     #[test]
     fn changed_text_does_no_harm(
-        name in prop_oneof![Just("v1-linear"), Just("v2-kernel"), Just("v2-sparse-kernel"), Just("v3-rest")],
+        name in prop_oneof![Just("v1-linear"), Just("v2-kernel"), Just("v2-sparse-kernel"), Just("v3-platt")],
         at in any::<proptest::sample::Index>(),
         length in 0usize..9,
         replacement in prop_oneof![
@@ -392,7 +435,7 @@ proptest! {
 /// Lengths in the file of 2^63, 2^32 and such, in the place of every 8 bytes.
 #[test]
 fn absurd_lengths_are_refused() {
-    for name in ["v3-kernel", "v3-sparse-kernel", "v3-fourier", "v3-one"] {
+    for name in ["v3-kernel", "v3-sparse-kernel", "v3-fourier", "v3-one", "v3-platt"] {
         let whole = binary(name);
         for at in 16..whole.len() - 8 {
             for length in [u64::MAX, 1 << 63, 1 << 40, 1 << 32, 1 << 31] {
@@ -462,6 +505,29 @@ fn refusals_name_place_and_value() {
     let kernel = std::fs::read_to_string(fixtures().join("v2-kernel.json")).unwrap();
     cases.push(("an unknown kernel", kernel.replace("gaussian:", "brownian:").into_bytes()));
     cases.push(("an infinite sigma", kernel.replace("sigma=0.5", "sigma=inf").into_bytes()));
+    // The numbers of the last scaling are the end of the description: four and the steps.
+    let scaled = binary("v3-platt");
+    let length = scaled[16..24].iter().rev().fold(0, |length, &byte| 256 * length + byte as usize);
+    let with_scaling = |number: usize, value: f64| {
+        let at = 32 + length - 8 * (5 - number);
+        let mut bytes = scaled.clone();
+        bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        sealed(bytes)
+    };
+    cases.extend([
+        ("a center that is not a number", with_scaling(0, f64::NAN)),
+        ("an infinite spread", with_scaling(1, f64::INFINITY)),
+        ("a spread of 0", with_scaling(1, 0.0)),
+        ("a slope that is not a number", with_scaling(2, f64::NAN)),
+        ("an infinite intercept", with_scaling(3, f64::NEG_INFINITY)),
+    ]);
+    let text = std::fs::read_to_string(fixtures().join("v3-platt.json")).unwrap();
+    let replaced = |from: &str, to: &str| text.replacen(from, to, 1).into_bytes();
+    cases.extend([
+        ("a slope that is null", replaced("\"slope\": ", "\"slope\": null, \"x\": ")),
+        ("a negative spread", replaced("\"spread\": ", "\"spread\": -")),
+        ("half a scaling", replaced("\"spread\": ", "\"spreads\": ")),
+    ]);
     let report = cases.into_iter().fold(String::new(), |mut report, (what, bytes)| {
         writeln!(report, "{what}:\n  {}", message(load(&bytes))).expect("text grows");
         report
@@ -476,6 +542,7 @@ fn what_is_no_model_is_refused_when_it_is_built() {
         intercept: 0.0,
         coef: coef.to_vec(),
         training: TrainingSummary::of_stream(1),
+        platt: None,
     };
     let model = |scheme, classes: &[&str], members: Vec<Member>| {
         let classes = classes.iter().map(|&class| class.to_owned()).collect();

@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 use super::check_scores;
 use crate::Error;
 
@@ -10,14 +12,46 @@ use crate::Error;
 /// Source: Platt 1999; Lin, Lin and Weng, *A note on Platt's probabilistic outputs for support
 /// vector machines* (2007): Newton's method with backtracking, on scores that are standardised
 /// first.
-#[derive(Debug, Clone, Copy, PartialEq)]
+///
+/// Written as its five numbers, `1/(1 + exp(slope (f - center)/spread + intercept))` and the Newton steps; numbers that
+/// are no scaling are refused when they are read.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Numbers")]
 pub struct PlattScaling {
     center: f64,
+    // 0 only with a slope of 0.
     spread: f64,
     // In the standardised score.
     slope: f64,
     intercept: f64,
     iterations: usize,
+}
+
+/// What is read, of which nothing is known.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    center: f64,
+    spread: f64,
+    slope: f64,
+    intercept: f64,
+    iterations: usize,
+}
+
+impl TryFrom<Numbers> for PlattScaling {
+    type Error = Error;
+
+    fn try_from(numbers: Numbers) -> Result<Self, Error> {
+        let Numbers { center, spread, slope, intercept, iterations } = numbers;
+        let finite = |name, value| Error::check(name, value, "finite", |_| true);
+        finite("the center of a Platt scaling", center)?;
+        finite("the slope of a Platt scaling", slope)?;
+        finite("the intercept of a Platt scaling", intercept)?;
+        let range = "finite and greater than 0, or 0 with a slope of 0";
+        let in_range = |spread| spread > 0.0 || (spread == 0.0 && slope == 0.0);
+        Error::check("the spread of a Platt scaling", spread, range, in_range)?;
+        Ok(PlattScaling { center, spread, slope, intercept, iterations })
+    }
 }
 
 const MAX_ITERATIONS: usize = 100;
@@ -62,9 +96,10 @@ impl PlattScaling {
         Ok(PlattScaling { center, spread, slope, intercept, iterations })
     }
 
-    /// P(y = +1) at a score; NaN at NaN.
+    /// P(y = +1) at a score; NaN at NaN, but where the slope is 0.
     pub fn probability(&self, score: f64) -> f64 {
-        let z = if self.spread == 0.0 {
+        // Of a slope of 0 alone the product with a score that overflows in units of the spread would be NaN.
+        let z = if self.slope == 0.0 {
             self.intercept
         } else {
             self.slope * standardize(score, self.center, self.spread) + self.intercept

@@ -9,6 +9,7 @@ use std::fmt::Display;
 
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use bincode::error::DecodeError;
+use margins_calibration::probability::PlattScaling;
 use margins_data::Design;
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
@@ -60,6 +61,7 @@ struct Description<'a> {
 struct FitDescription {
     lambda: f64,
     training: TrainingSummary,
+    platt: Option<PlattScaling>,
 }
 
 /// The numbers of a model.
@@ -94,6 +96,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     let fit = |member: &Member| FitDescription {
         lambda: member.lambda,
         training: member.training.clone(),
+        platt: member.platt,
     };
     let description = Description {
         crate_version: env!("CARGO_PKG_VERSION"),
@@ -270,6 +273,7 @@ fn model(
         intercept,
         coef: coef.into_owned(),
         training: fit.training,
+        platt: fit.platt,
     };
     let members = description.fits.into_iter().zip(numbers.intercepts).zip(numbers.coefs);
     Model::from_members(

@@ -149,7 +149,7 @@ impl BinaryDocument {
             Scheme::Binary,
             self.feature_names,
             basis,
-            vec![Member { lambda, intercept, coef, training }],
+            vec![Member { lambda, intercept, coef, training, platt: None }],
         )
     }
 }
