@@ -82,6 +82,7 @@ impl ClassifierBuilder {
 
     /// A kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
     /// sigma from the data, [`PRECOMPUTED`](crate::PRECOMPUTED) takes the samples for rows of a kernel matrix.
+    #[doc(alias = "gamma")]
     #[must_use]
     pub fn kernel(mut self, specification: impl Into<String>) -> Self {
         self.estimator.kernel = Some(specification.into());
@@ -96,6 +97,8 @@ impl ClassifierBuilder {
     }
 
     /// A single lambda > 0.
+    #[doc(alias = "C")]
+    #[doc(alias = "alpha")]
     #[must_use]
     pub fn lambda(mut self, lambda: f64) -> Self {
         self.lambda = Some(lambda);
@@ -147,6 +150,7 @@ impl ClassifierBuilder {
     }
 
     /// Whether there is an intercept.
+    #[doc(alias = "fit_intercept")]
     #[must_use]
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.estimator.intercept = intercept;
@@ -154,6 +158,7 @@ impl ClassifierBuilder {
     }
 
     /// Both sides of every binary problem with the same total weight: [`ClassWeights::Balanced`].
+    #[doc(alias = "class_weight")]
     #[must_use]
     pub fn balanced_classes(mut self) -> Self {
         self.balanced = true;
@@ -162,6 +167,7 @@ impl ClassifierBuilder {
 
     /// What an error on a sample of this class costs, 1 unless told: its weight is multiplied by that, in the fit and in
     /// the cross-validated error alike.
+    #[doc(alias = "class_weight")]
     #[must_use]
     pub fn class_cost(mut self, class: &(impl ToString + ?Sized), cost: f64) -> Self {
         self.estimator.costs.push((class.to_string(), cost));
@@ -190,6 +196,7 @@ impl ClassifierBuilder {
     }
 
     /// The seed of folds, landmarks, random features, and the order in which stochastic solvers visit the samples.
+    #[doc(alias = "random_state")]
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.estimator.options.seed = seed;
@@ -197,6 +204,7 @@ impl ClassifierBuilder {
     }
 
     /// The number of threads; those of the rayon pool at hand unless told. No result depends on it.
+    #[doc(alias = "n_jobs")]
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.estimator.threads = Some(threads);
@@ -204,7 +212,9 @@ impl ClassifierBuilder {
     }
 
     /// The time after which a fit is not improved further. It is looked at between lambdas and iterations, not while a
-    /// kernel matrix is computed or factorised; what is not certified by then is kept as it is and marked as
+    /// kernel matrix is computed or factorised. A cross-validation gets four fifths of it and then chooses among the
+    /// lambdas that were certified in all folds, without which it is an error; lambdas that are left are only looked
+    /// at, which takes a certificate each. What is not certified by the end is kept as it is and marked as
     /// [`Status::TimeLimit`](margins_optim::Status::TimeLimit), and
     /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) says no. A fit that was cut short depends on
     /// the machine.

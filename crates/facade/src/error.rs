@@ -82,6 +82,12 @@ pub enum Error {
         "the loss '{0}' has no probabilities; Probabilities::Platt in the builder fits them on held-out scores"
     )]
     NoProbabilities(String),
+    /// The time limit came before any lambda was certified in all folds.
+    #[error(
+        "the time limit of {0:?} came before the fits at any lambda were certified in all folds: give more time, fewer \
+         lambdas or a single one"
+    )]
+    TimeLimit(std::time::Duration),
     /// Threads cannot be started.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {

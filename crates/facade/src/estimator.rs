@@ -134,7 +134,9 @@ impl Estimator {
         let scheme = self.scheme_for(classes.names().len())?;
         let contests = Contests::new(scheme, self.weighted(data.relabelled(classes)?)?)?;
         let data = contests.classes();
-        let deadline = self.time_limit.and_then(|limit| Instant::now().checked_add(limit));
+        let start = Instant::now();
+        let within =
+            |share: f64| self.time_limit.and_then(|limit| start.checked_add(limit.mul_f64(share)));
         let folds = match &self.regularization {
             Regularization::CrossValidated(how) => folds_of(data, how.folds, self.options.seed)?.0,
             _ => Vec::new(),
@@ -151,7 +153,7 @@ impl Estimator {
             intercept: self.intercept,
             standardize: self.standardize,
             class_weights: self.class_weights,
-            options: Options { deadline, ..self.options },
+            options: Options { deadline: within(1.0), ..self.options },
             observer: &observer,
             ..Training::new(&*self.loss)
         };
@@ -173,7 +175,9 @@ impl Estimator {
         };
         let Selected { way, fits, curve } = match &self.regularization {
             Regularization::CrossValidated(how) => {
-                self.cross_validate(&contests, &prepared, &training, how, &folds)?
+                // The rest is for the fit at the lambda that is chosen.
+                const SHARE: f64 = 0.8;
+                self.cross_validate(&contests, &prepared, &training, within(SHARE), how, &folds)?
             }
             Regularization::Path(lambdas) => along(lambdas.clone())?,
             Regularization::Single(lambda) => along(vec![*lambda])?,
@@ -185,7 +189,7 @@ impl Estimator {
                 Some(contests.platt(&prepared, &silent, &folds, &way)?)
             }
         };
-        Classifier::assemble(self, scheme, data, &prepared, &fits, curve, platt)
+        Classifier::assemble(self, scheme, data, &prepared, &fits, curve, platt.as_deref())
     }
 
     fn cross_validate(
@@ -193,19 +197,52 @@ impl Estimator {
         contests: &Contests,
         prepared: &Prepared<'_>,
         training: &Training<'_, dyn MarginLoss>,
+        deadline: Option<Instant>,
         how: &CrossValidation,
         folds: &[usize],
     ) -> Result<Selected, Error> {
-        let training = Training { abandon_hopeless: how.abandon_hopeless, ..*training };
-        let select = |curve: &ErrorCurve| how.selection.of(curve);
+        let of_folds = Training {
+            abandon_hopeless: how.abandon_hopeless,
+            options: Options { deadline, ..training.options },
+            ..*training
+        };
+        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let select = |curve: &ErrorCurve| {
+            if is_late() { how.selection.of_certified(curve) } else { how.selection.of(curve) }
+        };
         if contests.len() == 1 {
-            let (curve, fit) = prepared.cross_validate(&training, folds, &how.lambdas, select)?;
-            let way = way_to(&curve.lambdas, select(&curve));
-            return Ok(Selected { way, fits: vec![fit], curve: Some(curve) });
+            let (curve, fit) = prepared.cross_validate(&of_folds, folds, &how.lambdas, select)?;
+            if !is_late() {
+                let way = way_to(&curve.lambdas, select(&curve));
+                return Ok(Selected { way, fits: vec![fit], curve: Some(curve) });
+            }
+            return self.fit_late(contests, prepared, training, curve, select);
         }
-        let curve = contests.cross_validate(prepared, &training, folds, &how.lambdas)?;
+        let curve = contests.cross_validate(prepared, &of_folds, folds, &how.lambdas)?;
+        if is_late() {
+            return self.fit_late(contests, prepared, training, curve, select);
+        }
         let way = way_to(&curve.lambdas, select(&curve));
-        let silent = Training { observer: &|_| {}, ..training };
+        let silent = Training { observer: &|_| {}, ..*training };
+        let fits = contests.fits(prepared, &silent, None, &way)?;
+        Ok(Selected { way, fits, curve: Some(curve) })
+    }
+
+    /// The fit after a cross-validation that the time limit ended, at a lambda that was certified in all folds.
+    fn fit_late(
+        &self,
+        contests: &Contests,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, dyn MarginLoss>,
+        curve: ErrorCurve,
+        select: impl Fn(&ErrorCurve) -> usize,
+    ) -> Result<Selected, Error> {
+        let at = select(&curve);
+        if !curve.certified[at] {
+            return Err(Error::TimeLimit(self.time_limit.unwrap_or_default()));
+        }
+        let way = way_to(&curve.lambdas, at);
+        let silent = Training { observer: &|_| {}, ..*training };
         let fits = contests.fits(prepared, &silent, None, &way)?;
         Ok(Selected { way, fits, curve: Some(curve) })
     }

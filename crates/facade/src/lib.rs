@@ -177,6 +177,9 @@ pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 pub use margins_optim as optim;
 pub use model::{Model, Scheme};
+pub use nalgebra;
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 #[cfg(feature = "ndarray")]
 pub use ndarray_adapter::to_array2;
 pub use registry::Registry;

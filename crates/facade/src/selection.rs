@@ -22,6 +22,24 @@ impl Selection {
             Selection::OneStandardError => curve.one_standard_error,
         }
     }
+
+    /// Its index among the lambdas whose fits are all certified, in a curve that a time limit cut short; if none is,
+    /// its index among all.
+    pub(crate) fn of_certified(self, curve: &ErrorCurve) -> usize {
+        let certified = (0..curve.lambdas.len()).filter(|&k| curve.certified[k]);
+        let error = |k: usize| curve.mean_error[k];
+        let Some(best) = certified.clone().reduce(|a, b| if error(b) < error(a) { b } else { a })
+        else {
+            return self.of(curve);
+        };
+        match self {
+            Selection::Best => best,
+            Selection::OneStandardError => {
+                let most = error(best) + curve.standard_error[best];
+                certified.into_iter().find(|&k| error(k) <= most).unwrap_or(best)
+            }
+        }
+    }
 }
 
 /// How lambda is chosen by cross-validation.

@@ -346,12 +346,37 @@ fn progress_is_seen_and_time_is_kept() {
     assert_eq!(*seen.lock().unwrap(), (4 * 5 * 3, 4 * 5 * 3));
     for solver in [Solver::Newton, Solver::Sdca] {
         let late = builder.clone().time_limit(Duration::ZERO).solver(solver);
+        let error = build(late).fit(&data).unwrap_err().to_string();
+        assert!(error.starts_with("the time limit of 0ns came before the fits at any lambda"));
+        let late = Classifier::builder().lambda(0.1).time_limit(Duration::ZERO).solver(solver);
         let classifier = build(late).fit(&data).unwrap();
         let report = classifier.report();
         assert!(!report.is_certified());
         let statuses = report.members.iter().filter_map(|member| member.report.as_ref());
         assert!(statuses.map(|report| report.status).all(|status| status == Status::TimeLimit));
         assert!(report.to_string().contains("NOT CERTIFIED: the time limit came first"));
+    }
+}
+
+/// However little of the path there is time for, the classifier is that of a certified lambda, or there is none.
+#[test]
+fn a_cross_validation_that_is_cut_short_chooses_among_what_is_certified() {
+    let data = corners(3, 60);
+    let how =
+        CrossValidation { lambdas: lambda_grid(1.0, 1e-6, 60).unwrap(), ..Default::default() };
+    let builder = Classifier::builder().cross_validation(how).kernel("gaussian:sigma=0.7");
+    for milliseconds in [0, 1, 3, 10, 30, 100] {
+        let limit = Duration::from_millis(milliseconds);
+        match build(builder.clone().time_limit(limit)).fit(&data) {
+            Ok(classifier) => {
+                let report = classifier.report();
+                let curve = report.curve.as_ref().unwrap();
+                let lambda = classifier.model().members()[0].lambda;
+                let at = curve.lambdas.iter().position(|at| at.get() == lambda).unwrap();
+                assert!(curve.certified[at]);
+            }
+            Err(error) => assert!(matches!(error, margins::Error::TimeLimit(_)), "{error}"),
+        }
     }
 }
 

@@ -22,12 +22,15 @@ pub trait MarginLoss: Debug + Send + Sync {
     /// `L'(u)`; at a kink any element of the subdifferential.
     fn derivative(&self, u: f64) -> f64;
 
-    /// The name in specifications, reports and model files, such as `squared-hinge`.
+    /// The name in specifications, reports and model files, such as `squared-hinge`; that of the type unless told.
     fn name(&self) -> &str {
-        std::any::type_name::<Self>()
+        let path = std::any::type_name::<Self>();
+        let path = path.split_once('<').map_or(path, |(path, _)| path);
+        path.rsplit("::").next().unwrap_or(path)
     }
 
-    /// Parameter names with their values, in the order of the specification.
+    /// Parameter names with their values, in the order of the specification. A loss with parameters must list
+    /// them: a model file keeps no more of the loss than this and its name.
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
