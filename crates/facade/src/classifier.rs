@@ -52,7 +52,7 @@ impl Classifier {
         fits: &[Fit],
         curve: Option<ErrorCurve>,
         // One a member.
-        platt: Option<Vec<PlattScaling>>,
+        platt: Option<&[PlattScaling]>,
     ) -> Result<Self, Error> {
         let (basis, coefs) = prepared.basis(fits)?;
         let member = |(m, (fit, coef)): (usize, (&Fit, Vec<f64>))| Member {
@@ -60,7 +60,7 @@ impl Classifier {
             intercept: fit.intercept,
             coef,
             training: TrainingSummary::new(&fit.report, data.rows(), estimator.standardize),
-            platt: platt.as_ref().map(|scalings| scalings[m]),
+            platt: platt.map(|scalings| scalings[m]),
         };
         let model = Model::from_members(
             &*estimator.loss,

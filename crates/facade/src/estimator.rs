@@ -185,7 +185,7 @@ impl Estimator {
                 Some(contests.platt(&prepared, &silent, &folds, &way)?)
             }
         };
-        Classifier::assemble(self, scheme, data, &prepared, &fits, curve, platt)
+        Classifier::assemble(self, scheme, data, &prepared, &fits, curve, platt.as_deref())
     }
 
     fn cross_validate(
