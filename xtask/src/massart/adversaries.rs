@@ -14,6 +14,7 @@ use margins::optim::online::{OnlineLearner, Perceptron};
 
 use super::instance::{ADVERSARIES, Batch, Drawn, batch_size, instance, sgd};
 use super::{mean, write};
+use crate::figure::{Axis, Figure, Panel, Series, Style};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -169,11 +170,16 @@ fn comparison(arguments: &Arguments) -> Result<String, Failure> {
         LEARNERS.join(" | "),
         " --: |".repeat(LEARNERS.len())
     );
-    for (name, trials) in ADVERSARIES.iter().zip(found.chunks_exact(arguments.compared)) {
+    let mut points = vec![Vec::new(); LEARNERS.len()];
+    for (at, (name, trials)) in
+        ADVERSARIES.iter().zip(found.chunks_exact(arguments.compared)).enumerate()
+    {
+        let place = at as f64;
         let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
         text += &format!("| {name} | {:.3} |", column(0).0);
         for (at, learner) in LEARNERS.iter().enumerate() {
             let (error, deviation) = column(at + 1);
+            points[at].push((place, error));
             csv += &format!("{name},{learner},{error},{deviation},{}\n", column(0).0);
             text += &format!(
                 " {error:.3} ({:.3}, {:.3}) |",
@@ -184,6 +190,23 @@ fn comparison(arguments: &Arguments) -> Result<String, Failure> {
         text += "\n";
     }
     write(&arguments.out, "massart-learners.csv", &csv)?;
+    let named = LEARNERS.iter().zip(points).map(|(name, points)| Series {
+        name: (*name).to_owned(),
+        points,
+        style: Style::Categories(&ADVERSARIES),
+    });
+    let figure = Figure {
+        name: "massart-errors",
+        panels: vec![Panel {
+            key: "errors",
+            title: format!("Errors with labels flipped at a rate of at most {eta}"),
+            x: Axis { label: "adversary", range: (-0.5, ADVERSARIES.len() as f64 - 0.5) },
+            y: Axis { label: "error", range: (0.0, 1.0) },
+            series: named.collect(),
+        }],
+    };
+    figure.write(&arguments.out).map_err(|error| error.to_string())?;
+    text += "\n![errors](massart-errors.svg)\n";
     Ok(text)
 }
 

@@ -13,6 +13,7 @@ use margins::optim::{Lambda, Training};
 
 use super::adversaries::Numbers;
 use super::{mean, write};
+use crate::figure::{Axis, Figure, Panel, Series, Style};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -39,6 +40,9 @@ const ETA: f64 = 0.3;
 
 const ADVERSARIES: [(&str, Adversary); 3] =
     [("far", Adversary::FarAway), ("near", Adversary::NearBoundary), ("greedy", Adversary::Greedy)];
+
+/// The first columns of the table: errors.
+const NAMES: [&str; 4] = ["opt", "adaptive", "logistic", "LeakyReLU"];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::fs::create_dir_all(&arguments.out)?;
@@ -74,18 +78,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
          attack is a logistic fit to the clean labels.\n\n| data | rows | adversary | opt | adaptive | logistic | LeakyReLU | its gap |\n| --- | --: | --- | --: | --: | --: | --: | --: |\n",
         arguments.trials
     );
+    let mut panels = Vec::new();
     let mut of_rows = found.chunks_exact(arguments.trials.max(1));
     for (file, data, _) in &sets {
-        for (name, _) in &ADVERSARIES {
+        let mut points = vec![Vec::new(); NAMES.len()];
+        for (place, (name, _)) in ADVERSARIES.iter().enumerate() {
             let trials = of_rows.next().ok_or("no trials")?;
             text += &format!("| {file} | {} | {name} |", data.rows());
             for at in 0..5 {
                 let (value, deviation) =
                     mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
                 text += &format!(" {value:.3} ({deviation:.3}) |");
+                if let Some(points) = points.get_mut(at) {
+                    points.push((place as f64, value));
+                }
             }
             text += "\n";
         }
+        let series = NAMES.iter().zip(points).map(|(name, points)| Series {
+            name: (*name).to_owned(),
+            points,
+            style: Style::Categories(&["far", "near", "greedy"]),
+        });
+        panels.push(Panel {
+            key: file,
+            title: (*file).to_owned(),
+            x: Axis { label: "adversary", range: (-0.5, ADVERSARIES.len() as f64 - 0.5) },
+            y: Axis { label: "error", range: (0.0, 0.6) },
+            series: series.collect(),
+        });
+    }
+    if !panels.is_empty() {
+        let figure = Figure { name: "massart-real-data", panels };
+        figure.write(&arguments.out).map_err(|error| error.to_string())?;
+        text += "\n![errors](massart-real-data.svg)\n";
     }
     write(&arguments.out, "massart-real-data.md", &text)
 }

@@ -11,6 +11,7 @@ use margins::optim::massart::{
 use super::adversaries::Numbers;
 use super::instance::{Drawn, instance};
 use super::write;
+use crate::figure::{Axis, Figure, Panel, Series, line};
 use crate::{Failure, trials};
 
 #[derive(Args)]
@@ -49,10 +50,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
          | --- | --: | --: | --: | --: | --: | --: | --: |\n",
         Schedule::practical(&Problem::new(ETA, GAMMA)?).selection
     );
-    for ((name, steps), Numbers(numbers)) in keys.iter().zip(&found) {
+    let mut series: Vec<Series> = ADVERSARIES
+        .iter()
+        .flat_map(|name| [line(format!("{name}, plain loop"), vec![]), line(*name, vec![])])
+        .collect();
+    for (at, ((name, steps), Numbers(numbers))) in keys.iter().zip(&found).enumerate() {
         let [products, all_products, seconds, all] = numbers[..] else {
             return Err("a trial of another experiment".into());
         };
+        let (first, place) = (2 * (at / arguments.steps.len()), (*steps as f64).log10());
+        series[first].points.push((place, all.log10()));
+        series[first + 1].points.push((place, seconds.log10()));
         csv += &format!("{name},{steps},{products},{all_products},{seconds},{all}\n");
         text += &format!(
             "| {name} | {steps} | {all_products} | {products} | {:.1} | {all:.4} | {seconds:.4} | {:.1} |\n",
@@ -60,6 +68,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             all / seconds
         );
     }
+    let ends = |of: fn(f64, f64) -> f64| {
+        let places = arguments.steps.iter().map(|&steps| (steps as f64).log10());
+        places.reduce(of).unwrap_or(1.0)
+    };
+    let figure = Figure {
+        name: "massart-selection-seconds",
+        panels: vec![Panel {
+            key: "seconds",
+            title: "Selecting one of all iterates".to_owned(),
+            x: Axis { label: "log10 T", range: (ends(f64::min) - 0.2, ends(f64::max) + 0.2) },
+            y: Axis { label: "log10 seconds", range: (-4.0, 1.0) },
+            series,
+        }],
+    };
+    figure.write(&arguments.out).map_err(|error| error.to_string())?;
+    text += "\n![seconds](massart-selection-seconds.svg)\n";
     write(&arguments.out, "massart-selection.csv", &csv)?;
     write(&arguments.out, "massart-selection.md", &text)
 }
