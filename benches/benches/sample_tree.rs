@@ -15,9 +15,9 @@ use rand_distr::weighted::WeightedTreeIndex;
 
 /// Not powers of two, like the sizes of real data.
 const SIZES: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-/// Many short turns, most of which no other process interrupts.
-const TURNS: usize = 801;
-const OPERATIONS: u32 = 4000;
+/// Turns long enough for the upper levels of a tree to be in the cache again after the other's turn.
+const TURNS: usize = 41;
+const OPERATIONS: u32 = 100_000;
 
 /// Small integers: the other tree, whose sums are adjusted by differences, would drift with others until
 /// a draw panics.
@@ -57,7 +57,7 @@ fn main() {
         let theirs = RefCell::new(WeightedTreeIndex::new(weights(m)).expect("positive weights"));
         let (mut random, mut other) = (generator(), generator());
         let ours = operation(
-            || ours.borrow().draw(&mut random),
+            || ours.borrow_mut().draw(&mut random),
             |at, factor| ours.borrow_mut().multiply(at, factor).expect("a factor"),
         );
         let theirs = operation(

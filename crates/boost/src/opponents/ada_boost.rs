@@ -116,7 +116,7 @@ pub fn resampled<L: OnlineLearner>(
 ) -> Result<L::Snapshot, Error> {
     Error::check_len("labels", design.rows(), labels.len())?;
     Error::check_len("weights", design.rows(), weights.len())?;
-    let tree = SampleTree::new(weights)?;
+    let mut tree = SampleTree::new(weights)?;
     for _ in 0..steps {
         let row = tree.draw(random);
         learner.step(&design.sample(row), labels.signs()[row])?;
