@@ -1,5 +1,6 @@
-use margins_data::{Design, Sample};
+use margins_data::Design;
 use margins_losses::MarginLoss;
+use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -18,6 +19,21 @@ pub(super) struct Samples<'d> {
 }
 
 impl Samples<'_> {
+    /// Steps before which a sample is asked for: as many as take the time of a wait for memory, and more do
+    /// not fit into the nearest cache.
+    fn steps_ahead(&self) -> usize {
+        const VALUES_AHEAD: usize = 1 << 11;
+        let values = self.design.stored() / self.design.rows();
+        (VALUES_AHEAD / values.max(1)).clamp(1, 32)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize) {
+        self.design.prefetch(i);
+        prefetch_index(self.signs, i);
+        prefetch_index(self.weights, i);
+    }
+
     #[inline(always)]
     fn example(&self, i: usize) -> Example<'_> {
         Example { x: self.design.sample(i), y: self.signs[i], weight: self.weights[i] }
@@ -127,36 +143,6 @@ struct Steps<'s, 'd, L> {
     batch: usize,
 }
 
-/// Up to this number of features dense samples are gathered in blocks.
-const SHORT: usize = 256;
-
-/// Steps over short dense samples, gathered in blocks of 16 KB first: rows in random order come from memory
-/// side by side when they are copied, but one after the other when a step waits for the last one.
-#[inline(always)]
-fn in_blocks<L: MarginLoss>(
-    learner: &mut OnlineGradient<L>,
-    samples: &Samples<'_>,
-    dense: &[f64],
-    order: &[usize],
-) -> Result<(), (usize, Error)> {
-    const BLOCK: usize = 1 << 11;
-    let p = samples.design.columns();
-    let size = (BLOCK / p).max(1);
-    let mut block = Vec::with_capacity(size * p);
-    for (k, rows) in order.chunks(size).enumerate() {
-        block.clear();
-        for &i in rows {
-            block.extend_from_slice(&dense[i * p..(i + 1) * p]);
-        }
-        for (j, (&i, x)) in rows.iter().zip(block.chunks_exact(p)).enumerate() {
-            let x = Sample::Dense(x);
-            let example = Example { x, y: samples.signs[i], weight: samples.weights[i] };
-            learner.learn(&example).map_err(|error| (k * size + j, error))?;
-        }
-    }
-    Ok(())
-}
-
 impl<L: MarginLoss> WithSimd for Steps<'_, '_, L> {
     /// With the place in the order of the sample at which something was wrong.
     type Output = Result<(), (usize, Error)>;
@@ -164,12 +150,12 @@ impl<L: MarginLoss> WithSimd for Steps<'_, '_, L> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
         let Steps { learner, samples, order, batch } = self;
-        let p = samples.design.columns();
-        if let (Some(dense), 1, true) = (samples.design.dense_samples(), batch, p <= SHORT) {
-            return in_blocks(learner, samples, dense, order);
-        }
         if batch == 1 {
+            let ahead = samples.steps_ahead();
             for (place, &i) in order.iter().enumerate() {
+                if let Some(&soon) = order.get(place + ahead) {
+                    samples.prefetch(soon);
+                }
                 learner.learn(&samples.example(i)).map_err(|error| (place, error))?;
             }
             return Ok(());
