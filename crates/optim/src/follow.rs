@@ -16,6 +16,11 @@ pub trait Minimizer {
     /// The point without intercept and coefficients.
     fn origin(&self) -> Point;
 
+    /// Where to start when no solution at another lambda is known.
+    fn begin(&mut self, _lambda: Lambda, _options: &Options) -> Point {
+        self.origin()
+    }
+
     /// `F`.
     fn value(&mut self, lambda: Lambda, point: &Point) -> f64;
 
@@ -40,7 +45,10 @@ pub fn follow<M: Minimizer>(
     let mut trail = Trail::default();
     for &lambda in lambdas {
         let before = solver.passes();
-        let mut point = trail.start(solver, lambda, options);
+        let mut point = match trail.last {
+            None => solver.begin(lambda, options),
+            Some(_) => trail.start(solver, lambda, options),
+        };
         let mut ending = solver.minimize(lambda, &mut point, options);
         let failed = !matches!(ending.status, Status::Converged | Status::TimeLimit);
         if failed && trail.last.is_none() && solver.is_local() {

@@ -2,11 +2,17 @@ use std::borrow::Cow;
 
 use margins_data::{Dataset, Design, Labels};
 use margins_losses::MarginLoss;
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
 
 use crate::certificate::{Certificate, Evaluator};
 use crate::point::Point;
 use crate::risk::EmpiricalRisk;
 use crate::{Error, Lambda};
+
+/// Of how many samples [`Objective::part`] takes one.
+pub(crate) const PART: usize = 8;
 
 /// `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, up to the choice of lambda.
 ///
@@ -90,6 +96,22 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     pub(crate) fn over(&self, design: Design) -> Self {
         assert_eq!(design.rows(), self.design.rows(), "an objective keeps its samples");
         Objective { risk: self.risk.clone(), design: Cow::Owned(design) }
+    }
+
+    /// The objective on one sample in [`PART`], drawn at random; `None` if these would be few beside the
+    /// features, or of one class.
+    pub(crate) fn part(&self, seed: u64) -> Option<Self> {
+        const SAMPLES_A_FEATURE: usize = 25;
+        const WORTH: usize = 1 << 17;
+        let (n, p) = (self.design.rows(), self.design.columns());
+        if n < PART * SAMPLES_A_FEATURE * (p + 1) || self.design.stored() < WORTH {
+            return None;
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut rows = index::sample(&mut random, n, n / PART).into_vec();
+        rows.sort_unstable();
+        let risk = self.risk.select(&rows)?;
+        Some(Objective { risk, design: Cow::Owned(self.design.select(&rows)) })
     }
 
     /// How far a given linear classifier can be from the minimum at `lambda`: a bound for the result

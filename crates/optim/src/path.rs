@@ -7,6 +7,7 @@ use crate::follow::{Minimizer, follow};
 use crate::gradient_descent::GradientDescent;
 use crate::mm::{self, Majorizer};
 use crate::newton::{Newton, System};
+use crate::objective::PART;
 use crate::point::Point;
 use crate::report::{Ending, Status};
 use crate::risk::EmpiricalRisk;
@@ -139,6 +140,26 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     fn origin(&self) -> Point {
         let design = &self.evaluator.objective.design;
         Point::zero(design.rows(), design.columns())
+    }
+
+    /// Newton starts from the minimiser for a part of the samples, if these are many: a few steps on
+    /// the part take the place of as many on all.
+    fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
+        /// Of the part, whose minimiser is only that near to the one for all samples.
+        const TOLERANCE: f64 = 1e-3;
+        let objective = self.evaluator.objective;
+        let part = match self.engine {
+            Engine::Newton(_) => objective.part(options.seed),
+            _ => None,
+        };
+        let options = Options { tolerance: options.tolerance.max(TOLERANCE), ..*options };
+        match part.map(|part| fit(&part, lambda, &options)) {
+            Some(Ok(Fit { intercept, coef, report, .. })) => {
+                self.evaluator.passes += 1 + report.passes.div_ceil(PART);
+                Point::at(&objective.design, intercept, coef)
+            }
+            _ => self.origin(),
+        }
     }
 
     fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {

@@ -90,6 +90,25 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         Ok(self)
     }
 
+    /// The mean over some of the samples; `None` where a class has no weight among them, and of a smoothed
+    /// loss.
+    pub(crate) fn select(&self, rows: &[usize]) -> Option<Self> {
+        let share = rows.len() as f64 / self.weights.len() as f64;
+        let signs: Vec<f64> = rows.iter().map(|&i| self.signs[i]).collect();
+        let weights: Vec<f64> = rows.iter().map(|&i| self.weights[i] / share).collect();
+        let weight_of = |sign: f64| {
+            signs.iter().zip(&weights).filter(|(y, _)| **y == sign).map(|(_, c)| c).sum::<f64>()
+        };
+        let usable = self.smoothing.is_none() && weight_of(1.0) > 0.0 && weight_of(-1.0) > 0.0;
+        usable.then_some(EmpiricalRisk {
+            loss: self.loss,
+            signs: Cow::Owned(signs),
+            weights,
+            intercept: self.intercept,
+            smoothing: None,
+        })
+    }
+
     /// The same with another loss, not smoothed.
     pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> EmpiricalRisk<'b, M>
     where

@@ -615,3 +615,35 @@ fn deadlines_are_kept_and_reported() {
         assert_eq!(fits(Some(far)), fits(None));
     }
 }
+
+/// With so many samples Newton starts from the minimiser for a part of them; here the part has both classes,
+/// or, where only one sample in 20,000 is positive, most likely not.
+#[test]
+fn newton_reaches_the_same_from_a_part_of_many_samples() {
+    let rows: Vec<[f64; 2]> = (0..70_000)
+        .map(|k| {
+            let k = f64::from(k);
+            [(0.7 * k).sin(), (1.3 * k).cos()]
+        })
+        .collect();
+    let design = Design::from_rows(&rows).unwrap();
+    for rare in [2, 20_000] {
+        let signs = rows
+            .iter()
+            .enumerate()
+            .map(|(k, x)| if k % rare == 0 && x[0] + 0.3 * x[1] > -0.9 { 1.0 } else { -1.0 });
+        let labels = Labels::from_signs(signs.collect()).unwrap();
+        for name in ["lhs", "logistic"] {
+            let loss = loss(name);
+            let objective = Objective::new(&*loss, &design, &labels).unwrap();
+            let run = |solver| {
+                let options = Options { solver, tolerance: 1e-9, ..Options::default() };
+                fit(&objective, lambda(1e-3), &options).unwrap().report
+            };
+            let (newton, mm) = (run(Solver::Newton), run(Solver::MmAccelerated));
+            assert!(newton.converged() && mm.converged(), "{name}, one in {rare}");
+            assert!(close(newton.objective, mm.objective, 2e-9), "{name}, one in {rare}");
+            assert!(newton.iterations <= 4 || rare > 2, "{name}: {}", newton.iterations);
+        }
+    }
+}
