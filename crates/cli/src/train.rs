@@ -7,7 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::robust::Learner;
-use margins::optim::{self, ClassWeights, ErrorCurve, Fit, Lambda, Options, Report, Training};
+use margins::optim::{
+    self, ClassWeights, ErrorCurve, Fit, Lambda, Observed, Observer, Options, Training,
+};
 use margins::{Approximation, Model, Prepared, Registry, kernels};
 
 use crate::args::{
@@ -29,7 +31,7 @@ impl TrainArguments {
     fn training<'a>(
         &self,
         loss: &'a dyn MarginLoss,
-        observer: &'a (dyn Fn(&Report) + Sync),
+        observer: &'a Observer<'a>,
     ) -> Result<Training<'a, dyn MarginLoss + 'a>, Failure> {
         if self.kernel.is_some() && !self.solver.name().takes_kernels() {
             return Err(Failure::usage(optim::Error::LinearOnly));
@@ -233,7 +235,7 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     let data = arguments.data.dataset()?;
     let lambdas = &arguments.grid.lambdas.0;
     let bar = progress(lambdas.len());
-    let observer = |_: &Report| bar.inc(1);
+    let observer = |_: &Observed<'_>| bar.inc(1);
     let training = train.training(&*loss, &observer)?;
     let solved = train.on_threads(|| {
         let prepared = train.prepare(registry, &data)?;
@@ -282,7 +284,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
         (None, None) => count + 1,
     };
     let bar = progress(lambdas.len() * paths * (1 + arguments.or_kernel.len()));
-    let observer = |_: &Report| bar.inc(1);
+    let observer = |_: &Observed<'_>| bar.inc(1);
     let training = Training {
         abandon_hopeless: arguments.abandon_hopeless,
         ..train.training(&*loss, &observer)?

@@ -6,7 +6,7 @@ use margins_optim::{ClassWeights, Lambda, Options, Solver};
 
 use crate::estimator::{Estimator, Observer, Probabilities, Progress, Regularization};
 use crate::model::Scheme;
-use crate::{Approximation, CrossValidation, Error, Registry};
+use crate::{Approximation, CrossValidation, Error, PRECOMPUTED, Registry};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
@@ -19,6 +19,7 @@ pub struct ClassifierBuilder {
     estimator: Estimator,
     loss: Option<Arc<dyn MarginLoss>>,
     loss_name: Option<String>,
+    kernels: Option<Vec<String>>,
     approximation: Option<Approximation>,
     lambda: Option<f64>,
     path: Option<(Vec<Lambda>, usize)>,
@@ -32,7 +33,7 @@ impl Default for ClassifierBuilder {
             estimator: Estimator {
                 loss: Arc::new(LeakyHockeyStick),
                 registry: Registry::standard(),
-                kernel: None,
+                kernels: Vec::new(),
                 approximation: Approximation::None,
                 regularization: Regularization::CrossValidated(CrossValidation::default()),
                 scheme: None,
@@ -49,6 +50,7 @@ impl Default for ClassifierBuilder {
             },
             loss: None,
             loss_name: None,
+            kernels: None,
             approximation: None,
             lambda: None,
             path: None,
@@ -85,7 +87,33 @@ impl ClassifierBuilder {
     #[doc(alias = "gamma")]
     #[must_use]
     pub fn kernel(mut self, specification: impl Into<String>) -> Self {
-        self.estimator.kernel = Some(specification.into());
+        self.kernels = Some(vec![specification.into()]);
+        self
+    }
+
+    /// Kernels to choose from by cross-validation, together with lambda: the one of the least error on the same folds,
+    /// of several the first. Distances between samples are computed once a kernel, for all folds, lambdas and members.
+    ///
+    /// ```
+    /// use margins::{Classifier, CrossValidation};
+    /// use margins::data::generate::{Example, GaussianMixture};
+    /// use margins::optim::lambda_grid;
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+    /// let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 5)?, ..CrossValidation::default() };
+    /// let kernels = ["gaussian:sigma=0.1", "gaussian:sigma=1", "linear"];
+    /// let classifier = Classifier::builder().kernels(kernels).cross_validation(how).build()?.fit(&data)?;
+    /// let report = classifier.report();
+    /// assert_eq!(report.kernels.len(), 3);
+    /// let chosen = report.kernels.iter().find(|tried| Some(&tried.kernel) == report.kernel.as_ref());
+    /// let least = |curve: &margins::optim::ErrorCurve| curve.mean_error[curve.best];
+    /// let chosen = least(&chosen.ok_or("chosen from these")?.curve);
+    /// assert!(report.kernels.iter().all(|tried| chosen <= least(&tried.curve)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn kernels<S: Into<String>>(mut self, specifications: impl IntoIterator<Item = S>) -> Self {
+        self.kernels = Some(specifications.into_iter().map(Into::into).collect());
         self
     }
 
@@ -235,7 +263,8 @@ impl ClassifierBuilder {
     ///
     /// # Errors
     /// [`Error::Contradiction`]: a loss both by value and by name, more than one way to a lambda, an approximation
-    /// without a kernel, balanced classes with costs. A setting outside its range; a loss that the registry does not have.
+    /// without a kernel, several kernels without cross-validation, balanced classes with costs. A setting outside its
+    /// range; a loss or a kernel that the registry does not have, or parameters that it does not take.
     pub fn build(self) -> Result<Estimator, Error> {
         let ClassifierBuilder { mut estimator, loss, loss_name, approximation, .. } = self;
         estimator.loss = match (loss, loss_name) {
@@ -248,11 +277,21 @@ impl ClassifierBuilder {
             (None, Some(name)) => Arc::from(estimator.registry.losses.parse(&name)?),
             (None, None) => estimator.loss,
         };
+        if let Some(kernels) = self.kernels {
+            check_kernels(&kernels, &estimator.registry)?;
+            estimator.kernels = kernels;
+        }
         let ways = [
             self.lambda.map(|lambda| format!("lambda {lambda}")),
             self.path.as_ref().map(|(lambdas, _)| format!("a path of {} lambdas", lambdas.len())),
             self.cross_validation.as_ref().map(|_| "cross_validation".to_owned()),
         ];
+        if let (Some(one), [_, _, ..]) = (ways[..2].iter().flatten().next(), &estimator.kernels[..])
+        {
+            let other = format!("{} kernels", estimator.kernels.len());
+            let reason = "kernels are chosen by cross-validation, be it of a single lambda";
+            return Err(contradiction(one.clone(), other, reason));
+        }
         let mut ways = ways.into_iter().flatten();
         if let (Some(one), Some(other)) = (ways.next(), ways.next()) {
             return Err(contradiction(one, other, "lambda is found in one way"));
@@ -276,7 +315,7 @@ impl ClassifierBuilder {
         if let Probabilities::Platt { folds } = estimator.probabilities {
             check_folds(folds)?;
         }
-        match (approximation, &estimator.kernel) {
+        match (approximation, estimator.kernels.first()) {
             (Some(approximation), None) if approximation != Approximation::None => {
                 let one = format!("approximation {approximation}");
                 let other = "a linear classifier".to_owned();
@@ -308,6 +347,14 @@ impl ClassifierBuilder {
         estimator.options.check()?;
         Ok(estimator)
     }
+}
+
+fn check_kernels(kernels: &[String], registry: &Registry) -> Result<(), Error> {
+    if kernels.is_empty() {
+        return Err(Error::setting("the number of kernels", &0, "at least 1"));
+    }
+    let evaluated = kernels.iter().filter(|kernel| *kernel != PRECOMPUTED);
+    evaluated.map(|kernel| Ok(registry.kernels.check(kernel)?)).collect()
 }
 
 fn check_folds(folds: Option<usize>) -> Result<(), Error> {

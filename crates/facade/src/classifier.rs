@@ -8,7 +8,9 @@ use margins_optim::{ErrorCurve, Fit};
 use nalgebra::DMatrix;
 
 use crate::model::{Member, Model, Scheme, TrainingSummary};
-use crate::{ClassifierBuilder, Error, Estimator, Features, Prepared, Registry, TrainingReport};
+use crate::{
+    ClassifierBuilder, Error, Estimator, Features, KernelReport, Prepared, Registry, TrainingReport,
+};
 
 /// A fitted classifier of two classes or more: what it decides, how sure it is, and how good the fit was.
 ///
@@ -50,7 +52,7 @@ impl Classifier {
         data: &Dataset<Classes>,
         prepared: &Prepared<'_>,
         fits: &[Fit],
-        curve: Option<ErrorCurve>,
+        (curve, kernels): (Option<ErrorCurve>, Vec<KernelReport>),
         // One a member.
         platt: Option<&[PlattScaling]>,
     ) -> Result<Self, Error> {
@@ -72,7 +74,8 @@ impl Classifier {
         )?;
         let reports = fits.iter().map(|fit| fit.report.clone()).collect();
         let kernel = prepared.kernel_specification();
-        let report = TrainingReport::new(&model, kernel, reports, curve);
+        let report =
+            TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
         let (loss, registry) = (Arc::clone(&estimator.loss), estimator.registry.clone());
         Ok(Classifier { model, loss, registry, report })
     }

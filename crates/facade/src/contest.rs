@@ -4,11 +4,14 @@ use margins_calibration::probability::PlattScaling;
 use margins_data::split::fold_indices;
 use margins_data::{Classes, Dataset, Target};
 use margins_losses::MarginLoss;
-use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Training, held_out_curve};
+use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Training, held_out_curve};
 use rayon::prelude::*;
 
 use crate::model::Scheme;
 use crate::{Error, Prepared};
+
+/// Who sees every fit of a contest, given by its index; the observer of the training sees none.
+pub(crate) type Watcher<'a> = dyn Fn(usize, &Observed<'_>) + Sync + 'a;
 
 /// The binary problems that the classes of a data set are broken into, one a member of the scheme.
 pub(crate) struct Contests {
@@ -82,12 +85,15 @@ impl Contests {
         &self,
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
+        watcher: &Watcher<'_>,
         rows: Option<&[usize]>,
         lambdas: &[Lambda],
     ) -> Result<Vec<Vec<Fit>>, Error> {
         let all_take_part = self.scheme != Scheme::OneVersusOne;
         let shared = all_take_part.then(|| prepared.subset(rows));
-        let path = |contest: &Contest| {
+        let path = |(member, contest): (usize, &Contest)| {
+            let observer = |made: &Observed<'_>| watcher(member, made);
+            let training = &Training { observer: &observer, ..*training };
             let data = contest.data(&self.data)?;
             match &shared {
                 Some(subset) => subset.path(training, &data, lambdas),
@@ -98,7 +104,7 @@ impl Contests {
             }
         };
         let paths: Vec<Result<Vec<Fit>, Error>> =
-            self.each.par_iter().with_max_len(1).map(path).collect();
+            self.each.par_iter().enumerate().with_max_len(1).map(path).collect();
         paths.into_iter().collect()
     }
 
@@ -107,10 +113,11 @@ impl Contests {
         &self,
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
+        watcher: &Watcher<'_>,
         rows: Option<&[usize]>,
         lambdas: &[Lambda],
     ) -> Result<Vec<Fit>, Error> {
-        let paths = self.paths(prepared, training, rows, lambdas)?;
+        let paths = self.paths(prepared, training, watcher, rows, lambdas)?;
         Ok(paths.into_iter().filter_map(|mut path| path.pop()).collect())
     }
 
@@ -119,12 +126,16 @@ impl Contests {
         &self,
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
+        watcher: &Watcher<'_>,
         folds: &[usize],
         lambdas: &[Lambda],
     ) -> Result<ErrorCurve, Error> {
         let abandon = training.abandon_hopeless;
         held_out_curve(&self.data, folds, lambdas, abandon, |rows, test, lambdas| {
-            let paths = self.paths(prepared, training, Some(rows), lambdas)?;
+            let of_fold = |member: usize, made: &Observed<'_>| {
+                watcher(member, &made.without(folds[test[0]]));
+            };
+            let paths = self.paths(prepared, training, &of_fold, Some(rows), lambdas)?;
             let scores: Vec<Vec<Vec<f64>>> = paths
                 .iter()
                 .map(|fits| prepared.scores_of(fits, test))
@@ -161,7 +172,7 @@ impl Contests {
         let mut scores = vec![vec![0.0; n]; self.len()];
         for fold in 0..count {
             let (train, test) = fold_indices(folds, fold);
-            let fits = self.fits(prepared, training, Some(&train), lambdas)?;
+            let fits = self.fits(prepared, training, &|_, _| {}, Some(&train), lambdas)?;
             let held_out = prepared.scores_of(&fits, &test)?;
             for (scores, held_out) in scores.iter_mut().zip(held_out) {
                 test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);

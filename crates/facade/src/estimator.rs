@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use margins_data::{Classes, Dataset, Target, same_class};
 use margins_losses::MarginLoss;
-use margins_optim::{ClassWeights, ErrorCurve, Fit, Lambda, Options, Report, Training};
+use margins_optim::{ClassWeights, ErrorCurve, Fit, Lambda, Observed, Options, Report, Training};
 
-use crate::contest::Contests;
+use crate::contest::{Contests, Watcher};
 use crate::model::Scheme;
 use crate::space::way_to;
+use crate::training_report::{KernelReport, member_names};
 use crate::{
-    Approximation, Classifier, CrossValidation, Error, Features, Prepared, Registry, folds_of,
-    on_threads,
+    Approximation, Classifier, CrossValidation, Error, Features, Prepared, Registry, Selection,
+    folds_of, on_threads,
 };
 
 /// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as wanted.
@@ -23,7 +24,8 @@ use crate::{
 pub struct Estimator {
     pub(crate) loss: Arc<dyn MarginLoss>,
     pub(crate) registry: Registry,
-    pub(crate) kernel: Option<String>,
+    /// Specifications to choose from by cross-validation, or a single one; none for linear classifiers.
+    pub(crate) kernels: Vec<String>,
     pub(crate) approximation: Approximation,
     pub(crate) regularization: Regularization,
     pub(crate) scheme: Option<Scheme>,
@@ -70,6 +72,14 @@ pub struct Progress<'a> {
     pub done: usize,
     /// The most that there can be.
     pub total: usize,
+    /// The kernel as it was specified; `None` of a linear classifier.
+    pub kernel: Option<&'a str>,
+    /// Which classes are told apart, as [`MemberReport::name`](crate::MemberReport::name) has it.
+    pub member: &'a str,
+    /// The fold held out, counted from 0; `None` of a fit to all rows.
+    pub fold: Option<usize>,
+    /// The regularisation.
+    pub lambda: f64,
     /// How it ended.
     pub report: &'a Report,
 }
@@ -80,13 +90,28 @@ type Watch = dyn Fn(&Progress<'_>) + Send + Sync;
 #[derive(Clone, Default)]
 pub(crate) struct Observer(pub(crate) Option<Arc<Watch>>);
 
-/// What the search for lambda has come to.
+/// What the search for lambda has come to in one space.
 struct Selected {
     /// The lambdas by way of which it was reached, itself last.
     way: Vec<Lambda>,
     /// The fits there, one a contest.
     fits: Vec<Fit>,
+    /// Of a cross-validation.
     curve: Option<ErrorCurve>,
+    /// The least error on the curve, by which spaces are compared; 0 without one.
+    least_error: f64,
+}
+
+/// The search for lambda in one space.
+struct Search<'a> {
+    contests: &'a Contests,
+    prepared: &'a Prepared<'a>,
+    /// With the deadline of the last fit.
+    training: Training<'a, dyn MarginLoss>,
+    watcher: &'a Watcher<'a>,
+    /// Of every row.
+    folds: &'a [usize],
+    time_limit: Duration,
 }
 
 impl fmt::Debug for Observer {
@@ -141,110 +166,86 @@ impl Estimator {
             Regularization::CrossValidated(how) => folds_of(data, how.folds, self.options.seed)?.0,
             _ => Vec::new(),
         };
-        let total = self.fits_at_most(&contests, &folds);
+        let members = member_names(scheme, data.labels().names());
+        let spaces: Vec<Option<&str>> = match &self.kernels[..] {
+            [] => vec![None],
+            kernels => kernels.iter().map(|kernel| Some(kernel.as_str())).collect(),
+        };
+        let total = spaces.len() * self.fits_at_most(&contests, &folds);
         let done = AtomicUsize::new(0);
-        let observer = |report: &Report| {
-            if let Some(observer) = &self.progress.0 {
-                let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-                observer(&Progress { done, total, report });
+        let mut best: Option<(Prepared<'_>, Selected)> = None;
+        let mut kernels = Vec::new();
+        for (place, &kernel) in spaces.iter().enumerate() {
+            let share = |part: f64| within((place as f64 + part) / spaces.len() as f64);
+            let prepared = self.prepare(kernel, contests.any())?;
+            let watcher = |member: usize, made: &Observed<'_>| {
+                if let Some(observer) = &self.progress.0 {
+                    let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+                    let member = members[member].as_str();
+                    let &Observed { lambda, fold, report, .. } = made;
+                    let lambda = lambda.get();
+                    observer(&Progress { done, total, kernel, member, fold, lambda, report });
+                }
+            };
+            let search = Search {
+                contests: &contests,
+                prepared: &prepared,
+                training: self.training(share(1.0)),
+                watcher: &watcher,
+                folds: &folds,
+                time_limit: self.time_limit.unwrap_or_default(),
+            };
+            let selected = match &self.regularization {
+                Regularization::CrossValidated(how) => {
+                    // The rest is for the fit at the lambda that is chosen.
+                    const SHARE: f64 = 0.8;
+                    search.cross_validate(how, share(SHARE))
+                }
+                Regularization::Path(lambdas) => search.along(lambdas.clone()),
+                Regularization::Single(lambda) => search.along(vec![*lambda]),
+            };
+            let selected = match selected {
+                // Another kernel may have had the time.
+                Err(Error::TimeLimit(_)) => continue,
+                selected => selected?,
+            };
+            if let (Some(kernel), Some(curve)) = (prepared.kernel_specification(), &selected.curve)
+                && spaces.len() > 1
+            {
+                kernels.push(KernelReport { kernel, curve: curve.clone() });
             }
-        };
-        let training = Training {
-            intercept: self.intercept,
-            standardize: self.standardize,
-            class_weights: self.class_weights,
-            options: Options { deadline: within(1.0), ..self.options },
-            observer: &observer,
-            ..Training::new(&*self.loss)
-        };
-        let prepared = match &self.kernel {
-            None => Prepared::linear(contests.any()),
-            Some(kernel) => Prepared::for_kernel(
-                kernel,
-                self.approximation,
-                &self.registry.kernels,
-                contests.any(),
-                self.standardize,
-                self.options.seed,
-            )?,
-        };
-        let silent = Training { observer: &|_| {}, ..training };
-        let along = |way: Vec<Lambda>| -> Result<Selected, Error> {
-            let fits = contests.fits(&prepared, &training, None, &way)?;
-            Ok(Selected { way, fits, curve: None })
-        };
-        let Selected { way, fits, curve } = match &self.regularization {
-            Regularization::CrossValidated(how) => {
-                // The rest is for the fit at the lambda that is chosen.
-                const SHARE: f64 = 0.8;
-                self.cross_validate(&contests, &prepared, &training, within(SHARE), how, &folds)?
+            if best.as_ref().is_none_or(|(_, best)| selected.least_error < best.least_error) {
+                best = Some((prepared, selected));
             }
-            Regularization::Path(lambdas) => along(lambdas.clone())?,
-            Regularization::Single(lambda) => along(vec![*lambda])?,
+        }
+        let Some((prepared, Selected { way, fits, curve, .. })) = best else {
+            return Err(Error::TimeLimit(self.time_limit.unwrap_or_default()));
         };
         let platt = match self.probabilities {
             Probabilities::OfTheLoss => None,
             Probabilities::Platt { folds } => {
                 let (folds, _) = folds_of(data, folds, self.options.seed)?;
-                Some(contests.platt(&prepared, &silent, &folds, &way)?)
+                Some(contests.platt(&prepared, &self.training(within(1.0)), &folds, &way)?)
             }
         };
-        Classifier::assemble(self, scheme, data, &prepared, &fits, curve, platt.as_deref())
+        let selection = (curve, kernels);
+        Classifier::assemble(self, scheme, data, &prepared, &fits, selection, platt.as_deref())
     }
 
-    fn cross_validate(
-        &self,
-        contests: &Contests,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, dyn MarginLoss>,
-        deadline: Option<Instant>,
-        how: &CrossValidation,
-        folds: &[usize],
-    ) -> Result<Selected, Error> {
-        let of_folds = Training {
-            abandon_hopeless: how.abandon_hopeless,
-            options: Options { deadline, ..training.options },
-            ..*training
-        };
-        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let select = |curve: &ErrorCurve| {
-            if is_late() { how.selection.of_certified(curve) } else { how.selection.of(curve) }
-        };
-        if contests.len() == 1 {
-            let (curve, fit) = prepared.cross_validate(&of_folds, folds, &how.lambdas, select)?;
-            if !is_late() {
-                let way = way_to(&curve.lambdas, select(&curve));
-                return Ok(Selected { way, fits: vec![fit], curve: Some(curve) });
-            }
-            return self.fit_late(contests, prepared, training, curve, select);
+    fn training(&self, deadline: Option<Instant>) -> Training<'_, dyn MarginLoss> {
+        Training {
+            intercept: self.intercept,
+            standardize: self.standardize,
+            class_weights: self.class_weights,
+            options: Options { deadline, ..self.options },
+            ..Training::new(&*self.loss)
         }
-        let curve = contests.cross_validate(prepared, &of_folds, folds, &how.lambdas)?;
-        if is_late() {
-            return self.fit_late(contests, prepared, training, curve, select);
-        }
-        let way = way_to(&curve.lambdas, select(&curve));
-        let silent = Training { observer: &|_| {}, ..*training };
-        let fits = contests.fits(prepared, &silent, None, &way)?;
-        Ok(Selected { way, fits, curve: Some(curve) })
     }
 
-    /// The fit after a cross-validation that the time limit ended, at a lambda that was certified in all folds.
-    fn fit_late(
-        &self,
-        contests: &Contests,
-        prepared: &Prepared<'_>,
-        training: &Training<'_, dyn MarginLoss>,
-        curve: ErrorCurve,
-        select: impl Fn(&ErrorCurve) -> usize,
-    ) -> Result<Selected, Error> {
-        let at = select(&curve);
-        if !curve.certified[at] {
-            return Err(Error::TimeLimit(self.time_limit.unwrap_or_default()));
-        }
-        let way = way_to(&curve.lambdas, at);
-        let silent = Training { observer: &|_| {}, ..*training };
-        let fits = contests.fits(prepared, &silent, None, &way)?;
-        Ok(Selected { way, fits, curve: Some(curve) })
+    fn prepare<'d>(&self, kernel: Option<&str>, data: &'d Dataset) -> Result<Prepared<'d>, Error> {
+        let Some(kernel) = kernel else { return Ok(Prepared::linear(data)) };
+        let (kernels, seed) = (&self.registry.kernels, self.options.seed);
+        Prepared::for_kernel(kernel, self.approximation, kernels, data, self.standardize, seed)
     }
 
     fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
@@ -296,13 +297,61 @@ impl Estimator {
                     Approximation::Nystrom { .. } | Approximation::Fourier { .. }
                 );
                 // The path on all rows is one of those for two classes in terms of features.
-                let all = contests.len() == 1 && (self.kernel.is_none() || features);
+                let all = contests.len() == 1 && (self.kernels.is_empty() || features);
                 how.lambdas.len() * (folds + usize::from(all))
             }
             Regularization::Path(lambdas) => lambdas.len(),
             Regularization::Single(_) => 1,
         };
         each * contests.len()
+    }
+}
+
+impl Search<'_> {
+    /// The fits at the last of the lambdas.
+    fn along(&self, way: Vec<Lambda>) -> Result<Selected, Error> {
+        let fits = self.contests.fits(self.prepared, &self.training, self.watcher, None, &way)?;
+        Ok(Selected { way, fits, curve: None, least_error: 0.0 })
+    }
+
+    fn cross_validate(
+        &self,
+        how: &CrossValidation,
+        deadline: Option<Instant>,
+    ) -> Result<Selected, Error> {
+        let Search { contests, prepared, folds, .. } = *self;
+        let observer = |made: &Observed<'_>| (self.watcher)(0, made);
+        let of_folds = Training {
+            abandon_hopeless: how.abandon_hopeless,
+            options: Options { deadline, ..self.training.options },
+            observer: &observer,
+            ..self.training
+        };
+        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let index = |rule: Selection, curve: &ErrorCurve, late: bool| {
+            if late { rule.of_certified(curve) } else { rule.of(curve) }
+        };
+        let (curve, fit) = if contests.len() == 1 {
+            let select = |curve: &ErrorCurve| index(how.selection, curve, is_late());
+            let (curve, fit) = prepared.cross_validate(&of_folds, folds, &how.lambdas, select)?;
+            (curve, Some(fit))
+        } else {
+            let watcher = self.watcher;
+            (contests.cross_validate(prepared, &of_folds, watcher, folds, &how.lambdas)?, None)
+        };
+        // What is not late now was not late before.
+        let late = is_late();
+        let at = index(how.selection, &curve, late);
+        if late && !curve.certified[at] {
+            return Err(Error::TimeLimit(self.time_limit));
+        }
+        let way = way_to(&curve.lambdas, at);
+        let fits = match fit {
+            Some(fit) if !late => vec![fit],
+            _ => contests.fits(prepared, &self.training, &|_, _| {}, None, &way)?,
+        };
+        let least_error = curve.mean_error[index(Selection::Best, &curve, late)];
+        Ok(Selected { way, fits, curve: Some(curve), least_error })
     }
 }
 

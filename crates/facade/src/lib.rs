@@ -187,7 +187,7 @@ pub use rescaling::data_driven_scale;
 pub use selection::{CrossValidation, DEFAULT_FOLDS, Selection, folds_of};
 pub use space::{Approximation, LeaveOneOut, PRECOMPUTED, Prepared, Subset};
 pub use threads::on_threads;
-pub use training_report::{MemberReport, TrainingReport};
+pub use training_report::{KernelReport, MemberReport, TrainingReport};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

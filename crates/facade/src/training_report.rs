@@ -6,8 +6,8 @@ use crate::model::{Model, Scheme, TrainingSummary};
 
 /// How a classifier was fitted, and how good the fit is known to be.
 ///
-/// Displayed it is a page of text: what was fitted, objective and duality gap of every member, the cross-validated
-/// error along the lambdas.
+/// Displayed it is a page of text: what was fitted, objective and duality gap of every member, and of a
+/// cross-validation the lambdas around the one that was chosen; [`curve`](Self::curve) has all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingReport {
     /// Specification of the loss.
@@ -22,6 +22,18 @@ pub struct TrainingReport {
     pub members: Vec<MemberReport>,
     /// The cross-validated error, if lambda was chosen by it; a classifier from a file has none.
     pub curve: Option<ErrorCurve>,
+    /// The kernels that were chosen from, if there were several, in the order given: that of the least error was
+    /// taken, of several the first. Those for which the time limit left no certified lambda are missing.
+    pub kernels: Vec<KernelReport>,
+}
+
+/// A kernel that could have been chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelReport {
+    /// Its specification, complete.
+    pub kernel: String,
+    /// The cross-validated error with it.
+    pub curve: ErrorCurve,
 }
 
 /// How one binary classifier was fitted.
@@ -46,7 +58,7 @@ impl TrainingReport {
     ) -> Self {
         let classes = model.classes();
         let mut reports = reports.into_iter();
-        let members = names(model.scheme(), classes).into_iter().zip(model.members());
+        let members = member_names(model.scheme(), classes).into_iter().zip(model.members());
         TrainingReport {
             loss: model.loss().to_owned(),
             kernel,
@@ -61,6 +73,7 @@ impl TrainingReport {
                 })
                 .collect(),
             curve,
+            kernels: Vec::new(),
         }
     }
 
@@ -70,7 +83,8 @@ impl TrainingReport {
     }
 }
 
-fn names(scheme: Scheme, classes: &[String]) -> Vec<String> {
+/// Which classes each member tells apart, the positive one first.
+pub(crate) fn member_names(scheme: Scheme, classes: &[String]) -> Vec<String> {
     let pair = |i: usize, j: usize| format!("'{}' against '{}'", classes[j], classes[i]);
     match scheme {
         Scheme::Binary => vec![pair(0, 1)],
@@ -97,8 +111,12 @@ impl fmt::Display for TrainingReport {
             writeln!(f, "{}", member.name)?;
             write!(f, "{member}")?;
         }
+        write_kernels(f, &self.kernels, self.kernel.as_deref())?;
         match &self.curve {
-            Some(curve) => write_curve(f, curve),
+            Some(curve) => {
+                let chosen = self.members.first().map(|member| member.lambda);
+                write_curve(f, curve, chosen)
+            }
             None => Ok(()),
         }
     }
@@ -132,13 +150,58 @@ fn reason(status: Status) -> &'static str {
     }
 }
 
-fn write_curve(f: &mut fmt::Formatter<'_>, curve: &ErrorCurve) -> fmt::Result {
-    writeln!(f, "cross-validated error")?;
-    for (k, lambda) in curve.lambdas.iter().enumerate() {
-        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+fn write_kernels(
+    f: &mut fmt::Formatter<'_>,
+    kernels: &[KernelReport],
+    chosen: Option<&str>,
+) -> fmt::Result {
+    if kernels.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "least cross-validated error of each kernel")?;
+    for KernelReport { kernel, curve } in kernels {
+        let (lambda, error) = (curve.lambdas[curve.best].get(), curve.mean_error[curve.best]);
+        let (error, se) = (percent(error), percent(curve.standard_error[curve.best]));
+        let note = if Some(kernel.as_str()) == chosen { ", chosen" } else { "" };
+        writeln!(f, "  {lambda:<12.4e}  {error:>8} +- {se}  {kernel}{note}")?;
+    }
+    Ok(())
+}
+
+/// What is certified, and the lambdas around the one that was chosen.
+fn write_curve(f: &mut fmt::Formatter<'_>, curve: &ErrorCurve, chosen: Option<f64>) -> fmt::Result {
+    const MOST: usize = 7;
+    let count = curve.lambdas.len();
+    let certified = curve.certified.iter().filter(|&&certified| certified).count();
+    let gap = curve.worst_relative_gap.iter().copied().fold(0.0, f64::max);
+    let at = chosen.and_then(|chosen| curve.lambdas.iter().position(|l| l.get() == chosen));
+    let at = at.unwrap_or(curve.best);
+    writeln!(
+        f,
+        "cross-validated {count} lambdas from {:.1e} to {:.1e}, {certified} of them certified in all folds",
+        curve.lambdas[0].get(),
+        curve.lambdas[count - 1].get()
+    )?;
+    writeln!(f, "  largest gap   {gap:.1e}")?;
+    let first = at.saturating_sub(MOST / 2).min(count.saturating_sub(MOST));
+    let mut shown: Vec<usize> = (first..count.min(first + MOST)).collect();
+    shown.extend([curve.best, curve.one_standard_error]);
+    shown.sort_unstable();
+    shown.dedup();
+    let mut next = 0;
+    for k in shown {
+        if k > next {
+            writeln!(f, "  ...")?;
+        }
+        next = k + 1;
         let (error, se) = (percent(curve.mean_error[k]), percent(curve.standard_error[k]));
-        write!(f, "  {:<12.4e}  {error:>8} +- {se}", lambda.get())?;
+        write!(f, "  {:<12.4e}  {error:>8} +- {se}", curve.lambdas[k].get())?;
         for (holds, note) in [
+            (k == at, "chosen"),
             (k == curve.best, "best"),
             (k == curve.one_standard_error, "one standard error"),
             (!curve.certified[k], "not certified"),
@@ -149,6 +212,9 @@ fn write_curve(f: &mut fmt::Formatter<'_>, curve: &ErrorCurve) -> fmt::Result {
             }
         }
         writeln!(f)?;
+    }
+    if next < count {
+        writeln!(f, "  ...")?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use margins::losses::{Hinge, LeakyHockeyStick, Logistic, SquaredHinge};
 use margins::optim::{Lambda, Solver, Status, Training, lambda_grid};
 use margins::{
     Approximation, Classifier, ClassifierBuilder, CrossValidation, Error, Estimator, Prepared,
-    Probabilities, Registry, Scheme, Selection, folds_of,
+    Probabilities, Progress, Registry, Scheme, Selection, folds_of,
 };
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -36,6 +36,11 @@ fn corners(k: usize, per_class: usize) -> Dataset<Classes> {
 fn two() -> Dataset {
     let data = corners(2, 30);
     data.relabelled(data.labels().against_rest(1)).unwrap()
+}
+
+fn two_of_classes() -> Dataset<Classes> {
+    let data = two();
+    data.relabelled(Classes::from(data.labels())).unwrap()
 }
 
 /// Of both formats.
@@ -106,6 +111,38 @@ fn cross_validation_is_that_of_the_pieces() {
             }
         }
     }
+}
+
+/// Of several kernels each has the curve that it has alone, on the same folds, and the classifier is that of the least
+/// error alone.
+#[test]
+fn kernels_are_chosen_by_their_least_error() {
+    let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 5).unwrap(), ..Default::default() };
+    let builder = Classifier::builder().loss(Logistic).cross_validation(how).seed(5);
+    let names = ["linear", "gaussian:sigma=300.0", "gaussian", "gaussian:sigma=0.5"];
+    for approximation in [Approximation::None, Approximation::Cholesky { tolerance: 1e-10 }] {
+        for data in [two_of_classes(), corners(3, 20)] {
+            let builder = builder.clone().approximation(approximation);
+            let classifier = build(builder.clone().kernels(names)).fit(&data).unwrap();
+            let report = classifier.report();
+            let alone = names.map(|name| build(builder.clone().kernel(name)).fit(&data).unwrap());
+            let of = |alone: &Classifier| alone.report().curve.clone().unwrap();
+            let least = |alone: &Classifier| of(alone).mean_error[of(alone).best];
+            let best = alone.iter().reduce(|a, b| if least(b) < least(a) { b } else { a }).unwrap();
+            assert!(least(best) < least(&alone[1]), "there is something to choose");
+            assert_eq!(report.kernels.len(), names.len());
+            for (tried, alone) in report.kernels.iter().zip(&alone) {
+                assert_eq!(Some(&tried.kernel), alone.report().kernel.as_ref());
+                assert_eq!(tried.curve, of(alone));
+            }
+            assert_eq!((&report.kernel, &report.curve), (&best.report().kernel, &Some(of(best))));
+            assert_eq!(all_coefs(&classifier), all_coefs(best));
+            assert!(report.to_string().contains(", chosen"));
+            assert!(best.report().kernels.is_empty());
+        }
+    }
+    let late = builder.kernels(names).time_limit(Duration::ZERO);
+    assert!(matches!(build(late).fit(&two()), Err(Error::TimeLimit(_))));
 }
 
 /// Every member is the classifier of two classes that its name says, by whatever route.
@@ -358,6 +395,54 @@ fn progress_is_seen_and_time_is_kept() {
     }
 }
 
+/// Every fit is announced once, with its place.
+#[test]
+fn progress_says_where_it_is() {
+    let how = CrossValidation { lambdas: lambda_grid(1.0, 0.01, 3).unwrap(), ..Default::default() };
+    let cases = [
+        (corners(3, 20), vec!["gaussian:sigma=1", "linear"], false),
+        (corners(3, 20), vec![], false),
+        (two_of_classes(), vec!["gaussian:sigma=1"], false),
+        (two_of_classes(), vec![], true),
+    ];
+    for (data, kernels, all_rows) in cases {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&seen);
+        let mut builder =
+            Classifier::builder().cross_validation(how.clone()).progress(move |progress| {
+                let &Progress { kernel, member, fold, lambda, .. } = progress;
+                let place = (kernel.map(str::to_owned), member.to_owned(), fold, lambda.to_bits());
+                sink.lock().unwrap().push((place, progress.total));
+            });
+        if !kernels.is_empty() {
+            builder = builder.kernels(kernels.clone());
+        }
+        let classifier = build(builder).fit(&data).unwrap();
+        let seen = std::mem::take(&mut *seen.lock().unwrap());
+        assert!(seen.iter().all(|(_, total)| *total == seen.len()));
+        let mut expected = Vec::new();
+        let mut spaces: Vec<Option<String>> =
+            kernels.iter().map(|kernel| Some((*kernel).to_owned())).collect();
+        if spaces.is_empty() {
+            spaces.push(None);
+        }
+        for kernel in spaces {
+            for member in &classifier.report().members {
+                for fold in (0..5).map(Some).chain(all_rows.then_some(None)) {
+                    for lambda in &how.lambdas {
+                        let lambda = lambda.get().to_bits();
+                        expected.push((kernel.clone(), member.name.clone(), fold, lambda));
+                    }
+                }
+            }
+        }
+        let mut places: Vec<_> = seen.into_iter().map(|(place, _)| place).collect();
+        places.sort();
+        expected.sort();
+        assert_eq!(places, expected);
+    }
+}
+
 /// However little of the path there is time for, the classifier is that of a certified lambda, or there is none.
 #[test]
 fn a_cross_validation_that_is_cut_short_chooses_among_what_is_certified() {
@@ -388,8 +473,18 @@ fn a_report_is_a_page_of_text() {
     let classifier = build(builder).fit(&data).unwrap();
     let text = classifier.report().to_string();
     // The gaps are what rounding makes of them.
-    let text: Vec<&str> = text.lines().filter(|line| !line.contains("gap")).collect();
-    insta::assert_snapshot!(text.join("\n"));
+    let without_gaps = |text: &str| -> String {
+        let lines: Vec<&str> = text.lines().filter(|line| !line.contains("gap")).collect();
+        lines.join("\n")
+    };
+    insta::assert_snapshot!(without_gaps(&text));
+    let how = CrossValidation { selection: Selection::OneStandardError, ..Default::default() };
+    let builder = Classifier::builder().loss(SquaredHinge).cross_validation(how);
+    let builder = builder.kernels(["linear", "gaussian:sigma=0.5"]);
+    let classifier = build(builder).fit(&two()).unwrap();
+    let text = classifier.report().to_string();
+    assert!(text.lines().count() <= 25, "{text}");
+    insta::assert_snapshot!(without_gaps(&text));
 }
 
 #[test]
@@ -409,6 +504,14 @@ fn refusals() {
         b().cross_validation(CrossValidation { lambdas: Vec::new(), ..Default::default() }),
         b().loss(Logistic).loss_named("hinge"),
         b().loss_named("no-such"),
+        b().kernel("gausian"),
+        b().kernel("gaussian:sigma=-1").registry(Registry::standard()),
+        b().kernel("gaussian:width=1"),
+        b().kernel("laplacian"),
+        b().kernels(["linear", "poly:degree=0.5"]),
+        b().kernels(Vec::<String>::new()),
+        b().kernels(["linear", "gaussian"]).lambda(0.1),
+        b().kernels(["linear", "gaussian"]).path(lambdas(), 0),
         b().approximation(Approximation::Fourier { features: 10 }),
         b().balanced_classes().class_cost("a", 2.0),
         b().class_cost("a", -1.0),
@@ -426,7 +529,6 @@ fn refusals() {
     for (builder, data) in [
         (few().scheme(Scheme::Binary), &data),
         (few().class_cost("class 9", 2.0), &data),
-        (few().kernel("gausian"), &data),
         (few().kernel("gaussian").solver(Solver::GradientDescent), &data),
         (few().kernel("gaussian").loss(Hinge).solver(Solver::Newton), &data),
         (few().kernel("precomputed").standardize(true), &data),

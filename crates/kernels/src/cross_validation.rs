@@ -1,7 +1,7 @@
 use margins_data::Dataset;
 use margins_losses::{Hinge, MarginLoss};
 use margins_optim::solver_kit::{Ending, Point, Reached, paths};
-use margins_optim::{ErrorCurve, Lambda, Solver, Training, error_curve, training_rows};
+use margins_optim::{ErrorCurve, Lambda, Observed, Solver, Training, error_curve, training_rows};
 
 use crate::newton::SampleNewton;
 use crate::path::path;
@@ -29,6 +29,9 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         return batched(training, data, gram, folds, lambdas);
     }
     error_curve(data, folds, lambdas, training.abandon_hopeless, |rows, held_out, lambdas| {
+        let fold = folds[held_out[0]];
+        let observer = |made: &Observed<'_>| (training.observer)(&made.without(fold));
+        let training = &Training { observer: &observer, ..*training };
         let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
         let cross = gram.cross_of(held_out, rows);
         let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();
@@ -67,7 +70,7 @@ fn batched<L: MarginLoss + ?Sized>(
             scores.push(held_out.iter().map(|&i| point.products[i] + point.intercept).collect());
             let Point { intercept, coef, .. } = point;
             let report = ending.report(passes + 2);
-            (training.observer)(&report);
+            (training.observer)(&Observed::new(*lambda, &report).without(fold));
             fits.push(KernelFit { lambda: *lambda, intercept, coef, report });
         }
         Ok((fits, scores))
@@ -106,7 +109,7 @@ pub fn training_path<L: MarginLoss + ?Sized>(
         let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
         let (signs, intercept) = (risk.signs(), risk.has_intercept());
         let fits = svm::path(gram.matrix(), signs, Some(&weights), intercept, lambdas, options)?;
-        fits.iter().for_each(|fit| observer(&fit.report));
+        fits.iter().for_each(|fit| observer(&Observed::new(fit.lambda, &fit.report)));
         return Ok(fits);
     }
     path(&KernelObjective::from_risk(risk, gram)?, lambdas, options, observer)

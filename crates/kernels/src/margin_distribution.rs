@@ -1,7 +1,7 @@
 use margins_losses::MarginLoss;
 use margins_optim::robust::{MarginDistribution, MarginDistributionSolution};
 use margins_optim::solver_kit::Point;
-use margins_optim::{Lambda, Objective, Options, Report};
+use margins_optim::{Lambda, Objective, Observed, Observer, Options};
 use nalgebra::DVector;
 
 use crate::symmetric::quadratic_form;
@@ -9,7 +9,7 @@ use crate::{Error, KernelFit, KernelObjective};
 
 /// The large-margin distribution machine in the function space of a kernel: `f = b 1 + K a` and the
 /// penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every lambda, each once and largest
-/// first whatever the order given; `observer` sees the report of every fit as it is made.
+/// first whatever the order given; `observer` sees every fit as it is made.
 ///
 /// It is solved in the coordinates of the eigenspace of K (one eigendecomposition for all lambdas, O(n^3)), where it is the
 /// linear machine; `a_i = d_i y_i (s_i + mu - 2 nu (u_i - m))/(2 lambda)` is read off the dual solution and
@@ -24,7 +24,7 @@ pub fn margin_distribution<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-    observer: &(dyn Fn(&Report) + Sync),
+    observer: &Observer<'_>,
 ) -> Result<Vec<KernelFit>, Error> {
     let lambdas = Lambda::descending(lambdas)?;
     machine.check_order(objective.gram.len())?;
@@ -33,7 +33,7 @@ pub fn margin_distribution<L: MarginLoss + ?Sized>(
     let fit = |lambda| {
         let solution = machine.solve(&reduced, lambda, options)?;
         let fit = lifted(machine, objective, lambda, solution, options);
-        observer(&fit.report);
+        observer(&Observed::new(lambda, &fit.report));
         Ok(fit)
     };
     lambdas.into_iter().map(fit).collect()

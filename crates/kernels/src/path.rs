@@ -1,7 +1,9 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_optim::solver_kit::{Descent, Ending, Minimizer, Point, follow};
-use margins_optim::{Certificate, Fitted, Lambda, Objective, Options, Report, Solver, Status};
+use margins_optim::{
+    Certificate, Fitted, Lambda, Objective, Observed, Observer, Options, Report, Solver, Status,
+};
 
 use nalgebra::{DMatrix, DVector};
 
@@ -62,9 +64,9 @@ pub fn fit<L: MarginLoss + ?Sized>(
 }
 
 /// Minimises `F` at every lambda, each once and largest first whatever the order given, every fit
-/// starting from the ones before it; `observer` sees the
-/// report of every fit as it is made, before the verification of the scores. Beyond separation the path of a loss with a homogeneous tail is followed in closed form, as that of
-/// [`margins_optim::path`].
+/// starting from the ones before it; `observer` sees every fit as it is made, before the verification of
+/// the scores. Beyond separation the path of a loss with a homogeneous tail is followed in closed form, as that
+/// of [`margins_optim::path`].
 ///
 /// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K; [`Solver::Auto`] is the
 /// same, but Newton in the coordinates of a pivoted Cholesky factor where the rank of K, to ten digits of its
@@ -79,7 +81,7 @@ pub fn path<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-    observer: &(dyn Fn(&Report) + Sync),
+    observer: &Observer<'_>,
 ) -> Result<Vec<KernelFit>, Error> {
     options.check()?;
     objective.risk.check_loss()?;
@@ -144,11 +146,11 @@ fn newton_path<L: MarginLoss + ?Sized>(
     solver: &mut SampleNewton<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-    observer: &(dyn Fn(&Report) + Sync),
+    observer: &Observer<'_>,
 ) -> Vec<Solved> {
     let mut path = Vec::with_capacity(lambdas.len());
     follow(solver, lambdas, options, |_, lambda, point, ending, passes| {
-        observer(&ending.clone().report(passes));
+        observer(&Observed::new(lambda, &ending.clone().report(passes)));
         path.push(Solved { lambda, point: point.clone(), ending, passes });
     });
     path
@@ -158,7 +160,7 @@ fn mm_path<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-    observer: &(dyn Fn(&Report) + Sync),
+    observer: &Observer<'_>,
 ) -> Result<Vec<Solved>, Error> {
     let eigenspace = objective.gram.eigenspace()?;
     let lift = |w: &[f64]| eigenspace.lift(w);
@@ -173,7 +175,7 @@ fn path_over<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-    observer: &(dyn Fn(&Report) + Sync),
+    observer: &Observer<'_>,
 ) -> Result<Vec<Solved>, Error> {
     let reduced = Objective::from_risk(objective.risk.clone(), coordinates)?;
     let fits = margins_optim::path(&reduced, lambdas, options, observer)?;

@@ -1,7 +1,7 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_optim::solver_kit::{EmpiricalRisk, Ending};
-use margins_optim::{Lambda, Objective, Options, Report, Status};
+use margins_optim::{Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 
 use crate::gram::{combine, combine_all, diagonal};
@@ -117,7 +117,7 @@ impl PivotedCholesky {
         design: &Design,
         lambdas: &[Lambda],
         options: &Options,
-        observer: &(dyn Fn(&Report) + Sync),
+        observer: &Observer<'_>,
     ) -> Result<Vec<KernelFit>, Error> {
         let reduced = Objective::from_risk(risk.clone(), &self.coordinates)?;
         let fits = margins_optim::path(&reduced, lambdas, options, observer)?;

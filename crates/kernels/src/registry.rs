@@ -121,6 +121,18 @@ impl KernelRegistry {
         fold(split(specification, '+').map(term), |a, b| Box::new(Sum(a, b)))
     }
 
+    /// Whether [`parse_for`](Self::parse_for) takes the specification, as far as one can say without data.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), but for what data supply.
+    pub fn check(&self, specification: &str) -> Result<(), Error> {
+        // Any width will do.
+        self.parse_with(specification, |kernel, parameter| {
+            Ok(from_data(kernel, parameter).then_some(1.0))
+        })
+        .map(|_| ())
+    }
+
     /// [`parse`](Self::parse), with the sigma of a Gaussian kernel, where it is left out, from the data: the
     /// middle of the [`SigmaRange`]. The seed draws the pairs for it.
     ///
@@ -132,9 +144,12 @@ impl KernelRegistry {
         design: &Design,
         seed: u64,
     ) -> Result<Box<dyn Kernel>, Error> {
-        self.parse_with(specification, |kernel, parameter| match (kernel, parameter) {
-            ("gaussian", "sigma") => Ok(Some(SigmaRange::of(design, seed)?.middle())),
-            _ => Ok(None),
+        self.parse_with(specification, |kernel, parameter| {
+            if from_data(kernel, parameter) {
+                Ok(Some(SigmaRange::of(design, seed)?.middle()))
+            } else {
+                Ok(None)
+            }
         })
     }
 
@@ -190,6 +205,11 @@ impl KernelRegistry {
         }
         (entry.constructor)(&complete)
     }
+}
+
+/// Whether the data can tell the parameter.
+fn from_data(kernel: &str, parameter: &str) -> bool {
+    (kernel, parameter) == ("gaussian", "sigma")
 }
 
 /// The parts between separators, where a `+` of a number such as `1e+3` is none.

@@ -7,7 +7,7 @@ use common::{circles, gram};
 use margins_data::{Design, Labels};
 use margins_kernels::{Error, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, fit, path};
 use margins_losses::MarginLoss;
-use margins_optim::{Objective, Options, Report, Solver, Status, lambda_grid};
+use margins_optim::{Objective, Observed, Options, Report, Solver, Status, lambda_grid};
 use margins_test_support::{close, lambda, loss};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
@@ -506,7 +506,10 @@ fn a_path_takes_lambdas_in_any_order_and_tells_the_observer() {
     let lhs = loss("lhs");
     let objective = KernelObjective::new(&*lhs, &gram, data.labels()).unwrap();
     let seen = std::sync::Mutex::new(Vec::new());
-    let observer = |report: &Report| seen.lock().unwrap().push(report.objective);
+    let observer = |made: &Observed<'_>| {
+        assert_eq!(made.fold, None);
+        seen.lock().unwrap().push((made.lambda, made.report.objective));
+    };
     let mixed = [lambda(0.01), lambda(1.0), lambda(0.1), lambda(1.0)];
     for solver in [Solver::Newton, Solver::MmAccelerated] {
         seen.lock().unwrap().clear();
@@ -516,11 +519,9 @@ fn a_path_takes_lambdas_in_any_order_and_tells_the_observer() {
         assert_eq!(lambdas, [1.0, 0.1, 0.01]);
         let seen = seen.lock().unwrap();
         assert_eq!(seen.len(), 3);
-        assert!(fits.iter().zip(&*seen).all(|(fit, &seen)| close(
-            fit.report.objective,
-            seen,
-            1e-9
-        )));
+        assert!(fits.iter().zip(&*seen).all(|(fit, &(lambda, objective))| {
+            fit.lambda == lambda && close(fit.report.objective, objective, 1e-9)
+        }));
     }
     let options = Options { tolerance: 1e-14, max_iterations: Some(1), ..Options::default() };
     let report = fit(&objective, lambda(1e-6), &options).unwrap().report;

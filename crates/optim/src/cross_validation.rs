@@ -4,7 +4,7 @@ use margins_data::{Dataset, Target};
 use margins_losses::MarginLoss;
 use rayon::prelude::*;
 
-use crate::{Error, Fit, Lambda, Report, Training};
+use crate::{Error, Fit, Lambda, Observed, Report, Training};
 
 /// What a path consists of.
 pub trait Fitted: Send {
@@ -123,6 +123,9 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         || {
             let abandon = training.abandon_hopeless;
             error_curve(data, folds, lambdas, abandon, |rows, held_out, lambdas| {
+                let fold = folds[held_out[0]];
+                let observer = |made: &Observed<'_>| (training.observer)(&made.without(fold));
+                let training = Training { observer: &observer, ..*training };
                 let fits = training.path(&data.select(rows), lambdas)?;
                 let design = data.design().select(held_out);
                 let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();

@@ -86,5 +86,5 @@ pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use objective::Objective;
 pub use options::{Options, Solver, StepRule, StoppingRule};
 pub use path::{fit, path};
-pub use report::{Fit, HistoryEntry, MarginSummary, Report, Status};
+pub use report::{Fit, HistoryEntry, MarginSummary, Observed, Observer, Report, Status};
 pub use training::{ClassWeights, Training};

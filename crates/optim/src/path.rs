@@ -9,11 +9,11 @@ use crate::mm::{self, Majorizer};
 use crate::newton::{Newton, System};
 use crate::objective::PART;
 use crate::point::Point;
-use crate::report::{Ending, Status};
+use crate::report::{Ending, Observed, Observer, Status};
 use crate::risk::EmpiricalRisk;
 use crate::row_space::RowSpace;
 use crate::sdca::DualAscent;
-use crate::{Error, Fit, Lambda, Objective, Options, Report, Solver};
+use crate::{Error, Fit, Lambda, Objective, Options, Solver};
 
 /// Up to this order a dense system is formed and factorised.
 const LARGEST_DENSE_ORDER: usize = 3000;
@@ -31,7 +31,7 @@ pub fn fit<L: MarginLoss + ?Sized>(
 }
 
 /// Minimises `F` at every lambda, each once and largest first whatever the order given, every fit
-/// starting from the ones before it; `observer` sees the report of every fit as it is made.
+/// starting from the ones before it; `observer` sees every fit as it is made.
 ///
 /// Beyond separation the path of a loss with a homogeneous tail is a ray: once every margin is on
 /// the tail, `(b, w)` at a smaller lambda' is `(lambda/lambda')^(1/(1+degree))` times `(b, w)` at
@@ -45,7 +45,7 @@ pub fn path<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-    observer: &(dyn Fn(&Report) + Sync),
+    observer: &Observer<'_>,
 ) -> Result<Vec<Fit>, Error> {
     path_within(objective, lambdas, options, observer, LARGEST_DENSE_ORDER)
 }
@@ -55,7 +55,7 @@ fn path_within<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-    observer: &(dyn Fn(&Report) + Sync),
+    observer: &Observer<'_>,
     dense_order: usize,
 ) -> Result<Vec<Fit>, Error> {
     options.check()?;
@@ -76,13 +76,13 @@ fn path_within<L: MarginLoss + ?Sized>(
         let tighter = Options { tolerance: 0.5 * options.tolerance, ..*options };
         run(&reduced, &lambdas, &tighter, dense_order, |lambda, point, ending, passes| {
             let fit = lift.fit(lambda, point, ending, passes, options);
-            observer(&fit.report);
+            observer(&Observed::new(lambda, &fit.report));
             fit
         })
     } else {
         run(objective, &lambdas, options, dense_order, |lambda, point, ending, passes| {
             let fit = assemble(lambda, point.clone(), ending, passes);
-            observer(&fit.report);
+            observer(&Observed::new(lambda, &fit.report));
             fit
         })
     }

@@ -183,6 +183,34 @@ impl From<Report> for Ending {
     }
 }
 
+/// A fit as it is made, for whoever [watches](crate::Training::observer).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Observed<'a> {
+    /// The regularisation.
+    pub lambda: Lambda,
+    /// The fold that was held out, counted from 0; `None` of all rows given.
+    pub fold: Option<usize>,
+    /// How it ended.
+    pub report: &'a Report,
+}
+
+impl<'a> Observed<'a> {
+    /// A fit to all rows given.
+    pub fn new(lambda: Lambda, report: &'a Report) -> Self {
+        Observed { lambda, fold: None, report }
+    }
+
+    /// The same with a fold held out.
+    #[must_use]
+    pub fn without(self, fold: usize) -> Self {
+        Observed { fold: Some(fold), ..self }
+    }
+}
+
+/// Who sees every fit as it is made, from whatever thread makes it.
+pub type Observer<'a> = dyn Fn(&Observed<'_>) + Sync + 'a;
+
 /// A linear classifier with the certificate of its fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {

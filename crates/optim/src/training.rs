@@ -3,7 +3,7 @@ use margins_losses::MarginLoss;
 
 use crate::risk::EmpiricalRisk;
 use crate::stochastic::{self, Rescaled, StochasticGradient};
-use crate::{Error, Fit, Lambda, Objective, Options, Report, path};
+use crate::{Error, Fit, Lambda, Objective, Observer, Options, path};
 
 /// How much the loss of a sample counts beyond the weight that the data give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,8 +35,8 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// Whether cross-validation may leave lambdas out of the later folds that the earlier ones have shown
     /// to be hopeless; see [`error_curve`](crate::error_curve).
     pub abandon_hopeless: bool,
-    /// Sees the report of every fit as it is made, from whatever thread makes it.
-    pub observer: &'a (dyn Fn(&Report) + Sync),
+    /// Sees every fit as it is made, from whatever thread makes it.
+    pub observer: &'a Observer<'a>,
 }
 
 impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {

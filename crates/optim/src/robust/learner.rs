@@ -72,11 +72,11 @@ impl Learner {
         objective: &Objective<'_, L>,
         lambdas: &[Lambda],
         options: &Options,
-        observer: &(dyn Fn(&crate::Report) + Sync),
+        observer: &crate::Observer<'_>,
     ) -> Result<Vec<Fit>, Error> {
         let fit = |lambda| {
             let fit = self.fit(objective, lambda, options)?;
-            observer(&fit.report);
+            observer(&crate::Observed::new(fit.lambda, &fit.report));
             Ok(fit)
         };
         Lambda::descending(lambdas)?.into_iter().map(fit).collect()
