@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "usage: multiclass TRAIN TEST ovr|ovo LOSS LAMBDA KERNEL|none none|loss|platt".into()
         );
     };
-    let read = |path: &String| read::classes(Path::new(path), &ReadOptions::default());
+    let read = |path: &String| read::classes(path, &ReadOptions::default());
     let (train, test) = (read(train)?, read(test)?);
     let scheme = if scheme == "ovo" { Scheme::OneVersusOne } else { Scheme::OneVersusRest };
     let mut builder =

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "expected FILE LOSS LAMBDA TOLERANCE SOLVER [--intercept] [--standardize]".into()
         );
     };
-    let data = read::dataset(Path::new(file), &ReadOptions::default())?;
+    let data = read::dataset(file, &ReadOptions::default())?;
     let loss = LossRegistry::standard().parse(loss)?;
     let solver = match solver.as_str() {
         "auto" => Solver::Auto,

@@ -170,7 +170,7 @@ fn dataset(rows: &[Vec<f64>], signs: Vec<f64>) -> Result<Dataset, Failure> {
 /// A data set of a folder, with a number of columns if its file does not say.
 fn read(folder: &Path, name: &str, columns: Option<usize>) -> Result<Dataset, Failure> {
     let options = ReadOptions { columns, ..ReadOptions::default() };
-    Ok(read::dataset(&folder.join(name), &options)?)
+    Ok(read::dataset(folder.join(name), &options)?)
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ impl FromStr for Errors {
 /// Computes the errors and writes them as CSV, Markdown and SVG.
 pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Failure> {
     let read = |file: &&str| {
-        read::dataset(&data_dir.join(format!("{file}.csv.gz")), &ReadOptions::default())
+        read::dataset(data_dir.join(format!("{file}.csv.gz")), &ReadOptions::default())
     };
     let files: Vec<Dataset> = FILES.iter().map(read).collect::<Result<_, _>>()?;
     let rows: Vec<Row> = rows().into_iter().filter(|row| settings.takes(&row.key())).collect();
@@ -190,7 +190,7 @@ pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Fa
         })
         .collect();
     for (ending, text) in [("csv", csv(&rows, &means)), ("md", markdown(settings, &rows, &means))] {
-        write_atomically(&path(ending), |out| out.write_all(text.as_bytes()))?;
+        write_atomically(path(ending), |out| out.write_all(text.as_bytes()))?;
         println!("{}", path(ending).display());
     }
     picture(&rows, &means).write(&settings.out).map_err(|error| error.to_string().into())

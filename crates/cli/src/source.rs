@@ -38,7 +38,7 @@ impl DataArguments {
                 let options = self.read_options();
                 match self.standard_input(&options)? {
                     Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
-                    None => read::dataset(Path::new(&self.data), &options),
+                    None => read::dataset(&self.data, &options),
                 }
                 .map_err(refusal)
             }
@@ -54,7 +54,7 @@ impl DataArguments {
         let options = self.read_options();
         match self.standard_input(&options)? {
             Some(format) => read::classes_from(std::io::stdin(), STDIN, format, &options),
-            None => read::classes(Path::new(&self.data), &options),
+            None => read::classes(&self.data, &options),
         }
         .map_err(refusal)
     }

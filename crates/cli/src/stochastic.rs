@@ -376,7 +376,7 @@ impl DataArguments {
         let options = self.read_options();
         match self.standard_input(&options)? {
             Some(format) => Stream::from_reader(std::io::stdin(), STDIN, format, &options, classes),
-            None => Stream::open(Path::new(&self.data), &options, classes),
+            None => Stream::open(&self.data, &options, classes),
         }
         .map_err(source::refusal)
     }

@@ -468,7 +468,7 @@ fn probabilities_are_those_of_the_scaling_of_the_model() {
     let workshop = Workshop::new();
     workshop.write("three.csv", three_classes().as_bytes());
     for (data, model) in [("data.csv", "two.mgn"), ("three.csv", "three.json")] {
-        let samples = read::classes(&workshop.path(data), &Default::default()).expect("data");
+        let samples = read::classes(workshop.path(data), &Default::default()).expect("data");
         let builder = Classifier::builder().loss(Hinge).lambda(0.1);
         let builder = builder.probabilities(Probabilities::Platt { folds: Some(3) });
         let classifier = builder.build().expect("settings").fit(&samples).expect("a fit");

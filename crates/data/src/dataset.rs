@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::error::{check_len, check_weights};
+use crate::error::{check_count, check_len, check_weights};
 use crate::{Design, Error, Labels, Target};
 
 /// A design with its labels, those of two classes unless told, and optionally sample weights, feature names and cross-validation
@@ -30,7 +30,7 @@ impl<Y: Target> Dataset<Y> {
     /// # Errors
     /// The numbers differ.
     pub fn new(design: Design, labels: Y) -> Result<Self, Error> {
-        check_len("labels, one a row", design.rows(), labels.len())?;
+        check_count("labels", labels.len(), "rows", design.rows())?;
         Ok(Dataset { design, labels, weights: None, feature_names: None, folds: None })
     }
 
@@ -40,7 +40,7 @@ impl<Y: Target> Dataset<Y> {
     /// Not one weight a row, a weight that is negative or not finite, or a class in which all
     /// weights are zero.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
-        check_len("weights, one a row", self.rows(), weights.len())?;
+        check_count("weights", weights.len(), "rows", self.rows())?;
         check_weights(&weights)?;
         let names = self.labels.names();
         let mut counts = vec![false; names.len()];
@@ -59,7 +59,7 @@ impl<Y: Target> Dataset<Y> {
     /// # Errors
     /// Not one name a column, or a name that occurs twice.
     pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self, Error> {
-        check_len("feature names, one a column", self.columns(), names.len())?;
+        check_count("feature names", names.len(), "columns", self.columns())?;
         let mut seen = HashMap::with_capacity(names.len());
         for (second, name) in names.iter().enumerate() {
             if let Some(first) = seen.insert(name.as_str(), second) {
@@ -75,7 +75,7 @@ impl<Y: Target> Dataset<Y> {
     /// # Errors
     /// Not one fold a row, an empty fold, or fewer than two folds.
     pub fn with_folds(mut self, folds: Vec<usize>) -> Result<Self, Error> {
-        check_len("folds, one a row", self.rows(), folds.len())?;
+        check_count("folds", folds.len(), "rows", self.rows())?;
         let largest = folds.iter().copied().max().unwrap_or(0);
         // More folds than rows leave one of the first n + 1 empty, whatever the numbers are.
         let mut used = vec![false; largest.saturating_add(1).min(folds.len() + 1).max(2)];

@@ -198,16 +198,12 @@ impl Design {
     pub fn from_rows<R: AsRef<[f64]>>(rows: &[R]) -> Result<Self, Error> {
         let p = rows.first().map_or(0, |row| row.as_ref().len());
         let mut flat = Vec::with_capacity(rows.len() * p);
-        for row in rows {
-            let row = row.as_ref();
-            if row.len() != p {
-                return Err(Error::Shape {
-                    what: "features in a row",
-                    expected: p,
-                    found: row.len(),
-                });
+        for (row, features) in rows.iter().enumerate() {
+            let features = features.as_ref();
+            if features.len() != p {
+                return Err(Error::Ragged { row, found: features.len(), expected: p });
             }
-            flat.extend_from_slice(row);
+            flat.extend_from_slice(features);
         }
         Self::from_samples(DMatrix::from_vec(p, rows.len(), flat))
     }

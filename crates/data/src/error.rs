@@ -29,6 +29,28 @@ pub enum Error {
         /// The size that was given.
         found: usize,
     },
+    /// Another number of labels, weights or folds than of rows, or of names than of columns.
+    #[error("{found} {what} for {expected} {places}, but there must be as many")]
+    Count {
+        /// What there must be as many of, such as "labels".
+        what: &'static str,
+        /// The number of them.
+        found: usize,
+        /// "rows" or "columns".
+        places: &'static str,
+        /// The number of those.
+        expected: usize,
+    },
+    /// Rows of different lengths.
+    #[error("row {row} has {found} features, but row 0 has {expected}: all rows must have as many")]
+    Ragged {
+        /// Zero-based row.
+        row: usize,
+        /// The number of its features.
+        found: usize,
+        /// That of the first row.
+        expected: usize,
+    },
     /// A feature is NaN or infinite.
     #[error("row {row}, column {column}: the value is {value}, but features must be finite")]
     NotFinite {
@@ -224,6 +246,16 @@ pub(crate) fn check_entries(
 /// Refuses a length other than the expected one.
 pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
     if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
+}
+
+/// Refuses another number of things than of places for them.
+pub(crate) fn check_count(
+    what: &'static str,
+    found: usize,
+    places: &'static str,
+    expected: usize,
+) -> Result<(), Error> {
+    if expected == found { Ok(()) } else { Err(Error::Count { what, found, places, expected }) }
 }
 
 /// Refuses a sign other than 1 and -1.

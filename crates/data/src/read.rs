@@ -56,8 +56,8 @@ pub enum Format {
 impl Format {
     /// The format that the name of a file tells, with or without `.gz` at its end: CSV for `.csv`,
     /// svmlight for `.svm`, `.libsvm`, `.svmlight` and `.txt`.
-    pub fn of(path: &Path) -> Option<Format> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    pub fn of(path: impl AsRef<Path>) -> Option<Format> {
+        let name = path.as_ref().file_name()?.to_str()?.to_ascii_lowercase();
         match name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1 {
             "csv" => Some(Format::Csv),
             "svm" | "libsvm" | "svmlight" | "txt" => Some(Format::Svmlight),
@@ -137,8 +137,8 @@ enum Purpose {
 /// # Errors
 /// The file cannot be read, its format is not known, its content is malformed, or it has other than
 /// two classes. The message names the file, the line and the column.
-pub fn dataset(path: &Path, options: &ReadOptions) -> Result<Dataset, Error> {
-    let (file, name, format) = open(path, options)?;
+pub fn dataset(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Error> {
+    let (file, name, format) = open(path.as_ref(), options)?;
     dataset_from(file, &name, format, options)
 }
 
@@ -165,8 +165,8 @@ pub fn dataset_from(
 /// # Errors
 /// The file cannot be read, its format is not known, its content is malformed, or it has one class only; a
 /// positive class in the options, of which there is none among several.
-pub fn classes(path: &Path, options: &ReadOptions) -> Result<Dataset<Classes>, Error> {
-    let (file, name, format) = open(path, options)?;
+pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<Classes>, Error> {
+    let (file, name, format) = open(path.as_ref(), options)?;
     classes_from(file, &name, format, options)
 }
 
@@ -226,8 +226,8 @@ fn in_file(name: &str) -> impl Fn(Error) -> Error {
 ///
 /// # Errors
 /// The file cannot be read, its format is not known, or its content is malformed.
-pub fn features(path: &Path, options: &ReadOptions) -> Result<Unlabelled, Error> {
-    let (file, name, format) = open(path, options)?;
+pub fn features(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Unlabelled, Error> {
+    let (file, name, format) = open(path.as_ref(), options)?;
     features_from(file, &name, format, options)
 }
 

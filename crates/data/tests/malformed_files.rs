@@ -15,7 +15,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 fn refusal(text: &[u8], name: &str, options: &ReadOptions) -> String {
-    let format = Format::of(Path::new(name)).unwrap();
+    let format = Format::of(name).unwrap();
     match read::dataset_from(text, name, format, options) {
         Err(error) => error.to_string(),
         Ok(data) => panic!("accepted as {data:?}"),
@@ -182,12 +182,12 @@ fn gzip_files() {
 fn files_that_cannot_be_opened() {
     let directory = tempfile::tempdir().unwrap();
     let options = ReadOptions::default();
-    let missing = read::dataset(&directory.path().join("missing.csv"), &options).unwrap_err();
+    let missing = read::dataset(directory.path().join("missing.csv"), &options).unwrap_err();
     assert!(matches!(missing, Error::Io { .. }));
     assert!(missing.to_string().contains("missing.csv: cannot be read: "), "{missing}");
     let itself = ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() };
     let error = read::dataset(directory.path(), &itself).unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error}");
-    let error = read::features(Path::new("a9a.t"), &options).unwrap_err();
+    let error = read::features("a9a.t", &options).unwrap_err();
     insta::assert_snapshot!(error.to_string());
 }

@@ -152,7 +152,7 @@ fn formats_of_names() {
         ("a9a", None),
         ("", None),
     ] {
-        assert_eq!(Format::of(Path::new(name)), format, "{name}");
+        assert_eq!(Format::of(name), format, "{name}");
     }
 }
 

@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use margins_calibration::probability::{PlattScaling, pairwise_coupling};
@@ -122,6 +123,9 @@ impl Classifier {
 
     /// The name of the class of every sample.
     ///
+    /// Classes go by names, whatever type the labels had; [`predict_labels`](Self::predict_labels) gives values of a type
+    /// and [`predict_index`](Self::predict_index) indices.
+    ///
     /// # Errors
     /// As [`decision_function`](Self::decision_function).
     pub fn predict<X: Features + ?Sized>(&self, samples: &X) -> Result<Vec<&str>, Error> {
@@ -137,6 +141,44 @@ impl Classifier {
         let scores = self.decision_function(samples)?;
         let decide = |row: usize| self.model.decide(&row_of(&scores, row));
         Ok((0..scores.nrows()).map(decide).collect())
+    }
+
+    /// The class of every sample as a value of the type that labels were given in, or of any other that can be read from
+    /// the names of the classes: numbers, booleans, types of your own that display and parse alike.
+    ///
+    /// ```
+    /// use margins::Classifier;
+    ///
+    /// let rows = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0]];
+    /// let estimator = Classifier::builder().lambda(0.01).build()?;
+    /// let classifier = estimator.fit_samples(&rows, [false, false, true, true])?;
+    /// let predicted: Vec<bool> = classifier.predict_labels(&rows)?;
+    /// assert_eq!(predicted, [false, false, true, true]);
+    ///
+    /// let classifier = estimator.fit_samples(&rows, [-1, -1, 1, 1])?;
+    /// assert_eq!(classifier.predict_labels::<i32, _>(&rows)?, [-1, -1, 1, 1]);
+    /// assert!(classifier.predict_labels::<bool, _>(&rows).is_err());
+    /// # Ok::<(), margins::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LabelType`]: the name of a class is no value of the type. As
+    /// [`decision_function`](Self::decision_function).
+    pub fn predict_labels<T: FromStr + Clone, X: Features + ?Sized>(
+        &self,
+        samples: &X,
+    ) -> Result<Vec<T>, Error> {
+        let read = |class: &String| {
+            // A whole number may be spelled 1.0.
+            let plain = || T::from_str(&class.trim().parse::<f64>().ok()?.to_string()).ok();
+            T::from_str(class).ok().or_else(plain).ok_or_else(|| Error::LabelType {
+                class: class.clone(),
+                wanted: std::any::type_name::<T>(),
+            })
+        };
+        let labels: Vec<T> = self.classes().iter().map(read).collect::<Result<_, _>>()?;
+        let classes = self.predict_index(samples)?;
+        Ok(classes.into_iter().map(|class| labels[class].clone()).collect())
     }
 
     /// The probability of every class, one a column, for every sample, one a row.

@@ -72,6 +72,30 @@ pub enum Error {
         /// The classes that there are.
         classes: Vec<String>,
     },
+    /// Labels given as numbers are not whole.
+    #[error(
+        "row {row}: the label is {value}, no whole number: this looks like a measurement, and a measurement is no \
+         class; classes that do have such names go into a Dataset of Classes"
+    )]
+    ContinuousLabel {
+        /// Zero-based row of the first such label.
+        row: usize,
+        /// The label.
+        value: String,
+    },
+    /// No two of the samples are of one class.
+    #[error(
+        "the {0} samples have {0} classes, no two of them the same: are the labels measurements or names of samples?"
+    )]
+    AllClassesDiffer(usize),
+    /// A class has a name that is no value of the type that was asked for.
+    #[error("the class '{class}' is no value of type {wanted}")]
+    LabelType {
+        /// Its name.
+        class: String,
+        /// The type.
+        wanted: &'static str,
+    },
     /// The binary scheme met more than two classes.
     #[error(
         "the data have {0} classes: choose Scheme::OneVersusRest or Scheme::OneVersusOne for more than two"

@@ -124,6 +124,7 @@ impl Estimator {
     /// Fits a classifier to data of two classes or more.
     ///
     /// # Errors
+    /// [`Error::AllClassesDiffer`]: as many classes as samples, and more than two.
     /// [`Error::Contradiction`]: weights or folds both of the data and of the settings. A cost of a class that the
     /// data do not have; more than two classes for [`Scheme::Binary`]; what the loss, the kernel, the solver or the
     /// folds cannot take.
@@ -132,7 +133,12 @@ impl Estimator {
     }
 
     /// Fits a classifier to samples in any form and their labels, which may be anything that can be displayed: strings,
-    /// whole numbers, booleans. Classes are in numeric order if all of them are numbers, else in alphabetical order.
+    /// whole numbers, booleans. Classes are in numeric order if all of them are numbers, else in alphabetical order;
+    /// [`Classifier::predict_labels`] gives values of the type back.
+    ///
+    /// Numbers that are not whole are refused where all labels are numbers, in whatever type or text they come: they
+    /// are measurements as a rule. Classes that do go by such names, versions say, are told by
+    /// [`fit`](Self::fit) and [`Classes::new`].
     ///
     /// ```
     /// use margins::Classifier;
@@ -144,8 +150,8 @@ impl Estimator {
     /// ```
     ///
     /// # Errors
-    /// As [`fit`](Self::fit); another number of labels than of samples, one class only, and what [`Features::design`]
-    /// refuses.
+    /// As [`fit`](Self::fit); [`Error::ContinuousLabel`]; another number of labels than of samples, one class only, and
+    /// what [`Features::design`] refuses.
     pub fn fit_samples<X: Features + ?Sized, T: Display>(
         &self,
         samples: &X,
@@ -156,6 +162,7 @@ impl Estimator {
 
     fn fit_here<Y: Target>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         let classes = Classes::from(data.labels());
+        check_repeated(&classes)?;
         let scheme = self.scheme_for(classes.names().len())?;
         let contests = Contests::new(scheme, self.weighted(data.relabelled(classes)?)?)?;
         let data = contests.classes();
@@ -361,9 +368,36 @@ pub(crate) fn dataset<X: Features + ?Sized, T: Display>(
     labels: impl IntoIterator<Item = T>,
 ) -> Result<Dataset<Classes>, Error> {
     let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
-    let data = Dataset::new(samples.design()?.into_owned(), Classes::new(&labels)?)?;
+    let design = samples.design()?.into_owned();
+    let (found, expected) = (labels.len(), design.rows());
+    if found != expected {
+        let (what, places) = ("labels", "rows");
+        return Err(margins_data::Error::Count { what, found, places, expected }.into());
+    }
+    check_whole(&labels)?;
+    let data = Dataset::new(design, Classes::new(&labels)?)?;
     Ok(match samples.feature_names() {
         Some(names) => data.with_feature_names(names.to_vec())?,
         None => data,
     })
+}
+
+/// Refuses numbers that are not whole, if all labels are numbers.
+fn check_whole(labels: &[String]) -> Result<(), Error> {
+    let number = |label: &String| label.trim().parse().ok().filter(|x: &f64| !x.is_nan());
+    let Some(numbers) = labels.iter().map(number).collect::<Option<Vec<f64>>>() else {
+        return Ok(());
+    };
+    match numbers.iter().position(|x| x.is_finite() && x.fract() != 0.0) {
+        Some(row) => Err(Error::ContinuousLabel { row, value: labels[row].clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses more than two classes without a class of which there are two samples.
+fn check_repeated(classes: &Classes) -> Result<(), Error> {
+    let rows = classes.indices().len();
+    let mut seen = vec![false; classes.names().len()];
+    let repeated = classes.indices().iter().any(|&class| std::mem::replace(&mut seen[class], true));
+    if repeated || rows <= 2 { Ok(()) } else { Err(Error::AllClassesDiffer(rows)) }
 }

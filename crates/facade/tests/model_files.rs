@@ -191,7 +191,7 @@ fn present() -> Vec<(&'static str, Model)> {
         let (names, basis) = (of.feature_names().map(<[String]>::to_vec), of.basis().cloned());
         Model::from_members(&Logistic, classes, scheme, names, basis, members).expect("a model")
     };
-    let data = read::dataset(&fixtures().join("dense.csv"), &Default::default()).expect("data");
+    let data = read::dataset(fixtures().join("dense.csv"), &Default::default()).expect("data");
     let scaled = |of: &Model| {
         let scores = of.decision_functions(data.design(), &registry).expect("scores");
         let signs: Vec<f64> = data.labels().signs().to_vec();
@@ -221,7 +221,7 @@ fn scores(name: &str, model: &Model) -> String {
         true => "sparse.svm",
         false => "dense.csv",
     };
-    let data = read::dataset(&fixtures().join(data), &Default::default()).expect("data");
+    let data = read::dataset(fixtures().join(data), &Default::default()).expect("data");
     let scores = model.decision_functions(data.design(), &Registry::standard()).expect("scores");
     scores.row_iter().fold(String::new(), |mut text, row| {
         let scaled = |(member, score): (&Member, &f64)| Some(member.platt?.probability(*score));

@@ -37,7 +37,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     pub fn new(loss: &'a L, design: &'a Design, labels: &'a Labels) -> Result<Self, Error> {
         if labels.len() != design.rows() {
             return Err(Error::Shape {
-                what: "labels",
+                what: "labels, one a row",
                 expected: design.rows(),
                 found: labels.len(),
             });

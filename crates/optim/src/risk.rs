@@ -70,7 +70,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, Error> {
         if weights.len() != self.weights.len() {
             return Err(Error::Shape {
-                what: "sample weights",
+                what: "weights, one a row",
                 expected: self.weights.len(),
                 found: weights.len(),
             });

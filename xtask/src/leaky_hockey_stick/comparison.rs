@@ -143,7 +143,7 @@ impl Comparison<'_> {
             trials::run(&file("journal"), &self.arguments, &keys, settings.threads, trial)?;
         let results: Vec<&[Trial]> = results.chunks_exact(count).collect();
         for (ending, text) in [("csv", self.csv(&results)), ("md", self.markdown(&results))] {
-            write_atomically(&file(ending), |out| out.write_all(text.as_bytes()))?;
+            write_atomically(file(ending), |out| out.write_all(text.as_bytes()))?;
             println!("{}", file(ending).display());
         }
         Ok(())

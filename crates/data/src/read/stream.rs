@@ -61,11 +61,11 @@ impl Stream<'static> {
     /// The file cannot be read, its format is not known, its header is malformed; an svmlight file
     /// whose number of columns is not told; a fold column; two names of one class.
     pub fn open(
-        path: &Path,
+        path: impl AsRef<Path>,
         options: &ReadOptions,
         classes: Option<[&str; 2]>,
     ) -> Result<Self, Error> {
-        let (file, name, format) = open(path, options)?;
+        let (file, name, format) = open(path.as_ref(), options)?;
         Stream::from_reader(file, &name, format, options, classes)
     }
 }

@@ -21,8 +21,8 @@ pub enum Format {
 
 impl Format {
     /// What the name of a file asks for: JSON where it ends in `.json`, in whatever case, else binary.
-    pub fn of_path(path: &Path) -> Self {
-        match path.extension() {
+    pub fn of_path(path: impl AsRef<Path>) -> Self {
+        match path.as_ref().extension() {
             Some(extension) if extension.eq_ignore_ascii_case("json") => Format::Json,
             _ => Format::Binary,
         }
@@ -61,7 +61,7 @@ impl Model {
     /// # Errors
     /// What the system says.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        self.save_as(&path, Format::of_path(path.as_ref()))
+        self.save_as(&path, Format::of_path(&path))
     }
 
     /// [`save`](Self::save) in a format, whatever the name of the file.
@@ -143,9 +143,10 @@ impl Model {
 /// # Errors
 /// What the system or `write` says.
 pub fn write_atomically(
-    path: &Path,
+    path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
+    let path = path.as_ref();
     let existing = std::fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
         let mut out = BufWriter::new(File::options().write(true).open(path)?);
