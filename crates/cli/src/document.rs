@@ -123,6 +123,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
         Status::TimeLimit => "time-limit",
         Status::Stalled => "stalled",
         Status::Truncated => "truncated",
+        Status::Contradicted => "contradicted",
         Status::NumericalTrouble => "numerical-trouble",
         Status::RuleMet => "rule-met",
         _ => "stopped",

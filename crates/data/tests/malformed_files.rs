@@ -1,7 +1,6 @@
 //! Every malformed file is refused with a message that names the place and the remedy.
 
 use std::io::Write;
-use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;

@@ -145,6 +145,7 @@ fn reason(status: Status) -> &'static str {
         Status::TimeLimit => "the time limit came first",
         Status::Stalled => "rounding allows no further progress",
         Status::Truncated => "the approximation of the kernel is too coarse",
+        Status::Contradicted => "the loss contradicts itself, so that nothing is certain",
         Status::NumericalTrouble => "numbers overflowed",
         _ => "a rule without certificate was met",
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use margins::data::split::fold_indices;
 use margins::data::{Classes, Dataset, Design, Labels, Target};
-use margins::losses::{Hinge, LeakyHockeyStick, Logistic, SquaredHinge};
+use margins::losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss, SquaredHinge};
 use margins::optim::{Lambda, Solver, Status, Training, lambda_grid};
 use margins::{
     Approximation, Classifier, ClassifierBuilder, CrossValidation, Error, Estimator, Prepared,
@@ -518,6 +518,83 @@ fn a_cross_validation_that_is_cut_short_chooses_among_what_is_certified() {
             }
             Err(error) => assert!(matches!(error, margins::Error::TimeLimit(_)), "{error}"),
         }
+    }
+}
+
+/// `log(1 + exp(-u))` with its derivative times a factor, or a sigmoid that claims to be convex.
+#[derive(Debug, Clone, Copy)]
+enum Mistaken {
+    Factor(f64),
+    Sigmoid,
+}
+
+impl MarginLoss for Mistaken {
+    fn value(&self, u: f64) -> f64 {
+        match self {
+            Mistaken::Factor(_) => Logistic.value(u),
+            Mistaken::Sigmoid => -Logistic.derivative(u),
+        }
+    }
+
+    fn derivative(&self, u: f64) -> f64 {
+        match self {
+            Mistaken::Factor(factor) => factor * Logistic.derivative(u),
+            Mistaken::Sigmoid => -Logistic.second_derivative(u),
+        }
+    }
+
+    fn curvature(&self) -> Option<f64> {
+        Some(0.25)
+    }
+}
+
+/// Whoever solves it, in whatever space, a loss that contradicts itself gets no certificate; its correct form does.
+#[test]
+fn a_mistaken_loss_is_not_certified() {
+    let two = two_of_classes();
+    let cholesky = Approximation::Cholesky { tolerance: 1e-8 };
+    let nystrom = Approximation::Nystrom { landmarks: 20, leverage: None };
+    let linear = [
+        Solver::Newton,
+        Solver::Mm,
+        Solver::MmBatched,
+        Solver::Sdca,
+        Solver::Bundle,
+        Solver::GradientDescent,
+    ];
+    let kernel = [
+        (Solver::Auto, Approximation::None),
+        (Solver::Newton, Approximation::None),
+        (Solver::MmAccelerated, Approximation::None),
+        (Solver::Auto, cholesky),
+        (Solver::Auto, nystrom),
+    ];
+    let builders = linear.map(|solver| Classifier::builder().solver(solver)).into_iter();
+    let builders = builders.chain(kernel.map(|(solver, approximation)| {
+        let builder = Classifier::builder().solver(solver).kernel("gaussian:sigma=0.5");
+        builder.approximation(approximation)
+    }));
+    for builder in builders {
+        let builder = builder.lambda(0.01).max_iterations(20_000);
+        for mistaken in [Mistaken::Factor(0.9), Mistaken::Factor(1.1), Mistaken::Sigmoid] {
+            let classifier = build(builder.clone().loss(mistaken)).fit(&two).unwrap();
+            let report = classifier.report();
+            assert!(!report.is_certified(), "{mistaken:?} by {builder:?}");
+            let status = report.members[0].report.as_ref().unwrap().status;
+            assert_eq!(status, Status::Contradicted, "{mistaken:?} by {builder:?}");
+            assert_eq!(report.members[0].summary.relative_gap, None);
+            assert!(report.to_string().contains("NOT CERTIFIED: the loss contradicts itself"));
+        }
+        let right = build(builder.clone().loss(Mistaken::Factor(1.0))).fit(&two).unwrap();
+        assert!(right.report().is_certified(), "{builder:?}");
+    }
+    let how = CrossValidation { lambdas: lambda_grid(1.0, 0.01, 3).unwrap(), ..Default::default() };
+    let builder = Classifier::builder().loss(Mistaken::Factor(0.9)).cross_validation(how);
+    for solver in [Solver::Newton, Solver::MmBatched] {
+        let builder = builder.clone().kernel("gaussian:sigma=0.5").solver(solver);
+        let classifier = build(builder).fit(&two).unwrap();
+        let curve = classifier.report().curve.as_ref().unwrap();
+        assert!(curve.certified.iter().all(|certified| !certified));
     }
 }
 

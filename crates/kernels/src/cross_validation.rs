@@ -68,7 +68,8 @@ fn batched<L: MarginLoss + ?Sized>(
             let certificate = solver.certify_anew(*lambda, &mut point);
             let ending = Ending { certificate, ..ending.clone() }.judged(options.tolerance);
             scores.push(held_out.iter().map(|&i| point.products[i] + point.intercept).collect());
-            let Point { intercept, coef, .. } = point;
+            let Point { intercept, coef, products } = point;
+            let ending = ending.examined(&risks[fold], &products, intercept);
             let report = ending.report(passes + 2);
             (training.observer)(&Observed::new(*lambda, &report).without(fold));
             fits.push(KernelFit { lambda: *lambda, intercept, coef, report });

@@ -60,6 +60,7 @@ fn lifted<L: MarginLoss + ?Sized>(
         (square(coef), square(&residual))
     });
     ending.judge(certificate, options.tolerance);
-    let Point { intercept, coef, .. } = point;
+    let Point { intercept, coef, products } = point;
+    let ending = ending.examined(risk, &products, intercept);
     KernelFit { lambda, intercept, coef, report: ending.report(passes + 3) }
 }

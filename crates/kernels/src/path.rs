@@ -113,11 +113,9 @@ pub fn path<L: MarginLoss + ?Sized>(
     refine(objective, &mut solver, &mut path, options)?;
     Ok(path
         .into_iter()
-        .map(|Solved { lambda, point: Point { intercept, coef, .. }, ending, passes }| KernelFit {
-            lambda,
-            intercept,
-            coef,
-            report: ending.report(passes + 1),
+        .map(|Solved { lambda, point: Point { intercept, coef, products }, ending, passes }| {
+            let ending = ending.examined(&objective.risk, &products, intercept);
+            KernelFit { lambda, intercept, coef, report: ending.report(passes + 1) }
         })
         .collect())
 }

@@ -159,6 +159,7 @@ impl PivotedCholesky {
                 };
                 let (lambda, passes) = (fit.lambda, fit.report.passes + 2);
                 let ending = Ending { certificate, status, ..Ending::from(fit.report) };
+                let ending = ending.examined(risk, &scores, intercept);
                 KernelFit { lambda, intercept, coef, report: ending.report(passes) }
             })
             .collect())

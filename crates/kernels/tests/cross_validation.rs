@@ -100,7 +100,7 @@ fn cross_validation_refuses_folds_that_leave_a_class_out() {
         "fold 2 holds every sample of class 'yes', so nothing is left to train on"
     );
     assert_eq!(refusal(&[0; 60], &gram), "cross-validation needs at least 2 folds, found 1");
-    assert_eq!(refusal(&[0; 6], &gram), "folds: expected 60, found 6");
+    assert_eq!(refusal(&[0; 6], &gram), "folds, one a row: expected 60, found 6");
     assert_eq!(refusal(&folds, &gram.select(&[0, 1])), "rows: expected 2, found 60");
 }
 

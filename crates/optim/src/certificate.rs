@@ -125,11 +125,12 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
     }
 
     /// How far a point as it is can be from the minimum: the bound of the point with the best intercept,
-    /// and what F is above that. Infinitely far where the loss is not convex.
+    /// and what F is above that. Infinitely far where the loss is not convex, or contradicts itself.
     pub(crate) fn appraise(&mut self, lambda: Lambda, point: &Point) -> Certificate {
         let objective = self.objective;
         let value = self.value_at(lambda, point);
-        if !objective.risk.loss.is_convex() {
+        let risk = &objective.risk;
+        if !risk.loss.is_convex() || risk.is_contradicted(&point.products, point.intercept) {
             // Sets the slopes, too, which the gradient is made of.
             let slope = self.intercept_slope(point);
             let slope = if objective.risk.intercept { slope } else { 0.0 };

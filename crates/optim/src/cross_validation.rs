@@ -272,7 +272,11 @@ fn split_at<Y: Target>(
 /// The number of folds, one a row of the data.
 fn check_folds<Y: Target>(data: &Dataset<Y>, folds: &[usize]) -> Result<usize, Error> {
     if folds.len() != data.rows() {
-        return Err(Error::Shape { what: "folds, one a row", expected: data.rows(), found: folds.len() });
+        return Err(Error::Shape {
+            what: "folds, one a row",
+            expected: data.rows(),
+            found: folds.len(),
+        });
     }
     count_folds(folds)
 }

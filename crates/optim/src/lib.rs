@@ -61,6 +61,7 @@ mod risk;
 pub mod robust;
 mod row_space;
 mod sdca;
+mod self_consistency;
 pub mod stochastic;
 mod training;
 

@@ -81,7 +81,7 @@ fn path_within<L: MarginLoss + ?Sized>(
         })
     } else {
         run(objective, &lambdas, options, dense_order, |lambda, point, ending, passes| {
-            let fit = assemble(lambda, point.clone(), ending, passes);
+            let fit = assemble(&objective.risk, lambda, point.clone(), ending, passes);
             observer(&Observed::new(lambda, &fit.report));
             fit
         })
@@ -218,8 +218,15 @@ fn run<L: MarginLoss + ?Sized>(
     Ok(fits)
 }
 
-fn assemble(lambda: Lambda, point: Point, ending: Ending, passes: usize) -> Fit {
-    let Point { intercept, coef, .. } = point;
+fn assemble<L: MarginLoss + ?Sized>(
+    risk: &EmpiricalRisk<'_, L>,
+    lambda: Lambda,
+    point: Point,
+    ending: Ending,
+    passes: usize,
+) -> Fit {
+    let Point { intercept, coef, products } = point;
+    let ending = ending.examined(risk, &products, intercept);
     Fit { lambda, intercept, coef, report: ending.report(passes) }
 }
 
@@ -268,7 +275,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
             };
         }
         let passes = passes + 2 + self.evaluator.passes - before;
-        assemble(lambda, point, ending, passes)
+        assemble(&objective.risk, lambda, point, ending, passes)
     }
 }
 

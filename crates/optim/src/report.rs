@@ -1,6 +1,8 @@
 use margins_data::metrics::{MarginStatistics, error_rate};
 use margins_data::{Design, Sample};
+use margins_losses::MarginLoss;
 
+use crate::risk::EmpiricalRisk;
 use crate::{Certificate, Lambda};
 
 /// How a solver ended.
@@ -20,6 +22,9 @@ pub enum Status {
     Truncated,
     /// Numbers overflowed.
     NumericalTrouble,
+    /// The loss says that it is convex, but no convex function has its values and derivatives at the margins, so that
+    /// nothing bounds the gap: see [`MarginLoss`](margins_losses::MarginLoss) and its test-kit.
+    Contradicted,
     /// A rule without a certificate was met, and the gap is above the tolerance.
     RuleMet,
 }
@@ -148,6 +153,23 @@ impl Ending {
             Status::Converged => Status::Stalled,
             other => other,
         };
+        self
+    }
+
+    /// The same without a bound, if the loss contradicts itself at the margins of these scores: a certificate believes
+    /// it to be convex and its derivatives to be those of its values. Whoever makes a report asks this last. It takes
+    /// no more than some hundred evaluations of the loss, and cannot see what the loss does elsewhere.
+    #[must_use]
+    pub fn examined<L: MarginLoss + ?Sized>(
+        self,
+        risk: &EmpiricalRisk<'_, L>,
+        scores: &[f64],
+        intercept: f64,
+    ) -> Self {
+        if self.certificate.duality_gap.is_finite() && risk.is_contradicted(scores, intercept) {
+            let certificate = Certificate { duality_gap: f64::INFINITY, ..self.certificate };
+            return Ending { certificate, status: Status::Contradicted, ..self };
+        }
         self
     }
 

@@ -5,6 +5,7 @@ use margins_losses::MarginLoss;
 
 use crate::point::Point;
 use crate::report::MarginSummary;
+use crate::self_consistency::contradicts_itself;
 use crate::{Certificate, Error, Lambda};
 
 /// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the intercept
@@ -232,9 +233,19 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
 
     /// What the margins of scores are like, of the samples that count.
     pub(crate) fn margin_summary(&self, scores: &[f64], intercept: f64) -> MarginSummary {
-        let margins: Vec<f64> =
-            scores.iter().zip(self.signs.iter()).map(|(f, y)| y * (f + intercept)).collect();
-        self.summary_of(&margins)
+        self.summary_of(&self.margins_of(scores, intercept))
+    }
+
+    /// Whether the loss, if it says that it is convex, contradicts that at the margins of scores.
+    pub(crate) fn is_contradicted(&self, scores: &[f64], intercept: f64) -> bool {
+        let mut margins = self.margins_of(scores, intercept);
+        let mut weights = self.weights.iter();
+        margins.retain(|_| weights.next().is_some_and(|&c| c > 0.0));
+        self.loss.is_convex() && contradicts_itself(self.loss, &margins)
+    }
+
+    fn margins_of(&self, scores: &[f64], intercept: f64) -> Vec<f64> {
+        scores.iter().zip(self.signs.iter()).map(|(f, y)| y * (f + intercept)).collect()
     }
 
     fn summary_of(&self, margins: &[f64]) -> MarginSummary {

@@ -108,8 +108,9 @@ impl MarginDistribution {
         options: &Options,
     ) -> Result<Fit, Error> {
         let solution = self.solve(objective, lambda, options)?;
-        let Point { intercept, coef, .. } = solution.point;
-        let report = solution.ending.report(solution.passes);
+        let Point { intercept, coef, products } = solution.point;
+        let ending = solution.ending.examined(&objective.risk, &products, intercept);
+        let report = ending.report(solution.passes);
         Ok(Fit { lambda, intercept, coef, report })
     }
 
