@@ -1,4 +1,5 @@
 use margins_data::{Design, Labels};
+use margins_optim::online::Scorer;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +81,7 @@ impl<P, L, S> Checkpoint<P, L, S> {
     }
 }
 
-impl<P: SamplePlayer, L, S> Checkpoint<P, L, S> {
+impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
     /// Whether it is of these data and this loss and its parts fit together.
     pub(crate) fn check(&self, data: &Fingerprint, loss: &str) -> Result<(), Error> {
         let differs = |what, expected: &dyn ToString, found: &dyn ToString| {
@@ -106,6 +107,16 @@ impl<P: SamplePlayer, L, S> Checkpoint<P, L, S> {
         }
         if !self.check.fits(self.ensemble.members().len()) {
             return differs("check of the ensemble", &"one that is none of it", &"one of it");
+        }
+        let columns = data.columns;
+        Error::check_len(
+            "features of the learner",
+            columns,
+            self.learner.columns().unwrap_or(columns),
+        )?;
+        for classifier in self.ensemble.members() {
+            let found = classifier.columns().unwrap_or(columns);
+            Error::check_len("features of a classifier", columns, found)?;
         }
         Error::check_len("outputs", self.schedule.outputs(), self.outputs.len())?;
         let taken = self.outputs.partition_point(|&output| output < self.round);

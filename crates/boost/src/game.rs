@@ -86,6 +86,8 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     ) -> Result<Self, Error> {
         Error::check_len("labels", design.rows(), labels.len())?;
         Error::check_len("samples of the player", design.rows(), player.rows())?;
+        let columns = design.columns();
+        Error::check_len("features of the learner", columns, learner.columns().unwrap_or(columns))?;
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(OUTPUTS);
         let outputs = schedule.draw_outputs(&mut random);

@@ -26,6 +26,10 @@ impl Layer {
         Layer { weights, bias: vec![0.0; outputs] }
     }
 
+    fn inputs(&self) -> usize {
+        self.weights.len() / self.bias.len().max(1)
+    }
+
     fn of_input(&self, input: usize) -> &[f64] {
         let outputs = self.bias.len();
         &self.weights[input * outputs..(input + 1) * outputs]
@@ -56,9 +60,39 @@ impl Layer {
 
 /// A network of fully connected layers with `max(0, z)` between them and one score at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Layers")]
 pub struct Network {
+    /// At least one; each takes what the one before it gives, the last gives one score.
     layers: Vec<Layer>,
+}
+
+/// A network as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Layers {
+    layers: Vec<Layer>,
+}
+
+impl TryFrom<Layers> for Network {
+    type Error = Error;
+
+    fn try_from(Layers { layers }: Layers) -> Result<Self, Error> {
+        let Some(last) = layers.last() else {
+            return Err(Error::Shape { what: "layers", expected: 1, found: 0 });
+        };
+        Error::check_len("scores of the last layer", 1, last.bias.len())?;
+        let mut inputs = None;
+        for layer in &layers {
+            let outputs = layer.bias.len();
+            let inputs = inputs.replace(outputs).unwrap_or_else(|| layer.inputs());
+            Error::check("the size of a layer", outputs.min(inputs) as f64, "at least 1", |n| {
+                n >= 1.0
+            })?;
+            let weights = inputs.checked_mul(outputs).unwrap_or(usize::MAX);
+            Error::check_len("weights of a layer", weights, layer.weights.len())?;
+        }
+        Ok(Network { layers })
+    }
 }
 
 /// `max(0, z)`; what is no number stays so.
@@ -113,6 +147,10 @@ impl Network {
 impl Scorer for Network {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.activations(x)[self.layers.len() - 1][0]
+    }
+
+    fn columns(&self) -> Option<usize> {
+        self.layers.first().map(Layer::inputs)
     }
 }
 
@@ -180,6 +218,10 @@ impl<L: MarginLoss> MultilayerPerceptron<L> {
 impl<L> Scorer for MultilayerPerceptron<L> {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.network.score(x)
+    }
+
+    fn columns(&self) -> Option<usize> {
+        self.network.columns()
     }
 }
 

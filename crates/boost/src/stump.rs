@@ -110,13 +110,39 @@ impl StumpSearch {
 ///
 /// Source: Littlestone (1988) in the form of Kivinen and Warmuth (1997).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Winnow")]
 pub struct StumpWinnow {
     thresholds: Thresholds,
     eta: f64,
-    /// `c_j`.
+    /// `c_j`, one a threshold.
+    gains: Vec<f64>,
+    /// Over the same thresholds.
+    vote: StumpVote,
+}
+
+/// A [`StumpWinnow`] as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Winnow {
+    thresholds: Thresholds,
+    eta: f64,
     gains: Vec<f64>,
     vote: StumpVote,
+}
+
+impl TryFrom<Winnow> for StumpWinnow {
+    type Error = Error;
+
+    fn try_from(winnow: Winnow) -> Result<Self, Error> {
+        let Winnow { thresholds, eta, gains, vote } = winnow;
+        Error::check("the step size", eta, "greater than 0", |eta| eta > 0.0)?;
+        Error::check_len("gains", thresholds.iter().map(Vec::len).sum(), gains.len())?;
+        Error::check_len("features of the vote", thresholds.len(), vote.features.len())?;
+        for (own, (of_vote, _)) in thresholds.iter().zip(vote.features.iter()) {
+            Error::check_len("thresholds of a feature", own.len(), of_vote.len())?;
+        }
+        Ok(StumpWinnow { thresholds, eta, gains, vote })
+    }
 }
 
 /// Ascending thresholds of every feature.
@@ -126,7 +152,7 @@ type Thresholds = Vec<Vec<f64>>;
 ///
 /// For every feature the score is a step function of its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Steps")]
 pub struct StumpVote {
     /// For every feature the thresholds, and what the feature adds to the score below the first, between
     /// every two and beyond the last of them.
@@ -134,6 +160,25 @@ pub struct StumpVote {
     features: Arc<Vec<(Vec<f64>, Vec<f64>)>>,
     /// The score of the sample of zeros.
     at_zero: f64,
+}
+
+/// A [`StumpVote`] as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Steps {
+    features: Vec<(Vec<f64>, Vec<f64>)>,
+    at_zero: f64,
+}
+
+impl TryFrom<Steps> for StumpVote {
+    type Error = Error;
+
+    fn try_from(Steps { features, at_zero }: Steps) -> Result<Self, Error> {
+        for (thresholds, steps) in &features {
+            Error::check_len("steps of a feature", thresholds.len() + 1, steps.len())?;
+        }
+        Ok(StumpVote { features: Arc::new(features), at_zero })
+    }
 }
 
 /// The step that a value falls on.
@@ -169,6 +214,10 @@ impl Scorer for StumpVote {
             score += steps[step_of(thresholds, value)] - steps[step_of(thresholds, 0.0)];
         });
         score
+    }
+
+    fn columns(&self) -> Option<usize> {
+        Some(self.features.len())
     }
 }
 
@@ -213,6 +262,10 @@ impl StumpWinnow {
 impl Scorer for StumpWinnow {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.vote.score(x)
+    }
+
+    fn columns(&self) -> Option<usize> {
+        self.vote.columns()
     }
 }
 

@@ -19,6 +19,7 @@ use margins_optim::{self as optim, Lambda};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
 /// Theorem 1 and corollary 1 at the default T and k: on all of 100 problems, each of which may fail
 /// with probability 0.001.
@@ -241,6 +242,104 @@ fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
     );
 }
 
+/// Everything that comes of a document by one edit: an entry of a list left out or doubled, a number replaced.
+fn edits(document: &Value) -> Vec<Value> {
+    fn places(value: &Value, at: &str, out: &mut Vec<String>) {
+        out.push(at.to_owned());
+        match value {
+            Value::Array(list) => {
+                let each = list.iter().enumerate();
+                each.for_each(|(k, value)| places(value, &format!("{at}/{k}"), out));
+            }
+            Value::Object(map) => {
+                map.iter().for_each(|(key, value)| places(value, &format!("{at}/{key}"), out));
+            }
+            _ => (),
+        }
+    }
+    let mut all = Vec::new();
+    places(document, "", &mut all);
+    let mut edited = Vec::new();
+    for place in all {
+        let mut with = |edit: &dyn Fn(&mut Value)| {
+            let mut copy = document.clone();
+            edit(copy.pointer_mut(&place).unwrap());
+            edited.push(copy);
+        };
+        match document.pointer(&place).unwrap() {
+            Value::Array(list) if !list.is_empty() => {
+                with(&|value| drop(value.as_array_mut().unwrap().pop()));
+                with(&|value| value.as_array_mut().unwrap().clear());
+                with(&|value| {
+                    let list = value.as_array_mut().unwrap();
+                    list.push(list[0].clone());
+                });
+            }
+            Value::Number(_) => {
+                let others =
+                    [json!(0), json!(1), json!(63), json!(u64::MAX), json!(-1.5), json!(1e300)];
+                others.into_iter().for_each(|other| with(&|value| *value = other.clone()));
+            }
+            _ => (),
+        }
+    }
+    edited
+}
+
+/// A checkpoint that somebody has edited is refused or played, in any case without a panic.
+fn survives_edits<P, L, M, R>(
+    player: P,
+    learner: L,
+    hold: impl Fn(Checkpoint<P, L, L::Snapshot>) -> Checkpoint<P, M, R>,
+    back: impl Fn(Checkpoint<P, M, R>) -> Checkpoint<P, L, L::Snapshot>,
+) where
+    P: SamplePlayer + Clone + Serialize + DeserializeOwned,
+    L: OnlineLearner + Clone,
+    M: Serialize + DeserializeOwned,
+    R: Serialize + DeserializeOwned,
+{
+    let data = separable(5, 3, 0.02, 4);
+    let schedule = Schedule::new(40, 3).unwrap();
+    let mut game = Game::new(player, learner, &data.0, &data.1, schedule, 1).unwrap();
+    game.run_until(25, Stop::Never).unwrap();
+    let document = serde_json::to_value(hold(game.checkpoint().clone())).unwrap();
+    let (mut refused, mut played) = (0, 0);
+    for edited in edits(&document) {
+        let Ok(checkpoint) = serde_json::from_value(edited) else {
+            refused += 1;
+            continue;
+        };
+        let Ok(mut game) = Game::resume(back(checkpoint), &data.0, &data.1, &ZeroOne) else {
+            refused += 1;
+            continue;
+        };
+        played += 1;
+        for _ in 0..40 {
+            if !game.play().unwrap_or(false) {
+                break;
+            }
+        }
+        let scores: Vec<f64> = data.0.samples().map(|x| game.ensemble().score(&x)).collect();
+        assert_eq!(scores.len(), 5);
+    }
+    assert!(refused > 0 && played > 0);
+}
+
+#[test]
+fn edited_checkpoints_do_not_panic() {
+    let (design, _) = separable(5, 3, 0.02, 4);
+    let network = MultilayerPerceptron::new(3, &[2, 2], Logistic, 0.1, 1).unwrap();
+    let focused = || FocusedPlayer::new(5).unwrap();
+    survives_edits(
+        focused(),
+        network,
+        |c| c.map(|learner| learner.map_loss(drop), |classifier| classifier),
+        |c| c.map(|learner| learner.map_loss(|()| Logistic), |classifier| classifier),
+    );
+    survives_edits(focused(), StumpWinnow::new(&design, 2, 0.1).unwrap(), |c| c, |c| c);
+    survives_edits(Exp3P1::new(5, 0.1).unwrap(), Perceptron::new(3), |c| c, |c| c);
+}
+
 #[test]
 fn slack_finds_the_outliers() {
     let (design, labels) = separable(200, 3, 0.2, 6);
@@ -296,6 +395,10 @@ fn refusals_name_what_does_not_fit() {
     let text = [
         new(player(10), &short.1).err().unwrap().to_string(),
         new(player(9), &data.1).err().unwrap().to_string(),
+        Game::new(player(10), Perceptron::new(3), &data.0, &data.1, schedule, 1)
+            .err()
+            .unwrap()
+            .to_string(),
         new(player(10), &data.1).unwrap().with_slack(slack).err().unwrap().to_string(),
         resume(&other.0, &other.1, &ZeroOne).replace(char::is_numeric, "#"),
         resume(&data.0, &data.1, &Hinge),

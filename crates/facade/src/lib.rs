@@ -57,7 +57,8 @@
 //!
 //! # Kernels
 //!
-//! A kernel is named, as on the command line; for large data it is [approximated](Approximation).
+//! A kernel is named, as on the command line; for large data it is [approximated](Approximation). Cross-validation chooses
+//! among [several](ClassifierBuilder::kernels).
 //!
 //! ```
 //! use margins::{Approximation, Classifier};
@@ -71,6 +72,25 @@
 //! let approximate = approximate.build()?.fit_samples(&rows, labels)?;
 //! assert_eq!(exact.predict_index(&rows)?, labels);
 //! assert_eq!(approximate.predict_index(&rows)?, labels);
+//! # Ok::<(), margins::Error>(())
+//! ```
+//!
+//! # Labels
+//!
+//! Classes go by names, whatever was given: [`Classifier::predict`] gives names, [`Classifier::predict_index`] indices into
+//! [`Classifier::classes`], [`Classifier::predict_labels`] values of your type. Numbers that are not whole are no labels.
+//!
+//! ```
+//! use margins::Classifier;
+//!
+//! let rows = [[0.0], [1.0], [2.0], [3.0]];
+//! let estimator = Classifier::builder().lambda(0.01).build()?;
+//! let classifier = estimator.fit_samples(&rows, [10, 10, 20, 20])?;
+//! assert_eq!(classifier.predict(&rows)?, ["10", "10", "20", "20"]);
+//! assert_eq!(classifier.predict_index(&rows)?, [0, 0, 1, 1]);
+//! let labels: Vec<u32> = classifier.predict_labels(&rows)?;
+//! assert_eq!(labels, [10, 10, 20, 20]);
+//! assert!(estimator.fit_samples(&rows, [0.37, 1.92, 1.1, 0.5]).is_err());
 //! # Ok::<(), margins::Error>(())
 //! ```
 //!
@@ -100,8 +120,10 @@
 //!
 //! # Your own loss
 //!
-//! Two methods make a loss; solvers, certificates, kernels, cross-validation and probabilities follow. A [`Registry`] that
-//! knows it reads its models back.
+//! Two methods make a loss; solvers, certificates, kernels, cross-validation and probabilities follow. A loss whose
+//! derivatives are not those of its values, or that is not convex and does not say so, is found out at the margins of the
+//! fit as far as they show it, and gets [no certificate](optim::Status::Contradicted). A [`Registry`] that knows it reads its
+//! models back.
 //!
 //! ```
 //! use margins::{Classifier, Registry};

@@ -38,6 +38,12 @@ pub use perceptron::Perceptron;
 pub trait Scorer {
     /// The score of a sample.
     fn score(&self, x: &Sample<'_>) -> f64;
+
+    /// Number of features that samples must have, if not any number will do; whoever has the samples asks before
+    /// the first score.
+    fn columns(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A classifier that goes on learning, one sample at a time.

@@ -13,7 +13,7 @@ use crate::{Error, SamplePlayer};
 ///
 /// Source: Auer, Cesa-Bianchi, Freund and Schapire (2002), section 6.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "State")]
 pub struct Exp3P1 {
     delta: f64,
     epoch: u32,
@@ -24,6 +24,56 @@ pub struct Exp3P1 {
     /// Logarithms of the weights.
     logarithms: Vec<f64>,
     probabilities: Vec<f64>,
+}
+
+/// An [`Exp3P1`] as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    delta: f64,
+    epoch: u32,
+    left: u64,
+    gamma: f64,
+    alpha: f64,
+    logarithms: Vec<f64>,
+    probabilities: Vec<f64>,
+}
+
+impl TryFrom<State> for Exp3P1 {
+    type Error = Error;
+
+    fn try_from(state: State) -> Result<Self, Error> {
+        /// The rounds of an epoch beyond it would not be counted.
+        const LAST_EPOCH: u32 = 62;
+        let State { delta, epoch, left, gamma, alpha, logarithms, probabilities } = state;
+        Error::check_len("probabilities", logarithms.len(), probabilities.len())?;
+        if epoch > LAST_EPOCH {
+            let (parameter, requirement) = ("the epoch", "at most 62");
+            return Err(Error::Parameter { parameter, value: f64::from(epoch), requirement });
+        }
+        let mut player = Exp3P1::new(logarithms.len(), delta)?;
+        player.begin(epoch);
+        if !(1..=player.left).contains(&left) {
+            let (parameter, value) = ("the number of rounds left", left as f64);
+            let requirement = "from 1 to the rounds of the epoch";
+            return Err(Error::Parameter { parameter, value, requirement });
+        }
+        for (parameter, value, expected) in
+            [("gamma", gamma, player.gamma), ("alpha", alpha, player.alpha)]
+        {
+            // Logarithms may differ by a bit from one system to another.
+            Error::check(parameter, value, "that of the epoch", |value| {
+                (value - expected).abs() <= 1e-12 * expected
+            })?;
+        }
+        for (&logarithm, &p) in logarithms.iter().zip(&probabilities) {
+            Error::check("the logarithm of a weight", logarithm, "finite", |_| true)?;
+            Error::check("a probability", p, "greater than 0 and at most 1", |p| {
+                0.0 < p && p <= 1.0
+            })?;
+        }
+        Ok(Exp3P1 { delta, epoch, left, gamma, alpha, logarithms, probabilities })
+    }
 }
 
 impl Exp3P1 {

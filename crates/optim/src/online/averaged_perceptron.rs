@@ -37,6 +37,10 @@ impl Scorer for AveragedPerceptron {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.iterate.score(x)
     }
+
+    fn columns(&self) -> Option<usize> {
+        Some(self.iterate.features())
+    }
 }
 
 impl OnlineLearner for AveragedPerceptron {

@@ -43,4 +43,8 @@ impl Scorer for LinearClassifier {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.intercept + x.dot(&self.coef)
     }
+
+    fn columns(&self) -> Option<usize> {
+        Some(self.coef.len())
+    }
 }

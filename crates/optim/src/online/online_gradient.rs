@@ -249,6 +249,10 @@ impl<L: MarginLoss> Scorer for OnlineGradient<L> {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.iterate.score(x)
     }
+
+    fn columns(&self) -> Option<usize> {
+        Some(self.iterate.features())
+    }
 }
 
 impl<L: MarginLoss> OnlineLearner for OnlineGradient<L> {

@@ -66,6 +66,10 @@ impl Scorer for PassiveAggressive {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.classifier.score(x)
     }
+
+    fn columns(&self) -> Option<usize> {
+        self.classifier.columns()
+    }
 }
 
 impl OnlineLearner for PassiveAggressive {

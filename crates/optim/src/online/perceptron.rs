@@ -32,6 +32,10 @@ impl Scorer for Perceptron {
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.classifier.score(x)
     }
+
+    fn columns(&self) -> Option<usize> {
+        self.classifier.columns()
+    }
 }
 
 impl OnlineLearner for Perceptron {
