@@ -88,7 +88,7 @@ impl TryFrom<Layers> for Network {
             Error::check("the size of a layer", outputs.min(inputs) as f64, "at least 1", |n| {
                 n >= 1.0
             })?;
-            let weights = inputs.checked_mul(outputs).unwrap_or(usize::MAX);
+            let weights = inputs.saturating_mul(outputs);
             Error::check_len("weights of a layer", weights, layer.weights.len())?;
         }
         Ok(Network { layers })

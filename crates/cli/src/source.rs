@@ -5,6 +5,7 @@ use std::path::Path;
 use margins::data::generate::{Example, GaussianMixture};
 use margins::data::read::{self, Format, ReadOptions, Unlabelled};
 use margins::data::{Classes, Dataset};
+use margins::losses::Specification;
 
 use crate::Failure;
 use crate::args::{DataArguments, DataFormat};
@@ -110,32 +111,16 @@ impl Simulation {
     pub(crate) fn named(name: &str) -> Result<Option<Self>, Failure> {
         const MOST_ROWS: u64 = 100_000_000;
         let Some(parameters) = name.strip_prefix(MIXTURE) else { return Ok(None) };
-        let (mut example, mut rows, mut p, mut seed) = ("1", 200, None, 1);
-        let mut seen = Vec::new();
-        for part in parameters.split(',').filter(|part| !part.is_empty()) {
-            let Some((key, value)) = part.split_once('=') else {
-                return Err(refuse(format!("'{part}' is not KEY=VALUE")));
-            };
-            if seen.contains(&key) {
-                return Err(refuse(format!("{key} is given twice")));
-            }
-            seen.push(key);
-            let whole = || {
-                let number: Result<u64, _> = value.parse();
-                number.map_err(|_| refuse(format!("{key} is '{value}', not a whole number")))
-            };
-            match key {
-                "example" => example = value,
-                "n" => rows = whole()?,
-                "p" => p = Some(whole()?),
-                "seed" => seed = whole()?,
-                _ => {
-                    return Err(refuse(format!(
-                        "unknown key '{key}'; known are example, n, p, seed"
-                    )));
-                }
-            }
+        let mut given = match parameters.trim() {
+            "" => Specification::parse(""),
+            list => Specification::parse_list(list),
         }
+        .map_err(refuse)?;
+        let example = given.take_text("example").unwrap_or("1");
+        let mut whole = |key: &str| given.take::<u64>(key, "a whole number").map_err(refuse);
+        let (rows, p) = (whole("n")?.unwrap_or(200), whole("p")?);
+        let seed = whole("seed")?.unwrap_or(1);
+        given.finish("example, n, p and seed").map_err(refuse)?;
         if !(2..=MOST_ROWS).contains(&rows) {
             return Err(refuse(format!("n is {rows}, but must be from 2 to {MOST_ROWS}")));
         }

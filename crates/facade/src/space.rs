@@ -11,7 +11,7 @@ use margins_kernels::{
     Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky,
     margin_distribution,
 };
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, Specification};
 use margins_optim::robust::Learner;
 use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Training, cross_validate, error_curve};
 use nalgebra::DMatrix;
@@ -69,18 +69,9 @@ impl FromStr for Approximation {
 
     /// `none`, `cholesky:tol=1e-8`, `nystrom:m=1000`, `nystrom:m=1000,leverage=1e-4`, `rff:m=2000`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, list) = text.split_once(':').unwrap_or((text, ""));
-        let mut values: Vec<(&str, f64)> = Vec::new();
-        for part in list.split(',').filter(|part| !part.is_empty()) {
-            let (key, value) =
-                part.split_once('=').ok_or_else(|| format!("'{part}' is not KEY=VALUE"))?;
-            let number = value.parse().map_err(|_| format!("{key} is '{value}', not a number"))?;
-            values.push((key, number));
-        }
-        let mut take = |key: &str| {
-            let place = values.iter().position(|(known, _)| *known == key);
-            place.map(|place| values.swap_remove(place).1)
-        };
+        let mut given = Specification::parse(text)?;
+        let name = given.name();
+        let mut take = |key: &str| given.take::<f64>(key, "a number");
         let count = |m: Option<f64>, default: f64| match m.unwrap_or(default) {
             m if m.fract() == 0.0 && (1.0..=1e6).contains(&m) => Ok(m as usize),
             m => Err(format!("m is {m}, but must be a whole number from 1 to 1000000")),
@@ -92,16 +83,18 @@ impl FromStr for Approximation {
                 Err(format!("{what} is {value}, but must be a finite number greater than 0"))
             }
         };
-        let approximation = match name {
-            "none" => Approximation::None,
+        let (approximation, known) = match name {
+            "none" => (Approximation::None, ""),
             "cholesky" => {
-                Approximation::Cholesky { tolerance: positive("tol", take("tol").unwrap_or(1e-8))? }
+                let tolerance = positive("tol", take("tol")?.unwrap_or(1e-8))?;
+                (Approximation::Cholesky { tolerance }, "tol")
             }
-            "nystrom" => Approximation::Nystrom {
-                landmarks: count(take("m"), 1000.0)?,
-                leverage: take("leverage").map(|l| positive("leverage", l)).transpose()?,
-            },
-            "rff" => Approximation::Fourier { features: count(take("m"), 2000.0)? },
+            "nystrom" => {
+                let landmarks = count(take("m")?, 1000.0)?;
+                let leverage = take("leverage")?.map(|l| positive("leverage", l)).transpose()?;
+                (Approximation::Nystrom { landmarks, leverage }, "m and leverage")
+            }
+            "rff" => (Approximation::Fourier { features: count(take("m")?, 2000.0)? }, "m"),
             _ => {
                 return Err(format!(
                     "unknown approximation '{name}': known are none, cholesky:tol=1e-8, \
@@ -109,10 +102,8 @@ impl FromStr for Approximation {
                 ));
             }
         };
-        match values.first() {
-            Some((key, _)) => Err(format!("{name} has no parameter '{key}', or it is given twice")),
-            None => Ok(approximation),
-        }
+        given.finish(known)?;
+        Ok(approximation)
     }
 }
 

@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use margins_data::Design;
+use margins_losses::Specification;
 
 use crate::kernel::{
     Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
@@ -161,10 +162,8 @@ impl KernelRegistry {
     ) -> Result<Box<dyn Kernel>, Error> {
         let wrong =
             |reason: String| Error::Syntax { specification: specification.to_owned(), reason };
-        let (name, list) = match text.split_once(':') {
-            Some((name, list)) => (name.trim(), Some(list)),
-            None => (text.trim(), None),
-        };
+        let given = Specification::parse(text).map_err(wrong)?;
+        let name = given.name();
         let known = || self.names().collect::<Vec<_>>().join(", ");
         if name.is_empty() {
             return Err(wrong(format!("the name of a kernel is missing; known are {}", known())));
@@ -172,14 +171,8 @@ impl KernelRegistry {
         let entry = (self.entries.get(name))
             .ok_or_else(|| Error::UnknownKernel { name: name.to_owned(), known: known() })?;
         let mut values: Vec<Option<f64>> = vec![None; entry.parameters.len()];
-        for assignment in list.into_iter().flat_map(|list| list.split(',')) {
-            let Some((key, value)) = assignment.split_once('=') else {
-                return Err(wrong(format!("'{}' is not parameter=value", assignment.trim())));
-            };
-            let (key, value) = (key.trim(), value.trim());
-            let number: f64 = value
-                .parse()
-                .map_err(|_| wrong(format!("the value '{value}' of '{key}' is not a number")))?;
+        for &(key, value) in given.parameters() {
+            let number: f64 = Specification::read(key, value, "a number").map_err(wrong)?;
             let place = entry.parameters.iter().position(|(known, _)| known == key);
             let slot = place.and_then(|place| values.get_mut(place)).ok_or_else(|| {
                 Error::UnknownParameter {
@@ -188,9 +181,7 @@ impl KernelRegistry {
                     known: entry.takes(),
                 }
             })?;
-            if slot.replace(number).is_some() {
-                return Err(wrong(format!("the parameter '{key}' is given twice")));
-            }
+            *slot = Some(number);
         }
         let mut complete = Vec::with_capacity(values.len());
         for (value, (parameter, default)) in values.into_iter().zip(&entry.parameters) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     Error, Exponential, GargRoth, Hinge, LeakyHockeyStick, LeakyRelu, LogCoshMarginPursuit,
-    Logistic, MarginLoss, MarginPursuit, PowerHockeyStick, SmoothedHinge, Squared, SquaredHinge,
-    ZeroOne,
+    Logistic, MarginLoss, MarginPursuit, PowerHockeyStick, SmoothedHinge, Specification, Squared,
+    SquaredHinge, ZeroOne,
 };
 
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send + Sync;
@@ -121,28 +121,18 @@ impl LossRegistry {
     pub fn parse(&self, specification: &str) -> Result<Box<dyn MarginLoss>, Error> {
         let wrong =
             |reason: String| Error::Syntax { specification: specification.to_owned(), reason };
-        let (name, list) = match specification.split_once(':') {
-            Some((name, list)) => (name.trim(), Some(list)),
-            None => (specification.trim(), None),
-        };
-        if name.is_empty() {
+        let given = Specification::parse(specification).map_err(wrong)?;
+        if given.name().is_empty() {
             let known = self.known();
             return Err(wrong(format!(
                 "it does not begin with the name of a loss; known are {known}"
             )));
         }
-        let mut parameters = Vec::new();
-        for assignment in list.into_iter().flat_map(|list| list.split(',')) {
-            let (key, value) = assignment.split_once('=').ok_or_else(|| {
-                wrong(format!("'{}' is not of the form parameter=value", assignment.trim()))
-            })?;
-            let (key, value) = (key.trim(), value.trim());
-            let value = value
-                .parse()
-                .map_err(|_| wrong(format!("the value '{value}' of '{key}' is not a number")))?;
-            parameters.push((key.to_owned(), value));
-        }
-        self.build_from(name, &parameters, specification)
+        let number = |&(key, value): &(&str, &str)| {
+            Ok((key.to_owned(), Specification::read(key, value, "a number").map_err(wrong)?))
+        };
+        let parameters: Vec<_> = given.parameters().iter().map(number).collect::<Result<_, _>>()?;
+        self.build_from(given.name(), &parameters, specification)
     }
 
     /// The loss of this name with these parameters, and the defaults for those not given.

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, Specification};
 
 use super::{CatoniRisk, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts};
 use crate::{Error, Fit, Lambda, Objective, Options};
@@ -111,34 +111,34 @@ impl FromStr for Learner {
     fn from_str(specification: &str) -> Result<Self, Error> {
         let mut given = Parameters::new(specification)?;
         let seed = given.whole("seed", 1)? as u64;
-        let learner = match given.name {
+        let (learner, known) = match given.parts.name() {
             "catoni" => {
-                let mut learner = CatoniRisk::new(given.number("alpha", 1.0))?;
+                let mut learner = CatoniRisk::new(given.number("alpha", 1.0)?)?;
                 learner.restarts = Restarts { count: given.whole("restarts", 0)?, seed };
-                Learner::Catoni(learner)
+                (Learner::Catoni(learner), "alpha, restarts and seed")
             }
             "median-of-means" => {
                 let mut learner = MedianOfMeans::new(given.whole("blocks", 11)?)?;
                 learner.steps = given.whole("steps", learner.steps)?;
                 learner.seed = seed;
-                Learner::MedianOfMeans(learner)
+                (Learner::MedianOfMeans(learner), "blocks, steps and seed")
             }
             "margin-distribution" => {
-                let (mean, variance) = (given.number("mean", 1.0), given.number("variance", 1.0));
+                let (mean, variance) = (given.number("mean", 1.0)?, given.number("variance", 1.0)?);
                 let mut learner = MarginDistribution::new(mean, variance)?;
                 learner.seed = seed;
-                Learner::MarginDistribution(learner)
+                (Learner::MarginDistribution(learner), "mean, variance and seed")
             }
             "garg-roth" => {
                 let restarts = Restarts { count: given.whole("restarts", 10)?, seed };
-                Learner::GargRoth(GargRothDescent { restarts })
+                (Learner::GargRoth(GargRothDescent { restarts }), "restarts and seed")
             }
             other => {
                 let known = Self::NAMES.join(", ");
                 return Err(given.refuse(format!("'{other}' is unknown: known are {known}")));
             }
         };
-        given.nothing_left()?;
+        given.finish(known)?;
         Ok(learner)
     }
 }
@@ -146,38 +146,23 @@ impl FromStr for Learner {
 /// The parameters of a specification that are not taken yet.
 struct Parameters<'t> {
     specification: &'t str,
-    name: &'t str,
-    values: Vec<(&'t str, f64)>,
+    parts: Specification<'t>,
 }
 
 impl<'t> Parameters<'t> {
     fn new(specification: &'t str) -> Result<Self, Error> {
-        let (name, list) = specification.split_once(':').unwrap_or((specification, ""));
-        let mut parameters = Parameters { specification, name: name.trim(), values: Vec::new() };
-        for part in list.split(',').filter(|part| !part.trim().is_empty()) {
-            let pair = part.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
-            let Some((key, value)) = pair else {
-                return Err(
-                    parameters.refuse(format!("'{part}' is not of the form parameter=value"))
-                );
-            };
-            let Ok(number) = value.parse() else {
-                return Err(
-                    parameters.refuse(format!("the value '{value}' of '{key}' is not a number"))
-                );
-            };
-            parameters.values.push((key, number));
-        }
-        Ok(parameters)
+        let parts =
+            Specification::parse(specification).map_err(|reason| refusal(specification, reason))?;
+        Ok(Parameters { specification, parts })
     }
 
-    fn number(&mut self, key: &str, default: f64) -> f64 {
-        let place = self.values.iter().position(|(known, _)| *known == key);
-        place.map_or(default, |place| self.values.remove(place).1)
+    fn number(&mut self, key: &str, default: f64) -> Result<f64, Error> {
+        let given = self.parts.take(key, "a number").map_err(|reason| self.refuse(reason))?;
+        Ok(given.unwrap_or(default))
     }
 
     fn whole(&mut self, key: &'static str, default: usize) -> Result<usize, Error> {
-        let value = self.number(key, default as f64);
+        let value = self.number(key, default as f64)?;
         // Beyond this whole numbers are no longer what was written.
         const LARGEST: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
         if value.fract() == 0.0 && (0.0..=LARGEST).contains(&value) {
@@ -188,15 +173,15 @@ impl<'t> Parameters<'t> {
         }
     }
 
-    fn nothing_left(&self) -> Result<(), Error> {
-        match self.values.first() {
-            Some((key, _)) => Err(self
-                .refuse(format!("{} has no parameter '{key}', or it is given twice", self.name))),
-            None => Ok(()),
-        }
+    fn finish(&self, known: &str) -> Result<(), Error> {
+        self.parts.finish(known).map_err(|reason| self.refuse(reason))
     }
 
     fn refuse(&self, reason: String) -> Error {
-        Error::Specification { specification: self.specification.to_owned(), reason }
+        refusal(self.specification, reason)
     }
+}
+
+fn refusal(specification: &str, reason: String) -> Error {
+    Error::Specification { specification: specification.to_owned(), reason }
 }
