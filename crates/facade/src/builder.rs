@@ -353,8 +353,8 @@ fn check_kernels(kernels: &[String], registry: &Registry) -> Result<(), Error> {
     if kernels.is_empty() {
         return Err(Error::setting("the number of kernels", &0, "at least 1"));
     }
-    let evaluated = kernels.iter().filter(|kernel| *kernel != PRECOMPUTED);
-    evaluated.map(|kernel| Ok(registry.kernels.check(kernel)?)).collect()
+    let mut evaluated = kernels.iter().filter(|kernel| *kernel != PRECOMPUTED);
+    evaluated.try_for_each(|kernel| Ok(registry.kernels.check(kernel)?))
 }
 
 fn check_folds(folds: Option<usize>) -> Result<(), Error> {

@@ -303,22 +303,22 @@ fn labels_and_samples_may_be_anything() {
 /// What was given comes back in its own type; whole numbers are labels in any type.
 #[test]
 fn labels_come_back_in_their_type() {
-    fn comes_back<T>(labels: [T; 4]) -> Classifier
+    fn comes_back<T>(labels: &[T; 4]) -> Classifier
     where
         T: Clone + Debug + PartialEq + Display + FromStr,
     {
         let rows = [[0.0, 1.0], [0.5, 1.5], [2.0, 0.0], [3.0, 0.5]];
         let estimator = build(Classifier::builder().lambda(0.01));
         let classifier = estimator.fit_samples(&rows, labels.iter()).unwrap();
-        assert_eq!(classifier.predict_labels::<T, _>(&rows).unwrap(), labels);
+        assert_eq!(classifier.predict_labels::<T, _>(&rows).unwrap(), *labels);
         classifier
     }
-    comes_back([true, true, false, false]);
-    comes_back(['b', 'b', 'a', 'a']);
-    comes_back([7u8, 7, 200, 200]);
-    comes_back([1.0, 1.0, -1.0, -1.0]);
-    comes_back([-0.0, 0.0, 1e300, 1e300]);
-    let spelled = comes_back(["1.0".to_owned(), "1.0".into(), "+2".into(), "+2".into()]);
+    comes_back(&[true, true, false, false]);
+    comes_back(&['b', 'b', 'a', 'a']);
+    comes_back(&[7u8, 7, 200, 200]);
+    comes_back(&[1.0, 1.0, -1.0, -1.0]);
+    comes_back(&[-0.0, 0.0, 1e300, 1e300]);
+    let spelled = comes_back(&["1.0".to_owned(), "1.0".into(), "+2".into(), "+2".into()]);
     let row = [[0.0, 1.0]];
     assert_eq!(spelled.predict_labels::<u64, _>(&row).unwrap(), [1]);
     let error = spelled.predict_labels::<bool, _>(&row).unwrap_err();
