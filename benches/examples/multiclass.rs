@@ -3,7 +3,6 @@
 //!     multiclass TRAIN TEST ovr|ovo LOSS LAMBDA KERNEL|none none|loss|platt
 
 use std::error::Error;
-use std::path::Path;
 use std::time::Instant;
 
 use margins::data::read::{self, ReadOptions};

@@ -4,7 +4,6 @@
 //! [--standardize]` prints the median seconds of three fits, of fewer if they are long, and
 //! the report as JSON.
 
-use std::path::Path;
 use std::time::Instant;
 
 use margins::data::read::{self, ReadOptions};
