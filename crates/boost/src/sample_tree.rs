@@ -76,7 +76,7 @@ impl Page {
     /// one wait instead of two, one after the other.
     #[inline(always)]
     fn prefetch(&self) {
-        prefetch_index(&self.node.0, 0);
+        prefetch_index(self.node.0.as_slice(), 0);
         self.leaves.iter().for_each(|leaves| prefetch_index(leaves, 0));
     }
 }
