@@ -1,3 +1,6 @@
+#[cfg(feature = "kernels")]
+mod kernel;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,7 +9,8 @@ use margins_optim::{ClassWeights, Lambda, Options, Solver};
 
 use crate::estimator::{Estimator, Observer, Probabilities, Progress, Regularization};
 use crate::model::Scheme;
-use crate::{Approximation, CrossValidation, Error, Registry};
+use crate::space::Space;
+use crate::{CrossValidation, Error, Registry};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
@@ -19,7 +23,8 @@ pub struct ClassifierBuilder {
     estimator: Estimator,
     loss: Option<Arc<dyn MarginLoss>>,
     loss_name: Option<String>,
-    approximation: Option<Approximation>,
+    #[cfg(feature = "kernels")]
+    kernel: kernel::Settings,
     lambda: Option<f64>,
     path: Option<(Vec<Lambda>, usize)>,
     cross_validation: Option<CrossValidation>,
@@ -32,8 +37,7 @@ impl Default for ClassifierBuilder {
             estimator: Estimator {
                 loss: Arc::new(LeakyHockeyStick),
                 registry: Registry::standard(),
-                kernel: None,
-                approximation: Approximation::None,
+                space: Space::default(),
                 regularization: Regularization::CrossValidated(CrossValidation::default()),
                 scheme: None,
                 intercept: true,
@@ -43,13 +47,15 @@ impl Default for ClassifierBuilder {
                 sample_weights: None,
                 probabilities: Probabilities::default(),
                 options: Options::default(),
+                #[cfg(feature = "rayon")]
                 threads: None,
                 time_limit: None,
                 progress: Observer::default(),
             },
             loss: None,
             loss_name: None,
-            approximation: None,
+            #[cfg(feature = "kernels")]
+            kernel: kernel::Settings::default(),
             lambda: None,
             path: None,
             cross_validation: None,
@@ -77,22 +83,6 @@ impl ClassifierBuilder {
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.estimator.registry = registry;
-        self
-    }
-
-    /// A kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
-    /// sigma from the data, [`PRECOMPUTED`](crate::PRECOMPUTED) takes the samples for rows of a kernel matrix.
-    #[doc(alias = "gamma")]
-    #[must_use]
-    pub fn kernel(mut self, specification: impl Into<String>) -> Self {
-        self.estimator.kernel = Some(specification.into());
-        self
-    }
-
-    /// How the kernel is approximated.
-    #[must_use]
-    pub fn approximation(mut self, approximation: Approximation) -> Self {
-        self.approximation = Some(approximation);
         self
     }
 
@@ -203,7 +193,9 @@ impl ClassifierBuilder {
         self
     }
 
-    /// The number of threads; those of the rayon pool at hand unless told. No result depends on it.
+    /// The number of threads; those of the rayon pool at hand unless told. No result depends on it. With the feature
+    /// `rayon`: there is no such setting where it could have no effect.
+    #[cfg(feature = "rayon")]
     #[doc(alias = "n_jobs")]
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -237,7 +229,7 @@ impl ClassifierBuilder {
     /// [`Error::Contradiction`]: a loss both by value and by name, more than one way to a lambda, an approximation
     /// without a kernel, balanced classes with costs. A setting outside its range; a loss that the registry does not have.
     pub fn build(self) -> Result<Estimator, Error> {
-        let ClassifierBuilder { mut estimator, loss, loss_name, approximation, .. } = self;
+        let ClassifierBuilder { mut estimator, loss, loss_name, .. } = self;
         estimator.loss = match (loss, loss_name) {
             (Some(loss), Some(name)) => {
                 let (one, other) =
@@ -276,13 +268,9 @@ impl ClassifierBuilder {
         if let Probabilities::Platt { folds } = estimator.probabilities {
             check_folds(folds)?;
         }
-        match (approximation, &estimator.kernel) {
-            (Some(approximation), None) if approximation != Approximation::None => {
-                let one = format!("approximation {approximation}");
-                let other = "a linear classifier".to_owned();
-                return Err(contradiction(one, other, "it is kernels that are approximated"));
-            }
-            (approximation, _) => estimator.approximation = approximation.unwrap_or_default(),
+        #[cfg(feature = "kernels")]
+        {
+            estimator.space = self.kernel.space()?;
         }
         if self.balanced {
             if let Some((class, cost)) = estimator.costs.first() {
@@ -302,6 +290,7 @@ impl ClassifierBuilder {
                 return Err(contradiction(one, other, "a class has one cost"));
             }
         }
+        #[cfg(feature = "rayon")]
         if estimator.threads == Some(0) {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
         }

@@ -10,11 +10,8 @@ use margins_optim::{ClassWeights, ErrorCurve, Fit, Lambda, Options, Report, Trai
 
 use crate::contest::Contests;
 use crate::model::Scheme;
-use crate::space::way_to;
-use crate::{
-    Approximation, Classifier, CrossValidation, Error, Features, Prepared, Registry, folds_of,
-    on_threads,
-};
+use crate::space::{Space, way_to};
+use crate::{Classifier, CrossValidation, Error, Features, Prepared, Registry, folds_of};
 
 /// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as wanted.
 ///
@@ -23,8 +20,7 @@ use crate::{
 pub struct Estimator {
     pub(crate) loss: Arc<dyn MarginLoss>,
     pub(crate) registry: Registry,
-    pub(crate) kernel: Option<String>,
-    pub(crate) approximation: Approximation,
+    pub(crate) space: Space,
     pub(crate) regularization: Regularization,
     pub(crate) scheme: Option<Scheme>,
     pub(crate) intercept: bool,
@@ -35,6 +31,7 @@ pub struct Estimator {
     pub(crate) sample_weights: Option<Vec<f64>>,
     pub(crate) probabilities: Probabilities,
     pub(crate) options: Options,
+    #[cfg(feature = "rayon")]
     pub(crate) threads: Option<usize>,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) progress: Observer,
@@ -103,7 +100,11 @@ impl Estimator {
     /// data do not have; more than two classes for [`Scheme::Binary`]; what the loss, the kernel, the solver or the
     /// folds cannot take.
     pub fn fit<Y: Target>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
-        on_threads(self.threads, || self.fit_here(data))
+        #[cfg(feature = "rayon")]
+        let classifier = crate::on_threads(self.threads, || self.fit_here(data));
+        #[cfg(not(feature = "rayon"))]
+        let classifier = self.fit_here(data);
+        classifier
     }
 
     /// Fits a classifier to samples in any form and their labels, which may be anything that can be displayed: strings,
@@ -157,17 +158,7 @@ impl Estimator {
             observer: &observer,
             ..Training::new(&*self.loss)
         };
-        let prepared = match &self.kernel {
-            None => Prepared::linear(contests.any()),
-            Some(kernel) => Prepared::for_kernel(
-                kernel,
-                self.approximation,
-                &self.registry.kernels,
-                contests.any(),
-                self.standardize,
-                self.options.seed,
-            )?,
-        };
+        let prepared = self.prepare(contests.any())?;
         let silent = Training { observer: &|_| {}, ..training };
         let along = |way: Vec<Lambda>| -> Result<Selected, Error> {
             let fits = contests.fits(&prepared, &training, None, &way)?;
@@ -190,6 +181,21 @@ impl Estimator {
             }
         };
         Classifier::assemble(self, scheme, data, &prepared, &fits, curve, platt.as_deref())
+    }
+
+    fn prepare<'d>(&self, data: &'d Dataset) -> Result<Prepared<'d>, Error> {
+        match &self.space {
+            Space::Linear => Ok(Prepared::linear(data)),
+            #[cfg(feature = "kernels")]
+            Space::Kernel { specification, approximation } => Prepared::for_kernel(
+                specification,
+                *approximation,
+                &self.registry.kernels,
+                data,
+                self.standardize,
+                self.options.seed,
+            ),
+        }
     }
 
     fn cross_validate(
@@ -291,12 +297,8 @@ impl Estimator {
         let each = match &self.regularization {
             Regularization::CrossValidated(how) => {
                 let folds = folds.iter().max().map_or(0, |last| last + 1);
-                let features = matches!(
-                    self.approximation,
-                    Approximation::Nystrom { .. } | Approximation::Fourier { .. }
-                );
                 // The path on all rows is one of those for two classes in terms of features.
-                let all = contests.len() == 1 && (self.kernel.is_none() || features);
+                let all = contests.len() == 1 && self.space.has_features();
                 how.lambdas.len() * (folds + usize::from(all))
             }
             Regularization::Path(lambdas) => lambdas.len(),

@@ -159,6 +159,7 @@ mod registry;
 mod rescaling;
 mod selection;
 mod space;
+#[cfg(feature = "rayon")]
 mod threads;
 mod training_report;
 
@@ -173,9 +174,12 @@ pub use linfa_adapter::{LinfaClassifier, LinfaEstimator};
 pub use margins_boost as boost;
 pub use margins_calibration as calibration;
 pub use margins_data as data;
+#[cfg(feature = "kernels")]
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 pub use margins_optim as optim;
+#[cfg(feature = "massart")]
+pub use margins_optim::massart;
 pub use model::{Model, Scheme};
 pub use nalgebra;
 #[cfg(feature = "ndarray")]
@@ -185,7 +189,10 @@ pub use ndarray_adapter::to_array2;
 pub use registry::Registry;
 pub use rescaling::data_driven_scale;
 pub use selection::{CrossValidation, DEFAULT_FOLDS, Selection, folds_of};
-pub use space::{Approximation, LeaveOneOut, PRECOMPUTED, Prepared, Subset};
+#[cfg(feature = "kernels")]
+pub use space::{Approximation, LeaveOneOut, PRECOMPUTED};
+pub use space::{Prepared, Subset};
+#[cfg(feature = "rayon")]
 pub use threads::on_threads;
 pub use training_report::{MemberReport, TrainingReport};
 

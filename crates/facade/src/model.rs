@@ -2,9 +2,12 @@
 //! from; their files.
 
 mod basis;
+#[cfg(feature = "serde")]
 mod binary;
 mod error;
+#[cfg(feature = "serde")]
 mod file;
+#[cfg(feature = "serde")]
 mod json;
 mod scheme;
 
@@ -16,14 +19,19 @@ use margins_losses::MarginLoss;
 use margins_optim::online::LinearClassifier;
 use margins_optim::{Fit, Lambda, Report, Status};
 use nalgebra::DMatrix;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 pub use basis::{Basis, Functions};
 pub use error::Error;
+#[cfg(feature = "serde")]
 pub use file::{Format, Header, write_atomically};
 pub use scheme::Scheme;
 
 use crate::{Prepared, Registry};
+
+/// Version of the layouts that this crate writes.
+const VERSION: u32 = 3;
 
 /// A classifier: one binary classifier for two classes, several for more, over the same functions of a
 /// sample.
@@ -60,8 +68,8 @@ pub struct Model {
 }
 
 /// One binary classifier of a [`Model`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Member {
     /// The regularisation.
     pub lambda: f64,
@@ -72,13 +80,13 @@ pub struct Member {
     /// How the fit ended.
     pub training: TrainingSummary,
     /// What makes scores probabilities, if not the loss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub platt: Option<PlattScaling>,
 }
 
 /// The certificate that a member was fitted with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct TrainingSummary {
     /// Rows of the training data.
     pub rows: usize,
@@ -298,7 +306,7 @@ impl Model {
     }
 
     /// The score of every sample under every member, samples x members; kernel values are computed once for
-    /// all members, in blocks on the current rayon pool.
+    /// all members, in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
     /// Another number of features; a kernel that is not in the registry; values that overflow.

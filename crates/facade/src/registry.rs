@@ -1,3 +1,4 @@
+#[cfg(feature = "kernels")]
 use margins_kernels::{Kernel, KernelRegistry};
 use margins_losses::{LossRegistry, MarginLoss};
 
@@ -35,6 +36,7 @@ pub struct Registry {
     /// The losses.
     pub losses: LossRegistry,
     /// The kernels.
+    #[cfg(feature = "kernels")]
     pub kernels: KernelRegistry,
 }
 
@@ -60,6 +62,7 @@ impl Registry {
     }
 
     /// Adds a kernel, or replaces the one of this name: [`KernelRegistry::with`].
+    #[cfg(feature = "kernels")]
     #[must_use]
     pub fn with_kernel(
         mut self,
