@@ -5,7 +5,8 @@ use margins_losses::{LossRegistry, MarginLoss};
 /// The losses and kernels that specifications and model files may name: those of this project and yours.
 ///
 /// A model file names its loss and its kernel. To be read it needs a registry that knows both; one that does
-/// not is told which is missing.
+/// not is told which is missing. What serde has read needs one as well: a reference to a registry is a `DeserializeSeed` of
+/// [`Model`](crate::Model).
 ///
 /// ```
 /// use margins::Registry;

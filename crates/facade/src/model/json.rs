@@ -70,7 +70,8 @@ enum Samples {
 }
 
 impl Serialize for Model {
-    /// As the document that JSON files of the latest version hold.
+    /// As the document that JSON files of the latest version hold. For formats that describe themselves, as JSON does; a
+    /// compact form is [`to_bytes`](Self::to_bytes).
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = Document {
             format: FORMAT.into(),
@@ -87,8 +88,8 @@ impl Serialize for Model {
     }
 }
 
-/// From the document of the latest version, of losses and kernels of this project. For others there is the registry
-/// that knows them, which is a [`DeserializeSeed`].
+/// From the document of the latest version, of losses and kernels of this project. For others the [`Registry`] that knows
+/// them is a [`DeserializeSeed`].
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Registry::standard().deserialize(deserializer)
