@@ -7,7 +7,7 @@
 //! ```
 //! use margins_data::parallel;
 //!
-//! let mut squares = [1.0, 2.0, 3.0, 4.0, 5.0];
+//! let mut squares = [1.0_f64, 2.0, 3.0, 4.0, 5.0];
 //! parallel::for_each_chunk(&mut squares, 2, |_, some| some.iter_mut().for_each(|x| *x *= *x));
 //! assert_eq!(squares, [1.0, 4.0, 9.0, 16.0, 25.0]);
 //! let roots = parallel::try_map(0..5, |i| if i < 3 { Ok(squares[i].sqrt()) } else { Err(i) });
