@@ -50,7 +50,7 @@ pub struct Prepared<'d> {
 enum Form {
     Linear,
     #[cfg(feature = "kernels")]
-    Kernel(kernel::Form),
+    Kernel(Box<kernel::Form>),
 }
 
 impl<'d> Prepared<'d> {

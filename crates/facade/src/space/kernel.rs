@@ -105,7 +105,7 @@ impl<'d> Prepared<'d> {
             let kernel = kernels.parse_for(specification, &design, seed)?;
             Form::of(KernelBasis { kernel, design, scales }, approximation, seed)?
         };
-        Ok(Prepared { data, form: super::Form::Kernel(form) })
+        Ok(Prepared { data, form: super::Form::Kernel(Box::new(form)) })
     }
 
     /// The leave-one-out error along the lambdas, and the fit on all of the data at the one that `select`
@@ -120,9 +120,11 @@ impl<'d> Prepared<'d> {
         method: LeaveOneOut,
         select: impl Fn(&ErrorCurve) -> usize,
     ) -> Result<(ErrorCurve, Fit), Error> {
-        let super::Form::Kernel(Form::Gram { gram, .. }) = &self.form else {
-            return Err(Error::LeaveOneOut);
+        let gram = match &self.form {
+            super::Form::Kernel(form) => form.gram(),
+            super::Form::Linear => None,
         };
+        let gram = gram.ok_or(Error::LeaveOneOut)?;
         let objective = KernelObjective::from_risk(training.risk(self.data)?, gram)?;
         let (options, observer) = (&training.options, training.observer);
         let mut fits = margins_kernels::path(&objective, lambdas, options, observer)?;
@@ -184,6 +186,14 @@ impl Form {
                 Form::Features { features, map: FeatureMap::Fourier(map), basis }
             }
         })
+    }
+
+    /// The kernel matrix, if it is no approximation.
+    fn gram(&self) -> Option<&Gram> {
+        match self {
+            Form::Gram { gram, .. } => Some(gram),
+            _ => None,
+        }
     }
 
     /// The features in the place of those of the data.
