@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use margins::data::generate::{Adversary, MarginHalfspace, MassartDistribution};
-use margins::optim::massart::{Problem, Schedule, Sgd, Sphere};
+use margins::massart::{Problem, Schedule, Sgd, Sphere};
 
 fn loop_and_pass(criterion: &mut Criterion) {
     // 160 MB: more than the caches hold.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use margins::Model;
 use margins::losses::LeakyRelu;
-use margins::optim::massart::{
+use margins::massart::{
     self, CutOptions, Learned, OnePass, Problem, Projection, Schedule, SphereSample, Target, learn,
     learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
 };

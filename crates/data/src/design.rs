@@ -7,11 +7,10 @@ use faer::{Accum, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use prefetch_index::prefetch_index;
-use rayon::prelude::*;
 
-use crate::Error;
 use crate::error::check_len;
 use crate::inner_loops::{self, axpy, dot, dot_sparse};
+use crate::{Error, parallel};
 
 /// Parts of a product that threads share.
 const PARTS: usize = 8;
@@ -512,8 +511,9 @@ impl Design {
             return fill(0..n, out);
         }
         let part = n.div_ceil(PARTS);
-        let parts = out.par_chunks_mut(part * width).enumerate();
-        parts.for_each(|(k, out)| fill(k * part..k * part + out.len() / width, out));
+        parallel::for_each_chunk(out, part * width, |k, out| {
+            fill(k * part..k * part + out.len() / width, out);
+        });
     }
 
     /// `out` and the result as sums of what `add` makes of parts of the rows, which are always the same: the
@@ -528,14 +528,11 @@ impl Design {
         if !self.is_shared(out.len()) {
             return add(0..n, out);
         }
-        let sums: Vec<(f64, Vec<f64>)> = (0..PARTS)
-            .into_par_iter()
-            .map(|k| {
-                let mut sums = vec![0.0; out.len()];
-                let sum = add(k * n / PARTS..(k + 1) * n / PARTS, &mut sums);
-                (sum, sums)
-            })
-            .collect();
+        let sums = parallel::map(0..PARTS, |k| {
+            let mut sums = vec![0.0; out.len()];
+            let sum = add(k * n / PARTS..(k + 1) * n / PARTS, &mut sums);
+            (sum, sums)
+        });
         for (_, sums) in &sums {
             out.iter_mut().zip(sums).for_each(|(o, sum)| *o += sum);
         }
@@ -720,11 +717,11 @@ impl Design {
     }
 }
 
-/// Adds the lower triangle of `a a'` to that of `out`, tile by tile on the current rayon pool.
+/// Adds the lower triangle of `a a'` to that of `out`, tile by tile in parallel.
 fn add_lower_product(out: &mut DMatrix<f64>, a: MatRef<'_, f64>) {
     const TILE: usize = 128;
     let n = out.nrows();
-    let add = |(k, columns): (usize, &mut [f64])| {
+    let add = |k: usize, columns: &mut [f64]| {
         let (first, width) = (k * TILE, columns.len() / n);
         let tile =
             MatMut::from_column_major_slice_mut(columns, n, width).subrows_mut(first, n - first);
@@ -745,9 +742,9 @@ fn add_lower_product(out: &mut DMatrix<f64>, a: MatRef<'_, f64>) {
     };
     let tiles = out.as_mut_slice();
     if n <= TILE {
-        add((0, tiles));
+        add(0, tiles);
     } else {
-        tiles.par_chunks_mut(TILE * n).with_max_len(1).enumerate().for_each(add);
+        parallel::for_each_chunk(tiles, TILE * n, add);
     }
 }
 

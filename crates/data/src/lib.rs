@@ -14,6 +14,7 @@
 //! * [`Standardizer`]: features to unit scale, sparse data kept sparse.
 //! * [`metrics`]: error, AUC, log-loss, Brier score, margin distribution.
 //! * [`generate`]: Gaussian mixtures with known Bayes error, halfspaces with Massart noise.
+//! * [`parallel`]: loops whose turns may run at the same time, for the crates above.
 //!
 //! ```
 //! use margins_data::{Dataset, Design, Labels};
@@ -35,6 +36,7 @@ pub mod generate;
 mod inner_loops;
 mod labels;
 pub mod metrics;
+pub mod parallel;
 pub mod read;
 pub mod split;
 mod standardize;

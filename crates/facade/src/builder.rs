@@ -1,3 +1,6 @@
+#[cfg(feature = "kernels")]
+mod kernel;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,7 +9,8 @@ use margins_optim::{ClassWeights, Lambda, Options, Solver};
 
 use crate::estimator::{Estimator, Observer, Probabilities, Progress, Regularization};
 use crate::model::Scheme;
-use crate::{Approximation, CrossValidation, Error, PRECOMPUTED, Registry};
+use crate::space::Space;
+use crate::{CrossValidation, Error, Registry};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
@@ -19,8 +23,8 @@ pub struct ClassifierBuilder {
     estimator: Estimator,
     loss: Option<Arc<dyn MarginLoss>>,
     loss_name: Option<String>,
-    kernels: Option<Vec<String>>,
-    approximation: Option<Approximation>,
+    #[cfg(feature = "kernels")]
+    kernel: kernel::Settings,
     lambda: Option<f64>,
     path: Option<(Vec<Lambda>, usize)>,
     cross_validation: Option<CrossValidation>,
@@ -33,8 +37,7 @@ impl Default for ClassifierBuilder {
             estimator: Estimator {
                 loss: Arc::new(LeakyHockeyStick),
                 registry: Registry::standard(),
-                kernels: Vec::new(),
-                approximation: Approximation::None,
+                spaces: vec![Space::Linear],
                 regularization: Regularization::CrossValidated(CrossValidation::default()),
                 scheme: None,
                 intercept: true,
@@ -44,14 +47,15 @@ impl Default for ClassifierBuilder {
                 sample_weights: None,
                 probabilities: Probabilities::default(),
                 options: Options::default(),
+                #[cfg(feature = "rayon")]
                 threads: None,
                 time_limit: None,
                 progress: Observer::default(),
             },
             loss: None,
             loss_name: None,
-            kernels: None,
-            approximation: None,
+            #[cfg(feature = "kernels")]
+            kernel: kernel::Settings::default(),
             lambda: None,
             path: None,
             cross_validation: None,
@@ -79,48 +83,6 @@ impl ClassifierBuilder {
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.estimator.registry = registry;
-        self
-    }
-
-    /// A kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
-    /// sigma from the data, [`PRECOMPUTED`](crate::PRECOMPUTED) takes the samples for rows of a kernel matrix.
-    #[doc(alias = "gamma")]
-    #[must_use]
-    pub fn kernel(mut self, specification: impl Into<String>) -> Self {
-        self.kernels = Some(vec![specification.into()]);
-        self
-    }
-
-    /// Kernels to choose from by cross-validation, together with lambda: the one of the least error on the same folds,
-    /// of several the first. Distances between samples are computed once a kernel, for all folds, lambdas and members.
-    ///
-    /// ```
-    /// use margins::{Classifier, CrossValidation};
-    /// use margins::data::generate::{Example, GaussianMixture};
-    /// use margins::optim::lambda_grid;
-    ///
-    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
-    /// let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 5)?, ..CrossValidation::default() };
-    /// let kernels = ["gaussian:sigma=0.1", "gaussian:sigma=1", "linear"];
-    /// let classifier = Classifier::builder().kernels(kernels).cross_validation(how).build()?.fit(&data)?;
-    /// let report = classifier.report();
-    /// assert_eq!(report.kernels.len(), 3);
-    /// let chosen = report.kernels.iter().find(|tried| Some(&tried.kernel) == report.kernel.as_ref());
-    /// let least = |curve: &margins::optim::ErrorCurve| curve.mean_error[curve.best];
-    /// let chosen = least(&chosen.ok_or("chosen from these")?.curve);
-    /// assert!(report.kernels.iter().all(|tried| chosen <= least(&tried.curve)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn kernels<S: Into<String>>(mut self, specifications: impl IntoIterator<Item = S>) -> Self {
-        self.kernels = Some(specifications.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// How the kernel is approximated.
-    #[must_use]
-    pub fn approximation(mut self, approximation: Approximation) -> Self {
-        self.approximation = Some(approximation);
         self
     }
 
@@ -231,7 +193,9 @@ impl ClassifierBuilder {
         self
     }
 
-    /// The number of threads; those of the rayon pool at hand unless told. No result depends on it.
+    /// The number of threads; those of the rayon pool at hand unless told. No result depends on it. With the feature
+    /// `rayon`: there is no such setting where it could have no effect.
+    #[cfg(feature = "rayon")]
     #[doc(alias = "n_jobs")]
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -266,7 +230,7 @@ impl ClassifierBuilder {
     /// without a kernel, several kernels without cross-validation, balanced classes with costs. A setting outside its
     /// range; a loss or a kernel that the registry does not have, or parameters that it does not take.
     pub fn build(self) -> Result<Estimator, Error> {
-        let ClassifierBuilder { mut estimator, loss, loss_name, approximation, .. } = self;
+        let ClassifierBuilder { mut estimator, loss, loss_name, .. } = self;
         estimator.loss = match (loss, loss_name) {
             (Some(loss), Some(name)) => {
                 let (one, other) =
@@ -277,18 +241,18 @@ impl ClassifierBuilder {
             (None, Some(name)) => Arc::from(estimator.registry.losses.parse(&name)?),
             (None, None) => estimator.loss,
         };
-        if let Some(kernels) = self.kernels {
-            check_kernels(&kernels, &estimator.registry)?;
-            estimator.kernels = kernels;
+        #[cfg(feature = "kernels")]
+        {
+            estimator.spaces = self.kernel.spaces(&estimator.registry)?;
         }
         let ways = [
             self.lambda.map(|lambda| format!("lambda {lambda}")),
             self.path.as_ref().map(|(lambdas, _)| format!("a path of {} lambdas", lambdas.len())),
             self.cross_validation.as_ref().map(|_| "cross_validation".to_owned()),
         ];
-        if let (Some(one), [_, _, ..]) = (ways[..2].iter().flatten().next(), &estimator.kernels[..])
+        if let (Some(one), [_, _, ..]) = (ways[..2].iter().flatten().next(), &estimator.spaces[..])
         {
-            let other = format!("{} kernels", estimator.kernels.len());
+            let other = format!("{} kernels", estimator.spaces.len());
             let reason = "kernels are chosen by cross-validation, be it of a single lambda";
             return Err(contradiction(one.clone(), other, reason));
         }
@@ -315,14 +279,6 @@ impl ClassifierBuilder {
         if let Probabilities::Platt { folds } = estimator.probabilities {
             check_folds(folds)?;
         }
-        match (approximation, estimator.kernels.first()) {
-            (Some(approximation), None) if approximation != Approximation::None => {
-                let one = format!("approximation {approximation}");
-                let other = "a linear classifier".to_owned();
-                return Err(contradiction(one, other, "it is kernels that are approximated"));
-            }
-            (approximation, _) => estimator.approximation = approximation.unwrap_or_default(),
-        }
         if self.balanced {
             if let Some((class, cost)) = estimator.costs.first() {
                 let other = format!("class_cost {cost} of '{class}'");
@@ -341,20 +297,13 @@ impl ClassifierBuilder {
                 return Err(contradiction(one, other, "a class has one cost"));
             }
         }
+        #[cfg(feature = "rayon")]
         if estimator.threads == Some(0) {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
         }
         estimator.options.check()?;
         Ok(estimator)
     }
-}
-
-fn check_kernels(kernels: &[String], registry: &Registry) -> Result<(), Error> {
-    if kernels.is_empty() {
-        return Err(Error::setting("the number of kernels", &0, "at least 1"));
-    }
-    let mut evaluated = kernels.iter().filter(|kernel| *kernel != PRECOMPUTED);
-    evaluated.try_for_each(|kernel| Ok(registry.kernels.check(kernel)?))
 }
 
 fn check_folds(folds: Option<usize>) -> Result<(), Error> {

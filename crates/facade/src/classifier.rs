@@ -1,4 +1,6 @@
-use std::path::Path;
+#[cfg(feature = "serde")]
+mod file;
+
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -239,22 +241,6 @@ impl Classifier {
             right += if class == predicted { weight } else { 0.0 };
         }
         Ok(right / total)
-    }
-
-    /// Writes the classifier to a file: JSON if its name ends in `.json`, else binary.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        Ok(self.model.save(path)?)
-    }
-
-    /// Reads a classifier from a file.
-    ///
-    /// # Errors
-    /// As [`Model::load`]; a loss or a kernel that is not in the registry.
-    pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
-        Self::from_model(Model::load(path, registry)?, registry)
     }
 }
 

@@ -2,10 +2,9 @@
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::split::fold_indices;
-use margins_data::{Classes, Dataset, Target};
+use margins_data::{Classes, Dataset, Target, parallel};
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Training, held_out_curve};
-use rayon::prelude::*;
 
 use crate::model::Scheme;
 use crate::{Error, Prepared};
@@ -79,8 +78,7 @@ impl Contests {
         &self.first
     }
 
-    /// The fits of every contest at every lambda, largest first, to the rows named or to all; contests in parallel
-    /// on the current rayon pool. What they can share they do.
+    /// The fits of every contest at every lambda, largest first, to the rows named or to all; contests in parallel. What they can share they do.
     pub(crate) fn paths<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,
@@ -91,7 +89,8 @@ impl Contests {
     ) -> Result<Vec<Vec<Fit>>, Error> {
         let all_take_part = self.scheme != Scheme::OneVersusOne;
         let shared = all_take_part.then(|| prepared.subset(rows));
-        let path = |(member, contest): (usize, &Contest)| {
+        parallel::try_map(0..self.len(), |member| {
+            let contest = &self.each[member];
             let observer = |made: &Observed<'_>| watcher(member, made);
             let training = &Training { observer: &observer, ..*training };
             let data = contest.data(&self.data)?;
@@ -102,10 +101,7 @@ impl Contests {
                     prepared.subset(own.as_deref()).path(training, &data, lambdas)
                 }
             }
-        };
-        let paths: Vec<Result<Vec<Fit>, Error>> =
-            self.each.par_iter().enumerate().with_max_len(1).map(path).collect();
-        paths.into_iter().collect()
+        })
     }
 
     /// The fits of every contest at the last of the lambdas.

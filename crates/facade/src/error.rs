@@ -19,6 +19,7 @@ pub enum Error {
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),
     /// The kernels crate refused something.
+    #[cfg(feature = "kernels")]
     #[error(transparent)]
     Kernels(#[from] margins_kernels::Error),
     /// A model cannot be made, read, written or applied.

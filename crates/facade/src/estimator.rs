@@ -10,11 +10,10 @@ use margins_optim::{ClassWeights, ErrorCurve, Fit, Lambda, Observed, Options, Re
 
 use crate::contest::{Contests, Watcher};
 use crate::model::Scheme;
-use crate::space::way_to;
+use crate::space::{Space, way_to};
 use crate::training_report::{KernelReport, member_names};
 use crate::{
-    Approximation, Classifier, CrossValidation, Error, Features, Prepared, Registry, Selection,
-    folds_of, on_threads,
+    Classifier, CrossValidation, Error, Features, Prepared, Registry, Selection, folds_of,
 };
 
 /// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as wanted.
@@ -24,9 +23,8 @@ use crate::{
 pub struct Estimator {
     pub(crate) loss: Arc<dyn MarginLoss>,
     pub(crate) registry: Registry,
-    /// Specifications to choose from by cross-validation, or a single one; none for linear classifiers.
-    pub(crate) kernels: Vec<String>,
-    pub(crate) approximation: Approximation,
+    /// To choose from by cross-validation, or a single one.
+    pub(crate) spaces: Vec<Space>,
     pub(crate) regularization: Regularization,
     pub(crate) scheme: Option<Scheme>,
     pub(crate) intercept: bool,
@@ -37,6 +35,7 @@ pub struct Estimator {
     pub(crate) sample_weights: Option<Vec<f64>>,
     pub(crate) probabilities: Probabilities,
     pub(crate) options: Options,
+    #[cfg(feature = "rayon")]
     pub(crate) threads: Option<usize>,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) progress: Observer,
@@ -129,7 +128,11 @@ impl Estimator {
     /// data do not have; more than two classes for [`Scheme::Binary`]; what the loss, the kernel, the solver or the
     /// folds cannot take.
     pub fn fit<Y: Target>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
-        on_threads(self.threads, || self.fit_here(data))
+        #[cfg(feature = "rayon")]
+        let classifier = crate::on_threads(self.threads, || self.fit_here(data));
+        #[cfg(not(feature = "rayon"))]
+        let classifier = self.fit_here(data);
+        classifier
     }
 
     /// Fits a classifier to samples in any form and their labels, which may be anything that can be displayed: strings,
@@ -174,21 +177,18 @@ impl Estimator {
             _ => Vec::new(),
         };
         let members = member_names(scheme, data.labels().names());
-        let spaces: Vec<Option<&str>> = match &self.kernels[..] {
-            [] => vec![None],
-            kernels => kernels.iter().map(|kernel| Some(kernel.as_str())).collect(),
-        };
-        let total = spaces.len() * self.fits_at_most(&contests, &folds);
+        let count = self.spaces.len();
+        let total = count * self.fits_at_most(&contests, &folds);
         let done = AtomicUsize::new(0);
         let mut best: Option<(Prepared<'_>, Selected)> = None;
         let mut kernels = Vec::new();
-        for (place, &kernel) in spaces.iter().enumerate() {
-            let share = |part: f64| within((place as f64 + part) / spaces.len() as f64);
-            let prepared = self.prepare(kernel, contests.any())?;
+        for (place, space) in self.spaces.iter().enumerate() {
+            let share = |part: f64| within((place as f64 + part) / count as f64);
+            let prepared = self.prepare(space, contests.any())?;
             let watcher = |member: usize, made: &Observed<'_>| {
                 if let Some(observer) = &self.progress.0 {
                     let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-                    let member = members[member].as_str();
+                    let (kernel, member) = (space.kernel(), members[member].as_str());
                     let &Observed { lambda, fold, report, .. } = made;
                     let lambda = lambda.get();
                     observer(&Progress { done, total, kernel, member, fold, lambda, report });
@@ -217,7 +217,7 @@ impl Estimator {
                 selected => selected?,
             };
             if let (Some(kernel), Some(curve)) = (prepared.kernel_specification(), &selected.curve)
-                && spaces.len() > 1
+                && count > 1
             {
                 kernels.push(KernelReport { kernel, curve: curve.clone() });
             }
@@ -249,10 +249,19 @@ impl Estimator {
         }
     }
 
-    fn prepare<'d>(&self, kernel: Option<&str>, data: &'d Dataset) -> Result<Prepared<'d>, Error> {
-        let Some(kernel) = kernel else { return Ok(Prepared::linear(data)) };
-        let (kernels, seed) = (&self.registry.kernels, self.options.seed);
-        Prepared::for_kernel(kernel, self.approximation, kernels, data, self.standardize, seed)
+    fn prepare<'d>(&self, space: &Space, data: &'d Dataset) -> Result<Prepared<'d>, Error> {
+        match space {
+            Space::Linear => Ok(Prepared::linear(data)),
+            #[cfg(feature = "kernels")]
+            Space::Kernel { specification, approximation } => Prepared::for_kernel(
+                specification,
+                *approximation,
+                &self.registry.kernels,
+                data,
+                self.standardize,
+                self.options.seed,
+            ),
+        }
     }
 
     fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
@@ -299,12 +308,8 @@ impl Estimator {
         let each = match &self.regularization {
             Regularization::CrossValidated(how) => {
                 let folds = folds.iter().max().map_or(0, |last| last + 1);
-                let features = matches!(
-                    self.approximation,
-                    Approximation::Nystrom { .. } | Approximation::Fourier { .. }
-                );
                 // The path on all rows is one of those for two classes in terms of features.
-                let all = contests.len() == 1 && (self.kernels.is_empty() || features);
+                let all = contests.len() == 1 && self.spaces.iter().all(Space::has_features);
                 how.lambdas.len() * (folds + usize::from(all))
             }
             Regularization::Path(lambdas) => lambdas.len(),

@@ -7,7 +7,8 @@
 //! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
 //! * [`data`]: designs, labels, readers, splits, metrics, generators.
 //! * [`optim`]: objectives, certified solvers, lambda paths, cross-validation.
-//! * [`kernels`]: kernel classifiers, support vector machines, feature maps.
+//! * `massart`: halfspaces with a margin, learned under Massart noise.
+//! * `kernels`: kernel classifiers, support vector machines, feature maps.
 //! * `boost`: the maximal loss minimised by focused online learning, and its opponents.
 //! * [`Prepared`]: data made ready for linear, kernel or approximate classifiers alike.
 //! * [`Model`]: what a fit leaves behind, saved and loaded.
@@ -57,10 +58,11 @@
 //!
 //! # Kernels
 //!
-//! A kernel is named, as on the command line; for large data it is [approximated](Approximation). Cross-validation chooses
-//! among [several](ClassifierBuilder::kernels).
+//! A kernel is named, as on the command line; for large data it is approximated. Cross-validation chooses among several
+//! (`kernels` of the builder).
 //!
 //! ```
+//! # #[cfg(feature = "kernels")] {
 //! use margins::{Approximation, Classifier};
 //!
 //! // Exclusive or: no line separates the classes.
@@ -72,6 +74,7 @@
 //! let approximate = approximate.build()?.fit_samples(&rows, labels)?;
 //! assert_eq!(exact.predict_index(&rows)?, labels);
 //! assert_eq!(approximate.predict_index(&rows)?, labels);
+//! # }
 //! # Ok::<(), margins::Error>(())
 //! ```
 //!
@@ -151,20 +154,35 @@
 //! assert!(classifier.report().is_certified());
 //! assert!(classifier.predict_proba(&rows)?[(3, 1)] > 0.5);
 //!
+//! # #[cfg(feature = "serde")] {
 //! let registry = Registry::standard().with_loss("shifted", &[], |_| Ok(Box::new(Shifted)));
 //! # let path = std::env::temp_dir().join(format!("margins-{}.json", std::process::id()));
 //! classifier.save(&path)?;
 //! let read = Classifier::load(&path, &registry)?;
 //! assert_eq!(read.predict(&rows)?, classifier.predict(&rows)?);
 //! # std::fs::remove_file(path)?;
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Features
 //!
-//! * `boost` (default): the module of that name.
+//! By default:
+//!
+//! * `boost`: the module of that name.
+//! * `kernels`: the module of that name, and classifiers by it (`kernel` and `approximation` of the builder). Model files of
+//!   kernel classifiers are refused without it.
+//! * `massart`: the module of that name.
+//! * `rayon`: threads. No result depends on it; without it everything runs on the calling thread, and there are neither
+//!   `on_threads` nor `threads` of the builder.
+//! * `serde`: model files, and serde's traits for [`Model`], [`Classifier`], [`optim::Lambda`], step lengths and online
+//!   learners.
+//!
+//! For the asking:
+//!
 //! * `ndarray`: its matrices as samples, and `to_array2`.
 //! * `linfa`: its `Fit` and `Predict`, by `LinfaEstimator`; brings `ndarray` along.
+//! * `testkit`: the conformance tests for losses of yours.
 
 mod builder;
 mod classifier;
@@ -181,6 +199,7 @@ mod registry;
 mod rescaling;
 mod selection;
 mod space;
+#[cfg(feature = "rayon")]
 mod threads;
 mod training_report;
 
@@ -195,9 +214,12 @@ pub use linfa_adapter::{LinfaClassifier, LinfaEstimator};
 pub use margins_boost as boost;
 pub use margins_calibration as calibration;
 pub use margins_data as data;
+#[cfg(feature = "kernels")]
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 pub use margins_optim as optim;
+#[cfg(feature = "massart")]
+pub use margins_optim::massart;
 pub use model::{Model, Scheme};
 pub use nalgebra;
 #[cfg(feature = "ndarray")]
@@ -207,10 +229,13 @@ pub use ndarray_adapter::to_array2;
 pub use registry::Registry;
 pub use rescaling::data_driven_scale;
 pub use selection::{CrossValidation, DEFAULT_FOLDS, Selection, folds_of};
-pub use space::{Approximation, LeaveOneOut, PRECOMPUTED, Prepared, Subset};
+#[cfg(feature = "kernels")]
+pub use space::{Approximation, LeaveOneOut, PRECOMPUTED};
+pub use space::{Prepared, Subset};
+#[cfg(feature = "rayon")]
 pub use threads::on_threads;
 pub use training_report::{KernelReport, MemberReport, TrainingReport};
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "serde"))]
 #[doc = include_str!("../README.md")]
 struct ReadmeExample;

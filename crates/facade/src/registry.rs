@@ -1,10 +1,12 @@
+#[cfg(feature = "kernels")]
 use margins_kernels::{Kernel, KernelRegistry};
 use margins_losses::{LossRegistry, MarginLoss};
 
 /// The losses and kernels that specifications and model files may name: those of this project and yours.
 ///
 /// A model file names its loss and its kernel. To be read it needs a registry that knows both; one that does
-/// not is told which is missing.
+/// not is told which is missing. What serde has read needs one as well: a reference to a registry is a `DeserializeSeed` of
+/// [`Model`](crate::Model).
 ///
 /// ```
 /// use margins::Registry;
@@ -35,6 +37,7 @@ pub struct Registry {
     /// The losses.
     pub losses: LossRegistry,
     /// The kernels.
+    #[cfg(feature = "kernels")]
     pub kernels: KernelRegistry,
 }
 
@@ -60,6 +63,7 @@ impl Registry {
     }
 
     /// Adds a kernel, or replaces the one of this name: [`KernelRegistry::with`].
+    #[cfg(feature = "kernels")]
     #[must_use]
     pub fn with_kernel(
         mut self,

@@ -1,5 +1,7 @@
 //! Model files: nothing is lost in either format, every past version is read, and no bytes do harm.
 
+#![cfg(all(feature = "kernels", feature = "serde"))]
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,7 @@ use margins::model::{Basis, Error, Format, Functions, Header, Member, Scheme, Tr
 use margins::{Model, Registry};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
+use serde::de::DeserializeSeed;
 use serde_json::json;
 
 const FORMATS: [Format; 2] = [Format::Json, Format::Binary];
@@ -136,6 +139,8 @@ proptest! {
             // Equal numbers may differ in the sign of a zero; equal bytes may not.
             prop_assert_eq!(read.to_bytes(Format::Binary).unwrap(), model.to_bytes(Format::Binary).unwrap());
         }
+        let value = serde_json::to_value(&model).unwrap();
+        prop_assert_eq!(serde_json::from_value::<Model>(value).unwrap(), model);
     }
 
     /// Every member scores as it would alone, and the scheme decides.
@@ -447,6 +452,46 @@ fn absurd_lengths_are_refused() {
                 }
             }
         }
+    }
+}
+
+/// `(1 - u)^4`, which no registry has by itself.
+#[derive(Debug)]
+struct Quartic;
+
+impl MarginLoss for Quartic {
+    fn name(&self) -> &str {
+        "quartic"
+    }
+    fn value(&self, u: f64) -> f64 {
+        (1.0 - u).powi(4)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        -4.0 * (1.0 - u).powi(3)
+    }
+}
+
+/// By serde the losses and kernels are those of the project, or of a registry that is told.
+#[test]
+fn foreign_losses_are_read_by_a_registry() {
+    let of = load(&std::fs::read(fixtures().join("v3-linear.json")).unwrap()).unwrap();
+    let (classes, members) = (of.classes().to_vec(), of.members().to_vec());
+    let model =
+        Model::from_members(&Quartic, classes, of.scheme(), None, None, members).expect("a model");
+    let value = serde_json::to_value(&model).unwrap();
+    let refused = serde_json::from_value::<Model>(value.clone()).unwrap_err().to_string();
+    assert!(refused.contains("Registry::with_loss(\"quartic\""), "{refused}");
+    let registry = Registry::standard().with_loss("quartic", &[], |_| Ok(Box::new(Quartic)));
+    assert_eq!(registry.deserialize(value.clone()).unwrap(), model);
+    for (field, wrong, reason) in [
+        ("format", json!("recipe"), "its format is 'recipe'"),
+        ("version", json!(4), "it has model version 4"),
+        ("classes", json!(["a"]), "binary is not for 1 classes"),
+    ] {
+        let mut value = value.clone();
+        value[field] = wrong;
+        let refused = registry.deserialize(value).unwrap_err().to_string();
+        assert!(refused.contains(reason), "{refused}");
     }
 }
 

@@ -8,7 +8,7 @@ use crate::path::path;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 
 /// The cross-validated error of a path on a kernel matrix over all rows of the data: one path a fold on
-/// the rows outside it, in parallel on the current rayon pool; the result does not depend on the number
+/// the rows outside it, [in parallel](margins_data::parallel); the result does not depend on the number
 /// of threads. As [`margins_optim::error_curve`] in all other respects; features and their
 /// standardisation are the business of whoever made the matrix.
 ///

@@ -7,13 +7,12 @@ use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
 use faer::{Mat, MatMut, MatRef, Par};
-use margins_data::Design;
+use margins_data::{Design, parallel};
 use nalgebra::DMatrix;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use rayon::prelude::*;
 
 use crate::gram::{diagonal, each_strip};
 use crate::{Error, Gaussian, Gram, Kernel};
@@ -133,7 +132,7 @@ impl NystromMap {
         out
     }
 
-    /// The features of all samples, in blocks on the current rayon pool.
+    /// The features of all samples, in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
     /// Another number of features than the landmarks have; kernel values that are not finite.
@@ -225,7 +224,7 @@ impl RandomFourierMap {
         2 * self.frequencies.ncols()
     }
 
-    /// The features of all samples, in blocks on the current rayon pool.
+    /// The features of all samples, in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
     /// Another number of features than the map was made for.
@@ -238,8 +237,7 @@ impl RandomFourierMap {
         }
         let scale = (1.0 / half as f64).sqrt();
         let mut samples = DMatrix::zeros(2 * half, design.rows());
-        let strips = samples.as_mut_slice().par_chunks_mut(2 * half * SIDE).enumerate();
-        strips.for_each(|(k, out)| {
+        parallel::for_each_chunk(samples.as_mut_slice(), 2 * half * SIDE, |k, out| {
             for (i, out) in out.chunks_exact_mut(2 * half).enumerate() {
                 let x = design.sample(SIDE * k + i);
                 let (cosines, sines) = out.split_at_mut(half);

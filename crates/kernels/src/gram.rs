@@ -1,10 +1,9 @@
 use std::sync::OnceLock;
 
 use faer::{Accum, MatMut, MatRef, Par, Side};
-use margins_data::Design;
+use margins_data::{Design, parallel};
 use margins_optim::solver_kit::Eigenspace;
 use nalgebra::DMatrix;
-use rayon::prelude::*;
 
 use crate::block::{Points, center};
 use crate::{Block, Error, Kernel, PivotedCholesky};
@@ -18,7 +17,7 @@ const SIDE: usize = 256;
 /// weights or classes share it.
 ///
 /// ```
-/// use margins_data::Design;
+/// use margins_data::{Design, parallel};
 /// use margins_kernels::{Gaussian, Gram};
 ///
 /// let design = Design::from_rows(&[[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])?;
@@ -44,7 +43,7 @@ impl PartialEq for Gram {
 }
 
 impl Gram {
-    /// Computed in blocks on the current rayon pool, each pair once; sparse designs stay sparse.
+    /// Computed in blocks, [in parallel](margins_data::parallel), each pair once; sparse designs stay sparse.
     ///
     /// # Errors
     /// A kernel value that is not finite; more samples than there is memory for; a kernel that is not known
@@ -54,8 +53,7 @@ impl Gram {
         let n = points.len();
         let mut matrix = room_for(n)?;
         // Each task owns the columns of one block and fills their part from the diagonal down.
-        let columns = matrix.as_mut_slice().par_chunks_mut(n * SIDE).enumerate();
-        columns.try_for_each(|(k, columns)| {
+        parallel::try_for_each_chunk(matrix.as_mut_slice(), n * SIDE, |k, columns| {
             let first_column = k * SIDE;
             let column_count = columns.len() / n;
             let mut values = vec![0.0; SIDE * column_count];
@@ -224,7 +222,7 @@ fn mirror(matrix: &mut DMatrix<f64>) {
 }
 
 /// `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of `columns`, block by
-/// block on the current rayon pool: of the kernel values no more than a block a thread is held.
+/// block, [in parallel](margins_data::parallel): of the kernel values no more than a block a thread is held.
 ///
 /// # Errors
 /// Different numbers of features; another number of coefficients than of columns; a kernel value that is
@@ -305,7 +303,7 @@ pub(crate) fn each_block(
     let center = if rows.is_sparse() { vec![0.0; columns.columns()] } else { center(columns) };
     let columns = Points::new(columns, &center)?;
     let rows = Points::new(rows, &center)?;
-    out.par_chunks_mut(SIDE * width).enumerate().try_for_each(|(k, out)| {
+    parallel::try_for_each_chunk(out, SIDE * width, |k, out| {
         let first_row = k * SIDE;
         let row_count = SIDE.min(rows.len() - first_row);
         let mut values = vec![0.0; row_count * SIDE];
@@ -328,7 +326,7 @@ pub(crate) fn each_block(
 }
 
 /// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns` after the
-/// other, and calls `take` for the values of every strip of columns on the current rayon pool.
+/// other, and calls `take` for the values of every strip of columns, in parallel.
 pub(crate) fn each_strip(
     kernel: &dyn Kernel,
     rows: &Design,
@@ -342,7 +340,7 @@ pub(crate) fn each_strip(
     let rows = Points::new(rows, &center)?;
     let columns = Points::new(columns, &center)?;
     let row_count = rows.len();
-    out.par_chunks_mut(WIDTH * row_count).enumerate().try_for_each(|(k, values)| {
+    parallel::try_for_each_chunk(out, WIDTH * row_count, |k, values| {
         let column_count = values.len() / row_count;
         let first_column = k * WIDTH;
         let block = Block {

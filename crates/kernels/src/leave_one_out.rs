@@ -1,11 +1,11 @@
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use margins_data::parallel;
 use margins_losses::MarginLoss;
 use margins_optim::solver_kit::{Accept, EmpiricalRisk, Margins, Minimizer, Point, search};
 use margins_optim::{Lambda, Options};
 use nalgebra::{DMatrix, DVector};
-use rayon::prelude::*;
 
 use crate::newton::{SampleNewton, dot, norm_of};
 use crate::{Error, KernelFit, KernelObjective, symmetric};
@@ -46,12 +46,7 @@ pub fn leave_one_out<L: MarginLoss + ?Sized>(
         tolerance: options.tolerance,
     };
     let samples: Vec<usize> = (0..n).collect();
-    let runs: Vec<Result<Vec<Option<f64>>, Error>> =
-        samples.par_chunks(RUN).map(|run| together.refit(run)).collect();
-    let mut scores = Vec::with_capacity(n);
-    for run in runs {
-        scores.extend(run?);
-    }
+    let mut scores = of_runs(&samples, |run| together.refit(run))?;
     let open: Vec<usize> = (0..n).filter(|&i| scores[i].is_none()).collect();
     let alone = refit_alone(objective, fit.lambda, &start, &open, options)?;
     let mut converged = true;
@@ -75,29 +70,29 @@ fn refit_alone<L: MarginLoss + ?Sized>(
     }
     let mut whole = SampleNewton::new(&objective.risk, objective.gram.matrix());
     whole.factorize(lambda, start);
-    let runs: Vec<Result<Vec<(f64, bool)>, Error>> = samples
-        .par_chunks(RUN)
-        .map(|run| {
-            let mut preconditioner = whole.preconditioner().clone();
-            let mut scores = Vec::with_capacity(run.len());
-            for &i in run {
-                let risk = without(&objective.risk, i)?;
-                let mut solver =
-                    SampleNewton::resume(&risk, objective.gram.matrix(), preconditioner);
-                let mut point = start.clone();
-                let ending = solver.minimize(lambda, &mut point, options);
-                let done = ending.certificate.relative_gap() <= options.tolerance;
-                scores.push((point.products[i] + point.intercept, done));
-                preconditioner = solver.into_preconditioner();
-            }
-            Ok(scores)
-        })
-        .collect();
-    let mut scores = Vec::with_capacity(samples.len());
-    for run in runs {
-        scores.extend(run?);
-    }
-    Ok(scores)
+    of_runs(samples, |run| {
+        let mut preconditioner = whole.preconditioner().clone();
+        let mut scores = Vec::with_capacity(run.len());
+        for &i in run {
+            let risk = without(&objective.risk, i)?;
+            let mut solver = SampleNewton::resume(&risk, objective.gram.matrix(), preconditioner);
+            let mut point = start.clone();
+            let ending = solver.minimize(lambda, &mut point, options);
+            let done = ending.certificate.relative_gap() <= options.tolerance;
+            scores.push((point.products[i] + point.intercept, done));
+            preconditioner = solver.into_preconditioner();
+        }
+        Ok(scores)
+    })
+}
+
+/// What `refit` says of the samples, a run of them at a time.
+fn of_runs<T: Send>(
+    samples: &[usize],
+    refit: impl Fn(&[usize]) -> Result<Vec<T>, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let runs: Vec<&[usize]> = samples.chunks(RUN).collect();
+    Ok(parallel::try_map(0..runs.len(), |k| refit(runs[k]))?.into_iter().flatten().collect())
 }
 
 /// What the refits without one sample have in common.
@@ -372,7 +367,7 @@ impl Response {
         let n = matrix.nrows();
         let mut variances = matrix / self.ridge;
         let halves = self.halves.as_ref();
-        variances.as_mut_slice().par_chunks_mut(n * RUN).enumerate().for_each(|(run, columns)| {
+        parallel::for_each_chunk(variances.as_mut_slice(), n * RUN, |run, columns| {
             let (first, count) = (run * RUN, columns.len() / n);
             for (column, weight) in
                 columns.chunks_exact_mut(n).zip(&self.intercept_weights[first..])

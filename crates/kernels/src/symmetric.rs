@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use margins_data::parallel;
 use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
 
 /// Columns that go through memory together.
 const COLUMNS: usize = 4;
@@ -28,15 +28,12 @@ pub(crate) fn multiply(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
         let share = 1.0 - (1.0 - part as f64 / PARTS as f64).sqrt();
         if part == PARTS { n } else { (share * n as f64) as usize / COLUMNS * COLUMNS }
     };
-    let sums: Vec<Vec<f64>> = (0..PARTS)
-        .into_par_iter()
-        .map(|part| {
-            let mut out = vec![0.0; n];
-            let columns = end(part)..end(part + 1);
-            Arch::new().dispatch(HalfProduct { entries, x, out: &mut out, columns });
-            out
-        })
-        .collect();
+    let sums = parallel::map(0..PARTS, |part| {
+        let mut out = vec![0.0; n];
+        let columns = end(part)..end(part + 1);
+        Arch::new().dispatch(HalfProduct { entries, x, out: &mut out, columns });
+        out
+    });
     for (i, out) in out.iter_mut().enumerate() {
         *out = sums.iter().map(|part| part[i]).sum();
     }

@@ -7,10 +7,9 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
-use margins_data::Design;
+use margins_data::{Design, parallel};
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
-use rayon::prelude::*;
 
 use crate::mm::{CHECK_EVERY, DEFAULT_ITERATIONS, Majorizer, MajorizerAt};
 use crate::point::{Point, dot};
@@ -37,7 +36,7 @@ pub struct Reached {
 }
 
 /// The paths of several risks over one design, one list a risk, in the order of the lambdas given, which is
-/// descending. Problems advance together on the current rayon pool.
+/// descending. Problems advance together, [in parallel](margins_data::parallel).
 ///
 /// # Errors
 /// A loss that is not convex and differentiable, or without finite curvature; more features than an
@@ -60,16 +59,14 @@ pub fn paths<L: MarginLoss + ?Sized>(
             .iter()
             .flat_map(|&lambda| (0..risks.len()).map(move |risk| (risk, lambda)))
             .collect();
-        let reached: Vec<Vec<Reached>> = of_all
-            .par_chunks(COLUMNS)
-            .map(|some| {
-                let problems = some.iter().map(|&(risk, lambda)| {
-                    let start = start(&risks[risk], paths[risk].last(), lambda, design);
-                    Problem::new(&risks[risk], &majorizer, lambda, start)
-                });
-                batch.solve(problems.collect())
-            })
-            .collect();
+        let some: Vec<&[(usize, Lambda)]> = of_all.chunks(COLUMNS).collect();
+        let reached = parallel::map(0..some.len(), |k| {
+            let problems = some[k].iter().map(|&(risk, lambda)| {
+                let start = start(&risks[risk], paths[risk].last(), lambda, design);
+                Problem::new(&risks[risk], &majorizer, lambda, start)
+            });
+            batch.solve(problems.collect())
+        });
         for (reached, (risk, _)) in reached.into_iter().flatten().zip(of_all) {
             paths[risk].push(reached);
         }

@@ -1,8 +1,7 @@
 use std::ops::Range;
 
-use margins_data::{Dataset, Target};
+use margins_data::{Dataset, Target, parallel};
 use margins_losses::MarginLoss;
-use rayon::prelude::*;
 
 use crate::{Error, Fit, Lambda, Observed, Report, Training};
 
@@ -99,8 +98,8 @@ pub struct CrossValidation {
     pub fits: Vec<Fit>,
 }
 
-/// Cross-validates a path: one path a fold on the rows outside it, and one on all rows, in parallel
-/// on the current rayon pool; the result does not depend on the number of threads.
+/// Cross-validates a path: one path a fold on the rows outside it, and one on all rows,
+/// [in parallel](margins_data::parallel); the result does not depend on the number of threads.
 ///
 /// `folds[i]` is the fold of row i, counted from 0. Standard deviations of features and weights of
 /// classes are taken from the training rows alone; held-out errors count the weights of the data set
@@ -118,7 +117,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
 ) -> Result<CrossValidation, Error> {
     check_folds(data, folds)?;
     // The path on all rows is the largest task and goes first.
-    let (fits, curve) = rayon::join(
+    let (fits, curve) = parallel::join(
         || training.path(data, lambdas),
         || {
             let abandon = training.abandon_hopeless;
@@ -139,8 +138,8 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
 }
 
 /// The cross-validated error of any solver: `solve(rows, held_out, lambdas)` returns a path on these rows
-/// with the scores that each of its fits gives to the rows held out. Folds run in parallel on the current
-/// rayon pool; errors are pooled as in [`cross_validate`].
+/// with the scores that each of its fits gives to the rows held out. Folds run
+/// [in parallel](margins_data::parallel); errors are pooled as in [`cross_validate`].
 ///
 /// With `abandon` the later half of the folds goes without the lambdas that the earlier half, of two folds at
 /// least, has shown to be hopeless: compared with the lambda of the least error so far, they are wrong on so
@@ -190,18 +189,13 @@ pub fn held_out_curve<Y: Target, E: From<Error> + Send>(
     let first = if abandon { count.div_ceil(2).max(2) } else { count };
     let hold_out_each = |some: Range<usize>, of: &[usize]| -> Result<Vec<Fold>, E> {
         let chosen: Vec<Lambda> = of.iter().map(|&k| lambdas[k]).collect();
-        let results: Vec<Result<Fold, E>> = some
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|fold| {
-                let (test, rest) = split_at(data, folds, fold)?;
-                let at = solve(&rest, &test, &chosen)?.into_iter().map(Some).collect();
-                let weight_of = |&i: &usize| data.weights().map_or(1.0, |weights| weights[i]);
-                let weights = test.iter().map(weight_of).collect();
-                Ok(Fold { weights, at }.spread_over(lambdas.len(), of))
-            })
-            .collect();
-        results.into_iter().collect()
+        parallel::try_map(some, |fold| {
+            let (test, rest) = split_at(data, folds, fold)?;
+            let at = solve(&rest, &test, &chosen)?.into_iter().map(Some).collect();
+            let weight_of = |&i: &usize| data.weights().map_or(1.0, |weights| weights[i]);
+            let weights = test.iter().map(weight_of).collect();
+            Ok(Fold { weights, at }.spread_over(lambdas.len(), of))
+        })
     };
     let mut of: Vec<usize> = (0..lambdas.len()).collect();
     let mut held_out = hold_out_each(0..first, &of)?;

@@ -1,4 +1,5 @@
 use margins_data::Sample;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -41,8 +42,8 @@ impl Direction for Sample<'_> {
 /// sum of the iterates so far is `A v + r`: a step that adds `d` to `v` subtracts `A d` from `r`, and
 /// the new iterate adds `a` to `A`. (Shalev-Shwartz, Singer, Srebro and Cotter 2011, section 4, for the
 /// scale; Xu 2011, section 5.2, for the mean.)
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub(crate) struct Iterate {
     pub(crate) intercept: f64,
     /// `a`.
@@ -57,8 +58,8 @@ pub(crate) struct Iterate {
 }
 
 /// The sum of iterates, `A v + r`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 struct Sum {
     intercept: f64,
     /// `A`.

@@ -1,5 +1,6 @@
 use std::fmt;
 
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -8,8 +9,12 @@ use crate::Error;
 ///
 /// Other conventions, for n samples: LIBSVM and LIBLINEAR `C = 1/(2 n lambda)`, scikit-learn the
 /// same `C`, Pegasos `2 lambda`.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[cfg_attr(
+    feature = "serde",
+    derive(Serialize, Deserialize),
+    serde(try_from = "f64", into = "f64")
+)]
 pub struct Lambda(f64);
 
 impl Lambda {

@@ -17,7 +17,7 @@
 //! * [`Training`]: the same from a data set, with standardisation and class weights.
 //! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
 //! * [`robust`]: other estimates of the mean loss than the mean; the distribution of the margins.
-//! * [`massart`]: halfspaces with a margin, learned under Massart noise.
+//! * `massart`: halfspaces with a margin, learned under Massart noise; with the feature of that name.
 //! * [`online`]: learners that take one sample at a time.
 //! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
 //!
@@ -34,6 +34,11 @@
 //! assert!(fit.score(&design.sample(3)) > 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Features
+//!
+//! All by default: `massart`, the module of that name; `rayon`, threads; `serde`, learners, step lengths and lambdas
+//! written and read.
 
 mod batched;
 mod bundle;
@@ -47,6 +52,7 @@ mod gradient_descent;
 mod iterate;
 mod lambda;
 mod line_search;
+#[cfg(feature = "massart")]
 pub mod massart;
 mod mm;
 mod newton;

@@ -1,6 +1,8 @@
 //! Learners under Massart noise: the lemmas of the source, its guarantee on small instances, and noise that
 //! misleads convex surrogates.
 
+#![cfg(feature = "massart")]
+
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_losses::{Hinge, LeakyRelu, Logistic, MarginLoss};

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use clap::Args;
 use margins::data::generate::MassartDistribution;
 use margins::losses::LeakyRelu;
-use margins::optim::massart::baselines::surrogate;
-use margins::optim::massart::cutting_planes::Method;
-use margins::optim::massart::{CutOptions, Problem, Schedule, learn_by_cuts};
+use margins::massart::baselines::surrogate;
+use margins::massart::cutting_planes::Method;
+use margins::massart::{CutOptions, Problem, Schedule, learn_by_cuts};
 use margins::optim::online::{OnlineLearner, Perceptron};
 
 use super::instance::{ADVERSARIES, Batch, Drawn, batch_size, instance, sgd};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use margins::optim::massart::cutting_planes::Method;
-use margins::optim::massart::{CutOptions, Problem, Target, learn_by_cuts};
+use margins::massart::cutting_planes::Method;
+use margins::massart::{CutOptions, Problem, Target, learn_by_cuts};
 
 use super::adversaries::Numbers;
 use super::instance::{Drawn, batch_size, instance};

@@ -2,8 +2,8 @@
 
 use margins::data::Design;
 use margins::data::generate::{Adversary, MarginHalfspace, MassartDistribution};
-use margins::optim::massart::baselines::{partition, proper};
-use margins::optim::massart::{
+use margins::massart::baselines::{partition, proper};
+use margins::massart::{
     CutOptions, Problem, Schedule, Sphere, SphereSample, learn_by_cuts, learn_from,
 };
 use margins::optim::online::Scorer;

@@ -6,9 +6,9 @@ use clap::Args;
 use margins::data::generate::{Adversary, MassartDistribution};
 use margins::data::{Dataset, read, split};
 use margins::losses::{LeakyRelu, Logistic};
-use margins::optim::massart::baselines::surrogate;
-use margins::optim::massart::cutting_planes::Method;
-use margins::optim::massart::{SphereSample, Target, learn_adaptively};
+use margins::massart::baselines::surrogate;
+use margins::massart::cutting_planes::Method;
+use margins::massart::{SphereSample, Target, learn_adaptively};
 use margins::optim::{Lambda, Training};
 
 use super::adversaries::Numbers;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use margins::optim::massart::{Problem, Schedule, Target};
+use margins::massart::{Problem, Schedule, Target};
 
 use super::adversaries::Numbers;
 use super::instance::{Batch, instance, rare_trap, sgd};

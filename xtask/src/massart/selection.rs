@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use margins::optim::massart::{
+use margins::massart::{
     Candidates, Problem, Schedule, Selected, Sgd, Sphere, SphereSample, select, select_exhaustively,
 };
 

@@ -6,9 +6,9 @@ use clap::Args;
 use margins::data::Design;
 use margins::data::generate::MassartDistribution;
 use margins::losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
-use margins::optim::massart::baselines::surrogate;
-use margins::optim::massart::cutting_planes::Method;
-use margins::optim::massart::{Problem, Schedule, SphereSample};
+use margins::massart::baselines::surrogate;
+use margins::massart::cutting_planes::Method;
+use margins::massart::{Problem, Schedule, SphereSample};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -207,7 +207,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
          | surrogate | d | gamma | eta | excess | sgd | cuts | points |\n| --- | --: | --: | --: | --: | --: | --: | --- |\n{}",
         arguments.draws,
         arguments.changes,
-        margins::optim::massart::Target::default().epsilon(),
+        margins::massart::Target::default().epsilon(),
         rows.concat()
     );
     write(&arguments.out, "massart-surrogates.md", &text)

@@ -1,3 +1,4 @@
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::check_scores;
@@ -15,8 +16,8 @@ use crate::Error;
 ///
 /// Written as its five numbers, `1/(1 + exp(slope (f - center)/spread + intercept))` and the Newton steps; numbers that
 /// are no scaling are refused when they are read.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Numbers")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "Numbers"))]
 pub struct PlattScaling {
     center: f64,
     // 0 only with a slope of 0.
@@ -28,6 +29,7 @@ pub struct PlattScaling {
 }
 
 /// What is read, of which nothing is known.
+#[cfg(feature = "serde")]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Numbers {
@@ -38,6 +40,7 @@ struct Numbers {
     iterations: usize,
 }
 
+#[cfg(feature = "serde")]
 impl TryFrom<Numbers> for PlattScaling {
     type Error = Error;
 

@@ -15,8 +15,8 @@ use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use serde::{Deserialize, Serialize};
 
-use super::file::{Format, Header, VERSION};
-use super::{Basis, Error, Functions, Member, Model, Scheme, TrainingSummary};
+use super::file::{Format, Header};
+use super::{Basis, Error, Functions, Member, Model, Scheme, TrainingSummary, VERSION};
 use crate::Registry;
 
 /// As in PNG: a byte that no text has, the name, and line ends that a transfer as text would change.
@@ -261,8 +261,7 @@ fn model(
     }
     let basis = match (description.kernel, numbers.functions.functions()?) {
         (Some(kernel), Some(functions)) => {
-            let kernel = registry.kernels.parse(kernel).map_err(Error::Kernel)?;
-            Some(Basis::new(&*kernel, numbers.scales.map(Cow::into_owned), functions)?)
+            Some(Basis::read(kernel, numbers.scales.map(Cow::into_owned), functions, registry)?)
         }
         (None, None) if numbers.scales.is_none() => None,
         _ => return Err(Error::Invalid("it has half of a basis".to_owned())),

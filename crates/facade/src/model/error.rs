@@ -1,7 +1,7 @@
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::file::VERSION;
+use super::VERSION;
 
 /// What can be wrong with a model, its file, or the data that it is applied to.
 #[derive(Debug, thiserror::Error)]
@@ -44,9 +44,16 @@ pub enum Error {
     #[error("{}", of_loss(.0))]
     Loss(#[source] margins_losses::Error),
     /// The kernel cannot be had from the registry.
+    #[cfg(feature = "kernels")]
     #[error("{}", of_kernel(.0))]
     Kernel(#[source] margins_kernels::Error),
+    /// A kernel, and a crate that was built without any.
+    #[error(
+        "the model is of the kernel '{0}', but the crate margins was built without its feature `kernels`"
+    )]
+    WithoutKernels(String),
     /// A kernel cannot be evaluated.
+    #[cfg(feature = "kernels")]
     #[error(transparent)]
     Kernels(#[from] margins_kernels::Error),
     /// Features overflow when they are scaled.
@@ -84,13 +91,6 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// The same with the file that it is about.
-    pub(super) fn of_file(path: &Path) -> impl Fn(Self) -> Self {
-        move |source| Error::File { path: path.to_owned(), source: Box::new(source) }
-    }
-}
-
 fn of_loss(error: &margins_losses::Error) -> String {
     match error {
         margins_losses::Error::UnknownLoss { name, .. } => missing("loss", name, error),
@@ -98,6 +98,7 @@ fn of_loss(error: &margins_losses::Error) -> String {
     }
 }
 
+#[cfg(feature = "kernels")]
 fn of_kernel(error: &margins_kernels::Error) -> String {
     match error {
         margins_kernels::Error::UnknownKernel { name, .. } => missing("kernel", name, error),

@@ -7,9 +7,6 @@ use tempfile::NamedTempFile;
 use super::{Error, Model, binary, json};
 use crate::Registry;
 
-/// Version of the layouts that this crate writes.
-pub(super) const VERSION: u32 = 3;
-
 /// How a model is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -75,7 +72,7 @@ impl Model {
             write_atomically(path, |out| out.write_all(&bytes))?;
             Ok(())
         };
-        write().map_err(Error::of_file(path))
+        write().map_err(of_file(path))
     }
 
     /// What [`save_as`](Self::save_as) writes.
@@ -109,7 +106,7 @@ impl Model {
     ) -> Result<(Header, Self), Error> {
         let path = path.as_ref();
         let read = || Self::read(&std::fs::read(path)?, registry);
-        read().map_err(Error::of_file(path))
+        read().map_err(of_file(path))
     }
 
     /// The model that [`to_bytes`](Self::to_bytes) has written, in either format. For bytes from anywhere: it
@@ -133,6 +130,11 @@ impl Model {
             None => Err(Error::NotAModel("it is empty".to_owned())),
         }
     }
+}
+
+/// What is wrong, with the file that it is about.
+fn of_file(path: &Path) -> impl Fn(Error) -> Error {
+    move |source| Error::File { path: path.to_owned(), source: Box::new(source) }
 }
 
 /// Writes a file so that an interruption leaves either the old file or the new one: to a temporary file

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use margins_data::{Design, Sample};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::{DeserializeSeed, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::file::{Format, Header, VERSION};
-use super::{Basis, Error, Functions, Member, Model, Scheme, TrainingSummary};
+use super::file::{Format, Header};
+use super::{Basis, Error, Functions, Member, Model, Scheme, TrainingSummary, VERSION};
 use crate::Registry;
 
 /// First field of every model in JSON.
@@ -69,7 +70,8 @@ enum Samples {
 }
 
 impl Serialize for Model {
-    /// As the document that JSON files of the latest version hold.
+    /// As the document that JSON files of the latest version hold. For formats that describe themselves, as JSON does; a
+    /// compact form is [`to_bytes`](Self::to_bytes).
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = Document {
             format: FORMAT.into(),
@@ -86,6 +88,24 @@ impl Serialize for Model {
     }
 }
 
+/// From the document of the latest version, of losses and kernels of this project. For others the [`Registry`] that knows
+/// them is a [`DeserializeSeed`].
+impl<'de> Deserialize<'de> for Model {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Registry::standard().deserialize(deserializer)
+    }
+}
+
+/// A [`Model`] from the document of the latest version, of losses and kernels of this registry.
+impl<'de> DeserializeSeed<'de> for &Registry {
+    type Value = Model;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Model, D::Error> {
+        let document = Document::deserialize(deserializer)?;
+        document.check().and_then(|()| document.model(self)).map_err(D::Error::custom)
+    }
+}
+
 pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     let mut text = serde_json::to_vec_pretty(model).map_err(std::io::Error::from)?;
     text.push(b'\n');
@@ -95,11 +115,9 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
 pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
     let refuse = |error: serde_json::Error| Error::NotAModel(error.to_string());
     let preamble: Preamble = serde_json::from_slice(text).map_err(refuse)?;
-    let wrong = |reason: String| Err(Error::NotAModel(reason));
-    match preamble.format.as_deref() {
-        Some(FORMAT) => {}
-        Some(other) => return wrong(format!("its format is '{other}', not '{FORMAT}'")),
-        None => return wrong("it has no field 'format'".to_owned()),
+    match preamble.format {
+        Some(format) => check_format(&format)?,
+        None => return Err(Error::NotAModel("it has no field 'format'".to_owned())),
     }
     let header = |version| Header {
         format: Format::Json,
@@ -119,11 +137,26 @@ pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), 
             Ok((Header { crate_version, ..header(3) }, document.model(registry)?))
         }
         Some(found) => Err(Error::Version { found }),
-        None => wrong("its field 'version' is missing".to_owned()),
+        None => Err(Error::NotAModel("its field 'version' is missing".to_owned())),
+    }
+}
+
+fn check_format(format: &str) -> Result<(), Error> {
+    match format {
+        FORMAT => Ok(()),
+        _ => Err(Error::NotAModel(format!("its format is '{format}', not '{FORMAT}'"))),
     }
 }
 
 impl Document<'_> {
+    fn check(&self) -> Result<(), Error> {
+        check_format(&self.format)?;
+        match self.version {
+            VERSION => Ok(()),
+            other => Err(Error::Version { found: other.into() }),
+        }
+    }
+
     fn model(self, registry: &Registry) -> Result<Model, Error> {
         let basis = self.basis.map(|basis| basis.basis(registry)).transpose()?;
         let loss = registry.losses.parse(&self.loss).map_err(Error::Loss)?;
@@ -180,8 +213,7 @@ impl BasisDocument {
                 (kernel, scales, Functions::Fourier(frequencies))
             }
         };
-        let kernel = registry.kernels.parse(&kernel).map_err(Error::Kernel)?;
-        Basis::new(&*kernel, scales, functions)
+        Basis::read(&kernel, scales, functions, registry)
     }
 }
 

@@ -1,11 +1,12 @@
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 /// How binary classifiers, the members of a model, decide between k classes.
 ///
 /// The positive class of a member is the later of two, as it is among [`Labels`](crate::data::Labels): what
 /// a positive score speaks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Scheme {
     /// Two classes, one member: the second class where its score is greater than 0, else the first.
     Binary,

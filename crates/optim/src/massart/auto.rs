@@ -1,4 +1,4 @@
-use rayon::prelude::*;
+use margins_data::parallel;
 
 use super::selection::Candidates;
 use super::sgd::{Learned, Schedule, Split, trajectory};
@@ -38,15 +38,12 @@ pub fn learn_adaptively(
     let grid = grid(half, sample.rows())?;
     let split = Split::new(sample, usize::MAX, seed)?;
     let steps = PASSES * split.training_rows().len();
-    let runs: Vec<(usize, Candidates)> = grid
-        .par_iter()
-        .map(|problem| {
-            let schedule = Schedule::practical(problem);
-            let schedule = Schedule { steps: schedule.steps.min(steps), ..schedule };
-            let draws = split.draws(sample, schedule.steps, seed);
-            trajectory(problem, &schedule, sample.points(), draws, seed)
-        })
-        .collect::<Result<_, _>>()?;
+    let runs: Vec<(usize, Candidates)> = parallel::try_map(0..grid.len(), |k| {
+        let schedule = Schedule::practical(&grid[k]);
+        let schedule = Schedule { steps: schedule.steps.min(steps), ..schedule };
+        let draws = split.draws(sample, schedule.steps, seed);
+        trajectory(&grid[k], &schedule, sample.points(), draws, seed)
+    })?;
     let ends: Vec<usize> = runs
         .iter()
         .scan(0, |end, (_, candidates)| {

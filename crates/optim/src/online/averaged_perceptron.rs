@@ -1,4 +1,5 @@
 use margins_data::Sample;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
@@ -11,8 +12,8 @@ use crate::iterate::Iterate;
 ///
 /// Source: Freund and Schapire, *Large margin classification using the perceptron algorithm* (1999),
 /// section 2.4, the averaged variant of their voted perceptron.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct AveragedPerceptron {
     iterate: Iterate,
     has_intercept: bool,

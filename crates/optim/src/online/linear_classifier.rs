@@ -1,11 +1,12 @@
 use margins_data::Sample;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::Scorer;
 
 /// `f(x) = b + <w, x>`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct LinearClassifier {
     /// `b`, 0 where there is none.
     pub intercept: f64,

@@ -1,5 +1,6 @@
 use margins_data::Sample;
 use margins_losses::MarginLoss;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
@@ -35,8 +36,8 @@ use crate::{Error, Lambda};
 /// assert!(message.starts_with("the score of a sample is NaN"));
 /// # Ok::<(), margins_optim::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct OnlineGradient<L> {
     loss: L,
     schedule: Schedule,
@@ -48,7 +49,7 @@ pub struct OnlineGradient<L> {
     steps: u64,
     iterate: Iterate,
     /// Memory for what the samples of a batch move coefficients and intercept by.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pulls: Vec<(f64, f64)>,
 }
 

@@ -1,4 +1,5 @@
 use margins_data::Sample;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
@@ -6,8 +7,8 @@ use crate::Error;
 
 /// How far a passive-aggressive step may go, for the hinge loss `l` of the sample before it and
 /// `q = ||x||^2`, plus 1 if there is an intercept.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Aggressiveness {
     /// PA: to margin 1, `tau = l / q`.
     Full,
@@ -24,8 +25,8 @@ pub enum Aggressiveness {
 ///
 /// Source: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive algorithms*
 /// (2006), section 3.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PassiveAggressive {
     classifier: LinearClassifier,
     aggressiveness: Aggressiveness,

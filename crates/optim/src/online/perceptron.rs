@@ -1,4 +1,5 @@
 use margins_data::Sample;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
@@ -8,8 +9,8 @@ use crate::Error;
 ///
 /// Source: Rosenblatt (1958); at most `(R/gamma)^2` mistakes on samples of norm at most R that are
 /// separated with margin gamma (Novikoff 1962), R and gamma counting the intercept as a feature of value 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Perceptron {
     classifier: LinearClassifier,
     has_intercept: bool,

@@ -1,11 +1,16 @@
 use margins_losses::MarginLoss;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Lambda};
 
 /// The step length `eta_t` of step t = 1, 2, ...
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(Serialize, Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 #[non_exhaustive]
 pub enum Schedule {
     /// `eta`.

@@ -1,0 +1,128 @@
+//! Loops whose turns may run at the same time.
+//!
+//! With the feature `rayon` (default) they do, on the current rayon pool, one task a turn; without it they run one
+//! after the other on the calling thread. Turns do not share what they change and results come in the order of the
+//! turns, the first error among them: nothing depends on the feature or on the number of threads.
+//!
+//! ```
+//! use margins_data::parallel;
+//!
+//! let mut squares = [1.0_f64, 2.0, 3.0, 4.0, 5.0];
+//! parallel::for_each_chunk(&mut squares, 2, |_, some| some.iter_mut().for_each(|x| *x *= *x));
+//! assert_eq!(squares, [1.0, 4.0, 9.0, 16.0, 25.0]);
+//! let roots = parallel::try_map(0..5, |i| if i < 3 { Ok(squares[i].sqrt()) } else { Err(i) });
+//! assert_eq!(roots, Err(3));
+//! ```
+
+use std::ops::Range;
+
+#[cfg(feature = "rayon")]
+use rayon::prelude::*;
+
+/// `turn(i)` for every i of a range.
+pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    #[cfg(feature = "rayon")]
+    let results = range.into_par_iter().with_max_len(1).map(&turn).collect();
+    #[cfg(not(feature = "rayon"))]
+    let results = range.map(turn).collect();
+    results
+}
+
+/// [`map`], of turns that may fail.
+///
+/// # Errors
+/// That of the first turn that fails.
+pub fn try_map<R: Send, E: Send>(
+    range: Range<usize>,
+    turn: impl Fn(usize) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    map(range, turn).into_iter().collect()
+}
+
+/// `turn(k, chunk)` for the chunks of `size` items, of which the last may have fewer.
+///
+/// # Panics
+/// If the size is 0.
+pub fn for_each_chunk<T: Send>(
+    items: &mut [T],
+    size: usize,
+    turn: impl Fn(usize, &mut [T]) + Sync,
+) {
+    map_chunks(items, size, turn);
+}
+
+/// [`for_each_chunk`], of turns that may fail.
+///
+/// # Errors
+/// That of the first turn that fails.
+///
+/// # Panics
+/// If the size is 0.
+pub fn try_for_each_chunk<T: Send, E: Send>(
+    items: &mut [T],
+    size: usize,
+    turn: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    map_chunks(items, size, turn).into_iter().collect()
+}
+
+fn map_chunks<T: Send, R: Send>(
+    items: &mut [T],
+    size: usize,
+    turn: impl Fn(usize, &mut [T]) -> R + Sync,
+) -> Vec<R> {
+    let turn = |(k, chunk): (usize, &mut [T])| turn(k, chunk);
+    #[cfg(feature = "rayon")]
+    let results = items.par_chunks_mut(size).with_max_len(1).enumerate().map(turn).collect();
+    #[cfg(not(feature = "rayon"))]
+    let results = items.chunks_mut(size).enumerate().map(turn).collect();
+    results
+}
+
+/// Both results.
+pub fn join<A: Send, B: Send>(
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(feature = "rayon")]
+    let results = rayon::join(one, other);
+    #[cfg(not(feature = "rayon"))]
+    let results = (one(), other());
+    results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_turn_is_taken_once_and_in_its_place(start in 0usize..9, len in 0usize..60, size in 1usize..9) {
+            let range = start..start + len;
+            let alone: Vec<usize> = range.clone().map(|i| i * i).collect();
+            prop_assert_eq!(&map(range, |i| i * i), &alone);
+
+            let mut chunks = alone.clone();
+            for_each_chunk(&mut chunks, size, |k, chunk| chunk.iter_mut().for_each(|x| *x += 1000 * k));
+            let expected: Vec<usize> = alone.iter().enumerate().map(|(i, x)| x + 1000 * (i / size)).collect();
+            prop_assert_eq!(chunks, expected);
+        }
+
+        #[test]
+        fn the_first_error_counts(len in 1usize..60, from in 0usize..60, size in 1usize..9) {
+            let fails = |i: usize| if i < from { Ok(i) } else { Err(i) };
+            let expected = if from < len { Err(from) } else { Ok((0..len).collect::<Vec<_>>()) };
+            prop_assert_eq!(try_map(0..len, fails), expected);
+
+            let chunks = len.div_ceil(size);
+            let end = try_for_each_chunk(&mut vec![0; len], size, |k, _| fails(k).map(drop));
+            prop_assert_eq!(end, if from < chunks { Err(from) } else { Ok(()) });
+        }
+    }
+
+    #[test]
+    fn both_are_joined() {
+        assert_eq!(join(|| 1, || "two"), (1, "two"));
+    }
+}

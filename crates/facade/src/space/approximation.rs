@@ -1,0 +1,95 @@
+use std::fmt;
+use std::str::FromStr;
+
+use margins_losses::Specification;
+
+/// How a kernel is approximated where n is too large for its matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Approximation {
+    /// Not at all.
+    #[default]
+    None,
+    /// Pivoted Cholesky to this share of the trace, certified against the kernel itself.
+    Cholesky {
+        /// The share of the trace that may remain.
+        tolerance: f64,
+    },
+    /// Nystrom features from landmarks, certified as the linear problem that they pose.
+    Nystrom {
+        /// Number of landmarks.
+        landmarks: usize,
+        /// Whether they are drawn by leverage scores, for this lambda.
+        leverage: Option<f64>,
+    },
+    /// Random Fourier features of a Gaussian kernel, certified as the linear problem that they pose.
+    Fourier {
+        /// Number of features.
+        features: usize,
+    },
+}
+
+impl Approximation {
+    /// Whether it puts features in the place of the kernel.
+    pub(super) fn has_features(self) -> bool {
+        matches!(self, Approximation::Nystrom { .. } | Approximation::Fourier { .. })
+    }
+}
+
+impl fmt::Display for Approximation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Approximation::None => write!(f, "none"),
+            Approximation::Cholesky { tolerance } => write!(f, "cholesky:tol={tolerance:?}"),
+            Approximation::Nystrom { landmarks, leverage: None } => {
+                write!(f, "nystrom:m={landmarks}")
+            }
+            Approximation::Nystrom { landmarks, leverage: Some(lambda) } => {
+                write!(f, "nystrom:m={landmarks},leverage={lambda:?}")
+            }
+            Approximation::Fourier { features } => write!(f, "rff:m={features}"),
+        }
+    }
+}
+
+impl FromStr for Approximation {
+    type Err = String;
+
+    /// `none`, `cholesky:tol=1e-8`, `nystrom:m=1000`, `nystrom:m=1000,leverage=1e-4`, `rff:m=2000`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut given = Specification::parse(text)?;
+        let name = given.name();
+        let mut take = |key: &str| given.take::<f64>(key, "a number");
+        let count = |m: Option<f64>, default: f64| match m.unwrap_or(default) {
+            m if m.fract() == 0.0 && (1.0..=1e6).contains(&m) => Ok(m as usize),
+            m => Err(format!("m is {m}, but must be a whole number from 1 to 1000000")),
+        };
+        let positive = |what: &str, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                Ok(value)
+            } else {
+                Err(format!("{what} is {value}, but must be a finite number greater than 0"))
+            }
+        };
+        let (approximation, known) = match name {
+            "none" => (Approximation::None, ""),
+            "cholesky" => {
+                let tolerance = positive("tol", take("tol")?.unwrap_or(1e-8))?;
+                (Approximation::Cholesky { tolerance }, "tol")
+            }
+            "nystrom" => {
+                let landmarks = count(take("m")?, 1000.0)?;
+                let leverage = take("leverage")?.map(|l| positive("leverage", l)).transpose()?;
+                (Approximation::Nystrom { landmarks, leverage }, "m and leverage")
+            }
+            "rff" => (Approximation::Fourier { features: count(take("m")?, 2000.0)? }, "m"),
+            _ => {
+                return Err(format!(
+                    "unknown approximation '{name}': known are none, cholesky:tol=1e-8, \
+                     nystrom:m=1000, nystrom:m=1000,leverage=1e-4, rff:m=2000"
+                ));
+            }
+        };
+        given.finish(known)?;
+        Ok(approximation)
+    }
+}
