@@ -31,7 +31,7 @@ const KERNEL: [(&str, &str); 6] = [
 #[test]
 fn files_of_linear_classifiers_are_read() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let data = read::dataset(&fixtures.join("dense.csv"), &Default::default()).unwrap();
+    let data = read::dataset(fixtures.join("dense.csv"), &Default::default()).unwrap();
     let registry = Registry::standard();
     for name in LINEAR {
         let path = fixtures.join(name);
