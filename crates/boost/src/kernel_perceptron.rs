@@ -1,3 +1,4 @@
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use margins_data::Sample;
@@ -77,7 +78,7 @@ impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> Scorer for KernelExpansion<K> {
 #[serde(deny_unknown_fields)]
 pub struct KernelPerceptron<K> {
     expansion: KernelExpansion<K>,
-    budget: usize,
+    budget: NonZeroUsize,
     random: ChaCha8Rng,
 }
 
@@ -96,7 +97,11 @@ impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> KernelPerceptron<K> {
     /// # Errors
     /// A budget of 0.
     pub fn new(kernel: K, budget: usize, seed: u64) -> Result<Self, Error> {
-        Error::check("the budget", budget as f64, "at least 1", |budget| budget >= 1.0)?;
+        let budget = NonZeroUsize::new(budget).ok_or(Error::Parameter {
+            parameter: "the budget",
+            value: 0.0,
+            requirement: "at least 1",
+        })?;
         let expansion = KernelExpansion { kernel, support: Vec::new() };
         Ok(KernelPerceptron { expansion, budget, random: ChaCha8Rng::seed_from_u64(seed) })
     }
@@ -122,10 +127,10 @@ where
         if margin <= 0.0 {
             let support = &mut self.expansion.support;
             let vector = SupportVector(y, Arc::new(Owned::new(x)));
-            if support.len() < self.budget {
+            if support.len() < self.budget.get() {
                 support.push(vector);
             } else {
-                support[self.random.random_range(0..self.budget)] = vector;
+                support[self.random.random_range(0..self.budget.get())] = vector;
             }
         }
         Ok(())

@@ -129,7 +129,7 @@ impl Slack {
 
     fn step_and_project(&mut self, row: usize, step: f64) {
         self.steps[row] += step;
-        self.pending += 1;
+        self.pending = self.pending.saturating_add(1);
         if self.pending >= self.rows() {
             self.theta = projection_threshold(&self.steps, self.budget);
             self.pending = 0;

@@ -338,6 +338,21 @@ fn edited_checkpoints_do_not_panic() {
     );
     survives_edits(focused(), StumpWinnow::new(&design, 2, 0.1).unwrap(), |c| c, |c| c);
     survives_edits(Exp3P1::new(5, 0.1).unwrap(), Perceptron::new(3), |c| c, |c| c);
+    survives_edits(focused(), AveragedPerceptron::new(3), |c| c, |c| c);
+    fn kernel(x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        (-x.squared_distance(z)).exp()
+    }
+    survives_edits(
+        focused(),
+        KernelPerceptron::new(kernel as fn(&Sample<'_>, &Sample<'_>) -> f64, 2, 1).unwrap(),
+        |c| c.map(|learner| learner.map_kernel(drop), |member| member.map_kernel(drop)),
+        |c| {
+            c.map(
+                |learner| learner.map_kernel(|()| kernel as _),
+                |member| member.map_kernel(|()| kernel as _),
+            )
+        },
+    );
 }
 
 #[test]

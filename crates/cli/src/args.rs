@@ -118,8 +118,8 @@ pub(crate) struct TrainArguments {
     /// Most iterations at one lambda [default: 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle]
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
-    /// Seed of the folds, of landmarks and random features, of the pairs that sigma is taken from, and of the order in
-    /// which sdca visits the samples
+    /// Seed of the folds, of landmarks and random features, of the pairs that sigma is taken from, of the order in
+    /// which sdca visits the samples, and of the part of many samples that newton starts from
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Threads for cross-validation folds [default: all cores]; no result depends on it

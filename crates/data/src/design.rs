@@ -317,6 +317,9 @@ impl Design {
         // Of columns and values each; more cost as much as they save.
         const SPARSE_LINES: usize = 4;
         const DENSE_LINES: usize = 16;
+        if i >= self.rows() {
+            return;
+        }
         match &self.storage {
             Storage::Dense(samples) => {
                 let p = samples.nrows();
@@ -325,7 +328,7 @@ impl Design {
                 }
             }
             Storage::Sparse(matrix) => {
-                let Some(&[start, end]) = matrix.row_offsets().get(i..i + 2) else { return };
+                let [start, end] = [i, i + 1].map(|row| matrix.row_offsets()[row]);
                 for at in (start..end).step_by(LINE).take(SPARSE_LINES) {
                     prefetch_index(matrix.col_indices(), at);
                     prefetch_index(matrix.values(), at);

@@ -185,7 +185,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// The seed of folds, landmarks, random features, and the order in which stochastic solvers visit the samples.
+    /// The seed of folds, landmarks, random features, the order in which stochastic solvers visit the samples, and the part
+    /// of many samples that Newton starts from.
     #[doc(alias = "random_state")]
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {

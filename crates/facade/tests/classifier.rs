@@ -489,13 +489,15 @@ fn progress_is_seen_and_time_is_kept() {
 #[test]
 fn progress_says_where_it_is() {
     let how = CrossValidation { lambdas: lambda_grid(1.0, 0.01, 3).unwrap(), ..Default::default() };
-    let linear = vec![(corners(3, 20), vec![], false), (two_of_classes(), vec![], true)];
+    let linear =
+        vec![(corners(3, 20), vec![], "none", false), (two_of_classes(), vec![], "none", true)];
     let of_kernels = vec![
-        (corners(3, 20), vec!["gaussian:sigma=1", "linear"], false),
-        (two_of_classes(), vec!["gaussian:sigma=1"], false),
+        (corners(3, 20), vec!["gaussian:sigma=1", "linear"], "none", false),
+        (two_of_classes(), vec!["gaussian:sigma=1"], "none", false),
+        (two_of_classes(), vec!["gaussian:sigma=1"], "cholesky:tol=1e-8", false),
     ];
     let cases = if cfg!(feature = "kernels") { [linear, of_kernels].concat() } else { linear };
-    for (data, kernels, all_rows) in cases {
+    for (data, kernels, form, all_rows) in cases {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&seen);
         #[cfg_attr(not(feature = "kernels"), expect(unused_mut))]
@@ -507,8 +509,10 @@ fn progress_says_where_it_is() {
             });
         #[cfg(feature = "kernels")]
         if !kernels.is_empty() {
-            builder = builder.kernels(kernels.clone());
+            builder = builder.kernels(kernels.clone()).approximation(form.parse().unwrap());
         }
+        #[cfg(not(feature = "kernels"))]
+        assert_eq!((kernels.len(), form), (0, "none"));
         let classifier = build(builder).fit(&data).unwrap();
         let seen = std::mem::take(&mut *seen.lock().unwrap());
         assert!(seen.iter().all(|(_, total)| *total == seen.len()));

@@ -17,7 +17,7 @@ const SIDE: usize = 256;
 /// weights or classes share it.
 ///
 /// ```
-/// use margins_data::{Design, parallel};
+/// use margins_data::Design;
 /// use margins_kernels::{Gaussian, Gram};
 ///
 /// let design = Design::from_rows(&[[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])?;

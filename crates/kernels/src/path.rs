@@ -147,8 +147,9 @@ fn newton_path<L: MarginLoss + ?Sized>(
     observer: &Observer<'_>,
 ) -> Vec<Solved> {
     let mut path = Vec::with_capacity(lambdas.len());
-    follow(solver, lambdas, options, |_, lambda, point, ending, passes| {
-        observer(&Observed::new(lambda, &ending.clone().report(passes)));
+    follow(solver, lambdas, options, |solver, lambda, point, ending, passes| {
+        let examined = ending.clone().examined(solver.risk(), &point.products, point.intercept);
+        observer(&Observed::new(lambda, &examined.report(passes)));
         path.push(Solved { lambda, point: point.clone(), ending, passes });
     });
     path

@@ -43,7 +43,7 @@ impl Direction for Sample<'_> {
 /// the new iterate adds `a` to `A`. (Shalev-Shwartz, Singer, Srebro and Cotter 2011, section 4, for the
 /// scale; Xu 2011, section 5.2, for the mean.)
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "Unchecked"))]
 pub(crate) struct Iterate {
     pub(crate) intercept: f64,
     /// `a`.
@@ -67,6 +67,37 @@ struct Sum {
     /// `r`.
     rest: Vec<f64>,
     count: f64,
+}
+
+/// An [`Iterate`] as it is read.
+#[cfg(feature = "serde")]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    intercept: f64,
+    scale: f64,
+    vector: Vec<f64>,
+    squared_norm: f64,
+    until_refresh: usize,
+    sum: Option<Sum>,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Unchecked> for Iterate {
+    type Error = Error;
+
+    fn try_from(read: Unchecked) -> Result<Self, Error> {
+        let Unchecked { intercept, scale, vector, squared_norm, until_refresh, sum } = read;
+        let (expected, found) = (vector.len(), sum.as_ref().map_or(vector.len(), |s| s.rest.len()));
+        if expected != found {
+            return Err(Error::Shape { what: "sums of coefficients", expected, found });
+        }
+        if until_refresh == 0 {
+            let (parameter, requirement) = ("the steps until a norm is computed", "at least 1");
+            return Err(Error::Parameter { parameter, value: 0.0, requirement });
+        }
+        Ok(Iterate { intercept, scale, vector, squared_norm, until_refresh, sum })
+    }
 }
 
 impl Iterate {

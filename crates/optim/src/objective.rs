@@ -107,7 +107,9 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         if n < PART * SAMPLES_A_FEATURE * (p + 1) || self.design.stored() < WORTH {
             return None;
         }
+        const STREAM: u64 = 2;
         let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(STREAM);
         let mut rows = index::sample(&mut random, n, n / PART).into_vec();
         rows.sort_unstable();
         let risk = self.risk.select(&rows)?;

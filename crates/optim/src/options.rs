@@ -115,7 +115,8 @@ pub struct Options {
     pub closed_form_ray: bool,
     /// Whether reports keep one [`HistoryEntry`](crate::HistoryEntry) an iteration.
     pub history: bool,
-    /// Seed of the order in which stochastic solvers visit the samples.
+    /// Seed of the order in which stochastic solvers visit the samples, and of the part of many samples that Newton
+    /// starts from.
     pub seed: u64,
 }
 

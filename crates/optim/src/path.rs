@@ -153,13 +153,18 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
             _ => None,
         };
         let options = Options { tolerance: options.tolerance.max(TOLERANCE), ..*options };
-        match part.map(|part| fit(&part, lambda, &options)) {
-            Some(Ok(Fit { intercept, coef, report, .. })) => {
-                self.evaluator.passes += 1 + report.passes.div_ceil(PART);
-                Point::at(&objective.design, intercept, coef)
-            }
-            _ => self.origin(),
-        }
+        let origin = self.origin();
+        let Some(Ok(Fit { intercept, coef, report, .. })) =
+            part.map(|part| fit(&part, lambda, &options))
+        else {
+            return origin;
+        };
+        self.evaluator.passes += 1 + report.passes.div_ceil(PART);
+        let start = Point::at(&objective.design, intercept, coef);
+        // A sample that the part lacks may weigh more than all others there, without bound even.
+        let value = self.evaluator.value_at(lambda, &start);
+        let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
+        if is_nearer { start } else { origin }
     }
 
     fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {

@@ -470,6 +470,7 @@ impl<'d> Run<'d> {
         let status = if converged { Status::Converged } else { Status::RuleMet };
         let iterations = self.epochs.done;
         let ending = Ending { iterations, status, certificate, history: self.history };
+        let ending = ending.examined(&objective.risk, &point.products, point.intercept);
         let Point { intercept, coef, .. } = point;
         let report = ending.report(2 * iterations + 2);
         Ok(Fit { lambda: self.lambda, intercept, coef, report })

@@ -647,3 +647,21 @@ fn newton_reaches_the_same_from_a_part_of_many_samples() {
         }
     }
 }
+
+/// A single sample, most likely not in the part that Newton starts from, can make the part's minimiser a point
+/// where the loss of all samples overflows.
+#[test]
+fn newton_does_not_start_from_a_part_that_knows_too_little() {
+    let mut rows: Vec<[f64; 2]> =
+        (0..70_000).map(|k| [if k % 2 == 0 { 1.0 } else { -1.0 }, 1.0]).collect();
+    let mut signs: Vec<f64> = rows.iter().map(|x| x[0]).collect();
+    (rows[12_345], signs[12_345]) = ([1e5, 1.0], -1.0);
+    let (design, labels) = (Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap());
+    let loss = loss("exponential");
+    let objective = Objective::new(&*loss, &design, &labels).unwrap();
+    for seed in 1..4 {
+        let options = Options { solver: Solver::Newton, seed, ..Options::default() };
+        let fits = path(&objective, &lambda_grid(1.0, 0.1, 3).unwrap(), &options, &|_| {}).unwrap();
+        assert!(fits.iter().all(|fit| fit.report.converged()));
+    }
+}

@@ -23,7 +23,7 @@ impl Samples<'_> {
     /// not fit into the nearest cache.
     fn steps_ahead(&self) -> usize {
         const VALUES_AHEAD: usize = 1 << 11;
-        let values = self.design.stored() / self.design.rows();
+        let values = self.design.stored() / self.design.rows().max(1);
         (VALUES_AHEAD / values.max(1)).clamp(1, 32)
     }
 
