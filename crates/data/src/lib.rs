@@ -38,13 +38,19 @@ mod labels;
 pub mod metrics;
 pub mod parallel;
 pub mod read;
+mod sample;
 pub mod split;
 mod standardize;
 pub mod write;
 
 pub use classes::{Classes, Target};
 pub use dataset::Dataset;
-pub use design::{Design, Sample};
+pub use design::Design;
 pub use error::{Column, Error, Place};
 pub use labels::{Labels, same_class};
+pub use sample::Sample;
 pub use standardize::Standardizer;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

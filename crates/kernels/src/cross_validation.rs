@@ -28,10 +28,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     if training.options.solver == Solver::MmBatched {
         return batched(training, data, gram, folds, lambdas);
     }
-    error_curve(data, folds, lambdas, training.abandon_hopeless, |rows, held_out, lambdas| {
-        let fold = folds[held_out[0]];
-        let observer = |made: &Observed<'_>| (training.observer)(&made.without(fold));
-        let training = &Training { observer: &observer, ..*training };
+    error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
         let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
         let cross = gram.cross_of(held_out, rows);
         let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();
@@ -58,7 +55,8 @@ fn batched<L: MarginLoss + ?Sized>(
     let eigenspace = gram.eigenspace()?;
     let all = paths(&eigenspace.coordinates, &risks, &descending, options)?;
     // All fits are there: nothing is gained by abandoning some.
-    error_curve(data, folds, lambdas, false, |_, held_out, lambdas| {
+    let training = &Training { abandon_hopeless: false, ..*training };
+    error_curve(training, data, folds, lambdas, |training, _, held_out, lambdas| {
         let fold = folds[held_out[0]];
         let mut solver = SampleNewton::new(&risks[fold], gram.matrix());
         let reached = all[fold].iter().filter(|reached| lambdas.contains(&reached.lambda));
@@ -71,7 +69,7 @@ fn batched<L: MarginLoss + ?Sized>(
             let Point { intercept, coef, products } = point;
             let ending = ending.examined(&risks[fold], &products, intercept);
             let report = ending.report(passes + 2);
-            (training.observer)(&Observed::new(*lambda, &report).without(fold));
+            (training.observer)(&Observed::new(*lambda, &report));
             fits.push(KernelFit { lambda: *lambda, intercept, coef, report });
         }
         Ok((fits, scores))

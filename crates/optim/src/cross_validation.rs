@@ -120,11 +120,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     let (fits, curve) = parallel::join(
         || training.path(data, lambdas),
         || {
-            let abandon = training.abandon_hopeless;
-            error_curve(data, folds, lambdas, abandon, |rows, held_out, lambdas| {
-                let fold = folds[held_out[0]];
-                let observer = |made: &Observed<'_>| (training.observer)(&made.without(fold));
-                let training = Training { observer: &observer, ..*training };
+            error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
                 let fits = training.path(&data.select(rows), lambdas)?;
                 let design = data.design().select(held_out);
                 let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
@@ -137,26 +133,35 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     Ok(CrossValidation { curve, fits })
 }
 
-/// The cross-validated error of any solver: `solve(rows, held_out, lambdas)` returns a path on these rows
-/// with the scores that each of its fits gives to the rows held out. Folds run
-/// [in parallel](margins_data::parallel); errors are pooled as in [`cross_validate`].
+/// The cross-validated error of any solver: `solve(training, rows, held_out, lambdas)` returns a path on these rows
+/// with the scores that each of its fits gives to the rows held out. Its `training` is the one given, but that
+/// observers are told the fold. Folds run [in parallel](margins_data::parallel); errors are pooled as in
+/// [`cross_validate`].
 ///
-/// With `abandon` the later half of the folds goes without the lambdas that the earlier half, of two folds at
+/// With [`abandon_hopeless`](Training::abandon_hopeless) the later half of the folds goes without the lambdas that the earlier half, of two folds at
 /// least, has shown to be hopeless: compared with the lambda of the least error so far, they are wrong on so
 /// many more of the samples that only one of the two gets right, that a fair coin would be four standard
 /// deviations off.
 ///
 /// # Errors
 /// As [`cross_validate`], and what `solve` says.
-pub fn error_curve<F: Fitted, E: From<Error> + Send>(
+pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
+    training: &Training<'_, L>,
     data: &Dataset,
     folds: &[usize],
     lambdas: &[Lambda],
-    abandon: bool,
-    solve: impl Fn(&[usize], &[usize], &[Lambda]) -> Result<(Vec<F>, Vec<Vec<f64>>), E> + Sync,
+    solve: impl Fn(
+        &Training<'_, L>,
+        &[usize],
+        &[usize],
+        &[Lambda],
+    ) -> Result<(Vec<F>, Vec<Vec<f64>>), E>
+    + Sync,
 ) -> Result<ErrorCurve, E> {
-    held_out_curve(data, folds, lambdas, abandon, |rows, test, lambdas| {
-        let (fits, scores) = solve(rows, test, lambdas)?;
+    held_out_curve(data, folds, lambdas, training.abandon_hopeless, |rows, test, lambdas| {
+        let observer = |made: &Observed<'_>| (training.observer)(&made.without(folds[test[0]]));
+        let training = &Training { observer: &observer, ..*training };
+        let (fits, scores) = solve(training, rows, test, lambdas)?;
         let signs = data.labels().signs();
         let wrong = |scores: &Vec<f64>| {
             let pairs = scores.iter().zip(test);

@@ -95,3 +95,7 @@ pub use options::{Options, Solver, StepRule, StoppingRule};
 pub use path::{fit, path};
 pub use report::{Fit, HistoryEntry, MarginSummary, Observed, Observer, Report, Status};
 pub use training::{ClassWeights, Training};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

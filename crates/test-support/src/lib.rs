@@ -138,3 +138,7 @@ impl ReferenceSolution {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/extending.md")]
 struct TheBook;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadmeExample;

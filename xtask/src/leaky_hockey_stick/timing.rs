@@ -113,7 +113,8 @@ fn measure(data: &Dataset, space: Space, seed: u64) -> Result<Measured, Failure>
         Space::Gaussian => {
             let kernel = Gaussian::new(SigmaRange::of(data.design(), seed)?.middle())?;
             let gram = Gram::new(&kernel, data.design())?;
-            kernel_classifier(data, &gram, &folds, &grid)?.0
+            let training = Training::new(&LeakyHockeyStick);
+            kernel_classifier(&training, data, &gram, &folds, &grid)?.0
         }
     };
     Ok(Measured {

@@ -6,13 +6,11 @@ use std::str::FromStr;
 use margins::data::metrics::error_rate;
 use margins::data::split::stratified_folds;
 use margins::data::{Dataset, Labels};
-use margins::losses::LeakyHockeyStick;
-use margins::optim::{
-    self, DEFAULT_GRID, ErrorCurve, Lambda, Options, Training, error_curve, lambda_grid,
-};
+use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss};
+use margins::optim::{self, DEFAULT_GRID, ErrorCurve, Lambda, Options, Training, lambda_grid};
 use margins_kernels::{
     Error as KernelError, Gaussian, Gram, Kernel, KernelFit, Linear, SigmaRange, combine,
-    cross_validate, svm, training_path,
+    cross_validate, training_path,
 };
 
 use crate::Failure;
@@ -156,11 +154,12 @@ pub(crate) fn compare(samples: &Samples, space: Space) -> Result<Trial, Failure>
     let lhs = match space {
         Space::Linear => linear(samples, &folds, &grid)?,
         Space::Gaussian => {
-            let (curve, fit) = kernel_classifier(train, &gram, &folds, &grid)?;
+            let training = Training::new(&LeakyHockeyStick);
+            let (curve, fit) = kernel_classifier(&training, train, &gram, &folds, &grid)?;
             test(&curve, &fit)?
         }
     };
-    let (curve, fit) = machine(train, &gram, &folds, &grid)?;
+    let (curve, fit) = kernel_classifier(&machine(), train, &gram, &folds, &grid)?;
     Ok(Trial { lhs, svm: test(&curve, &fit)? })
 }
 
@@ -173,43 +172,27 @@ fn linear(samples: &Samples, folds: &[usize], grid: &[Lambda]) -> Result<Tested,
     tested(&selection.curve, &scores, samples.test.labels(), fit.report.converged())
 }
 
-/// The kernel leaky hockey stick classifier at the selected lambda.
-pub(crate) fn kernel_classifier(
+/// A kernel classifier at the selected lambda.
+pub(crate) fn kernel_classifier<L: MarginLoss>(
+    training: &Training<'_, L>,
     train: &Dataset,
     gram: &Gram,
     folds: &[usize],
     grid: &[Lambda],
 ) -> Result<(ErrorCurve, KernelFit), Failure> {
-    let training = Training::new(&LeakyHockeyStick);
-    let curve = cross_validate(&training, train, gram, folds, grid)?;
-    let fits = training_path(&training, train, gram, &leading_to(&curve))?;
+    let curve = cross_validate(training, train, gram, folds, grid)?;
+    let fits = training_path(training, train, gram, &leading_to(&curve))?;
     Ok((curve, last(fits)?))
 }
 
-/// The support vector machine at the selected lambda.
-fn machine(
-    train: &Dataset,
-    gram: &Gram,
-    folds: &[usize],
-    grid: &[Lambda],
-) -> Result<(ErrorCurve, KernelFit), Failure> {
-    let curve = error_curve(train, folds, grid, false, |rows, held_out, grid| {
-        let fits = machines(&gram.select(rows), &train.labels().select(rows), grid)?;
-        let cross = gram.cross_of(held_out, rows);
-        let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();
-        Ok::<_, KernelError>((fits, scores))
-    })?;
-    let fits = machines(gram, train.labels(), &leading_to(&curve))?;
-    Ok((curve, last(fits)?))
-}
-
-fn machines(gram: &Gram, labels: &Labels, grid: &[Lambda]) -> Result<Vec<KernelFit>, KernelError> {
+/// How a support vector machine is trained.
+fn machine() -> Training<'static, Hinge> {
     let options = Options {
         tolerance: MACHINE_TOLERANCE,
         max_iterations: Some(MACHINE_STEPS),
         ..Options::default()
     };
-    svm::path(gram.matrix(), labels.signs(), None, true, grid, &options)
+    Training { options, ..Training::new(&Hinge) }
 }
 
 /// A few lambdas down to the selected one: a fit there from nothing would take longer.

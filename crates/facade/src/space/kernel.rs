@@ -8,7 +8,7 @@ use margins_kernels::{
 };
 use margins_losses::MarginLoss;
 use margins_optim::robust::Learner;
-use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Training, error_curve};
+use margins_optim::{ErrorCurve, Fit, Lambda, Training, error_curve};
 use nalgebra::DMatrix;
 
 use super::{
@@ -256,11 +256,7 @@ impl Form {
                 margins_kernels::cross_validate(training, data, gram, folds, lambdas)?
             }
             Form::Cholesky { .. } => {
-                let abandon = training.abandon_hopeless;
-                error_curve(data, folds, lambdas, abandon, |rows, held_out, lambdas| {
-                    let fold = folds[held_out[0]];
-                    let observer = |made: &Observed<'_>| (training.observer)(&made.without(fold));
-                    let training = &Training { observer: &observer, ..*training };
+                error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
                     let fits = prepared.subset(Some(rows)).path(training, data, lambdas)?;
                     let scores = self.scores_of(&fits, held_out)?;
                     Ok::<_, Error>((fits, scores))

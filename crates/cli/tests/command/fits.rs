@@ -1,0 +1,248 @@
+//! Linear fits, paths, cross-validation, and what else is printed.
+
+use serde_json::Value;
+
+use crate::{DATA, Workshop, number, text};
+
+#[test]
+fn fit_prints_a_certified_fit() {
+    let workshop = Workshop::new();
+    insta::assert_snapshot!(workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1"]));
+}
+
+#[test]
+fn path_prints_a_table() {
+    let workshop = Workshop::new();
+    let arguments = ["path", "--data", "data.csv", "--loss", "l-r:r=2", "--lambdas", "1:1e-3:4"];
+    insta::assert_snapshot!(workshop.output(&arguments));
+}
+
+#[test]
+fn cv_prints_errors_and_the_selected_fit() {
+    let workshop = Workshop::new();
+    let arguments =
+        ["cv", "--data", "data.csv", "--loss", "logistic", "--lambdas", "1:1e-3:4", "--folds", "3"];
+    insta::assert_snapshot!(workshop.output(&arguments));
+}
+
+#[test]
+fn inspect_describes_data() {
+    let workshop = Workshop::new();
+    insta::assert_snapshot!(workshop.output(&["inspect", "--data", "data.csv"]));
+}
+
+#[test]
+fn the_path_document_is_stable() {
+    let workshop = Workshop::new();
+    let document = workshop.json(&["path", "--data", "data.csv", "--lambdas", "0.1,1"]);
+    let keys = |value: &Value| -> Vec<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    assert_eq!(keys(&document), ["data", "fits", "format", "training", "version"]);
+    assert_eq!(document["format"], "margins-path");
+    assert_eq!(document["version"], 1);
+    let fits = document["fits"].as_array().expect("fits");
+    assert_eq!(fits.len(), 2);
+    assert_eq!(
+        keys(&fits[0]),
+        [
+            "coef",
+            "converged",
+            "dual_objective",
+            "gradient_norm",
+            "intercept",
+            "iterations",
+            "lambda",
+            "objective",
+            "passes",
+            "relative_gap",
+            "status"
+        ]
+    );
+    assert_eq!(fits[0]["lambda"], 1.0);
+    for fit in fits {
+        assert_eq!(fit["converged"], true);
+        assert!(number(&fit["relative_gap"]) <= 1e-6);
+        assert!(number(&fit["dual_objective"]) <= number(&fit["objective"]));
+        assert_eq!(fit["coef"].as_array().expect("coefficients").len(), 2);
+    }
+}
+
+#[test]
+fn cv_selects_by_either_rule_and_saves_what_it_selected() {
+    let workshop = Workshop::new();
+    for (rule, key) in [("best", "best_lambda"), ("one-se", "one_standard_error_lambda")] {
+        let document = workshop.json(&[
+            "cv",
+            "--data",
+            "data.csv",
+            "--folds",
+            "3",
+            "--select",
+            rule,
+            "--out",
+            "model.json",
+        ]);
+        assert_eq!(document["all_certified"], true);
+        assert_eq!(document["lambdas"].as_array().expect("lambdas").len(), 100);
+        assert_eq!(document["fit"]["lambda"], document[key]);
+        let model = workshop.json(&["inspect", "--model", "model.json"]);
+        assert_eq!(model["members"][0]["lambda"], document[key]);
+        assert_eq!(model["members"][0]["coef"], document["fit"]["coef"]);
+    }
+}
+
+#[test]
+fn folds_may_come_with_the_data() {
+    let workshop = Workshop::new();
+    let with_folds: String = (DATA.lines().enumerate())
+        .map(|(i, line)| match i {
+            0 => format!("{line},part\n"),
+            _ => format!("{line},{}\n", ["a", "b", "c"][i % 3]),
+        })
+        .collect();
+    workshop.write("folds.csv", with_folds.as_bytes());
+    let arguments = ["cv", "--data", "folds.csv", "--fold-column", "part", "--lambdas", "0.1"];
+    let document = workshop.json(&arguments);
+    assert_eq!(document["folds"], 3);
+    assert_eq!(document["seed"], Value::Null);
+    assert_eq!(document["data"]["columns"], 2);
+}
+
+#[test]
+fn threads_change_no_number() {
+    let workshop = Workshop::new();
+    let run = |threads: &str| {
+        let data = "mixture:example=1,n=80,seed=3";
+        workshop.output(&["cv", "--data", data, "--threads", threads, "--format", "json"])
+    };
+    assert_eq!(run("1"), run("3"));
+}
+
+#[test]
+fn weights_and_solvers_agree_through_the_command() {
+    let workshop = Workshop::new();
+    let objective = |arguments: &[&str]| {
+        let common = ["fit", "--data", "data.csv", "--lambda", "0.05", "--tol", "1e-9"];
+        number(&workshop.json(&[&common[..], arguments].concat())["fits"][0]["objective"])
+    };
+    let newton = objective(&[]);
+    for solver in ["auto", "newton", "mm", "mm-accelerated"] {
+        assert!((objective(&["--solver", solver]) - newton).abs() < 1e-8 * newton.abs());
+    }
+    // Six of twelve are positive: balanced already.
+    assert!((objective(&["--class-weight", "balanced"]) - newton).abs() < 1e-8);
+    assert!(objective(&["--no-intercept"]) > newton + 1e-6);
+}
+
+#[test]
+fn options_of_the_data_change_the_fit_as_they_say() {
+    let workshop = Workshop::new();
+    let positives_twice: String = (DATA.lines().enumerate())
+        .map(|(i, line)| match i {
+            0 => format!("{line},weight\n"),
+            _ => format!("{line},{}\n", if line.ends_with("yes") { 2 } else { 1 }),
+        })
+        .collect();
+    workshop.write("weights.csv", positives_twice.as_bytes());
+    let repeated: String = (DATA.lines())
+        .flat_map(|line| std::iter::repeat_n(line, if line.ends_with("yes") { 2 } else { 1 }))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    workshop.write("repeated.csv", repeated.as_bytes());
+    let fit = |arguments: &[&str]| {
+        let common = ["fit", "--loss", "logistic", "--tol", "1e-10"];
+        workshop.json(&[&common[..], arguments].concat())["fits"][0].clone()
+    };
+    let close = |a: &Value, b: &Value| (number(a) - number(b)).abs() < 1e-4;
+    // A weight of 2 is a sample twice; 18 weighted samples of 12 rows rescale lambda.
+    let weighted = ["--data", "weights.csv", "--weights-column", "weight", "--lambda", "0.03"];
+    let twice = fit(&["--data", "repeated.csv", "--lambda", "0.02"]);
+    assert!(close(&fit(&weighted)["intercept"], &twice["intercept"]));
+    // Balancing takes that back.
+    let balanced = fit(&[&weighted[..], &["--class-weight", "balanced"]].concat());
+    let plain = fit(&["--data", "data.csv", "--lambda", "0.02"]);
+    assert!(close(&balanced["intercept"], &plain["intercept"]));
+    assert!(!close(&twice["intercept"], &plain["intercept"]));
+    // The other class as the positive one turns all signs.
+    let turned = fit(&["--data", "data.csv", "--lambda", "0.02", "--positive", "no"]);
+    assert!((number(&turned["intercept"]) + number(&plain["intercept"])).abs() < 1e-4);
+    // In other units a standardised fit has other coefficients and the same objective.
+    let tall: String = DATA.lines().map(|line| line.replacen(".0,", ".00,", 1) + "\n").collect();
+    workshop.write("same.csv", tall.as_bytes());
+    let scaled = fit(&["--data", "data.csv", "--lambda", "0.02", "--standardize"]);
+    assert!(!close(&scaled["objective"], &plain["objective"]));
+    assert_eq!(fit(&["--data", "same.csv", "--lambda", "0.02", "--standardize"]), scaled);
+}
+
+#[test]
+fn the_seed_draws_the_folds() {
+    let workshop = Workshop::new();
+    let run = |seed: &str| {
+        workshop.json(&[
+            "cv",
+            "--data",
+            "mixture:example=1,n=60",
+            "--lambdas",
+            "0.1,0.01",
+            "--seed",
+            seed,
+        ])
+    };
+    assert_eq!(run("1"), run("1"));
+    assert_ne!(run("1")["lambdas"], run("2")["lambdas"]);
+}
+
+#[test]
+fn psi_and_its_inverse() {
+    let workshop = Workshop::new();
+    let document = workshop.json(&["psi", "--loss", "squared", "--at", "0.5,0.1"]);
+    assert_eq!(document["loss"], "squared");
+    let values = document["values"].as_array().expect("values");
+    assert_eq!((number(&values[0]["at"]), number(&values[0]["value"])), (0.5, 0.25));
+    assert_eq!(number(&values[1]["at"]), 0.1);
+    let document = workshop.json(&["psi", "--loss", "squared", "--at", "0.25", "--inverse"]);
+    assert!((number(&document["values"][0]["value"]) - 0.5).abs() < 1e-12);
+    insta::assert_snapshot!(workshop.output(&[
+        "psi",
+        "--loss",
+        "margin-pursuit:gamma=1,scale=1",
+        "--at",
+        "0,1e-6,0.1,0.5,1",
+    ]));
+    let infinite = workshop.json(&["psi", "--loss", "lhs", "--at", "1"]);
+    assert_eq!(infinite["values"][0]["value"], Value::Null);
+}
+
+#[test]
+fn a_fit_far_below_the_usual_lambdas_starts_from_larger_ones() {
+    let workshop = Workshop::new();
+    let rows: String = (0..100)
+        .map(|i| if i % 2 == 0 { 1 } else { -1 })
+        .map(|y| format!("{y},{},{y}\n", 0.3 * f64::from(y) + 0.01))
+        .collect();
+    workshop.write("separable.csv", format!("a,b,label\n{rows}").as_bytes());
+    for lambda in ["3e-8", "1e-8", "1e-12"] {
+        let document = workshop.json(&["fit", "--data", "separable.csv", "--lambda", lambda]);
+        assert_eq!(document["fits"][0]["converged"], true, "{document}");
+    }
+}
+
+#[test]
+fn a_limit_that_was_met_is_a_warning() {
+    let workshop = Workshop::new();
+    let output = workshop.run(&[
+        "path",
+        "--data",
+        "data.csv",
+        "--lambdas",
+        "1:1e-5:4",
+        "--solver",
+        "mm",
+        "--max-iterations",
+        "3",
+    ]);
+    assert!(output.status.success());
+    insta::assert_snapshot!(text(&output.stderr));
+    assert!(text(&output.stdout).contains("not certified"));
+}

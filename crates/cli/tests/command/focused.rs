@@ -1,0 +1,173 @@
+//! Focused online learning.
+
+use serde_json::Value;
+
+use crate::{Workshop, number, text};
+
+/// Two classes with a gap between them, of whole numbers.
+fn separable() -> String {
+    let points = (0i32..20).flat_map(|h| (0..11).map(move |w| (h, w)));
+    let sides = points.map(|(h, w)| (h, w, 2 * h - 3 * w + 1)).filter(|side| side.2.abs() >= 8);
+    let row = |(h, w, side): (i32, i32, i32)| {
+        format!("{h},{w},{}\n", if side > 0 { "wide" } else { "narrow" })
+    };
+    format!("height,width,label\n{}", sides.step_by(3).map(row).collect::<String>())
+}
+
+/// Four clusters, opposite ones of the same class.
+fn exclusive_or() -> String {
+    let row = |k: usize| {
+        let (a, b) = (k % 2, k / 2 % 2);
+        let shift = |turn: usize| 0.02 * ((7 * k + 3 * turn) % 10) as f64;
+        let label = if a == b { "same" } else { "other" };
+        format!("{},{},{label}\n", a as f64 + shift(0), b as f64 + shift(1))
+    };
+    format!("a,b,label\n{}", (0..40).map(row).collect::<String>())
+}
+
+#[test]
+fn focused_online_learning_makes_every_loss_small() {
+    let workshop = Workshop::new();
+    workshop.write("separable.csv", separable().as_bytes());
+    workshop.write("xor.csv", exclusive_or().as_bytes());
+    let rows = separable().lines().count() - 1;
+    for learner in [
+        "perceptron",
+        "averaged-perceptron",
+        "passive-aggressive",
+        "passive-aggressive:capped=0.1",
+        "online-gradient:constant=0.1,loss=smoothed-hinge:width=0.5",
+    ] {
+        let fit = ["fit", "--data", "separable.csv", "--solver", "fol", "--learner", learner];
+        let document = workshop.json(&[&fit[..], &["--out", "model.json"]].concat());
+        assert_eq!(document["format"], "margins-fol");
+        assert_eq!(document["combination"], "average");
+        assert_eq!((&document["consistent"], &document["finished"]), (&true.into(), &true.into()));
+        assert_eq!(document["steps_to_consistency"], document["steps"], "{learner}");
+        assert_eq!(number(&document["max_loss"]), 0.0);
+        assert_eq!(document["losses"], Value::from(vec![0.0; rows]));
+        let predict = ["predict", "--model", "model.json", "--data", "separable.csv"];
+        assert_eq!(number(&workshop.json(&predict)["metrics"]["error"]), 0.0);
+    }
+    let kernel = ["--learner", "kernel-perceptron:budget=30", "--kernel", "gaussian"];
+    for learner in [&kernel[..], &["--learner", "mlp:hidden=16,step=0.1", "--max-steps", "60000"]] {
+        let fit = ["fit", "--data", "xor.csv", "--solver", "fol"];
+        let document = workshop.json(&[&fit[..], learner].concat());
+        assert_eq!(document["consistent"], true, "{learner:?}");
+        assert_eq!(
+            (&document["combination"], &document["coef"]),
+            (&"majority".into(), &Value::Null)
+        );
+    }
+    let stumps = ["--solver", "fol", "--learner", "stump", "--loss", "ramp", "--seed", "3"];
+    let document = workshop.json(&[&["fit", "--data", "separable.csv"], &stumps[..]].concat());
+    let losses = document["losses"].as_array().expect("losses").iter().map(number);
+    assert!(losses.clone().all(|loss| (0.0..=1.0).contains(&loss)));
+    assert_eq!(losses.fold(0.0, f64::max), number(&document["max_loss"]));
+}
+
+#[test]
+fn slack_flags_the_row_with_the_wrong_label() {
+    let workshop = Workshop::new();
+    // Row 21 of the data is turned over.
+    let turned: Vec<String> = separable()
+        .lines()
+        .enumerate()
+        .map(|(at, line)| match (at, line.strip_suffix("wide")) {
+            (21, Some(features)) => format!("{features}narrow"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    workshop.write("turned.csv", turned.join("\n").as_bytes());
+    let arguments = ["fit", "--data", "turned.csv", "--solver", "fol", "--combine", "majority"];
+    let slack = ["--slack", "additive-sum:budget=1", "--max-steps", "40000"];
+    insta::assert_snapshot!(workshop.output(&[&arguments[..], &slack].concat()));
+    let subsample = ["--subsample", "outliers=1,rare=30"];
+    let document = workshop.json(&[&arguments[..], &subsample].concat());
+    assert!(number(&document["samples"]) < number(&document["data"]["rows"]));
+}
+
+#[test]
+fn a_game_goes_on_from_its_checkpoint() {
+    let workshop = Workshop::new();
+    workshop.write("separable.csv", separable().as_bytes());
+    for learner in [
+        &["perceptron"][..],
+        &["online-gradient:loss=hinge"],
+        &["kernel-perceptron", "--kernel", "gaussian:sigma=0.1"],
+        &["stump"],
+    ] {
+        let common = ["fit", "--data", "separable.csv", "--solver", "fol", "--max-steps", "5000"];
+        let fit = [&common[..], &["--slack", "multiplicative:budget=2", "--learner"], learner];
+        let whole = workshop.json(&fit.concat());
+        let step = |options: &[&str]| {
+            workshop.json(&[&fit.concat(), &["--checkpoint", "game.json"][..], options].concat())
+        };
+        let first = step(&["--pause-at", "7"]);
+        assert_eq!((&first["steps"], &first["finished"]), (&7.into(), &false.into()));
+        step(&["--pause-at", "30"]);
+        assert_eq!(step(&[]), whole, "{learner:?}");
+        // It is over, and stays so.
+        assert_eq!(step(&[]), whole, "{learner:?}");
+        std::fs::remove_file(workshop.path("game.json")).expect("a checkpoint");
+    }
+}
+
+#[test]
+fn focused_online_learning_refuses_what_it_cannot_take() {
+    let workshop = Workshop::new();
+    workshop.write("separable.csv", separable().as_bytes());
+    let checkpoint = ["--checkpoint", "game.json", "--pause-at", "9"];
+    workshop.output(
+        &[&["fit", "--data", "separable.csv", "--solver", "fol"][..], &checkpoint].concat(),
+    );
+    let game = std::fs::read_to_string(workshop.path("game.json")).expect("a checkpoint");
+    workshop.write("damaged.json", game.replace("\"round\":9", "\"round\":8").as_bytes());
+    let mut report = String::new();
+    for options in [
+        "--learner boost",
+        "--learner perceptron:eta=1",
+        "--learner passive-aggressive:capped=1,damped=1",
+        "--learner online-gradient:constant=1,constant=2",
+        "--learner online-gradient:constant=0",
+        "--learner mlp:hidden=8xy",
+        "--learner mlp:loss=hinges",
+        "--learner kernel-perceptron",
+        "--learner kernel-perceptron:budget=0 --kernel linear",
+        "--kernel gaussian",
+        "--learner stump --no-intercept",
+        "--learner stump --out model.json",
+        "--combine majority --out model.json",
+        "--slack sum:budget=1",
+        "--slack additive-sum",
+        "--slack additive-sum:budget=-1",
+        "--subsample outliers=5",
+        "--subsample outliers=5,rare=10",
+        "--standardize",
+        "--max-steps 0",
+        "--pause-at 5",
+        "--epochs 3",
+        "--checkpoint game.json --seed 2",
+        "--checkpoint game.json --loss hinge",
+        "--checkpoint damaged.json",
+        "--checkpoint separable.csv",
+        "--weights-column height",
+    ] {
+        let command = format!("fit --data separable.csv --solver fol {options}");
+        let output = workshop.run(&command.split(' ').collect::<Vec<_>>());
+        assert!(!output.status.success(), "{options}");
+        let first = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
+        report += &format!("$ {options}\n{first}\n");
+    }
+    for command in [
+        "path --data data.csv --solver fol",
+        "cv --data data.csv --solver fol",
+        "fit --data data.csv --lambda 1 --learner perceptron",
+    ] {
+        let output = workshop.run(&command.split(' ').collect::<Vec<_>>());
+        assert!(!output.status.success(), "{command}");
+        let first = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
+        report += &format!("$ margins {command}\n{first}\n");
+    }
+    insta::assert_snapshot!(report);
+}

@@ -1,0 +1,186 @@
+//! Model files, predictions, and outputs that are never half written.
+
+use margins::data::{Target, read};
+use margins::losses::Hinge;
+use margins::{Classifier, Probabilities};
+use serde_json::Value;
+use std::path::Path;
+
+use crate::{DATA, Workshop, number, text, three_classes, without_versions};
+
+#[test]
+fn a_useless_fit_is_not_saved() {
+    let workshop = Workshop::new();
+    workshop.write("huge.csv", DATA.replace(".0", ".0e200").as_bytes());
+    let output =
+        workshop.run(&["fit", "--data", "huge.csv", "--lambda", "1e-300", "--out", "m.json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(!workshop.path("m.json").exists());
+}
+
+#[test]
+fn predictions_follow_the_model() {
+    let workshop = Workshop::new();
+    workshop.output(&[
+        "fit", "--data", "data.csv", "--loss", "logistic", "--lambda", "0.01", "--out", "m.json",
+    ]);
+    insta::assert_snapshot!(
+        workshop.output(&["predict", "--model", "m.json", "--data", "data.csv"])
+    );
+
+    let document = workshop.json(&["predict", "--model", "m.json", "--data", "data.csv"]);
+    assert_eq!(document["rows"], 12);
+    assert!(number(&document["metrics"]["auc"]) > 0.9);
+
+    // Without labels there is nothing to measure.
+    workshop.write("new.csv", b"height,width\n1,2\n5,3\n");
+    let document = workshop.json(&["predict", "--model", "m.json", "--data", "new.csv"]);
+    assert_eq!(document["metrics"], Value::Null);
+    assert_eq!(document["predictions"][0]["label"], "no");
+    assert_eq!(document["predictions"][1]["label"], "yes");
+
+    let summary = workshop.output(&[
+        "predict",
+        "--model",
+        "m.json",
+        "--data",
+        "data.csv",
+        "--out",
+        "predictions.csv",
+    ]);
+    insta::assert_snapshot!(summary);
+    let written = std::fs::read_to_string(workshop.path("predictions.csv")).expect("written");
+    assert_eq!(written.lines().count(), 13);
+}
+
+/// The name of the file chooses its format, which changes nothing else.
+#[test]
+fn a_model_is_the_same_in_either_format() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.01", "--loss", "logistic"];
+    for extra in [&[][..], &["--standardize", "--kernel", "gaussian:sigma=0.5"]] {
+        workshop.output(&[&fit[..], extra, &["--out", "m.mgn"]].concat());
+        workshop.output(&[&fit[..], extra, &["--out", "direct.JSON"]].concat());
+        workshop.output(&["convert", "--model", "m.mgn", "--out", "m.json"]);
+        workshop.output(&["convert", "--model", "m.json", "--out", "again.mgn"]);
+        let content = |name: &str| std::fs::read(workshop.path(name)).expect("a model");
+        assert!(content("m.mgn").starts_with(b"\x89MGN"));
+        assert_eq!(content("m.json"), content("direct.JSON"));
+        assert_eq!(content("m.mgn"), content("again.mgn"));
+        let predictions =
+            |model| workshop.output(&["predict", "--model", model, "--data", "data.csv"]);
+        assert_eq!(predictions("m.mgn"), predictions("m.json"));
+        let json = |model| workshop.output(&["inspect", "--model", model, "--format", "json"]);
+        assert_eq!(json("m.mgn"), json("m.json"));
+    }
+    let inspected = workshop.output(&["inspect", "--model", "m.mgn"]);
+    without_versions().bind(|| insta::assert_snapshot!(inspected));
+}
+
+#[test]
+fn a_model_of_several_classes_lists_its_members() {
+    let workshop = Workshop::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../facade/tests/fixtures");
+    std::fs::copy(fixtures.join("v3-one.mgn"), workshop.path("m.mgn")).expect("a fixture");
+    let inspected = workshop.output(&["inspect", "--model", "m.mgn"]);
+    without_versions().bind(|| insta::assert_snapshot!(inspected));
+}
+
+#[test]
+fn labels_that_the_model_does_not_know_are_said() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
+    workshop.write("other.csv", DATA.replace("yes", "1").replace("no", "0").as_bytes());
+    let output = workshop.run(&["predict", "--model", "m.json", "--data", "other.csv"]);
+    assert!(output.status.success());
+    insta::assert_snapshot!(text(&output.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_keep_links_modes_and_devices() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let workshop = Workshop::new();
+    workshop.write("target.json", b"old");
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(workshop.path("target.json"), private).expect("my own file");
+    symlink(workshop.path("target.json"), workshop.path("link.json")).expect("a link");
+    let fit = |out: &str| {
+        workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", out]);
+    };
+    fit("link.json");
+    let link = std::fs::symlink_metadata(workshop.path("link.json")).expect("there");
+    assert!(link.file_type().is_symlink());
+    let target = std::fs::metadata(workshop.path("target.json")).expect("there");
+    assert_eq!(target.permissions().mode() & 0o777, 0o600);
+    assert!(target.len() > 10);
+    fit("/dev/null");
+    let device = std::fs::metadata("/dev/null").expect("there");
+    assert!(device.file_type().is_char_device());
+}
+
+#[test]
+fn a_loss_without_probabilities_gives_none() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
+    let model = std::fs::read_to_string(workshop.path("m.json")).expect("a model");
+    workshop.write("hinge.json", model.replace("\"lhs\"", "\"hinge\"").as_bytes());
+    let output = workshop.output(&["predict", "--model", "hinge.json", "--data", "data.csv"]);
+    assert_eq!(output.lines().next(), Some("score,label"));
+}
+
+/// Of two classes and of several, as the library has them.
+#[test]
+fn probabilities_are_those_of_the_scaling_of_the_model() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    for (data, model) in [("data.csv", "two.mgn"), ("three.csv", "three.json")] {
+        let samples = read::classes(workshop.path(data), &Default::default()).expect("data");
+        let builder = Classifier::builder().loss(Hinge).lambda(0.1);
+        let builder = builder.probabilities(Probabilities::Platt { folds: Some(3) });
+        let classifier = builder.build().expect("settings").fit(&samples).expect("a fit");
+        classifier.save(workshop.path(model)).expect("written");
+        let expected = classifier.predict_proba(&samples).expect("probabilities");
+
+        let document = workshop.json(&["predict", "--model", model, "--data", data]);
+        let two = classifier.classes().len() == 2;
+        let predictions = document["predictions"].as_array().expect("a list");
+        assert_eq!(predictions.len(), expected.nrows());
+        for (row, prediction) in predictions.iter().enumerate() {
+            match two {
+                true => assert_eq!(number(&prediction["probability"]), expected[(row, 1)]),
+                false => {
+                    let p = prediction["probabilities"].as_array().expect("probabilities");
+                    let p: Vec<f64> = p.iter().map(number).collect();
+                    assert!(expected.row(row).iter().eq(p.iter()), "{row}");
+                }
+            }
+        }
+        if two {
+            assert_eq!(document["undecided_scores"], Value::Null);
+            let of_rows = (0..samples.rows()).map(|row| {
+                let class = samples.labels().index(row);
+                -expected[(row, class)].ln()
+            });
+            let log_loss = of_rows.sum::<f64>() / samples.rows() as f64;
+            assert!((number(&document["metrics"]["log_loss"]) - log_loss).abs() < 1e-12);
+        }
+        let inspected = workshop.output(&["inspect", "--model", model]);
+        assert!(inspected.contains("by Platt scaling"), "{inspected}");
+    }
+}
+
+#[test]
+fn a_failed_job_leaves_the_old_file() {
+    let workshop = Workshop::new();
+    workshop.write("m.json", b"old");
+    workshop.write("bad.csv", b"x,label\n1,a\n2,b\nnan,a\n");
+    let output = workshop.run(&["fit", "--data", "bad.csv", "--lambda", "1", "--out", "m.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read(workshop.path("m.json")).expect("still there"), b"old");
+    let output =
+        workshop.run(&["fit", "--data", "data.csv", "--lambda", "1", "--out", "no/such/m.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let left: Vec<_> = std::fs::read_dir(workshop.folder.path()).expect("a folder").collect();
+    assert_eq!(left.len(), 3, "no temporary file is left: {left:?}");
+}

@@ -1,0 +1,172 @@
+//! Gradient methods, streams, robust learners.
+
+use serde_json::Value;
+
+use crate::{DATA, Workshop, text};
+
+/// Every robust learner fits, says whether anything certifies it, and leaves a model that predicts.
+#[test]
+fn robust_learners_fit_and_predict() {
+    let workshop = Workshop::new();
+    let cases: [(&[&str], bool); 5] = [
+        (&["--loss", "hinge", "--solver", "catoni:alpha=2"], false),
+        (&["--loss", "hinge", "--solver", "median-of-means:blocks=3,steps=50"], false),
+        (&["--loss", "hinge", "--solver", "margin-distribution:mean=0.5"], true),
+        (
+            &["--loss", "hinge", "--solver", "margin-distribution", "--kernel", "gaussian:sigma=1"],
+            true,
+        ),
+        (&["--loss", "garg-roth", "--solver", "garg-roth:restarts=2"], false),
+    ];
+    for (arguments, certified) in cases {
+        let common = ["fit", "--data", "data.csv", "--lambda", "0.05", "--out", "robust.json"];
+        let output = workshop.run(&[&common[..], arguments, &["--format", "json"]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr).contains("nothing certifies"), !certified);
+        let document: Value = serde_json::from_str(&text(&output.stdout)).expect("JSON");
+        let fit = &document["fits"][0];
+        assert_eq!(fit["converged"], certified, "{arguments:?}");
+        assert_eq!(fit["relative_gap"].is_null(), !certified, "{arguments:?}");
+        let solver = document["training"]["solver"].as_str().expect("a specification");
+        assert!(solver.starts_with(arguments[3].split(':').next().expect("a name")));
+        let predictions =
+            workshop.output(&["predict", "--model", "robust.json", "--data", "data.csv"]);
+        assert_eq!(predictions.lines().count(), DATA.lines().count(), "{arguments:?}");
+        workshop.output(&["inspect", "--model", "robust.json"]);
+    }
+}
+
+#[test]
+fn gradient_methods_fit_and_tell_their_history() {
+    let workshop = Workshop::new();
+    let fit = |options: &[&str]| -> Value {
+        let common = ["fit", "--data", "data.csv", "--lambda", "0.1", "--format", "json"];
+        let output = workshop.output(&[&common[..], options].concat());
+        serde_json::from_str::<Value>(&output).expect("JSON")["fits"][0].clone()
+    };
+    let newton = fit(&["--loss", "logistic"]);
+    let least = newton["objective"].as_f64().expect("a number");
+    for options in [
+        &["--solver", "gd"][..],
+        &["--solver", "gd", "--step", "smooth"],
+        &["--solver", "gd", "--step", "0.05", "--max-iterations", "100000"],
+    ] {
+        let descent = fit(&[&["--loss", "logistic"][..], options].concat());
+        assert_eq!(descent["converged"], true, "{options:?}");
+        assert!((descent["objective"].as_f64().expect("a number") - least).abs() <= 2e-6 * least);
+    }
+    let options = [
+        "--solver",
+        "sgd",
+        "--average",
+        "suffix:0.5",
+        "--schedule",
+        "inverse-sqrt",
+        "--epochs",
+        "500",
+        "--history",
+        "h.csv",
+    ];
+    let stochastic = fit(&[&["--loss", "logistic"][..], &options].concat());
+    let excess = stochastic["objective"].as_f64().expect("a number") - least;
+    assert!((0.0..0.01).contains(&excess), "{excess}");
+    assert_eq!(stochastic["status"], "rule-met");
+    let history = std::fs::read_to_string(workshop.path("h.csv")).expect("a history");
+    let lines: Vec<&str> = history.lines().collect();
+    assert_eq!(lines.len(), 501);
+    assert!(
+        lines[0].starts_with("iteration,gradients,passes,objective,relative_gap,training_error,")
+    );
+    assert!(lines[500].starts_with("500,6000,1000,"), "{}", lines[500]);
+    let pegasos = fit(&["--loss", "hinge", "--solver", "pegasos", "--hold-out", "0.3"]);
+    assert!(pegasos["relative_gap"].is_number());
+    let scaled = [
+        "--loss",
+        "margin-pursuit:gamma=1,scale=1",
+        "--solver",
+        "sgd",
+        "--schedule",
+        "margin-pursuit",
+        "--rescale-at",
+        "30",
+        "--out",
+        "m.json",
+    ];
+    fit(&scaled);
+    let model = std::fs::read_to_string(workshop.path("m.json")).expect("a model");
+    let model: Value = serde_json::from_str(&model).expect("JSON");
+    let loss = model["loss"].as_str().expect("a loss");
+    assert!(
+        loss.starts_with("margin-pursuit:gamma=1,scale=") && !loss.ends_with("scale=1"),
+        "{loss}"
+    );
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--history", "n.csv"]);
+    let newton = std::fs::read_to_string(workshop.path("n.csv")).expect("a history");
+    assert!(newton.lines().count() > 2);
+}
+
+#[test]
+fn streams_are_learnt_in_one_pass() {
+    let workshop = Workshop::new();
+    let common =
+        ["fit", "--data", "data.csv", "--lambda", "0.1", "--loss", "hinge", "--solver", "pegasos"];
+    let output = workshop
+        .output(&[&common[..], &["--stream", "--format", "json", "--out", "m.json"]].concat());
+    let document: Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(document["format"], "margins-stream");
+    assert_eq!((document["rows"].as_u64(), document["steps"].as_u64()), (Some(12), Some(12)));
+    assert_eq!(document["positive_class"], "yes");
+    let predictions = workshop.output(&["predict", "--model", "m.json", "--data", "data.csv"]);
+    assert_eq!(predictions.lines().count(), 13);
+    let inspected = workshop.output(&["inspect", "--model", "m.json"]);
+    assert!(inspected.contains("unknown"), "{inspected}");
+}
+
+#[test]
+fn gradient_options_are_refused_where_they_mean_nothing() {
+    let workshop = Workshop::new();
+    let refusal = |command: &str, options: &[&str]| {
+        let lambda: &[&str] = if command == "fit" { &["--lambda", "0.1"] } else { &[] };
+        let output =
+            workshop.run(&[&[command, "--data", "data.csv"][..], lambda, options].concat());
+        let message = text(&output.stderr);
+        let message = message.split("\n\n").next().unwrap_or_default().to_owned();
+        format!("{} {message}", output.status.code().unwrap_or(-1))
+    };
+    workshop.write("wrong.csv", b"a,label\n1,yes\n2,no\nnan,yes\n");
+    let stream = ["--solver", "sgd", "--stream", "--loss", "hinge"];
+    insta::assert_snapshot!(
+        [
+            refusal("fit", &["--epochs", "3"]),
+            refusal("fit", &["--solver", "gd", "--schedule", "bottou"]),
+            refusal("fit", &["--solver", "pegasos"]),
+            refusal("fit", &["--solver", "sgd", "--projection", "0"]),
+            refusal("fit", &["--solver", "sgd", "--step", "smooth"]),
+            refusal("fit", &["--solver", "sgd", "--schedule", "margin-pursuit"]),
+            refusal("fit", &["--solver", "sgd", "--rescale-at", "3"]),
+            refusal("fit", &["--solver", "sgd", "--kernel", "gaussian"]),
+            refusal("fit", &["--solver", "gd", "--kernel", "gaussian"]),
+            refusal("path", &["--solver", "sgd"]),
+            refusal("fit", &[&stream[..], &["--average", "suffix:0.5"]].concat()),
+            refusal(
+                "fit",
+                &[
+                    "--solver",
+                    "sgd",
+                    "--schedule",
+                    "constant",
+                    "--step",
+                    "1e6",
+                    "--loss",
+                    "squared-hinge"
+                ]
+            ),
+            {
+                let options =
+                    [&["fit", "--data", "wrong.csv", "--lambda", "0.1"][..], &stream].concat();
+                text(&workshop.run(&options).stderr)
+            },
+        ]
+        .join("\n")
+    );
+}

@@ -1,0 +1,473 @@
+//! Products of a design with vectors, and weighted sums of products of its features.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, MatMut, MatRef, Par};
+use nalgebra::DMatrix;
+
+use super::{Design, Storage};
+use crate::{Sample, inner_loops, parallel};
+
+/// Parts of a product that threads share.
+const PARTS: usize = 8;
+
+impl Design {
+    /// `<x_i, w>`.
+    ///
+    /// # Panics
+    /// If `i >= n` or `w` is not of length p.
+    pub fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        assert_eq!(w.len(), self.columns(), "the vector is not of length p");
+        self.sample(i).dot(w)
+    }
+
+    /// `out = X w`, with `w` of length p and `out` of length n.
+    ///
+    /// # Panics
+    /// If the lengths differ from these.
+    pub fn multiply(&self, w: &[f64], out: &mut [f64]) {
+        assert_eq!((w.len(), out.len()), (self.columns(), self.rows()), "shapes of X w");
+        self.each_part(1, out, |rows, out| match &self.storage {
+            Storage::Dense(samples) => {
+                inner_loops::multiply(&samples.as_slice()[rows.start * w.len()..], w, out);
+            }
+            Storage::Sparse(_) => {
+                for (i, o) in rows.zip(out) {
+                    *o = self.sample(i).dot(w);
+                }
+            }
+        });
+    }
+
+    /// `coefs X'` for k vectors of length p, one a row of `coefs`: one row a vector, one column a sample. The
+    /// numbers of a single vector are those of [`multiply`](Self::multiply).
+    ///
+    /// # Panics
+    /// If the number of columns is not p.
+    pub fn multiply_all(&self, coefs: &DMatrix<f64>) -> DMatrix<f64> {
+        let (count, p) = coefs.shape();
+        assert_eq!(p, self.columns(), "one coefficient a feature");
+        let mut out = DMatrix::zeros(count, self.rows());
+        if count == 1 {
+            self.multiply(coefs.as_slice(), out.as_mut_slice());
+            return out;
+        }
+        self.each_part(count, out.as_mut_slice(), |rows, out| match &self.storage {
+            Storage::Dense(samples) => matmul(
+                MatMut::from_column_major_slice_mut(out, count, rows.len()),
+                Accum::Replace,
+                MatRef::from_column_major_slice(coefs.as_slice(), count, p),
+                MatRef::from_column_major_slice(
+                    &samples.as_slice()[rows.start * p..rows.end * p],
+                    p,
+                    rows.len(),
+                ),
+                1.0,
+                Par::Seq,
+            ),
+            Storage::Sparse(_) => {
+                for (i, out) in rows.zip(out.chunks_exact_mut(count.max(1))) {
+                    self.sample(i).for_each(|column, x| {
+                        let coefs = &coefs.as_slice()[column * count..(column + 1) * count];
+                        out.iter_mut().zip(coefs).for_each(|(out, w)| *out += x * w);
+                    });
+                }
+            }
+        });
+        out
+    }
+
+    /// The products of some rows with k vectors, each of length p and one after the other: `<x_i, v_c>` for the first row
+    /// and all vectors, then for the second row. Dense rows are multiplied as a block.
+    ///
+    /// # Panics
+    /// If a row is not below n, or the lengths differ from these.
+    pub fn multiply_rows(&self, rows: &[usize], vectors: &[f64], out: &mut [f64]) {
+        let (p, k) = (self.columns(), out.len() / rows.len().max(1));
+        assert_eq!(
+            (k * p, k * rows.len()),
+            (vectors.len(), out.len()),
+            "shapes of rows times vectors"
+        );
+        match &self.storage {
+            Storage::Dense(samples) if p > 0 => {
+                let samples = samples.as_slice();
+                let mut block = Vec::with_capacity(rows.len() * p);
+                rows.iter().for_each(|i| block.extend_from_slice(&samples[i * p..(i + 1) * p]));
+                matmul(
+                    MatMut::from_column_major_slice_mut(out, k, rows.len()),
+                    Accum::Replace,
+                    MatRef::from_column_major_slice(vectors, p, k).transpose(),
+                    MatRef::from_column_major_slice(&block, p, rows.len()),
+                    1.0,
+                    Par::Seq,
+                );
+            }
+            _ => {
+                for (&i, out) in rows.iter().zip(out.chunks_exact_mut(k.max(1))) {
+                    let vectors = vectors.chunks_exact(p.max(1));
+                    out.iter_mut().zip(vectors).for_each(|(o, v)| *o = self.sample(i).dot(v));
+                }
+            }
+        }
+    }
+
+    /// `out = X'z`, with `z` of length n and `out` of length p.
+    ///
+    /// # Panics
+    /// If the lengths differ from these.
+    pub fn multiply_transposed(&self, z: &[f64], out: &mut [f64]) {
+        assert_eq!((z.len(), out.len()), (self.rows(), self.columns()), "shapes of X'z");
+        self.sum_of_parts(out, |rows, out| {
+            match &self.storage {
+                Storage::Dense(samples) => {
+                    let samples = &samples.as_slice()[rows.start * out.len()..];
+                    inner_loops::multiply_transposed(samples, &z[rows], out);
+                }
+                Storage::Sparse(_) => {
+                    for i in rows.filter(|&i| z[i] != 0.0) {
+                        self.sample(i).add_to(z[i], out);
+                    }
+                }
+            }
+            0.0
+        });
+    }
+
+    /// `out = X' diag(d) (X w + shift 1)`, with `d` of length n, `w` and `out` of length p; every sample is
+    /// read once, those with `d_i = 0` not at all. Returns `1' diag(d) (X w + shift 1)`.
+    ///
+    /// # Panics
+    /// If the lengths differ from these.
+    pub fn multiply_normal(&self, d: &[f64], shift: f64, w: &[f64], out: &mut [f64]) -> f64 {
+        let shapes = (d.len(), w.len(), out.len());
+        assert_eq!(
+            shapes,
+            (self.rows(), self.columns(), self.columns()),
+            "shapes of X' diag(d) X w"
+        );
+        self.sum_of_parts(out, |rows, out| match &self.storage {
+            Storage::Dense(samples) => {
+                let samples = &samples.as_slice()[rows.start * out.len()..];
+                inner_loops::multiply_normal(samples, &d[rows], shift, w, out)
+            }
+            Storage::Sparse(_) => rows
+                .filter(|&i| d[i] != 0.0)
+                .map(|i| {
+                    let sample = self.sample(i);
+                    let factor = d[i] * (sample.dot(w) + shift);
+                    sample.add_to(factor, out);
+                    factor
+                })
+                .sum(),
+        })
+    }
+
+    /// Whether a product with the matrix is worth sharing among threads, where every part has `width` numbers
+    /// of its own to sum up.
+    fn is_shared(&self, width: usize) -> bool {
+        const WORTH: usize = 1 << 20;
+        const NUMBERS_A_SUM: usize = 16;
+        self.stored() >= WORTH.max(NUMBERS_A_SUM * PARTS * width)
+    }
+
+    /// Calls `fill` with parts of the rows, which are always the same, and of `out`, which has `width` numbers a
+    /// row.
+    fn each_part(
+        &self,
+        width: usize,
+        out: &mut [f64],
+        fill: impl Fn(Range<usize>, &mut [f64]) + Sync,
+    ) {
+        let n = self.rows();
+        if !self.is_shared(0) || width == 0 {
+            return fill(0..n, out);
+        }
+        let part = n.div_ceil(PARTS);
+        parallel::for_each_chunk(out, part * width, |k, out| {
+            fill(k * part..k * part + out.len() / width, out);
+        });
+    }
+
+    /// `out` and the result as sums of what `add` makes of parts of the rows, which are always the same: the
+    /// result must not depend on the number of threads.
+    fn sum_of_parts(
+        &self,
+        out: &mut [f64],
+        add: impl Fn(Range<usize>, &mut [f64]) -> f64 + Sync,
+    ) -> f64 {
+        out.fill(0.0);
+        let n = self.rows();
+        if !self.is_shared(out.len()) {
+            return add(0..n, out);
+        }
+        let sums = parallel::map(0..PARTS, |k| {
+            let mut sums = vec![0.0; out.len()];
+            let sum = add(k * n / PARTS..(k + 1) * n / PARTS, &mut sums);
+            (sum, sums)
+        });
+        for (_, sums) in &sums {
+            out.iter_mut().zip(sums).for_each(|(o, sum)| *o += sum);
+        }
+        sums.iter().map(|(sum, _)| sum).sum()
+    }
+
+    /// Lower triangle of the (p+1) x (p+1) matrix `Z' diag(d) Z` with `Z = [1 X]`, the constant
+    /// first, for nonnegative weights `d` of length n. What stands above the diagonal has no meaning.
+    ///
+    /// # Panics
+    /// If the shapes differ from these.
+    pub fn weighted_gram(&self, d: &[f64], out: &mut DMatrix<f64>) {
+        let q = self.columns() + 1;
+        assert_eq!(d.len(), self.rows(), "weights of a Gram matrix");
+        assert_eq!(out.shape(), (q, q), "shape of a Gram matrix");
+        match &self.storage {
+            Storage::Dense(samples) => {
+                // Only samples of positive weight, scaled by its root, take part in the product; so many at a
+                // time that the scaled ones stay in the cache.
+                const BYTES: usize = 1 << 22;
+                let strip = (BYTES / (size_of::<f64>() * q)).max(256);
+                let mut weighted =
+                    samples.as_slice().chunks_exact(q - 1).zip(d).filter(|(_, d)| **d > 0.0);
+                out.fill(0.0);
+                let mut scaled = Vec::new();
+                loop {
+                    scaled.clear();
+                    for (sample, &d) in weighted.by_ref().take(strip) {
+                        let root = d.sqrt();
+                        scaled.push(root);
+                        scaled.extend(sample.iter().map(|x| root * x));
+                    }
+                    if scaled.is_empty() {
+                        break;
+                    }
+                    let count = scaled.len() / q;
+                    add_lower_product(out, MatRef::from_column_major_slice(&scaled, q, count));
+                }
+            }
+            Storage::Sparse(_) => {
+                out.fill(0.0);
+                let entries = out.as_mut_slice();
+                for (sample, &d) in self.samples().zip(d) {
+                    let Sample::Sparse { columns, values } = sample else { continue };
+                    if d <= 0.0 {
+                        continue;
+                    }
+                    entries[0] += d;
+                    for (&column, &value) in columns.iter().zip(values) {
+                        entries[column + 1] += d * value;
+                    }
+                    for (k, (&column, &value)) in columns.iter().zip(values).enumerate() {
+                        let scaled = d * value;
+                        let below = &mut entries[(column + 1) * q..(column + 2) * q];
+                        for (&row, &other) in columns[k..].iter().zip(&values[k..]) {
+                            below[row + 1] += scaled * other;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The n x n matrix `X X'` of inner products between samples.
+    pub fn sample_gram(&self) -> DMatrix<f64> {
+        let n = self.rows();
+        let mut gram = DMatrix::zeros(n, n);
+        match &self.storage {
+            Storage::Dense(samples) => {
+                let p = samples.nrows();
+                let x = MatRef::from_column_major_slice(samples.as_slice(), p, n);
+                add_lower_product(&mut gram, x.transpose());
+            }
+            Storage::Sparse(matrix) => {
+                // Row i is scattered once into a dense vector; the rows below it are gathered.
+                let mut dense = vec![0.0; matrix.ncols()];
+                for i in 0..n {
+                    let Sample::Sparse { columns, values } = self.sample(i) else { continue };
+                    for (&column, &value) in columns.iter().zip(values) {
+                        dense[column] = value;
+                    }
+                    for j in i..n {
+                        gram[(j, i)] = self.sample(j).dot(&dense);
+                    }
+                    for &column in columns {
+                        dense[column] = 0.0;
+                    }
+                }
+            }
+        }
+        gram.fill_upper_triangle_with_lower_triangle();
+        gram
+    }
+}
+
+/// Adds the lower triangle of `a a'` to that of `out`, tile by tile in parallel.
+fn add_lower_product(out: &mut DMatrix<f64>, a: MatRef<'_, f64>) {
+    const TILE: usize = 128;
+    let n = out.nrows();
+    let add = |k: usize, columns: &mut [f64]| {
+        let (first, width) = (k * TILE, columns.len() / n);
+        let tile =
+            MatMut::from_column_major_slice_mut(columns, n, width).subrows_mut(first, n - first);
+        let (square, below) = tile.split_at_row_mut(width);
+        let (a_square, a_below) = a.subrows(first, n - first).split_at_row(width);
+        triangular::matmul(
+            square,
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            a_square,
+            BlockStructure::Rectangular,
+            a_square.transpose(),
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        matmul(below, Accum::Add, a_below, a_square.transpose(), 1.0, Par::Seq);
+    };
+    let tiles = out.as_mut_slice();
+    if n <= TILE {
+        add(0, tiles);
+    } else {
+        parallel::for_each_chunk(tiles, TILE * n, add);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra_sparse::CsrMatrix;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::design::tests::both;
+
+    fn weights(n: usize) -> Vec<f64> {
+        (0..n).map(|i| (i % 3) as f64 * 0.7).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn products_agree_with_nalgebra((dense, sparse) in both()) {
+            let x = dense.to_dense();
+            prop_assert_eq!(&x, &sparse.to_dense());
+            let (n, p) = x.shape();
+            let w: Vec<f64> = (0..p).map(|j| j as f64 - 1.5).collect();
+            let z: Vec<f64> = (0..n).map(|i| 2.0 - i as f64).collect();
+            let d = weights(n);
+            let with_constant = x.clone().insert_column(0, 1.0);
+            let weighted = with_constant.transpose()
+                * DMatrix::from_diagonal(&nalgebra::DVector::from_vec(d.clone())) * &with_constant;
+            for design in [&dense, &sparse] {
+                let mut xw = vec![f64::NAN; n];
+                design.multiply(&w, &mut xw);
+                let mut xz = vec![f64::NAN; p];
+                design.multiply_transposed(&z, &mut xz);
+                let want_xw = &x * DMatrix::from_vec(p, 1, w.clone());
+                let want_xz = x.transpose() * DMatrix::from_vec(n, 1, z.clone());
+                for (a, b) in xw.iter().zip(&want_xw).chain(xz.iter().zip(&want_xz)) {
+                    prop_assert!((a - b).abs() < 1e-12);
+                }
+                let one = DMatrix::from_row_slice(1, p, &w);
+                prop_assert_eq!(design.multiply_all(&one), DMatrix::from_row_slice(1, n, &xw));
+                let several = DMatrix::from_fn(3, p, |k, j| w[j] * (k as f64 + 0.5));
+                let error = design.multiply_all(&several) - &several * x.transpose();
+                prop_assert!(error.amax() < 1e-12);
+                let mut gram = DMatrix::zeros(p + 1, p + 1);
+                design.weighted_gram(&d, &mut gram);
+                prop_assert!((gram.lower_triangle() - weighted.lower_triangle()).amax() < 1e-12);
+                prop_assert!((design.sample_gram() - &x * x.transpose()).amax() < 1e-12);
+            }
+        }
+
+        #[test]
+        fn products_of_some_rows_with_several_vectors((dense, sparse) in both(), k in 0usize..5) {
+            let (n, p) = (dense.rows(), dense.columns());
+            let (rows, vectors) = ([n - 1, 0, n - 1], DMatrix::from_fn(p, k, |i, j| i as f64 - 0.4 * j as f64));
+            let want = dense.select(&rows).to_dense() * &vectors;
+            for design in [&dense, &sparse] {
+                let mut out = vec![f64::NAN; 3 * k];
+                design.multiply_rows(&rows, vectors.as_slice(), &mut out);
+                let out = DMatrix::from_row_slice(3, k, &out);
+                prop_assert!((out - &want).amax() < 1e-12);
+            }
+        }
+    }
+
+    /// Large enough to be shared among threads, whose number changes no bit.
+    #[test]
+    fn products_of_large_designs_are_those_of_their_rows() {
+        let (n, p, count) = (2_100, 500, 3);
+        let entry = |i: usize, j: usize| (((i * 7919 + j * 104_729) % 1009) as f64 - 504.0) / 504.0;
+        let samples = DMatrix::from_fn(p, n, |j, i| entry(i, j));
+        let sparse = Design::sparse(CsrMatrix::from(&samples.transpose())).expect("finite");
+        let dense = Design::from_samples(samples).expect("finite");
+        let coefs = DMatrix::from_fn(count, p, |k, j| entry(j, k));
+        for design in [dense, sparse] {
+            assert!(design.is_shared(0), "{} entries", design.stored());
+            let product = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.expect("threads").install(|| design.multiply_all(&coefs))
+            };
+            let all = product(1);
+            assert_eq!(all, product(3));
+            for (k, row) in coefs.row_iter().enumerate() {
+                let w: Vec<f64> = row.iter().copied().collect();
+                let mut one = vec![0.0; n];
+                design.multiply(&w, &mut one);
+                for (i, one) in one.iter().enumerate() {
+                    assert!((all[(k, i)] - one).abs() < 1e-11, "{k} {i}");
+                    assert!((design.dot(i, &w) - one).abs() < 1e-11, "{k} {i}");
+                }
+            }
+        }
+    }
+
+    /// Large enough for products to be shared among threads and for matrices to be made in tiles and strips.
+    #[test]
+    fn large_products_are_those_of_the_definition_on_any_number_of_threads() {
+        let (n, p) = (7001, 150);
+        let matrix = DMatrix::from_fn(n, p, |i, j| ((i * 31 + j * 17) as f64 * 0.01).sin());
+        let w: Vec<f64> = (0..p).map(|j| (j as f64 * 0.3).cos()).collect();
+        let z: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
+        let d: Vec<f64> = (0..n).map(|i| (i % 5) as f64).collect();
+        let (w_column, z_column) =
+            (DMatrix::from_column_slice(p, 1, &w), DMatrix::from_column_slice(n, 1, &z));
+        let scores = &matrix * &w_column;
+        let weighted = DMatrix::from_fn(n, 1, |i, _| d[i] * (scores[i] + 0.5));
+        let normal = matrix.tr_mul(&weighted);
+        let transposed = matrix.tr_mul(&z_column);
+        let bordered = DMatrix::from_fn(n, p + 1, |i, j| {
+            d[i].sqrt() * if j == 0 { 1.0 } else { matrix[(i, j - 1)] }
+        });
+        let gram = bordered.tr_mul(&bordered);
+        let close = |ours: &[f64], theirs: &[f64]| {
+            let size = theirs.iter().fold(1.0f64, |size, x| size.max(x.abs()));
+            ours.iter().zip(theirs).all(|(a, b)| (a - b).abs() <= 1e-11 * size)
+        };
+        let dense = Design::dense(&matrix).expect("finite");
+        let sparse = Design::sparse(CsrMatrix::from(&matrix)).expect("finite");
+        for design in [&dense, &sparse] {
+            let run = || {
+                let (mut a, mut b, mut c) = (vec![0.0; n], vec![0.0; p], vec![0.0; p]);
+                design.multiply(&w, &mut a);
+                design.multiply_transposed(&z, &mut b);
+                let sum = design.multiply_normal(&d, 0.5, &w, &mut c);
+                let mut h = DMatrix::zeros(p + 1, p + 1);
+                design.weighted_gram(&d, &mut h);
+                (a, b, c, sum, h)
+            };
+            let on = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.expect("a pool").install(run)
+            };
+            let (a, b, c, sum, h) = on(1);
+            assert!((a.clone(), b.clone(), c.clone(), sum, h.clone()) == on(3));
+            assert!(close(&a, scores.as_slice()) && close(&b, transposed.as_slice()));
+            assert!(close(&c, normal.as_slice()) && close(&[sum], &[weighted.sum()]));
+            for j in 0..=p {
+                assert!(close(&h.column(j).as_slice()[j..], &gram.column(j).as_slice()[j..]));
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+use crate::inner_loops::{axpy, dot, dot_sparse};
+
+/// One sample, borrowed from a [`Design`](crate::Design).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sample<'a> {
+    /// Every feature.
+    Dense(&'a [f64]),
+    /// The stored features only.
+    Sparse {
+        /// Zero-based columns, strictly increasing.
+        columns: &'a [usize],
+        /// The values in those columns.
+        values: &'a [f64],
+    },
+}
+
+impl Sample<'_> {
+    /// `<x, w>`.
+    #[inline(always)]
+    pub fn dot(&self, w: &[f64]) -> f64 {
+        match *self {
+            Sample::Dense(x) => dot(x, w),
+            Sample::Sparse { columns, values } => dot_sparse(columns, values, w),
+        }
+    }
+
+    /// `out += factor x`.
+    #[inline(always)]
+    pub fn add_to(&self, factor: f64, out: &mut [f64]) {
+        match *self {
+            Sample::Dense(x) => axpy(factor, x, out),
+            Sample::Sparse { columns, values } => {
+                for (&column, &value) in columns.iter().zip(values) {
+                    out[column] += factor * value;
+                }
+            }
+        }
+    }
+
+    /// Calls `visit(column, value)` for every stored feature, columns ascending.
+    pub fn for_each(&self, mut visit: impl FnMut(usize, f64)) {
+        match *self {
+            Sample::Dense(x) => {
+                for (column, &value) in x.iter().enumerate() {
+                    visit(column, value);
+                }
+            }
+            Sample::Sparse { columns, values } => {
+                for (&column, &value) in columns.iter().zip(values) {
+                    visit(column, value);
+                }
+            }
+        }
+    }
+
+    /// `||x - z||^2`, from the differences: no cancellation between near samples.
+    pub fn squared_distance(&self, other: &Sample<'_>) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_pair(other, |x, z| sum += (x - z) * (x - z));
+        sum
+    }
+
+    /// Calls `visit(x_k, z_k)` for every feature that one of the samples stores.
+    pub fn for_each_pair(&self, other: &Sample<'_>, mut visit: impl FnMut(f64, f64)) {
+        match (*self, *other) {
+            (Sample::Dense(x), Sample::Dense(z)) => {
+                x.iter().zip(z).for_each(|(&x, &z)| visit(x, z));
+            }
+            (Sample::Dense(x), Sample::Sparse { columns, values }) => {
+                densify(x.len(), columns, values).zip(x).for_each(|(z, &x)| visit(x, z));
+            }
+            (Sample::Sparse { columns, values }, Sample::Dense(z)) => {
+                densify(z.len(), columns, values).zip(z).for_each(|(x, &z)| visit(x, z));
+            }
+            (
+                Sample::Sparse { columns: xs, values: x },
+                Sample::Sparse { columns: zs, values: z },
+            ) => {
+                let (mut i, mut j) = (0, 0);
+                while i < xs.len() || j < zs.len() {
+                    let next = |columns: &[usize], at: usize| columns.get(at).copied();
+                    match (next(xs, i), next(zs, j)) {
+                        (Some(a), Some(b)) if a == b => {
+                            visit(x[i], z[j]);
+                            (i, j) = (i + 1, j + 1);
+                        }
+                        (Some(a), b) if b.is_none_or(|b| a < b) => {
+                            visit(x[i], 0.0);
+                            i += 1;
+                        }
+                        _ => {
+                            visit(0.0, z[j]);
+                            j += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// `||x||^2`.
+    #[inline(always)]
+    pub fn squared_norm(&self) -> f64 {
+        match *self {
+            Sample::Dense(x) => dot(x, x),
+            Sample::Sparse { values, .. } => dot(values, values),
+        }
+    }
+
+    /// `||x||`, without overflow where only its square has it.
+    pub fn norm(&self) -> f64 {
+        match *self {
+            Sample::Dense(values) | Sample::Sparse { values, .. } => norm(values),
+        }
+    }
+}
+
+/// `||x||` without overflow or underflow on the way.
+fn norm(values: &[f64]) -> f64 {
+    let largest = values.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    largest * values.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
+}
+
+/// All p features of a sparse sample.
+fn densify<'a>(
+    p: usize,
+    columns: &'a [usize],
+    values: &'a [f64],
+) -> impl Iterator<Item = f64> + 'a {
+    let mut stored = columns.iter().zip(values).peekable();
+    (0..p).map(move |k| stored.next_if(|(column, _)| **column == k).map_or(0.0, |(_, z)| *z))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn norms_neither_overflow_nor_vanish() {
+        for (row, norm) in [([3e300, 4e300], 5e300), ([3e-300, 4e-300], 5e-300), ([0.0; 2], 0.0)] {
+            assert!((Sample::Dense(&row).norm() - norm).abs() <= 1e-15 * norm);
+        }
+    }
+}
