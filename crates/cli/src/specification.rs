@@ -19,8 +19,8 @@ impl<'t> Specification<'t> {
     pub(crate) fn new(option: &'static str, text: &'t str) -> Result<Self, Failure> {
         let starts = |&(at, _): &(usize, &str)| text[..at].trim_end().ends_with([':', ',']);
         let inner = text.match_indices("loss=").find(starts);
-        let outer =
-            inner.map_or(text, |(at, _)| text[..at].trim_end().trim_end_matches([':', ',']));
+        let before = |(at, _): (usize, &str)| text[..at].trim_end().strip_suffix([':', ',']);
+        let outer = inner.and_then(before).unwrap_or(text);
         let mut parts = losses::Specification::parse(outer);
         if let (Ok(parts), Some((at, key))) = (&mut parts, inner) {
             let loss = text[at + key.len()..].trim();
