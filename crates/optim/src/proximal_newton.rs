@@ -69,15 +69,14 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
         let gap_before = best.certificate.duality_gap;
         best.improve(&duals, &point, certificate);
-        if best.certificate.duality_gap < gap_before {
-            idle = 0;
+        idle = if best.certificate.duality_gap < gap_before { 0 } else { idle + 1 };
+        if ending.status == Status::Converged {
             centres = duals;
             if ending.iterations <= FEW {
                 sigma *= 0.25;
             }
         } else {
             // Steps as long as this one magnify the rounding of the scores.
-            idle += 1;
             sigma = f64::min(1.0, 16.0 * sigma);
             centres.clone_from(&best.duals);
             point.clone_from(&best.point);
