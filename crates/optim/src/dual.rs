@@ -15,6 +15,24 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         self.loss.conjugate_domain().unwrap_or(Interval::REALS)
     }
 
+    /// Returns true if no dual is feasible, so that F falls without bound along the intercept, whatever lambda: with the
+    /// domain `[l, h]` of the conjugate and the total weights `C+` and `C-` of the classes, the ranges `[l C+, h C+]` and
+    /// `[l C-, h C-]` of the sums that must be equal do not meet.
+    pub fn is_unbounded(&self) -> bool {
+        let Interval { lower, upper } = self.domain();
+        let weight_of = |sign: f64| {
+            let [total] = sum(self.signs.len(), &|i| {
+                [if self.signs[i] == sign { self.weights[i] } else { 0.0 }]
+            });
+            total
+        };
+        let (positive, negative) = (weight_of(1.0), weight_of(-1.0));
+        let (least, most) = (positive.min(negative), positive.max(negative));
+        // Sums that should be equal differ by rounding.
+        let slack = SUM_ERROR * UNIT * most;
+        self.intercept && (upper * least < lower * most - slack * lower.abs())
+    }
+
     /// `(1/n) sum c_i s_i y_i`.
     pub(crate) fn imbalance(&self, duals: &[f64]) -> f64 {
         let [imbalance] = sum(duals.len(), &|i| [self.signs[i] * self.weights[i] * duals[i]]);
@@ -103,8 +121,8 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 }
 
 /// The error, relative to the sizes of the terms of a Fenchel-Young sum, that a conjugate may have: one that is found by
-/// a numerical search keeps about four fifths of the digits.
-pub(crate) const CONJUGATE_ERROR: f64 = 1e-12;
+/// a numerical search keeps more digits than that.
+pub(crate) const CONJUGATE_ERROR: f64 = 1e-9;
 
 /// Units of roundoff of a loss, its conjugate and a product.
 const TERM_ERROR: f64 = 8.0;

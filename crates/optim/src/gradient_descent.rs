@@ -43,8 +43,7 @@ impl GradientDescent {
                     lacks: "has no finite curvature, which the smooth step of gradient descent needs",
                     alternative: "a line search does without",
                 })?;
-                let samples = objective.design.samples().zip(&risk.weights);
-                let square: f64 = samples.map(|(x, c)| c * x.squared_norm()).sum();
+                let square = objective.mean_square();
                 if !square.is_finite() {
                     return Err(Error::Overflow);
                 }

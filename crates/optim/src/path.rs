@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::batched::{self, Reached};
@@ -12,7 +13,7 @@ use crate::gradient_descent::GradientDescent;
 use crate::mm::{self, Majorizer};
 use crate::newton::{Newton, System};
 use crate::objective::PART;
-use crate::point::Point;
+use crate::point::{Point, dot};
 use crate::report::{Ending, Observed, Observer, Status};
 use crate::risk::EmpiricalRisk;
 use crate::row_space::RowSpace;
@@ -69,7 +70,51 @@ fn path_within<L: MarginLoss + ?Sized>(
     let dense = n.min(p) <= dense_order;
     let solver = options.solver.resolve(&objective.risk, dense, lambdas.len())?;
     let options = &Options { solver, ..*options };
-    let extent = Rc::new(Extent::of(&objective.design));
+    if objective.risk.is_unbounded() {
+        return Ok(lambdas.iter().map(|&lambda| unbounded(objective, lambda, observer)).collect());
+    }
+    let extent = Extent::of(&objective.design);
+    match extent.offsets().filter(|_| objective.risk.intercept) {
+        None => solve(objective, extent, &lambdas, options, observer, dense_order),
+        Some(offsets) => {
+            let mut design = Design::clone(&objective.design);
+            design.shift_columns(&offsets);
+            let extent = Extent::of_shifted(&design, &offsets);
+            let shifted = objective.over(design);
+            let mut fits = solve(&shifted, extent, &lambdas, options, observer, dense_order)?;
+            fits.iter_mut().for_each(|fit| fit.intercept -= dot(&offsets, &fit.coef));
+            Ok(fits)
+        }
+    }
+}
+
+/// The fit of an objective that has no minimum: none has been looked for.
+fn unbounded<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambda: Lambda,
+    observer: &Observer<'_>,
+) -> Fit {
+    let (n, p) = (objective.design.rows(), objective.design.columns());
+    let Point { intercept, coef, products } = Point::zero(n, p);
+    let value = objective.risk.margins().risk_at(&products, intercept);
+    let certificate = Certificate::without_bound(value, f64::NAN);
+    let (status, history) = (Status::Unbounded, Vec::new());
+    let report = Ending { iterations: 0, status, certificate, history }.report(0);
+    observer(&Observed::new(lambda, &report));
+    Fit { lambda, intercept, coef, report }
+}
+
+/// Solves at all lambdas in the coordinates that suit the shape of the data.
+fn solve<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    extent: Extent,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &Observer<'_>,
+    dense_order: usize,
+) -> Result<Vec<Fit>, Error> {
+    let (n, p) = (objective.design.rows(), objective.design.columns());
+    let extent = Rc::new(extent);
     // These take the same steps in the row space, whose basis costs more than they do, unless features of very
     // different sizes call for it.
     let as_well = matches!(options.solver, Solver::Sdca | Solver::Bundle | Solver::GradientDescent);
@@ -79,13 +124,14 @@ fn path_within<L: MarginLoss + ?Sized>(
         let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
         // Room for what rounding takes on the way back.
         let tighter = Options { tolerance: 0.5 * options.tolerance, ..*options };
-        run(&reduced, &lambdas, &tighter, dense_order, |lambda, point, duals, ending, passes| {
+        let extent = Rc::new(Extent::of(&reduced.design));
+        run(&reduced, extent, lambdas, &tighter, dense_order, |lambda, point, duals, ending, passes| {
             let fit = lift.fit(lambda, point, duals, ending, passes, options);
             observer(&Observed::new(lambda, &fit.report));
             fit
         })
     } else {
-        run(objective, &lambdas, options, dense_order, |lambda, point, _, ending, passes| {
+        run(objective, extent, lambdas, options, dense_order, |lambda, point, _, ending, passes| {
             let fit = assemble(&objective.risk, lambda, point.clone(), ending, passes);
             observer(&Observed::new(lambda, &fit.report));
             fit
@@ -200,6 +246,10 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         }
     }
 
+    fn large_lambda(&self) -> f64 {
+        self.evaluator.objective.mean_square()
+    }
+
     fn is_local(&self) -> bool {
         matches!(self.engine, Engine::Newton(_))
     }
@@ -213,6 +263,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
 /// known, how the solver ended and the passes it took.
 fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
+    extent: Rc<Extent>,
     lambdas: &[Lambda],
     options: &Options,
     dense_order: usize,
@@ -233,7 +284,8 @@ fn run<L: MarginLoss + ?Sized>(
             .collect());
     }
     let engine = Engine::prepare(objective, options, dense_order)?;
-    let mut machine = Machine { engine, evaluator: Evaluator::new(objective), duals: None };
+    let evaluator = Evaluator::with_extent(objective, extent);
+    let mut machine = Machine { engine, evaluator, duals: None };
     let mut fits = Vec::with_capacity(lambdas.len());
     follow(&mut machine, lambdas, options, |machine, lambda, point, ending, passes| {
         fits.push(finish(lambda, point, machine.duals.take(), ending, passes));
