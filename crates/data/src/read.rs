@@ -95,8 +95,8 @@ pub struct Unlabelled {
     pub feature_names: Option<Vec<String>>,
     /// The labels as they stand in the file, if they do.
     pub labels: Option<Vec<String>>,
-    /// The sample weights, from CSV, if the options name their column and the file has it. Measures of predictions take
-    /// them; predictions do not depend on them.
+    /// The sample weights, from CSV with labels, if the options name their column and the file has it. Measures of
+    /// predictions take them; predictions do not depend on them.
     pub weights: Option<Vec<f64>>,
 }
 
@@ -180,7 +180,7 @@ impl FileLabels {
 enum Purpose {
     /// Labels are needed; weights and folds are taken.
     Fit,
-    /// Labels and weights are taken if they are there; folds are dropped.
+    /// Labels are taken if they are there, and weights with them; folds are dropped.
     Predict,
 }
 
@@ -271,8 +271,8 @@ fn assemble<Y: Target>(table: Table, labels: Y) -> Result<Dataset<Y>, Error> {
     Ok(data)
 }
 
-/// Reads samples to predict: labels and weights may be absent (from CSV), labels all the same or anything else, and
-/// a column of folds is dropped.
+/// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else; weights are taken where
+/// there are labels, and may be absent; a column of folds is dropped.
 ///
 /// # Errors
 /// The file cannot be read, its format is not known, or its content is malformed.

@@ -234,10 +234,14 @@ fn roles(
 ) -> Result<Vec<Role>, Error> {
     let mut roles = vec![Role::Feature; header.len()];
     let fit = purpose == Purpose::Fit;
+    let label = options.label.as_deref().unwrap_or(DEFAULT_LABEL);
+    // Without labels there is nothing to weigh.
+    let weighed = fit || header.iter().any(|column| column == label);
+    let weight = if weighed { Role::Weight } else { Role::Dropped };
     let fold = if fit { Role::Fold } else { Role::Dropped };
     let wanted = [
-        ("label", Some(options.label.as_deref().unwrap_or(DEFAULT_LABEL)), Role::Label),
-        ("weights", options.weights_column.as_deref(), Role::Weight),
+        ("label", Some(label), Role::Label),
+        ("weights", options.weights_column.as_deref(), weight),
         ("folds", options.fold_column.as_deref(), fold),
     ];
     for (what, name, role) in wanted {
