@@ -106,7 +106,7 @@ impl fmt::Display for TrainingReport {
             writeln!(f, "kernel          {kernel}")?;
         }
         let (count, names) = (self.classes.len(), Listed(&self.classes));
-        writeln!(f, "classes         {count}: {names}; {}", self.scheme)?;
+        writeln!(f, "classes         {count}: {names}, {}", self.scheme)?;
         if let Some(first) = self.members.first() {
             writeln!(f, "rows            {}", first.summary.rows)?;
             writeln!(f, "lambda          {}", first.lambda)?;
