@@ -61,12 +61,12 @@ impl ClassIndex {
         Ok(index)
     }
 
-    /// The class of a name, counted from 0; `None` if there is no such class.
+    /// Returns the class of a name, counted from 0; `None` if there is no such class.
     pub fn get(&self, name: &str) -> Option<usize> {
         self.of.get(&ClassKey::of(name)).copied()
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub fn len(&self) -> usize {
         self.of.len()
     }

@@ -67,7 +67,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// From names of classes, of which at least two differ. Classes are in numeric order if all of them are numbers, else
+    /// Takes names of classes, of which at least two differ. Classes are in numeric order if all of them are numbers, else
     /// in alphabetical order; spellings of the same number are one class, as in [`Labels::new`].
     ///
     /// # Errors
@@ -76,8 +76,8 @@ impl Classes {
         ClassCollector::default().take_all(values)?.take_classes()
     }
 
-    /// From labels as data have them, which may turn out to be measurements: as [`Classes::new`], but labels that are
-    /// all numbers must all be whole. The readers of files take labels so, and scikit-learn does (its `type_of_target` calls
+    /// Takes labels as data have them, which may turn out to be measurements: as [`Classes::new`] does, but labels that
+    /// are all numbers must all be whole. The readers of files take labels so, and scikit-learn does (its `type_of_target` calls
     /// other numbers `continuous`).
     ///
     /// ```
@@ -123,7 +123,7 @@ impl Classes {
         (0..self.indices.len()).filter(|&row| self.indices[row] == class).collect()
     }
 
-    /// The rows of every class, ascending, in the order of the names.
+    /// Returns the rows of every class, ascending, in the order of the names.
     pub fn rows_by_class(&self) -> Vec<Vec<usize>> {
         let mut rows = vec![Vec::new(); self.names.len()];
         self.indices.iter().enumerate().for_each(|(row, &class)| rows[class].push(row));

@@ -290,7 +290,7 @@ pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String 
     )
 }
 
-/// Names in a message, a dozen at most: `'a', 'b', 'c'`, or `'a', 'b', ... and 88 more`.
+/// Displays names in a message, a dozen at most: `'a', 'b', 'c'`, or `'a', 'b', ... and 88 more`.
 ///
 /// ```
 /// use margins_data::Listed;

@@ -23,8 +23,7 @@ pub struct ErrorRate {
     pub standard_error: f64,
 }
 
-/// Mistakes counted by weight: what every error of this project is made of, be it of training, held-out or streamed
-/// samples.
+/// Counts mistakes by weight, for every error of this project, be it of training, held-out or streamed samples.
 ///
 /// ```
 /// use margins_data::metrics::MistakeTally;
@@ -49,12 +48,12 @@ impl MistakeTally {
         }
     }
 
-    /// The weight of all samples.
+    /// Returns the weight of all samples.
     pub fn total(&self) -> f64 {
         self.total
     }
 
-    /// The share of the mistakes, `sum_i c_i e_i / sum_i c_i` with e_i = 1 for a mistake; `None` without weight.
+    /// Returns the share of the mistakes, `sum_i c_i e_i / sum_i c_i` with e_i = 1 for a mistake; `None` without weight.
     pub fn rate(&self) -> Option<f64> {
         (self.total > 0.0).then(|| self.mistakes / self.total)
     }
@@ -65,7 +64,7 @@ pub fn is_mistake(score: f64, sign: f64) -> bool {
     (score > 0.0) != (sign > 0.0)
 }
 
-/// Share of mistakes by weight, r = sum_i c_i e_i / sum_i c_i with e_i = 1 for a mistake, and its standard error
+/// Returns the share of mistakes by weight, r = sum_i c_i e_i / sum_i c_i with e_i = 1 for a mistake, and its standard error
 /// sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i, which is sqrt(r (1 - r) / n) without weights. The standard error takes
 /// samples for independent, so that one sample of weight 2 tells less than two samples.
 ///
@@ -93,7 +92,7 @@ pub fn mistake_rate(mistakes: &[bool], weights: Option<&[f64]>) -> Result<ErrorR
     Ok(ErrorRate { rate, standard_error: spread.sqrt() / tally.total })
 }
 
-/// Share of misclassified samples by weight, as [`mistake_rate`] of the decisions.
+/// Returns the share of misclassified samples by weight: the [`mistake_rate`] of their decisions.
 ///
 /// # Errors
 /// See the [module](self).
@@ -107,7 +106,7 @@ pub fn error_rate(
     mistake_rate(&mistakes, weights)
 }
 
-/// Mean of the error rates of the two classes.
+/// Returns the mean of the error rates of the two classes.
 ///
 /// # Errors
 /// See the [module](self); also weight in one class only.
@@ -123,7 +122,7 @@ pub fn balanced_error(
     Ok((2.0 - counts.sensitivity() - counts.specificity()) / 2.0)
 }
 
-/// How much weight of each class was taken for each: how many samples where none has a weight of its own.
+/// Holds how much weight of each class was decided for each: how many samples, where none has a weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Confusion {
     /// Positive, and decided so.

@@ -219,7 +219,7 @@ impl Classifier {
         self.model.members()[member].probability(&*self.loss, score).ok_or_else(none)
     }
 
-    /// The share of samples whose class is predicted, by weight where the data have any: 1 less the
+    /// Returns the share of samples whose class is predicted, by weight where the data have any: 1 less the
     /// [error rate](Self::error_rate).
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl Classifier {
         Ok(1.0 - self.error_rate(data)?.rate)
     }
 
-    /// The share of samples whose class is not predicted, by weight where the data have any, as [`mistake_rate`] has it.
+    /// Returns the share of samples whose class is not predicted, by weight where the data have any, as [`mistake_rate`] has it.
     /// Costs of classes do not count.
     ///
     /// # Errors
