@@ -4,7 +4,6 @@ use std::fmt::Display;
 
 use linfa::dataset::{AsSingleTargets, DatasetBase, Label};
 use linfa::traits::{Fit, PredictInplace};
-use margins_data::Target;
 use ndarray::{Array1, ArrayBase, Data, Ix2};
 
 use crate::estimator::dataset;

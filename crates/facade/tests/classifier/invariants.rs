@@ -152,7 +152,7 @@ fn least_deviation(rows: &[Vec<f64>]) -> f64 {
 fn weighted_and_repeated() -> [Dataset<Classes>; 2] {
     let data = corners(3, 20);
     let fold = |i: usize| i / 6 % 5;
-    let weight = |i: usize| if i / 3 % 2 == 0 { 3.0 } else { 1.0 };
+    let weight = |i: usize| if (i / 3).is_multiple_of(2) { 3.0 } else { 1.0 };
     let n = data.rows();
     let repeated: Vec<usize> =
         (0..n).flat_map(|i| std::iter::repeat_n(i, weight(i) as usize)).collect();
