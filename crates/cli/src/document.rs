@@ -142,7 +142,7 @@ pub(crate) struct StreamDocument<'a> {
     pub(crate) training: TrainDocument,
     pub(crate) lambda: f64,
     pub(crate) steps: u64,
-    /// Share of the rows that the classifier before their buffer got wrong.
+    /// Share of the rows that the classifier before their buffer got wrong, by weight.
     pub(crate) progressive_error: f64,
     pub(crate) intercept: f64,
     pub(crate) coef: &'a [f64],

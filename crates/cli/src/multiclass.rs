@@ -14,7 +14,7 @@ use crate::args::{
     ClassWeight, CvArguments, FitArguments, MultiClass, OutputFormat, Selection, TrainArguments,
 };
 use crate::document::{CvLambdaDocument, TrainDocument, VERSION, clap_name, status_name};
-use crate::table::{Table, facts, gap, number, percent};
+use crate::table::{MOST_LISTED, Table, facts, gap, number, percent};
 use crate::train::{cv_table, describe_cv, progress, refusal, warn_if_uncertified, write_json};
 use crate::{Failure, emit, keep_input};
 
@@ -188,10 +188,11 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(&self, builder: ClassifierBuilder, cv: Option<&Cv>) -> Result<(), Failure> {
         let estimator = builder.build().map_err(refusal)?;
-        let (classifier, score) = self.train.on_threads(|| {
+        warn_of_many(self.data);
+        let (classifier, error) = self.train.on_threads(|| {
             let classifier = estimator.fit(self.data).map_err(refusal)?;
-            let score = classifier.score(self.data).map_err(refusal)?;
-            Ok((classifier, score))
+            let error = classifier.error_rate(self.data).map_err(refusal)?.rate;
+            Ok((classifier, error))
         })?;
         let report = classifier.report();
         let curve = report.curve.as_ref();
@@ -203,7 +204,7 @@ impl Job<'_> {
         }
         match self.train.format {
             OutputFormat::Json => {
-                let document = self.document(&classifier, 1.0 - score, cv);
+                let document = self.document(&classifier, error, cv);
                 emit(None, |out| write_json(out, &document))
             }
             OutputFormat::Table => emit(None, |out| {
@@ -216,9 +217,12 @@ impl Job<'_> {
                 }
                 writeln!(out)?;
                 member_table(&report.members).write(out)?;
+                if report.members.len() > MOST_LISTED {
+                    writeln!(out, "... and {} more members", report.members.len() - MOST_LISTED)?;
+                }
                 writeln!(out)?;
                 let lambda = report.members.first().map_or(f64::NAN, |member| member.lambda);
-                let error = format!("{} %", percent(1.0 - score));
+                let error = format!("{} %", percent(error));
                 facts(out, &[("lambda", number(lambda)), ("training error", error)])
             }),
         }
@@ -228,8 +232,12 @@ impl Job<'_> {
         let report = classifier.report();
         let data = self.data;
         let counts = class_counts(data);
-        let classes: Vec<String> =
-            counts.iter().map(|(name, rows)| format!("'{name}' ({rows})")).collect();
+        let listed = counts.iter().take(MOST_LISTED);
+        let mut classes: Vec<String> =
+            listed.map(|(name, rows)| format!("'{name}' ({rows})")).collect();
+        if counts.len() > MOST_LISTED {
+            classes.push(format!("... and {} more", counts.len() - MOST_LISTED));
+        }
         let mut lines = vec![
             ("data", format!("{}: {} rows, {} columns", self.name, data.rows(), data.columns())),
             ("classes", classes.join(", ")),
@@ -299,14 +307,24 @@ fn curve_document(curve: &ErrorCurve, cv: &Cv) -> CurveDocument {
 }
 
 fn class_counts(data: &Dataset<Classes>) -> Vec<(&str, usize)> {
-    let labels = data.labels();
-    let names = labels.names().iter().enumerate();
-    names.map(|(class, name)| (name.as_str(), labels.rows_of(class).len())).collect()
+    let rows = data.labels().rows_by_class();
+    data.labels().names().iter().zip(rows).map(|(name, rows)| (name.as_str(), rows.len())).collect()
+}
+
+/// Asks about labels of which most occur once, as scikit-learn does.
+fn warn_of_many(data: &Dataset<Classes>) {
+    const FEW_ROWS: usize = 20;
+    let (rows, classes) = (data.rows(), data.labels().names().len());
+    if rows > FEW_ROWS && classes > rows / 2 {
+        eprintln!(
+            "warning: the {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
+        );
+    }
 }
 
 fn member_table(members: &[MemberReport]) -> Table {
     let mut table = Table::new(&["member", "objective", "relative gap", ""]);
-    for member in members {
+    for member in members.iter().take(MOST_LISTED) {
         table.row(vec![
             member.name.clone(),
             member.summary.objective.map(number).unwrap_or_default(),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use margins::data::metrics::{MistakeTally, is_mistake};
 use margins::data::read::Stream;
 use margins::losses::MarginLoss;
 use margins::optim::online::{OnlineLearner, Scorer};
@@ -298,13 +299,14 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
     let learner = settings.learner(&*loss, stream.columns(), arguments.lambda, intercept, 0);
     let mut learner = learner.map_err(wrong)?;
     let mut seen: Option<(String, String)> = None;
-    let mut mistakes = 0;
+    let mut tally = MistakeTally::default();
     while let Some(chunk) = stream.next_chunk().map_err(Failure::job)? {
         let signs = chunk.labels.signs();
-        for (x, &y) in chunk.design.samples().zip(signs) {
-            mistakes += usize::from((learner.score(&x) > 0.0) != (y > 0.0));
-        }
         let weights = chunk.weights.as_deref();
+        for (i, (x, &y)) in chunk.design.samples().zip(signs).enumerate() {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            tally.add(is_mistake(learner.score(&x), y), weight);
+        }
         stochastic::pass(&mut learner, &chunk.design, signs, weights, settings.batch, chunk.before)
             .map_err(|error| Failure::job(format!("{}: {error}", arguments.data.data)))?;
         let names =
@@ -315,7 +317,9 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
         return Err(Failure::job(format!("{}: there are no samples", arguments.data.data)));
     };
     let classifier = learner.snapshot();
-    let progressive_error = mistakes as f64 / stream.rows() as f64;
+    let Some(progressive_error) = tally.rate() else {
+        return Err(Failure::job(format!("{}: all weights are 0", arguments.data.data)));
+    };
     if let Some(path) = &arguments.out {
         let names = stream.feature_names().map(<[String]>::to_vec);
         let rows = stream.rows() as usize;

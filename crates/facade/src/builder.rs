@@ -4,6 +4,7 @@ mod kernel;
 use std::sync::Arc;
 use std::time::Duration;
 
+use margins_data::ClassIndex;
 use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_optim::{ClassWeights, Lambda, Options, Solver};
 
@@ -288,16 +289,7 @@ impl ClassifierBuilder {
             }
             estimator.class_weights = ClassWeights::Balanced;
         }
-        for (k, (class, cost)) in estimator.costs.iter().enumerate() {
-            if !(cost.is_finite() && *cost > 0.0) {
-                let requirement = format!("a finite number greater than 0, for class '{class}'");
-                return Err(Error::setting("a class cost", cost, requirement));
-            }
-            if let Some((_, other)) = estimator.costs[..k].iter().find(|(name, _)| name == class) {
-                let (one, other) = (format!("class_cost {other}"), format!("class_cost {cost}"));
-                return Err(contradiction(one, other, "a class has one cost"));
-            }
-        }
+        check_costs(&estimator.costs)?;
         #[cfg(feature = "rayon")]
         if estimator.threads == Some(0) {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
@@ -313,6 +305,22 @@ fn check_folds(folds: Option<usize>) -> Result<(), Error> {
             Err(Error::setting("the number of folds", &count, "at least 2"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Refuses costs outside their range, and two of one class.
+fn check_costs(costs: &[(String, f64)]) -> Result<(), Error> {
+    if let Some((class, cost)) = costs.iter().find(|(_, cost)| !(cost.is_finite() && *cost > 0.0)) {
+        let requirement = format!("a finite number greater than 0, for class '{class}'");
+        return Err(Error::setting("a class cost", cost, requirement));
+    }
+    let names: Vec<&str> = costs.iter().map(|(class, _)| class.as_str()).collect();
+    match ClassIndex::new(&names) {
+        Err(margins_data::Error::DuplicateClass { first, second, .. }) => {
+            let cost = |k: usize| format!("class_cost {} of '{}'", costs[k].1, costs[k].0);
+            Err(contradiction(cost(first), cost(second), "a class has one cost"))
+        }
+        index => Ok(index.map(drop)?),
     }
 }
 

@@ -103,7 +103,7 @@ impl MarginSummary {
     pub(crate) fn new(margins: &[f64], signs: &[f64]) -> Self {
         let scores: Vec<f64> = margins.iter().zip(signs).map(|(u, y)| u * y).collect();
         let error = error_rate(&scores, signs, None).map_or(f64::NAN, |error| error.rate);
-        match MarginStatistics::new(&scores, signs) {
+        match MarginStatistics::new(&scores, signs, None) {
             Ok(MarginStatistics { mean, variance, skewness, .. }) => {
                 MarginSummary { error, mean, variance, skewness }
             }
