@@ -108,6 +108,10 @@ pub(crate) struct Evaluator<'o, 'a, L: MarginLoss + ?Sized> {
     pub(crate) extent: Rc<Extent>,
     /// Products with the design or its transpose so far.
     pub(crate) passes: usize,
+    /// Largest size of a margin certified since the products of the point at hand were computed.
+    peak: f64,
+    /// Largest size of a margin certified last.
+    size: f64,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
@@ -125,7 +129,23 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
             pulls: vec![0.0; design.rows()],
             extent,
             passes: 0,
+            peak: 0.0,
+            size: 0.0,
         }
+    }
+
+    /// Returns true if the point certified last has come from scores so much larger that the steps between have left
+    /// their rounding in its products.
+    pub(crate) fn has_drifted(&self) -> bool {
+        const FAR: f64 = 32.0;
+        self.peak > FAR * self.size
+    }
+
+    /// Computes the products of a point anew.
+    pub(crate) fn refresh(&mut self, point: &mut Point) {
+        self.objective.design.multiply(&point.coef, &mut point.products);
+        self.passes += 1;
+        self.peak = 0.0;
     }
 
     /// Sets the margins and returns the derivative of F in the intercept.
@@ -157,6 +177,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
     /// The certificate of a point whose intercept is settled.
     pub(crate) fn certificate(&mut self, lambda: Lambda, point: &Point) -> Certificate {
         self.set_gradient(lambda, point);
+        self.size = self.margins.get().iter().fold(0.0f64, |size, u| size.max(u.abs()));
+        self.peak = self.peak.max(self.size);
         certify(&mut self.margins, &self.extent, lambda, point, &self.gradient)
     }
 

@@ -20,6 +20,9 @@ use crate::{Error, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;
 
+/// Steps after which the products with the data are computed anew.
+const FRESH: usize = 64;
+
 /// What a path by gradient descent prepares once.
 pub(crate) enum GradientDescent {
     Fixed(f64),
@@ -64,6 +67,9 @@ impl GradientDescent {
         // Where the next line search begins.
         let mut trial = 1.0;
         loop {
+            if monitor.iterations() % FRESH == FRESH - 1 || evaluator.has_drifted() {
+                evaluator.refresh(point);
+            }
             evaluator.settle_intercept(point);
             let certificate = evaluator.certificate(lambda, point);
             monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());

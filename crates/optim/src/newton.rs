@@ -313,7 +313,17 @@ impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
         options: &Options,
     ) -> Ending {
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
-        descent::minimize(self, lambda, point, options, limit)
+        let mut ending = descent::minimize(self, lambda, point, options, limit);
+        if self.evaluator.has_drifted() {
+            self.evaluator.refresh(point);
+            let left = limit.saturating_sub(ending.iterations);
+            let options = Options { max_iterations: Some(left), ..*options };
+            let again = descent::minimize(self, lambda, point, &options, left);
+            ending.history.extend(again.history);
+            let iterations = ending.iterations + again.iterations;
+            ending = Ending { iterations, history: ending.history, ..again };
+        }
+        ending
     }
 }
 

@@ -86,7 +86,7 @@ fn value(table: &Table, loss: &dyn MarginLoss, at: f64, fit: &Fit) -> (f64, f64)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(80) })]
 
     #[test]
     fn what_a_report_says_is_true(
@@ -106,7 +106,7 @@ proptest! {
         }
         let mut fits = Vec::new();
         for solver in SOLVERS {
-            let options = Options { solver, max_iterations: Some(400), ..Options::default() };
+            let options = Options { solver, max_iterations: Some(200), ..Options::default() };
             match fit(&objective, lambda(at), &options) {
                 Ok(fit) => fits.push((solver, fit)),
                 // A solver that does not take the loss, or a square that overflows.
