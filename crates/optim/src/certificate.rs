@@ -210,7 +210,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<'o, 'a, L> {
         }
         let mut duals = self.margins.duals();
         risk.balance(&mut duals);
-        dual::certify(self, lambda, point, &duals)
+        dual::certify(self, lambda, point, &duals).0
     }
 
     /// Derivative of `t -> F(point + t direction)`, setting the margins to that point.

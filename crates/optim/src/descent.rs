@@ -15,7 +15,12 @@ pub trait Descent {
     /// The slopes at a point carry the rounding of its scores, which a feature of large scale, all but unpenalised,
     /// magnifies in the gradient and its square divides by lambda. The predicted duals solve the linear equations of
     /// the step, and carry no rounding but their own.
-    fn certify_by_model(&mut self, _lambda: Lambda, _point: &Point) -> Option<Certificate> {
+    fn certify_by_model(
+        &mut self,
+        _lambda: Lambda,
+        _point: &Point,
+        _tolerance: f64,
+    ) -> Option<Certificate> {
         None
     }
 
@@ -108,7 +113,7 @@ impl Step<'_> {
             let mut next = point.step(1.0, self.direction);
             let mut certificate = problem.certify(lambda, &mut next);
             if certificate.relative_gap() > tolerance
-                && let Some(by_model) = problem.certify_by_model(lambda, &next)
+                && let Some(by_model) = problem.certify_by_model(lambda, &next, tolerance)
             {
                 let gradient_norm = certificate.gradient_norm;
                 certificate = Certificate { gradient_norm, ..certificate.or(by_model) };

@@ -263,16 +263,17 @@ pub(crate) fn coefficients<L: MarginLoss + ?Sized>(
     (coef, 0.5 * error / lambda.get())
 }
 
-/// Returns what feasible duals certify about any point.
+/// Returns what feasible duals certify about any point, and `w - v/(2 lambda)`.
 pub(crate) fn certify<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<'_, '_, L>,
     lambda: Lambda,
     point: &Point,
     duals: &[f64],
-) -> Certificate {
+) -> (Certificate, Vec<f64>) {
     evaluator.intercept_slope(point);
     let (coef, error) = coefficients(evaluator, lambda, duals);
     evaluator.passes += 1;
     let apart: Vec<f64> = coef.iter().zip(&point.coef).map(|(v, w)| w - v).collect();
-    certificate(evaluator, lambda, point, duals, norm(&apart) + error)
+    let certificate = certificate(evaluator, lambda, point, duals, norm(&apart) + error);
+    (certificate, apart)
 }

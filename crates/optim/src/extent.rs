@@ -75,6 +75,19 @@ impl Extent {
         sizes().fold(0.0, f64::max) / sizes().fold(f64::INFINITY, f64::min)
     }
 
+    /// Returns true if features differ so much in size that squares of them cannot be added up.
+    pub(crate) fn is_wide(&self) -> bool {
+        /// Squares of smaller sizes are drowned by those of others.
+        const WIDEST_RANGE: f64 = 1e4;
+        self.range() > WIDEST_RANGE
+    }
+
+    /// Returns `1/m_j^2`, the metric of variables `m_j w_j` of one size.
+    pub(crate) fn metric(&self) -> Vec<f64> {
+        let square = |m: f64| if m > 0.0 { (1.0 / m).powi(2) } else { 1.0 };
+        self.sizes().map(square).collect()
+    }
+
     /// Returns how far the scores of a point can be off: `u (k + 8) A` with the unit roundoff `u`, the k additions
     /// that a product of a sample with the coefficients takes, and a bound on the sum of the sizes of its terms,
     /// `A = min(sum_j m_j |w_j|, R ||w||) + sum_j |t_j w_j|`, `m_j` the largest size of feature j; and some units more of the size of the scores for the steps by which they

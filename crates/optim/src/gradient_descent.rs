@@ -64,6 +64,9 @@ impl GradientDescent {
         options: &Options,
     ) -> Ending {
         let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        // A search goes down in variables of one size where those of the features are far apart.
+        let searches = matches!(self, GradientDescent::LineSearch);
+        let metric = (searches && evaluator.extent.is_wide()).then(|| evaluator.extent.metric());
         // Where the next line search begins.
         let mut trial = 1.0;
         loop {
@@ -77,7 +80,10 @@ impl GradientDescent {
                 return monitor.end(status, certificate);
             }
             monitor.count(1);
-            let descent = evaluator.gradient.iter().map(|g| -g).collect();
+            let descent: Vec<f64> = match &metric {
+                None => evaluator.gradient.iter().map(|g| -g).collect(),
+                Some(metric) => evaluator.gradient.iter().zip(metric).map(|(g, m)| -g * m).collect(),
+            };
             let direction = Point::at(&evaluator.objective.design, 0.0, descent);
             evaluator.passes += 1;
             let step = match self {
@@ -86,7 +92,7 @@ impl GradientDescent {
                     1.0 / (2.0 * lambda.get() + 0.5 * smoothness)
                 }
                 GradientDescent::LineSearch => {
-                    let slope = -trial * dot(&evaluator.gradient, &evaluator.gradient);
+                    let slope = trial * dot(&evaluator.gradient, &direction.coef);
                     let slope_at = |t: f64| {
                         trial * evaluator.slope_along(lambda, point, &direction, t * trial)
                     };

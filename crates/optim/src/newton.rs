@@ -42,6 +42,14 @@ impl System {
         System::Dense(Factor::new(p + 1))
     }
 
+    /// Solves the equation for another right side than the last one: with the factor at hand, if there is one.
+    fn solve_again(&mut self, equation: &Equation<'_>, passes: &mut usize) -> (f64, Vec<f64>) {
+        match self {
+            System::Dense(factor) if factor.is_made => factor.direction(equation),
+            _ => self.solve(equation, passes),
+        }
+    }
+
     /// The Newton direction: its part in the intercept and that in the coefficients.
     fn solve(&mut self, equation: &Equation<'_>, passes: &mut usize) -> (f64, Vec<f64>) {
         const MOST_STEPS: usize = 500;
@@ -67,12 +75,9 @@ impl System {
         }
         *passes += 1;
         if factor.factorize(equation) {
-            let mut right = vec![0.0; equation.gradient.len() + 1];
-            right[1..].iter_mut().zip(equation.gradient).for_each(|(r, g)| *r = -g);
-            let mut direction = factor.solve(right);
-            if direction.iter().all(|d| d.is_finite()) {
-                let coef = direction.split_off(1);
-                return (direction[0], coef);
+            let (intercept, coef) = factor.direction(equation);
+            if intercept.is_finite() && coef.iter().all(|d| d.is_finite()) {
+                return (intercept, coef);
             }
         }
         // A matrix too close to singular for Cholesky is not for conjugate gradients.
@@ -153,6 +158,14 @@ impl Factor {
         self.steps = 0;
         self.is_made = factored.is_ok();
         self.is_made
+    }
+
+    /// Returns the solution of an equation with the H that the factor is of.
+    fn direction(&self, equation: &Equation<'_>) -> (f64, Vec<f64>) {
+        let right = std::iter::once(0.0).chain(equation.gradient.iter().map(|g| -g)).collect();
+        let mut direction = self.solve(right);
+        let coef = direction.split_off(1);
+        (direction[0], coef)
     }
 
     /// `H^(-1) right`, of the H that the factor is of.
@@ -275,13 +288,15 @@ pub(crate) struct Newton<'e, 'o, 'a, L: MarginLoss + ?Sized> {
     system: &'e mut System,
     /// The duals that the model behind the last direction predicts at its end.
     predicted: Vec<f64>,
+    /// The curvatures of that model, `D`.
+    curvatures: Vec<f64>,
     /// The duals that certify the last point, if they are not the slopes there.
     witness: Option<Vec<f64>>,
 }
 
 impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
     pub(crate) fn new(evaluator: &'e mut Evaluator<'o, 'a, L>, system: &'e mut System) -> Self {
-        Newton { evaluator, system, predicted: Vec::new(), witness: None }
+        Newton { evaluator, system, predicted: Vec::new(), curvatures: Vec::new(), witness: None }
     }
 
     /// Returns the duals that certify the point reached: feasible ones.
@@ -292,18 +307,39 @@ impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
         duals
     }
 
-    /// Sets the duals that the curvatures predict for a change of the scores.
-    fn predict(&mut self, curvatures: &[f64], direction: &Point) {
+    /// Returns the duals that the curvatures predict where these are now and the scores change.
+    fn predict(&self, mut duals: Vec<f64>, direction: &Point) -> Vec<f64> {
         let risk = &self.evaluator.objective.risk;
         let domain = risk.domain();
-        let slopes = self.evaluator.margins.slopes();
-        self.predicted = (0..slopes.len())
-            .map(|i| {
-                let change = risk.signs[i] * (direction.products[i] + direction.intercept);
-                let bend = if curvatures[i] > 0.0 { curvatures[i] / risk.weights[i] } else { 0.0 };
-                (-slopes[i] - bend * change).clamp(domain.lower, domain.upper)
-            })
-            .collect();
+        for (i, s) in duals.iter_mut().enumerate() {
+            let change = risk.signs[i] * (direction.products[i] + direction.intercept);
+            let curvature = self.curvatures[i];
+            let bend = if curvature > 0.0 { curvature / risk.weights[i] } else { 0.0 };
+            *s = (*s - bend * change).clamp(domain.lower, domain.upper);
+        }
+        duals
+    }
+
+    /// Returns the duals that the equations of the step ask for, given how far w is from the `v/(2 lambda)` of others:
+    /// what rounding left of a solution is solved for once more.
+    fn correct(&mut self, lambda: Lambda, duals: Vec<f64>, apart: &[f64]) -> Vec<f64> {
+        let ridge = 2.0 * lambda.get();
+        let gradient: Vec<f64> = apart.iter().map(|a| ridge * a).collect();
+        let objective = self.evaluator.objective;
+        let equation = Equation {
+            design: &objective.design,
+            curvatures: &self.curvatures,
+            ridge,
+            gradient: &gradient,
+            with_intercept: objective.risk.intercept,
+            enough: 0.0,
+        };
+        let (intercept, coef) = self.system.solve_again(&equation, &mut self.evaluator.passes);
+        let direction = Point::at(&objective.design, intercept, coef);
+        self.evaluator.passes += 1;
+        let mut corrected = self.predict(duals, &direction);
+        objective.risk.balance(&mut corrected);
+        corrected
     }
 
     pub(crate) fn minimize(
@@ -334,10 +370,28 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
         self.evaluator.certificate(lambda, point)
     }
 
-    fn certify_by_model(&mut self, lambda: Lambda, point: &Point) -> Option<Certificate> {
-        let mut duals = self.predicted.clone();
+    fn certify_by_model(
+        &mut self,
+        lambda: Lambda,
+        point: &Point,
+        tolerance: f64,
+    ) -> Option<Certificate> {
+        /// Corrections of the duals, each at the cost of three products with the data.
+        const MOST_CORRECTIONS: usize = 3;
+        let mut duals = std::mem::take(&mut self.predicted);
         self.evaluator.objective.risk.balance(&mut duals);
-        let certificate = dual::certify(self.evaluator, lambda, point, &duals);
+        let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, point, &duals);
+        for _ in 0..MOST_CORRECTIONS {
+            if certificate.relative_gap() <= tolerance {
+                break;
+            }
+            let corrected = self.correct(lambda, duals.clone(), &apart);
+            let (next, next_apart) = dual::certify(self.evaluator, lambda, point, &corrected);
+            if next.duality_gap >= certificate.duality_gap || next.duality_gap.is_nan() {
+                break;
+            }
+            (duals, certificate, apart) = (corrected, next, next_apart);
+        }
         self.witness = Some(duals);
         Some(certificate)
     }
@@ -354,10 +408,11 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
     ) -> (Point, f64) {
         let evaluator = &mut *self.evaluator;
         let objective = evaluator.objective;
-        let curvatures = evaluator.margins.curvatures().to_vec();
+        self.curvatures.clear();
+        self.curvatures.extend_from_slice(evaluator.margins.curvatures());
         let equation = Equation {
             design: &objective.design,
-            curvatures: &curvatures,
+            curvatures: &self.curvatures,
             ridge: 2.0 * lambda.get(),
             gradient: &evaluator.gradient,
             with_intercept: objective.risk.intercept,
@@ -369,7 +424,7 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
         evaluator.passes += passes;
         let direction = Point::at(&objective.design, intercept, coef);
         let slope = dot(&evaluator.gradient, &direction.coef);
-        self.predict(&curvatures, &direction);
+        self.predicted = self.predict(self.evaluator.margins.duals(), &direction);
         (direction, slope)
     }
 

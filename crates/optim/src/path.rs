@@ -118,7 +118,7 @@ fn solve<L: MarginLoss + ?Sized>(
     // These take the same steps in the row space, whose basis costs more than they do, unless features of very
     // different sizes call for it.
     let as_well = matches!(options.solver, Solver::Sdca | Solver::Bundle | Solver::GradientDescent);
-    if p > n && n <= dense_order && (!as_well || RowSpace::is_called_for(&extent)) {
+    if p > n && n <= dense_order && (!as_well || extent.is_wide()) {
         let row_space = RowSpace::of(&objective.design, &extent)?;
         let reduced = objective.over(row_space.coordinates.clone());
         let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
@@ -330,7 +330,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         let mut certificate = self.evaluator.appraise_settled(lambda, &point);
         if let Some(duals) = duals.filter(|_| certificate.relative_gap() > options.tolerance) {
             let gradient_norm = certificate.gradient_norm;
-            let by_duals = dual::certify(&mut self.evaluator, lambda, &point, &duals);
+            let (by_duals, _) = dual::certify(&mut self.evaluator, lambda, &point, &duals);
             certificate = Certificate { gradient_norm, ..certificate.or(by_duals) };
         }
         let mut ending = Ending { certificate, ..ending };

@@ -65,7 +65,7 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         let duals = newton.into_duals();
         monitor.count(ending.iterations.max(1));
         evaluator.passes += inner.passes;
-        let certificate = dual::certify(evaluator, lambda, &point, &duals);
+        let (certificate, _) = dual::certify(evaluator, lambda, &point, &duals);
         monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
         let gap_before = best.certificate.duality_gap;
         best.improve(&duals, &point, certificate);

@@ -70,15 +70,8 @@ enum Basis {
 }
 
 impl RowSpace {
-    /// The squares in `X X'` drown features whose sizes lie further below those of others than this.
-    const WIDEST_RANGE: f64 = 1e4;
     /// Up to so many entries sparse samples are made dense to be reflected.
     const MOST_ENTRIES: usize = 1 << 26;
-
-    /// Returns true if features differ so much in size that squares of them cannot be added up.
-    pub(crate) fn is_called_for(extent: &Extent) -> bool {
-        extent.range() > Self::WIDEST_RANGE
-    }
 
     /// Returns the row space of a design whose samples and features have this extent.
     ///
@@ -86,7 +79,7 @@ impl RowSpace {
     /// An overflow; an eigendecomposition that does not converge.
     pub(crate) fn of(design: &Design, extent: &Extent) -> Result<Self, Error> {
         let entries = design.rows().saturating_mul(design.columns());
-        if Self::is_called_for(extent) && entries <= Self::MOST_ENTRIES {
+        if extent.is_wide() && entries <= Self::MOST_ENTRIES {
             let (coordinates, reflections) = triangularize(design)?;
             return Ok(RowSpace { coordinates, basis: Basis::Reflections(reflections) });
         }
