@@ -86,6 +86,9 @@ pub fn path<L: MarginLoss + ?Sized>(
     options.check()?;
     objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
+    if objective.risk.is_unbounded() {
+        return Ok(lambdas.iter().map(|&lambda| unbounded(objective, lambda, observer)).collect());
+    }
     let mut solver = SampleNewton::new(&objective.risk, objective.gram.matrix());
     let factor = match options.solver {
         Solver::Auto => objective.gram.low_rank_factor(),
@@ -118,6 +121,20 @@ pub fn path<L: MarginLoss + ?Sized>(
             KernelFit { lambda, intercept, coef, report: ending.report(passes + 1) }
         })
         .collect())
+}
+
+/// The fit of an objective that has no minimum: none has been looked for.
+fn unbounded<L: MarginLoss + ?Sized>(
+    objective: &KernelObjective<'_, L>,
+    lambda: Lambda,
+    observer: &Observer<'_>,
+) -> KernelFit {
+    let n = objective.gram.len();
+    let Point { intercept, coef, products } = Point::zero(n, n);
+    let value = objective.risk.margins().risk_at(&products, intercept);
+    let report = Ending::unbounded(value).report(0);
+    observer(&Observed::new(lambda, &report));
+    KernelFit { lambda, intercept, coef, report }
 }
 
 /// A point with how the solver that reached it ended.

@@ -97,9 +97,7 @@ fn unbounded<L: MarginLoss + ?Sized>(
     let (n, p) = (objective.design.rows(), objective.design.columns());
     let Point { intercept, coef, products } = Point::zero(n, p);
     let value = objective.risk.margins().risk_at(&products, intercept);
-    let certificate = Certificate::without_bound(value, f64::NAN);
-    let (status, history) = (Status::Unbounded, Vec::new());
-    let report = Ending { iterations: 0, status, certificate, history }.report(0);
+    let report = Ending::unbounded(value).report(0);
     observer(&Observed::new(lambda, &report));
     Fit { lambda, intercept, coef, report }
 }

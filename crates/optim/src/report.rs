@@ -184,6 +184,12 @@ impl Ending {
         self
     }
 
+    /// Returns the end of a solver that has not begun, because the objective, of this value at the origin, has no minimum.
+    pub fn unbounded(value: f64) -> Self {
+        let certificate = Certificate::without_bound(value, f64::NAN);
+        Ending { iterations: 0, status: Status::Unbounded, certificate, history: Vec::new() }
+    }
+
     /// The report on a solution that took this number of passes.
     pub fn report(self, passes: usize) -> Report {
         let certificate = self.certificate;
