@@ -106,6 +106,8 @@ impl Step<'_> {
         point: &Point,
         tolerance: f64,
     ) -> Option<(Point, Certificate)> {
+        /// The share of its gap that a step so near to the minimum leaves, if rounding does not keep it up.
+        const EXPECTED: f64 = 0.1;
         if self.slope >= 0.0 || self.slope.is_nan() {
             return None;
         }
@@ -113,6 +115,7 @@ impl Step<'_> {
             let mut next = point.step(1.0, self.direction);
             let mut certificate = problem.certify(lambda, &mut next);
             if certificate.relative_gap() > tolerance
+                && certificate.duality_gap > EXPECTED * self.from.duality_gap
                 && let Some(by_model) = problem.certify_by_model(lambda, &next, tolerance)
             {
                 let gradient_norm = certificate.gradient_norm;

@@ -162,8 +162,7 @@ fn certificate<L: MarginLoss + ?Sized>(
     duals: &[f64],
     distance: f64,
 ) -> Certificate {
-    let (objective, rounding) =
-        valued(&mut evaluator.margins, &evaluator.extent, lambda, point);
+    let (objective, rounding) = valued(&mut evaluator.margins, &evaluator.extent, lambda, point);
     let risk = &evaluator.objective.risk;
     let margins = evaluator.margins.get();
     let unbalanced = if risk.intercept { risk.imbalance(duals).abs() } else { 0.0 };

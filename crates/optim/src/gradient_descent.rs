@@ -82,7 +82,9 @@ impl GradientDescent {
             monitor.count(1);
             let descent: Vec<f64> = match &metric {
                 None => evaluator.gradient.iter().map(|g| -g).collect(),
-                Some(metric) => evaluator.gradient.iter().zip(metric).map(|(g, m)| -g * m).collect(),
+                Some(metric) => {
+                    evaluator.gradient.iter().zip(metric).map(|(g, m)| -g * m).collect()
+                }
             };
             let direction = Point::at(&evaluator.objective.design, 0.0, descent);
             evaluator.passes += 1;

@@ -299,6 +299,11 @@ impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
         Newton { evaluator, system, predicted: Vec::new(), curvatures: Vec::new(), witness: None }
     }
 
+    /// Returns the duals that certify the point reached, if they are not the slopes there.
+    pub(crate) fn into_witness(self) -> Option<Vec<f64>> {
+        self.witness
+    }
+
     /// Returns the duals that certify the point reached: feasible ones.
     pub(crate) fn into_duals(self) -> Vec<f64> {
         let Newton { evaluator, witness, .. } = self;
@@ -465,8 +470,7 @@ mod tests {
                     let mut point = Point::zero(40, 12);
                     let mut evaluator = Evaluator::new(&objective);
                     let options = Options { tolerance: 1e-9, ..Options::default() };
-                    Newton::new(&mut evaluator, &mut system)
-                        .minimize(lambda, &mut point, &options)
+                    Newton::new(&mut evaluator, &mut system).minimize(lambda, &mut point, &options)
                 };
                 let dense = solve(System::dense(12));
                 let iterative = solve(System::ConjugateGradients);

@@ -123,11 +123,18 @@ fn solve<L: MarginLoss + ?Sized>(
         // Room for what rounding takes on the way back.
         let tighter = Options { tolerance: 0.5 * options.tolerance, ..*options };
         let extent = Rc::new(Extent::of(&reduced.design));
-        run(&reduced, extent, lambdas, &tighter, dense_order, |lambda, point, duals, ending, passes| {
-            let fit = lift.fit(lambda, point, duals, ending, passes, options);
-            observer(&Observed::new(lambda, &fit.report));
-            fit
-        })
+        run(
+            &reduced,
+            extent,
+            lambdas,
+            &tighter,
+            dense_order,
+            |lambda, point, duals, ending, passes| {
+                let fit = lift.fit(lambda, point, duals, ending, passes, options);
+                observer(&Observed::new(lambda, &fit.report));
+                fit
+            },
+        )
     } else {
         run(objective, extent, lambdas, options, dense_order, |lambda, point, _, ending, passes| {
             let fit = assemble(&objective.risk, lambda, point.clone(), ending, passes);
@@ -177,7 +184,7 @@ impl Engine {
 struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
     engine: Engine,
     evaluator: Evaluator<'o, 'a, L>,
-    /// The duals that certify the point reached last, if the engine tells them.
+    /// The duals that certify the point reached last, if they are not the slopes there.
     duals: Option<Vec<f64>>,
 }
 
@@ -228,7 +235,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
             Engine::Newton(system) => {
                 let mut newton = Newton::new(evaluator, system);
                 let ending = newton.minimize(lambda, point, options);
-                self.duals = Some(newton.into_duals());
+                self.duals = newton.into_witness();
                 ending
             }
             Engine::Mm { majorizer, accelerated } => {
@@ -257,8 +264,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     }
 }
 
-/// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that certify it, if they are
-/// known, how the solver ended and the passes it took.
+/// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that certify it, if they are not
+/// the slopes there, how the solver ended and the passes it took.
 fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     extent: Rc<Extent>,

@@ -15,8 +15,8 @@ use margins_losses::MarginLoss;
 use crate::certificate::Evaluator;
 use crate::dual::{self, DualPoint};
 use crate::monitor::Monitor;
-use crate::point::Point;
 use crate::newton::{Newton, System};
+use crate::point::Point;
 use crate::report::Status;
 use crate::{Certificate, Lambda, Objective, Options};
 

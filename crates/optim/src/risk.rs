@@ -6,7 +6,7 @@ use margins_losses::MarginLoss;
 use crate::point::Point;
 use crate::report::MarginSummary;
 use crate::self_consistency::contradicts_itself;
-use crate::summation::{SUM_ERROR, UNIT, sum};
+use crate::summation::{SUM_ERROR, UNIT, sum_of_three};
 use crate::{Certificate, Error, Lambda};
 
 /// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the intercept
@@ -363,14 +363,14 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.set_margins(scores, intercept);
         self.risk.derivatives(&self.margins, &mut self.slopes);
         let (signs, weights) = (&self.risk.signs, &self.risk.weights);
-        let [slope] = sum(signs.len(), &|i| [signs[i] * weighted(weights[i], self.slopes[i])]);
+        let [slope] = sum_of_three(signs, weights, &self.slopes, |y, c, l| [y * weighted(c, l)]);
         slope
     }
 
     /// Returns `(1/n) sum c_i |L'(u_i)|`: what rounding of the sum of the slopes is relative to.
     pub(crate) fn total_slope(&self) -> f64 {
-        let weights = &self.risk.weights;
-        let [total] = sum(weights.len(), &|i| [weighted(weights[i], self.slopes[i].abs())]);
+        let (weights, slopes) = (&self.risk.weights, &self.slopes);
+        let [total] = sum_of_three(weights, slopes, slopes, |c, l, _| [weighted(c, l.abs())]);
         total
     }
 
@@ -490,9 +490,9 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// The risk at the margins that are set.
     pub fn risk(&mut self) -> f64 {
         self.risk.values(&self.margins, &mut self.scratch);
-        let weights = &self.risk.weights;
-        let [risk, size] = sum(weights.len(), &|i| {
-            let term = weighted(weights[i], self.scratch[i]);
+        let (weights, values) = (&self.risk.weights, &self.scratch);
+        let [risk, size] = sum_of_three(weights, values, values, |c, l, _| {
+            let term = weighted(c, l);
             [term, term.abs()]
         });
         self.size = size;
@@ -507,9 +507,9 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// `u (k + 4) ((1/n) sum c_i |L(u_i)| + penalty) + (1/n) sum c_i |L'(u_i)| (4 u (1 + |u_i|) + score_error)`.
     pub(crate) fn rounding(&self, objective: f64, score_error: f64) -> f64 {
         let weights = &self.risk.weights;
-        let [arguments, slopes] = sum(weights.len(), &|i| {
-            let slope = weighted(weights[i], self.slopes[i].abs());
-            [slope * (1.0 + self.margins[i].abs()), slope]
+        let [arguments, slopes] = sum_of_three(weights, &self.slopes, &self.margins, |c, l, u| {
+            let slope = weighted(c, l.abs());
+            [slope * (1.0 + u.abs()), slope]
         });
         let terms = self.size + (objective.abs() + self.size);
         let rounding = UNIT * ((SUM_ERROR + LOSS_ERROR) * terms + LOSS_ERROR * arguments);

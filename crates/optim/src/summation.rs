@@ -50,6 +50,46 @@ fn sum_of_block<const N: usize>(
     lanes.map(of_lanes)
 }
 
+/// Returns the sums of the entries of `term(a_i, b_i, c_i)` over three vectors of one length, added pairwise.
+pub(crate) fn sum_of_three<const N: usize>(
+    a: &[f64],
+    b: &[f64],
+    c: &[f64],
+    term: impl Fn(f64, f64, f64) -> [f64; N],
+) -> [f64; N] {
+    let count = a.len();
+    sum(count.div_ceil(BLOCK), &|k| {
+        let range = k * BLOCK..((k + 1) * BLOCK).min(count);
+        block_of_three(&a[range.clone()], &b[range.clone()], &c[range], &term)
+    })
+}
+
+#[inline(always)]
+fn block_of_three<const N: usize>(
+    a: &[f64],
+    b: &[f64],
+    c: &[f64],
+    term: &impl Fn(f64, f64, f64) -> [f64; N],
+) -> [f64; N] {
+    let mut lanes = [[0.0; LANES]; N];
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let (c, c_rest) = c.as_chunks::<LANES>();
+    for ((a, b), c) in a.iter().zip(b).zip(c) {
+        for lane in 0..LANES {
+            for (lanes, t) in lanes.iter_mut().zip(term(a[lane], b[lane], c[lane])) {
+                lanes[lane] += t;
+            }
+        }
+    }
+    for (lane, ((&a, &b), &c)) in a_rest.iter().zip(b_rest).zip(c_rest).enumerate() {
+        for (lanes, t) in lanes.iter_mut().zip(term(a, b, c)) {
+            lanes[lane] += t;
+        }
+    }
+    lanes.map(of_lanes)
+}
+
 fn of_lanes([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
@@ -91,6 +131,16 @@ mod tests {
             let a: Vec<f64> = (0..count).map(|i| f64::from(i % 7)).collect();
             let b: Vec<f64> = (0..count).map(|i| f64::from(i % 5) - 2.0).collect();
             assert_eq!(dot(&a, &b), a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>());
+        }
+    }
+
+    #[test]
+    fn three_vectors_are_added_up_like_one() {
+        for count in [0, 1, 7, 64, 65, 200, 4097] {
+            let a: Vec<f64> = (0..count).map(|i| f64::from(i % 7)).collect();
+            let [total, twice] = sum_of_three(&a, &a, &a, |a, b, c| [a + b * c, 2.0 * b]);
+            assert_eq!(total, a.iter().map(|a| a + a * a).sum::<f64>());
+            assert_eq!(twice, 2.0 * a.iter().sum::<f64>());
         }
     }
 
