@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use margins::data::{Classes, Dataset, Target};
+use margins::data::{Classes, Dataset};
 use margins::optim::ErrorCurve;
 use margins::{
     Approximation, Classifier, ClassifierBuilder, CrossValidation, MemberReport, Registry, Scheme,
@@ -10,13 +10,16 @@ use margins::{
 };
 use serde::Serialize;
 
-use crate::args::{
-    ClassWeight, CvArguments, FitArguments, MultiClass, OutputFormat, Selection, TrainArguments,
-};
-use crate::document::{CvLambdaDocument, TrainDocument, VERSION, clap_name, status_name};
+use crate::Failure;
+use crate::args::{CvArguments, FitArguments, TrainArguments};
+use crate::choices::{ClassWeight, MultiClass, OutputFormat, Selection, name_of};
+use crate::cv::{cv_table, describe_cv, write_kernels};
+use crate::document::{ClassDocument, CvLambdaDocument, KernelDocument, TrainDocument, VERSION, status_name};
+use crate::files::report;
+use crate::job::{warn_of_gaps, warn_of_members, write_json};
+use crate::model::save;
 use crate::table::{Table, facts, gap, number, percent};
-use crate::train::{cv_table, describe_cv, progress, refusal, warn_if_uncertified, write_json};
-use crate::{Failure, emit, keep_input};
+use crate::train::{progress, refusal};
 
 impl From<MultiClass> for Scheme {
     fn from(how: MultiClass) -> Self {
@@ -62,12 +65,6 @@ struct ClassesDocument<'a> {
 }
 
 #[derive(Serialize)]
-struct ClassDocument<'a> {
-    name: &'a str,
-    rows: usize,
-}
-
-#[derive(Serialize)]
 struct MemberDocument<'a> {
     name: &'a str,
     objective: Option<f64>,
@@ -84,6 +81,8 @@ struct CurveDocument {
     folds: usize,
     /// The seed of the fold assignment; null if the data say the folds.
     seed: Option<u64>,
+    /// The kernels that there were to choose from; empty for fewer than two.
+    kernels: Vec<KernelDocument>,
     lambdas: Vec<CvLambdaDocument>,
     best_lambda: f64,
     one_standard_error_lambda: f64,
@@ -96,14 +95,7 @@ impl TrainArguments {
         &self,
         registry: &Registry,
         scheme: MultiClass,
-    ) -> Result<ClassifierBuilder, Failure> {
-        let name = self.solver.name();
-        let Some(solver) = name.of_paths().filter(|_| self.solver.is_named()) else {
-            return Err(Failure::usage(
-                "--multi-class is for the solvers of one objective: auto, newton, mm, mm-accelerated, \
-                 mm-batched, sdca, bundle, gd",
-            ));
-        };
+    ) -> ClassifierBuilder {
         let mut builder = Classifier::builder()
             .loss_named(&self.loss)
             .registry(registry.clone())
@@ -111,19 +103,26 @@ impl TrainArguments {
             .standardize(self.standardize)
             .intercept(!self.no_intercept)
             .tolerance(self.tol)
-            .solver(solver)
+            .solver(self.solver.name().of_paths().unwrap_or_default())
             .seed(self.seed)
             .scheme(scheme.into());
         if let Some(kernel) = &self.kernel {
             builder = builder.kernel(kernel);
         }
-        if self.class_weight == ClassWeight::Balanced {
-            builder = builder.balanced_classes();
+        builder = match &self.class_weight {
+            ClassWeight::None => builder,
+            ClassWeight::Balanced => builder.balanced_classes(),
+            ClassWeight::Costs(costs) => costs
+                .iter()
+                .fold(builder, |builder, (class, cost)| builder.class_cost(class, *cost)),
+        };
+        if let Some(limit) = self.time_limit {
+            builder = builder.time_limit(limit);
         }
         if let Some(most) = self.max_iterations {
             builder = builder.max_iterations(most);
         }
-        Ok(builder)
+        builder
     }
 }
 
@@ -133,9 +132,9 @@ pub(crate) fn fit(
     scheme: MultiClass,
 ) -> Result<(), Failure> {
     let train = &arguments.train;
-    arguments.gradient.check(train.solver)?;
-    let builder = train.builder(registry, scheme)?.lambda(arguments.lambda.get());
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
+    let lambda = arguments.lambda()?.get();
+    let step = arguments.gradient.step_rule();
+    let builder = train.builder(registry, scheme).lambda(lambda).step_rule(step);
     let data = arguments.data.classes()?;
     let job = Job { name: &arguments.data.data, train, data: &data, out: arguments.out.as_deref() };
     job.run(builder, None)
@@ -147,8 +146,10 @@ pub(crate) fn cv(
     scheme: MultiClass,
 ) -> Result<(), Failure> {
     let train = &arguments.train;
-    let builder = train.builder(registry, scheme)?;
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
+    let mut builder = train.builder(registry, scheme);
+    if let Some(kernel) = train.kernel.as_ref().filter(|_| !arguments.or_kernel.is_empty()) {
+        builder = builder.kernels(std::iter::once(kernel).chain(&arguments.or_kernel));
+    }
     let data = arguments.data.classes()?;
     let (folds, drawn) = folds_of(&data, arguments.folds, train.seed).map_err(Failure::usage)?;
     let how = CrossValidation {
@@ -193,31 +194,31 @@ impl Job<'_> {
             let score = classifier.score(self.data).map_err(refusal)?;
             Ok((classifier, score))
         })?;
-        let report = classifier.report();
-        let curve = report.curve.as_ref();
-        let of_curve = curve.iter().flat_map(|curve| curve.certified.iter().copied());
-        let of_members = report.members.iter().map(|member| member.summary.converged);
-        warn_if_uncertified(of_curve.chain(of_members));
+        let summary = classifier.report();
+        let curve = summary.curve.as_ref();
+        warn_of_gaps(curve.iter().flat_map(|curve| curve.certified.iter().copied()), None);
+        warn_of_members(summary.members.iter().map(|member| member.summary.converged));
         if let Some(path) = self.out {
-            classifier.save(path).map_err(Failure::job)?;
+            save(Ok(classifier.model().clone()), path)?;
         }
         match self.train.format {
             OutputFormat::Json => {
                 let document = self.document(&classifier, 1.0 - score, cv);
-                emit(None, |out| write_json(out, &document))
+                report([self.out], |out| write_json(out, &document))
             }
-            OutputFormat::Table => emit(None, |out| {
+            OutputFormat::Table => report([self.out], |out| {
                 facts(out, &self.describe(&classifier))?;
                 if let (Some(curve), Some(cv)) = (curve, cv) {
                     writeln!(out)?;
+                    write_kernels(out, &kernels(&classifier))?;
                     cv_table(curve).write(out)?;
                     writeln!(out)?;
                     facts(out, &describe_cv(curve, cv.folds))?;
                 }
                 writeln!(out)?;
-                member_table(&report.members).write(out)?;
+                member_table(&summary.members).write(out)?;
                 writeln!(out)?;
-                let lambda = report.members.first().map_or(f64::NAN, |member| member.lambda);
+                let lambda = lambda_of(&classifier);
                 let error = format!("{} %", percent(1.0 - score));
                 facts(out, &[("lambda", number(lambda)), ("training error", error)])
             }),
@@ -227,9 +228,9 @@ impl Job<'_> {
     fn describe(&self, classifier: &Classifier) -> Vec<(&'static str, String)> {
         let report = classifier.report();
         let data = self.data;
-        let counts = class_counts(data);
+        let counts = ClassDocument::all(data).into_iter();
         let classes: Vec<String> =
-            counts.iter().map(|(name, rows)| format!("'{name}' ({rows})")).collect();
+            counts.map(|class| format!("'{}' ({})", class.name, class.rows)).collect();
         let mut lines = vec![
             ("data", format!("{}: {} rows, {} columns", self.name, data.rows(), data.columns())),
             ("classes", classes.join(", ")),
@@ -253,7 +254,6 @@ impl Job<'_> {
     ) -> MulticlassDocument<'c> {
         let report = classifier.report();
         let data = self.data;
-        let classes = class_counts(data).into_iter();
         let members = report.members.iter().zip(classifier.model().members());
         MulticlassDocument {
             format: "margins-multiclass",
@@ -263,11 +263,11 @@ impl Job<'_> {
                 rows: data.rows(),
                 columns: data.columns(),
                 sparse: data.design().is_sparse(),
-                classes: classes.map(|(name, rows)| ClassDocument { name, rows }).collect(),
+                classes: ClassDocument::all(data),
             },
             training: TrainDocument::new(self.train, report.loss.clone(), report.kernel.clone()),
             scheme: report.scheme.to_string(),
-            lambda: report.members.first().map_or(f64::NAN, |member| member.lambda),
+            lambda: lambda_of(classifier),
             training_error,
             all_certified: report.is_certified(),
             members: members
@@ -282,26 +282,32 @@ impl Job<'_> {
                     coef: &fitted.coef,
                 })
                 .collect(),
-            cv: report.curve.as_ref().zip(cv).map(|(curve, cv)| curve_document(curve, cv)),
+            cv: report.curve.as_ref().zip(cv).map(|(curve, cv)| curve_document(classifier, curve, cv)),
         }
     }
 }
 
-fn curve_document(curve: &ErrorCurve, cv: &Cv) -> CurveDocument {
+/// The lambda that all members have in common.
+fn lambda_of(classifier: &Classifier) -> f64 {
+    classifier.report().members.first().and_then(|member| member.lambda).unwrap_or(f64::NAN)
+}
+
+/// What was found out about the kernels that there were to choose from; empty for fewer than two.
+fn kernels(classifier: &Classifier) -> Vec<KernelDocument> {
+    let tried = classifier.report().kernels.iter();
+    tried.map(|tried| KernelDocument::of_curve(tried.kernel.clone(), &tried.curve)).collect()
+}
+
+fn curve_document(classifier: &Classifier, curve: &ErrorCurve, cv: &Cv) -> CurveDocument {
     CurveDocument {
+        kernels: kernels(classifier),
         folds: cv.folds,
         seed: cv.seed,
         lambdas: CvLambdaDocument::all(curve),
         best_lambda: curve.lambdas[curve.best].get(),
         one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
-        selection: clap_name(&cv.selection),
+        selection: name_of(&cv.selection),
     }
-}
-
-fn class_counts(data: &Dataset<Classes>) -> Vec<(&str, usize)> {
-    let labels = data.labels();
-    let names = labels.names().iter().enumerate();
-    names.map(|(class, name)| (name.as_str(), labels.rows_of(class).len())).collect()
 }
 
 fn member_table(members: &[MemberReport]) -> Table {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use margins_losses::{LeakyHockeyStick, MarginLoss};
-use margins_optim::{ClassWeights, Lambda, Options, Solver};
+use margins_optim::{ClassWeights, Lambda, Options, Solver, StepRule};
 
 use crate::estimator::{Estimator, Observer, Probabilities, Progress, Regularization};
 use crate::model::Scheme;
 use crate::space::Space;
-use crate::{CrossValidation, Error, Registry};
+use crate::{ClassCosts, CrossValidation, Error, Registry};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
@@ -29,6 +29,7 @@ pub struct ClassifierBuilder {
     path: Option<(Vec<Lambda>, usize)>,
     cross_validation: Option<CrossValidation>,
     balanced: bool,
+    costs: Vec<(String, f64)>,
 }
 
 impl Default for ClassifierBuilder {
@@ -43,7 +44,7 @@ impl Default for ClassifierBuilder {
                 intercept: true,
                 standardize: false,
                 class_weights: ClassWeights::AsGiven,
-                costs: Vec::new(),
+                costs: ClassCosts::default(),
                 sample_weights: None,
                 probabilities: Probabilities::default(),
                 options: Options::default(),
@@ -60,6 +61,7 @@ impl Default for ClassifierBuilder {
             path: None,
             cross_validation: None,
             balanced: false,
+            costs: Vec::new(),
         }
     }
 }
@@ -117,6 +119,13 @@ impl ClassifierBuilder {
         self
     }
 
+    /// The steps of [`Solver::GradientDescent`], a line search unless told; no other solver looks at them.
+    #[must_use]
+    pub fn step_rule(mut self, rule: StepRule) -> Self {
+        self.estimator.options.step = rule;
+        self
+    }
+
     /// The relative duality gap to reach, 1e-6 unless told.
     #[must_use]
     pub fn tolerance(mut self, relative_gap: f64) -> Self {
@@ -160,7 +169,7 @@ impl ClassifierBuilder {
     #[doc(alias = "class_weight")]
     #[must_use]
     pub fn class_cost(mut self, class: &(impl ToString + ?Sized), cost: f64) -> Self {
-        self.estimator.costs.push((class.to_string(), cost));
+        self.costs.push((class.to_string(), cost));
         self
     }
 
@@ -280,6 +289,7 @@ impl ClassifierBuilder {
         if let Probabilities::Platt { folds } = estimator.probabilities {
             check_folds(folds)?;
         }
+        estimator.costs = ClassCosts::new(self.costs)?;
         if self.balanced {
             if let Some((class, cost)) = estimator.costs.first() {
                 let other = format!("class_cost {cost} of '{class}'");
@@ -287,16 +297,6 @@ impl ClassifierBuilder {
                 return Err(contradiction("balanced_classes".to_owned(), other, reason));
             }
             estimator.class_weights = ClassWeights::Balanced;
-        }
-        for (k, (class, cost)) in estimator.costs.iter().enumerate() {
-            if !(cost.is_finite() && *cost > 0.0) {
-                let requirement = format!("a finite number greater than 0, for class '{class}'");
-                return Err(Error::setting("a class cost", cost, requirement));
-            }
-            if let Some((_, other)) = estimator.costs[..k].iter().find(|(name, _)| name == class) {
-                let (one, other) = (format!("class_cost {other}"), format!("class_cost {cost}"));
-                return Err(contradiction(one, other, "a class has one cost"));
-            }
         }
         #[cfg(feature = "rayon")]
         if estimator.threads == Some(0) {

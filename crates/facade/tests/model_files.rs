@@ -10,7 +10,7 @@ use margins::data::{Design, read};
 use margins::kernels::KernelRegistry;
 use margins::losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins::model::{Basis, Error, Format, Functions, Header, Member, Scheme, TrainingSummary};
-use margins::{Model, Registry};
+use margins::{Classifier, Model, Registry};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use serde::de::DeserializeSeed;
@@ -104,7 +104,7 @@ fn models() -> impl Strategy<Value = Model> {
             basis(p).prop_flat_map(move |basis| {
                 let functions = basis.as_ref().map_or(p, Basis::len);
                 let member = (
-                    1e-9..1e3f64,
+                    proptest::option::of(1e-9..1e3f64),
                     finite(),
                     proptest::collection::vec(finite(), functions),
                     summary(),
@@ -156,7 +156,7 @@ proptest! {
         let sections = Functions::Sections(design.select(&[0, 4, 2]));
         let basis = kernel.then(|| Basis::new(&*gaussian, Some(vec![1.0, 0.5, 2.0]), sections).unwrap());
         let member = |m: usize| Member {
-            lambda: 0.1,
+            lambda: Some(0.1),
             intercept: weights[m],
             coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
             training: TrainingSummary::of_stream(10),
@@ -302,7 +302,7 @@ fn the_layout_is_the_documented_one() {
     });
     let scaling: PlattScaling = serde_json::from_value(scaling).unwrap();
     let member = |m| Member {
-        lambda: 0.25,
+        lambda: Some(0.25),
         intercept: f64::from(m),
         coef: vec![0.5, -0.5],
         training: training.clone(),
@@ -583,7 +583,7 @@ fn refusals_name_place_and_value() {
 #[test]
 fn what_is_no_model_is_refused_when_it_is_built() {
     let member = |coef: &[f64]| Member {
-        lambda: 0.1,
+        lambda: Some(0.1),
         intercept: 0.0,
         coef: coef.to_vec(),
         training: TrainingSummary::of_stream(1),
@@ -637,4 +637,34 @@ fn the_name_of_a_file_chooses_its_format() {
     }
     let absent = Model::load(folder.path().join("absent.mgn"), &registry);
     assert!(matches!(absent, Err(Error::File { .. })), "{absent:?}");
+}
+
+/// No class and no probability follows from a score that overflowed: the row is named.
+#[test]
+fn scores_that_overflow_are_refused() {
+    let registry = Registry::standard();
+    let rows = [[1.0, 1.0], [1e308, -1e308], [1e308, 1e308]];
+    for (scheme, count) in [(Scheme::Binary, 2), (Scheme::OneVersusRest, 3), (Scheme::OneVersusOne, 3)] {
+        let member = Member {
+            lambda: None,
+            intercept: 0.0,
+            coef: vec![1e10, 1e10],
+            training: TrainingSummary::of_stream(1),
+            platt: None,
+        };
+        let classes: Vec<String> = (0..count).map(|k| k.to_string()).collect();
+        let members = vec![member; scheme.members(count).unwrap()];
+        let model = Model::from_members(&Logistic, classes, scheme, None, None, members).unwrap();
+        let refused = |rows: &[[f64; 2]]| {
+            let design = Design::from_rows(rows).unwrap();
+            let scores = message(model.decision_functions(&design, &registry));
+            assert_eq!(scores, message(model.predict(&design, &registry)));
+            let classifier = Classifier::from_model(model.clone(), &registry).unwrap();
+            assert_eq!(scores, classifier.predict_proba(&design).expect_err("refused").to_string());
+            scores
+        };
+        // inf - inf, and inf.
+        assert!(refused(&rows).starts_with("row 2: the score is NaN"), "{}", refused(&rows));
+        assert!(refused(&[rows[0], rows[0], rows[2]]).starts_with("row 3: the score is inf"));
+    }
 }

@@ -48,7 +48,7 @@ fn cross_validation_is_that_of_the_pieces() {
                 .cross_validate(&training, &folds, &lambdas, |curve| selection.of(curve))
                 .unwrap();
             assert_eq!(classifier.report().curve.as_ref(), Some(&curve));
-            assert_eq!(classifier.model().members()[0].lambda, fit.lambda.get());
+            assert_eq!(classifier.model().members()[0].lambda, Some(fit.lambda.get()));
             let scores = classifier.decision_function(&data).unwrap();
             for (one, other) in scores.iter().zip(prepared.scores(&fit).unwrap()) {
                 assert!((one - other).abs() < 1e-9);
@@ -117,7 +117,7 @@ fn errors_of_several_classes_are_held_out_errors() {
             assert!((curve.mean_error[k] - wrong / 60.0).abs() < 1e-12);
         }
         assert!(curve.certified.iter().all(|&certified| certified));
-        assert_eq!(classifier.model().members()[0].lambda, lambdas[curve.best].get());
+        assert_eq!(classifier.model().members()[0].lambda, Some(lambdas[curve.best].get()));
     }
 }
 
