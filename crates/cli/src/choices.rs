@@ -108,11 +108,6 @@ pub(crate) enum SolverChoice {
 }
 
 impl SolverChoice {
-    /// Whether it is a solver of the objective.
-    pub(crate) fn is_named(self) -> bool {
-        matches!(self, SolverChoice::Named(_))
-    }
-
     /// The solver; the default one, which knows no options, where it is not the objective's.
     pub(crate) fn name(self) -> SolverName {
         match self {

@@ -82,29 +82,6 @@ struct Rule {
 
 const MASSART: &[Method] = &[MassartSgd, MassartCuts, MassartAuto];
 
-/// The options that every method uses, or that promise something which holds of every method: no result depends on the
-/// threads, and none that draws nothing depends on the seed.
-const OF_ALL: &[&str] = &[
-    "data",
-    "label",
-    "positive",
-    "fold_column",
-    "columns",
-    "data_format",
-    "loss",
-    "solver",
-    "seed",
-    "threads",
-    "format",
-    "lambdas",
-    "folds",
-    "or_kernel",
-    "leave_one_out",
-    "abandon_hopeless",
-    "select",
-    "out",
-];
-
 const RULES: &[Rule] = &[
     Rule {
         options: &["lambda"],
@@ -252,6 +229,11 @@ pub(crate) fn check(given: &ArgMatches, solver: &SolverChoice) -> Result<(), Fai
             return Err(refuse(option, rule, method, solver));
         }
     }
+    if matches!(method, MedianOfMeans | Robust) && is_given("seed") && !is_given("kernel") {
+        return Err(Failure::usage(format!(
+            "--seed is not for --solver {solver}: its seed is a parameter of its own"
+        )));
+    }
     Ok(())
 }
 
@@ -274,6 +256,29 @@ mod tests {
     use super::*;
     use crate::args::Arguments;
     use clap::CommandFactory;
+
+    /// The options that every method uses, or that promise something which holds of every method: no result depends on the
+    /// threads, and none that draws nothing depends on the seed.
+    const OF_ALL: &[&str] = &[
+        "data",
+        "label",
+        "positive",
+        "fold_column",
+        "columns",
+        "data_format",
+        "loss",
+        "solver",
+        "seed",
+        "threads",
+        "format",
+        "lambdas",
+        "folds",
+        "or_kernel",
+        "leave_one_out",
+        "abandon_hopeless",
+        "select",
+        "out",
+    ];
 
     /// An option that is in no rule would be accepted by methods that know nothing of it.
     #[test]

@@ -36,7 +36,10 @@ pub enum Error {
         alternative: &'static str,
     },
     /// A solver of linear classifiers was asked for a kernel classifier.
-    #[error("this solver is for linear classifiers; a kernel takes auto, newton or mm")]
+    #[error(
+        "this solver is for linear classifiers; a kernel takes auto, newton or mm, or an approximation by features, which \
+         makes the problem linear: nystrom or rff"
+    )]
     LinearOnly,
     /// The eigendecomposition of MM would be too large.
     #[error(
