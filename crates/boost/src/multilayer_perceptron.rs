@@ -309,11 +309,14 @@ mod tests {
 
     #[test]
     fn networks_beyond_memory_are_refused() {
-        for hidden in [&[usize::MAX / 2][..], &[1 << 20, 1 << 20], &[1 << 28], &[1 << 62, 1 << 62]] {
-            let refused = MultilayerPerceptron::new(2, hidden, Logistic, 0.1, 1).expect_err("refused");
+        for hidden in [&[usize::MAX / 2][..], &[1 << 20, 1 << 20], &[1 << 28], &[1 << 62, 1 << 62]]
+        {
+            let refused =
+                MultilayerPerceptron::new(2, hidden, Logistic, 0.1, 1).expect_err("refused");
             assert!(matches!(refused, Error::Memory { .. }), "{refused}");
         }
-        let refused = MultilayerPerceptron::new(2, &[1 << 30], Logistic, 0.1, 1).expect_err("refused");
+        let refused =
+            MultilayerPerceptron::new(2, &[1 << 30], Logistic, 0.1, 1).expect_err("refused");
         assert_eq!(
             refused.to_string(),
             "a network of 4.295e9 weights would take 3.436e10 bytes of memory, more than the 4.295e9 that it may: take \

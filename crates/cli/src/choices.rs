@@ -117,7 +117,6 @@ impl SolverChoice {
             }
         }
     }
-
 }
 
 impl fmt::Display for SolverChoice {

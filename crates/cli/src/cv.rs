@@ -121,9 +121,7 @@ fn choose<'d>(
         for place in 0..spaces {
             let prepared = match place.checked_sub(1) {
                 None => train.prepare(registry, data)?,
-                Some(other) => {
-                    train.prepare_kernel(&arguments.or_kernel[other], registry, data)?
-                }
+                Some(other) => train.prepare_kernel(&arguments.or_kernel[other], registry, data)?,
             };
             let limit = limit.map(|limit| limit.part(place, spaces));
             let training = Training {
@@ -132,7 +130,9 @@ fn choose<'d>(
             };
             let (curve, fit) = match search(arguments, &prepared, &training, folds, limit) {
                 // Another kernel may have had the time.
-                Err(margins::Error::TimeLimit(_)) if place + 1 < spaces || best.is_some() => continue,
+                Err(margins::Error::TimeLimit(_)) if place + 1 < spaces || best.is_some() => {
+                    continue;
+                }
                 found => found.map_err(refusal)?,
             };
             kernels.extend(KernelDocument::new(&prepared, &curve));

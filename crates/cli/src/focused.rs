@@ -515,8 +515,8 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     };
     match train.format {
         OutputFormat::Json => report([arguments.out.as_deref()], |out| write_json(out, &document)),
-        OutputFormat::Table => {
-            report([arguments.out.as_deref()], |out| facts(out, &document.lines(&arguments.data.data, &all)))
-        }
+        OutputFormat::Table => report([arguments.out.as_deref()], |out| {
+            facts(out, &document.lines(&arguments.data.data, &all))
+        }),
     }
 }

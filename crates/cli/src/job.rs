@@ -8,13 +8,13 @@ use margins::losses::MarginLoss;
 use margins::optim::Fit;
 use margins::{Approximation, Prepared};
 
+use crate::Failure;
 use crate::args::TrainArguments;
 use crate::choices::SolverChoice;
 use crate::document::{DataDocument, FitDocument, PathDocument, TrainDocument, VERSION};
 use crate::files::report;
 use crate::table::{Table, gap, number, percent};
 use crate::train::refusal;
-use crate::Failure;
 
 /// Warns of fits without a certificate: at each lambda, and of the one at the lambda chosen.
 pub(crate) fn warn_of_gaps(lambdas: impl Iterator<Item = bool>, chosen: Option<bool>) {
@@ -162,4 +162,3 @@ impl Job<'_> {
         Ok(table)
     }
 }
-

@@ -62,12 +62,12 @@ pub fn run(
     registry: &Registry,
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> ExitCode {
-    let parsed = Arguments::command()
-        .try_get_matches_from(arguments)
-        .and_then(|given| match Arguments::from_arg_matches(&given) {
+    let parsed = Arguments::command().try_get_matches_from(arguments).and_then(|given| {
+        match Arguments::from_arg_matches(&given) {
             Ok(arguments) => Ok((given, arguments)),
             Err(error) => Err(error.format(&mut Arguments::command())),
-        });
+        }
+    });
     let (given, arguments) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -294,7 +294,9 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
     };
     match train.format {
         OutputFormat::Json => report([arguments.out.as_deref()], |out| write_json(out, &document)),
-        OutputFormat::Table => report([arguments.out.as_deref()], |out| facts(out, &document.lines())),
+        OutputFormat::Table => {
+            report([arguments.out.as_deref()], |out| facts(out, &document.lines()))
+        }
     }
 }
 

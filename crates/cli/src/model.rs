@@ -33,10 +33,7 @@ fn write(model: &Model, path: &Path) -> Result<(), Failure> {
 }
 
 pub(crate) fn convert(registry: &Registry, arguments: &ConvertArguments) -> Result<(), Failure> {
-    keep_apart([
-        Some(input("--model", &arguments.model)),
-        output("--out", Some(&arguments.out)),
-    ])?;
+    keep_apart([Some(input("--model", &arguments.model)), output("--out", Some(&arguments.out))])?;
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
     write(&model, &arguments.out)
 }

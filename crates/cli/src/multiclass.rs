@@ -14,7 +14,9 @@ use crate::Failure;
 use crate::args::{CvArguments, FitArguments, TrainArguments};
 use crate::choices::{ClassWeight, MultiClass, OutputFormat, Selection, name_of};
 use crate::cv::{cv_table, describe_cv, write_kernels};
-use crate::document::{ClassDocument, CvLambdaDocument, KernelDocument, TrainDocument, VERSION, status_name};
+use crate::document::{
+    ClassDocument, CvLambdaDocument, KernelDocument, TrainDocument, VERSION, status_name,
+};
 use crate::files::report;
 use crate::job::{warn_of_gaps, warn_of_members, write_json};
 use crate::model::save;
@@ -91,11 +93,7 @@ struct CurveDocument {
 
 impl TrainArguments {
     /// The same settings as those of a builder.
-    fn builder(
-        &self,
-        registry: &Registry,
-        scheme: MultiClass,
-    ) -> ClassifierBuilder {
+    fn builder(&self, registry: &Registry, scheme: MultiClass) -> ClassifierBuilder {
         let mut builder = Classifier::builder()
             .loss_named(&self.loss)
             .registry(registry.clone())
@@ -282,7 +280,11 @@ impl Job<'_> {
                     coef: &fitted.coef,
                 })
                 .collect(),
-            cv: report.curve.as_ref().zip(cv).map(|(curve, cv)| curve_document(classifier, curve, cv)),
+            cv: report
+                .curve
+                .as_ref()
+                .zip(cv)
+                .map(|(curve, cv)| curve_document(classifier, curve, cv)),
         }
     }
 }

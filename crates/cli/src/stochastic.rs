@@ -12,15 +12,15 @@ use margins::optim::stochastic::{
 use margins::optim::{self, Fit, Lambda, StepRule};
 use margins::{Model, Registry};
 
+use crate::Failure;
 use crate::args::{DataArguments, FitArguments};
 use crate::choices::{OutputFormat, SolverName};
 use crate::document::{StreamDocument, TrainDocument, VERSION};
+use crate::files::{emit, report};
+use crate::job::write_json;
 use crate::model::save;
 use crate::source::{self, STDIN};
 use crate::table::{facts, number, percent};
-use crate::Failure;
-use crate::files::{emit, report};
-use crate::job::write_json;
 use crate::train::refusal;
 
 /// How the gradient methods run.

@@ -4,9 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::robust::Learner;
-use margins::optim::{
-    self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Training,
-};
+use margins::optim::{self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Training};
 use margins::{ClassCosts, Model, Prepared, Registry, TimeLimit, kernels};
 
 use crate::Failure;
@@ -76,7 +74,11 @@ impl TrainArguments {
     }
 
     /// The data made ready for the kind of classifier asked for.
-    pub(crate) fn prepare<'d>(&self, registry: &Registry, data: &'d Dataset) -> Result<Prepared<'d>, Failure> {
+    pub(crate) fn prepare<'d>(
+        &self,
+        registry: &Registry,
+        data: &'d Dataset,
+    ) -> Result<Prepared<'d>, Failure> {
         match &self.kernel {
             None => Ok(Prepared::linear(data)),
             Some(kernel) => self.prepare_kernel(kernel, registry, data),
@@ -312,4 +314,3 @@ impl From<margins::Error> for Failure {
         refusal(error)
     }
 }
-

@@ -125,7 +125,10 @@ const RULES: &[Rule] = &[
         methods: &[Certified, Gd, MedianOfMeans, Robust],
         instead: &[
             (STOCHASTIC, OF_KERNELS),
-            (&[Focused], "kernel-perceptron:budget=1000 bounds the samples that its kernel is evaluated at"),
+            (
+                &[Focused],
+                "kernel-perceptron:budget=1000 bounds the samples that its kernel is evaluated at",
+            ),
         ],
     },
     Rule { options: &["multi_class"], methods: &[Certified, Gd], instead: &[] },
@@ -157,7 +160,7 @@ const RULES: &[Rule] = &[
             MassartCuts,
             MassartAuto,
         ],
-        instead: &[(&[Focused], "it makes the largest loss small: every sample counts")],
+        instead: &[(&[Focused], "every sample counts, for it makes the largest loss small")],
     },
     Rule { options: &["history"], methods: &[Certified, Gd, Sgd, Pegasos], instead: &[] },
     Rule { options: &["project"], methods: &[MassartCuts], instead: &[] },
@@ -174,10 +177,7 @@ const RULES: &[Rule] = &[
     Rule {
         options: &["epochs"],
         methods: STOCHASTIC,
-        instead: &[
-            (ITERATIONS, "say --max-iterations"),
-            (&[Focused], "say --max-steps"),
-        ],
+        instead: &[(ITERATIONS, "say --max-iterations"), (&[Focused], "say --max-steps")],
     },
     Rule {
         options: &[
@@ -219,13 +219,10 @@ const OF_KERNELS: &str = "--solver gd with --approx nystrom or rff descends on a
 /// Refuses the first option on the command line that the method cannot use.
 pub(crate) fn check(given: &ArgMatches, solver: &SolverChoice) -> Result<(), Failure> {
     let method = Method::of(solver);
-    let is_given =
-        |option: &str| given.value_source(option) == Some(ValueSource::CommandLine);
+    let is_given = |option: &str| given.value_source(option) == Some(ValueSource::CommandLine);
     for rule in RULES.iter().filter(|rule| !rule.methods.contains(&method)) {
         let known = |option: &&&str| given.try_contains_id(option).is_ok();
-        if let Some(option) =
-            rule.options.iter().filter(known).find(|option| is_given(option))
-        {
+        if let Some(option) = rule.options.iter().filter(known).find(|option| is_given(option)) {
             return Err(refuse(option, rule, method, solver));
         }
     }

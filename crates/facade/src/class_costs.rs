@@ -63,7 +63,8 @@ impl ClassCosts {
             factors[k] = *cost;
         }
         let weight = |row: usize| data.weights().map_or(1.0, |weights| weights[row]);
-        let weights = (0..data.rows()).map(|row| factors[labels.index(row)] * weight(row)).collect();
+        let weights =
+            (0..data.rows()).map(|row| factors[labels.index(row)] * weight(row)).collect();
         Ok(data.with_weights(weights)?)
     }
 }

@@ -13,8 +13,8 @@ use crate::model::Scheme;
 use crate::space::{Space, way_to};
 use crate::training_report::{KernelReport, member_names};
 use crate::{
-    ClassCosts, Classifier, CrossValidation, Error, Features, Prepared, Registry, Selection, TimeLimit,
-    folds_of,
+    ClassCosts, Classifier, CrossValidation, Error, Features, Prepared, Registry, Selection,
+    TimeLimit, folds_of,
 };
 
 /// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as wanted.
@@ -321,7 +321,10 @@ impl Search<'_> {
             (curve, at, vec![fit])
         } else {
             let of_folds = Training {
-                options: Options { deadline: limit.and_then(|limit| limit.of_folds()), ..self.training.options },
+                options: Options {
+                    deadline: limit.and_then(|limit| limit.of_folds()),
+                    ..self.training.options
+                },
                 ..training
             };
             let curve =

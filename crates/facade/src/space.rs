@@ -154,7 +154,8 @@ impl<'d> Prepared<'d> {
         limit: Option<TimeLimit>,
     ) -> Result<(ErrorCurve, usize, Fit), Error> {
         let of_folds = limit.map_or(training.options.deadline, |limit| limit.of_folds());
-        let until = |deadline| Training { options: Options { deadline, ..training.options }, ..*training };
+        let until =
+            |deadline| Training { options: Options { deadline, ..training.options }, ..*training };
         let select =
             |curve: &ErrorCurve| limit.map_or_else(|| rule.of(curve), |l| l.select(rule, curve));
         let (curve, fit) = self.cross_validate(&until(of_folds), folds, lambdas, select)?;
@@ -163,7 +164,8 @@ impl<'d> Prepared<'d> {
         if !limit.is_some_and(|limit| limit.is_late()) {
             return Ok((curve, at, fit));
         }
-        let silent = Training { observer: &|_| {}, ..until(limit.and_then(|limit| limit.of_fit())) };
+        let silent =
+            Training { observer: &|_| {}, ..until(limit.and_then(|limit| limit.of_fit())) };
         let mut fits = self.path(&silent, &way_to(&curve.lambdas, at))?;
         let fit = fits.swap_remove(fits.len() - 1);
         Ok((curve, at, fit))

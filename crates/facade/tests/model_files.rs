@@ -644,7 +644,9 @@ fn the_name_of_a_file_chooses_its_format() {
 fn scores_that_overflow_are_refused() {
     let registry = Registry::standard();
     let rows = [[1.0, 1.0], [1e308, -1e308], [1e308, 1e308]];
-    for (scheme, count) in [(Scheme::Binary, 2), (Scheme::OneVersusRest, 3), (Scheme::OneVersusOne, 3)] {
+    for (scheme, count) in
+        [(Scheme::Binary, 2), (Scheme::OneVersusRest, 3), (Scheme::OneVersusOne, 3)]
+    {
         let member = Member {
             lambda: None,
             intercept: 0.0,

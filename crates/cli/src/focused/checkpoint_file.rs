@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::document::VERSION;
 use crate::Failure;
+use crate::document::VERSION;
 use crate::files::emit;
 use crate::job::write_json;
 

@@ -111,7 +111,8 @@ fn kernels_are_chosen_for_several_classes() {
     let workshop = Workshop::new();
     workshop.write("three.csv", three_classes().as_bytes());
     let cv = ["cv", "--data", "three.csv", "--lambdas", "1:0.01:3", "--folds", "3"];
-    let kernels = ["--multi-class", "ovr", "--kernel", "gaussian:sigma=100", "--or-kernel", "linear"];
+    let kernels =
+        ["--multi-class", "ovr", "--kernel", "gaussian:sigma=100", "--or-kernel", "linear"];
     let arguments = [&cv[..], &kernels].concat();
     let document = workshop.json(&arguments);
     let tried = document["cv"]["kernels"].as_array().expect("kernels");

@@ -251,10 +251,14 @@ fn a_limit_that_was_met_is_a_warning() {
 #[test]
 fn a_warning_counts_the_lambdas_and_names_the_final_fit() {
     let workshop = Workshop::new();
-    let short = ["--lambdas", "1:0.1:10", "--folds", "3", "--max-iterations", "1", "--tol", "1e-12"];
+    let short =
+        ["--lambdas", "1:0.1:10", "--folds", "3", "--max-iterations", "1", "--tol", "1e-12"];
     let output = workshop.run(&[&["cv", "--data", "data.csv"][..], &short].concat());
     let message = text(&output.stderr);
-    assert!(message.starts_with("warning: at 9 of 10 lambdas a fit, and so the final one, missed"), "{message}");
+    assert!(
+        message.starts_with("warning: at 9 of 10 lambdas a fit, and so the final one, missed"),
+        "{message}"
+    );
 }
 
 /// What is certified in time is kept, the rest is reported as cut short.

@@ -1,6 +1,5 @@
 //! No option is ignored: a method uses it, so that the result is another one, or refuses it by name.
 
-use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
@@ -80,7 +79,7 @@ fn samples() -> String {
     for i in 0..40 {
         let t = f64::from(i);
         let (x, y) = (2.0 * (1.3 * t).sin(), 1.5 * (0.7 * t + 1.0).cos());
-        let label = if x + 0.5 * y + 0.8 * (2.9 * t).sin() > 0.1 { "yes" } else { "no" };
+        let label = if x + 0.5 * y + 0.8 * (2.9 * t).sin() > 0.6 { "yes" } else { "no" };
         text += &format!("{x},{y},{},{},{label}\n", 1 + i % 3, i % 4);
     }
     text
@@ -93,8 +92,11 @@ fn result(workshop: &Workshop, output: &Output) -> (Value, Vec<String>) {
         document.as_object_mut().expect("an object").remove(echo);
     }
     let written = ["history.csv", "checkpoint.json", "paused.json"];
-    let written: Vec<String> =
-        written.into_iter().map(str::to_owned).filter(|name| workshop.path(name).exists()).collect();
+    let written: Vec<String> = written
+        .into_iter()
+        .map(str::to_owned)
+        .filter(|name| workshop.path(name).exists())
+        .collect();
     for name in &written {
         std::fs::remove_file(workshop.path(name)).expect("a file");
     }
@@ -113,6 +115,10 @@ fn verdict(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static str
     assert!(changed.status.success(), "{without:?} {with:?}: {}", text(&changed.stderr));
     let changed = result(workshop, &changed);
     let plain = run(&[]);
+    if plain.status.code() == Some(2) {
+        // The option makes a fit of what is refused without it, such as a kernel of gradient descent.
+        return "used";
+    }
     assert!(plain.status.success(), "{without:?}: {}", text(&plain.stderr));
     if result(workshop, &plain) == changed { "same" } else { "used" }
 }
@@ -182,7 +188,11 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
         (&cv, &kernel, &["--or-kernel", "linear"]),
         (&cv, &kernel, &["--leave-one-out", "exact"]),
         (&cv, &kernel, &["--leave-one-out", "one-step"]),
-        (&cv, &["--multi-class", "ovr", "--kernel", "linear"], &["--or-kernel", "gaussian:sigma=1"]),
+        (
+            &cv,
+            &["--multi-class", "ovr", "--kernel", "linear"],
+            &["--or-kernel", "gaussian:sigma=1"],
+        ),
         (&cv, &[], &["--class-weight", "yes=3"]),
         (&path, &[], &["--lambdas", "1"]),
         (&path, &[], &["--time-limit", "1e-9"]),
@@ -218,7 +228,6 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
         assert_ne!(verdict, "same", "{line}");
         table += &(line + "\n");
     }
-    assert!(Path::new(&workshop.path("model.json")).exists());
     insta::assert_snapshot!(table);
 }
 
