@@ -665,8 +665,9 @@ fn scores_that_overflow_are_refused() {
             assert_eq!(scores, classifier.predict_proba(&design).expect_err("refused").to_string());
             scores
         };
-        // inf - inf, and inf.
-        assert!(refused(&rows).starts_with("row 2: the score is NaN"), "{}", refused(&rows));
-        assert!(refused(&[rows[0], rows[0], rows[2]]).starts_with("row 3: the score is inf"));
+        // NaN, or inf where multiplication and addition are one operation: the sign of what is left is worth nothing.
+        assert!(refused(&rows).starts_with("row 2: the score is "), "{}", refused(&rows));
+        let third = refused(&[rows[0], rows[0], rows[2]]);
+        assert!(third.starts_with("row 3: the score is inf"), "{third}");
     }
 }
