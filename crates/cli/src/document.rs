@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::args::TrainArguments;
 use crate::choices::name_of;
+use crate::table::MOST_LISTED;
 
 /// Version of all documents.
 pub(crate) const VERSION: u32 = 1;
@@ -52,6 +53,16 @@ impl<'a> ClassDocument<'a> {
         labels.indices().iter().for_each(|&class| rows[class] += 1);
         let pairs = labels.names().iter().zip(rows);
         pairs.map(|(name, rows)| ClassDocument { name, rows }).collect()
+    }
+
+    /// The classes on a line, with the number of rows of each; of many the first ones.
+    pub(crate) fn line(classes: &[Self]) -> String {
+        let named = |class: &Self| format!("'{}' ({})", class.name, class.rows);
+        let mut listed: Vec<String> = classes.iter().take(MOST_LISTED).map(named).collect();
+        if classes.len() > MOST_LISTED {
+            listed.push(format!("and {} more", classes.len() - MOST_LISTED));
+        }
+        listed.join(", ")
     }
 }
 
@@ -147,7 +158,7 @@ pub(crate) struct StreamDocument<'a> {
     pub(crate) training: TrainDocument,
     pub(crate) lambda: f64,
     pub(crate) steps: u64,
-    /// Share of the rows that the classifier before their buffer got wrong.
+    /// Share of the rows that the classifier before their buffer got wrong, by weight.
     pub(crate) progressive_error: f64,
     pub(crate) intercept: f64,
     pub(crate) coef: &'a [f64],

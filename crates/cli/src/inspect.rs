@@ -120,12 +120,7 @@ impl InspectionDocument<'_> {
                 "'{positive}' positive ({positives}), '{negative}' negative ({negatives})"
             );
         }
-        let named = |class: &ClassDocument<'_>| format!("'{}' ({})", class.name, class.rows);
-        let mut classes: Vec<String> = self.classes.iter().take(MOST_LISTED).map(named).collect();
-        if self.classes.len() > MOST_LISTED {
-            classes.push(format!("and {} more", self.classes.len() - MOST_LISTED));
-        }
-        classes.join(", ")
+        ClassDocument::line(&self.classes)
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use margins::data::Dataset;
+use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::losses::MarginLoss;
 use margins::optim::Fit;
 use margins::{Approximation, Prepared};
@@ -115,12 +116,12 @@ impl Job<'_> {
         lines
     }
 
-    /// Share of training samples on the wrong side.
+    /// Share of training samples on the wrong side, by their weights.
     fn training_error(&self, fit: &Fit) -> Result<f64, Failure> {
         let scores = self.prepared.scores(fit).map_err(refusal)?;
         let signs = self.data.labels().signs();
-        let wrong = scores.iter().zip(signs).filter(|&(&f, &y)| (f > 0.0) != (y > 0.0)).count();
-        Ok(wrong as f64 / signs.len() as f64)
+        let wrong: Vec<bool> = scores.iter().zip(signs).map(|(&f, &y)| is_mistake(f, y)).collect();
+        Ok(mistake_rate(&wrong, self.data.weights()).map_err(Failure::job)?.rate)
     }
 
     pub(crate) fn describe_fit(&self, fit: &Fit) -> Result<Vec<(&'static str, String)>, Failure> {

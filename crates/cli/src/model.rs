@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use margins::data::Listed;
 use margins::model::{Error, Format, Functions, Header, Member, Scheme};
 use margins::{Model, Registry};
 
@@ -87,7 +88,7 @@ fn description(model: &Model) -> Vec<(&'static str, String)> {
         (Scheme::Binary, [negative, positive]) => {
             format!("'{positive}' positive, '{negative}' negative")
         }
-        (scheme, several) => format!("'{}', {scheme}", several.join("', '")),
+        (scheme, several) => format!("{}, {scheme}", Listed(several)),
     };
     let mut lines = vec![("loss", model.loss().to_owned()), ("classes", classes)];
     if let Some(basis) = model.basis() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use margins::data::{Classes, Dataset};
+use margins::data::{Classes, Dataset, Target};
 use margins::optim::ErrorCurve;
 use margins::{
     Approximation, Classifier, ClassifierBuilder, CrossValidation, MemberReport, Registry, Scheme,
@@ -20,7 +20,7 @@ use crate::document::{
 use crate::files::report;
 use crate::job::{warn_of_gaps, warn_of_members, write_json};
 use crate::model::save;
-use crate::table::{Table, facts, gap, number, percent};
+use crate::table::{MOST_LISTED, Table, facts, gap, number, percent};
 use crate::train::{progress, refusal};
 
 impl From<MultiClass> for Scheme {
@@ -187,10 +187,11 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(&self, builder: ClassifierBuilder, cv: Option<&Cv>) -> Result<(), Failure> {
         let estimator = builder.build().map_err(refusal)?;
-        let (classifier, score) = self.train.on_threads(|| {
+        warn_of_many(self.data);
+        let (classifier, error) = self.train.on_threads(|| {
             let classifier = estimator.fit(self.data).map_err(refusal)?;
-            let score = classifier.score(self.data).map_err(refusal)?;
-            Ok((classifier, score))
+            let error = classifier.error_rate(self.data).map_err(refusal)?.rate;
+            Ok((classifier, error))
         })?;
         let summary = classifier.report();
         let curve = summary.curve.as_ref();
@@ -201,7 +202,7 @@ impl Job<'_> {
         }
         match self.train.format {
             OutputFormat::Json => {
-                let document = self.document(&classifier, 1.0 - score, cv);
+                let document = self.document(&classifier, error, cv);
                 report([self.out], |out| write_json(out, &document))
             }
             OutputFormat::Table => report([self.out], |out| {
@@ -215,9 +216,12 @@ impl Job<'_> {
                 }
                 writeln!(out)?;
                 member_table(&summary.members).write(out)?;
+                if summary.members.len() > MOST_LISTED {
+                    writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
+                }
                 writeln!(out)?;
                 let lambda = lambda_of(&classifier);
-                let error = format!("{} %", percent(1.0 - score));
+                let error = format!("{} %", percent(error));
                 facts(out, &[("lambda", number(lambda)), ("training error", error)])
             }),
         }
@@ -226,12 +230,9 @@ impl Job<'_> {
     fn describe(&self, classifier: &Classifier) -> Vec<(&'static str, String)> {
         let report = classifier.report();
         let data = self.data;
-        let counts = ClassDocument::all(data).into_iter();
-        let classes: Vec<String> =
-            counts.map(|class| format!("'{}' ({})", class.name, class.rows)).collect();
         let mut lines = vec![
             ("data", format!("{}: {} rows, {} columns", self.name, data.rows(), data.columns())),
-            ("classes", classes.join(", ")),
+            ("classes", ClassDocument::line(&ClassDocument::all(data))),
             ("scheme", report.scheme.to_string()),
             ("loss", report.loss.clone()),
         ];
@@ -312,9 +313,20 @@ fn curve_document(classifier: &Classifier, curve: &ErrorCurve, cv: &Cv) -> Curve
     }
 }
 
+/// Asks about labels of which most occur once, as scikit-learn does.
+fn warn_of_many(data: &Dataset<Classes>) {
+    const FEW_ROWS: usize = 20;
+    let (rows, classes) = (data.rows(), data.labels().names().len());
+    if rows > FEW_ROWS && classes > rows / 2 {
+        eprintln!(
+            "warning: the {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
+        );
+    }
+}
+
 fn member_table(members: &[MemberReport]) -> Table {
     let mut table = Table::new(&["member", "objective", "relative gap", ""]);
-    for member in members {
+    for member in members.iter().take(MOST_LISTED) {
         table.row(vec![
             member.name.clone(),
             member.summary.objective.map(number).unwrap_or_default(),

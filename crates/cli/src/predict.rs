@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use margins::data::metrics;
 use margins::data::read::Unlabelled;
+use margins::data::{Listed, metrics};
 use margins::{Classifier, Model, Registry, Scheme};
 use serde::Serialize;
 
@@ -90,8 +90,7 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
             probability: probabilities.map(|probabilities| probabilities[row]),
         })
         .collect();
-    let labels = data.labels.as_ref();
-    let metrics = labels.and_then(|labels| measure(&model, &scores, probabilities, labels));
+    let metrics = measure(&model, &scores, probabilities, &data);
     let undecided = if member.platt.is_none() { loss.undecided_scores() } else { None };
     match arguments.format {
         OutputFormat::Json => {
@@ -174,8 +173,7 @@ fn predict_classes(
             }
         })
         .collect();
-    let metrics =
-        data.labels.as_ref().and_then(|labels| measure_classes(model, &predictions, labels));
+    let metrics = measure_classes(model, &predictions, data);
     match arguments.format {
         OutputFormat::Json => {
             let document = ClassPredictionDocument {
@@ -205,19 +203,19 @@ fn predict_classes(
     }
 }
 
-/// The error, if every label of the data is a class of the model.
+/// The error by the weights of the data, if every label is a class of the model.
 fn measure_classes(
     model: &Model,
     predictions: &[ClassPrediction],
-    labels: &[String],
+    data: &Unlabelled,
 ) -> Option<ClassMetrics> {
-    warn_of_unknown(model, labels)?;
-    let wrong = |(prediction, label): &(&ClassPrediction, &String)| {
-        model.class_of(prediction.label) != model.class_of(label)
+    let classes = known_classes(model, data.labels.as_ref()?)?;
+    let wrong = |(prediction, class): (&ClassPrediction, &usize)| {
+        model.class_of(prediction.label) != Some(*class)
     };
-    let (n, wrong) = (labels.len() as f64, predictions.iter().zip(labels).filter(wrong).count());
-    let error = wrong as f64 / n;
-    Some(ClassMetrics { error, standard_error: (error * (1.0 - error) / n).sqrt() })
+    let mistakes: Vec<bool> = predictions.iter().zip(&classes).map(wrong).collect();
+    let error = measured(metrics::mistake_rate(&mistakes, data.weights.as_deref()))?;
+    Some(ClassMetrics { error: error.rate, standard_error: error.standard_error })
 }
 
 /// A row a sample: the label, the scores under the names of the members, the probabilities under those of the classes.
@@ -249,47 +247,49 @@ fn write_classes_csv(
     csv.flush()
 }
 
-/// `None`, with a warning, if a label is no class of the model.
-fn warn_of_unknown(model: &Model, labels: &[String]) -> Option<()> {
-    match labels.iter().find(|label| model.class_of(label).is_none()) {
-        None => Some(()),
-        Some(unknown) => {
+/// The class of every label; `None`, with a warning, if one is no class of the model.
+fn known_classes(model: &Model, labels: &[String]) -> Option<Vec<usize>> {
+    let classes = labels.iter().map(|label| model.class_of(label).ok_or(label));
+    match classes.collect() {
+        Ok(classes) => Some(classes),
+        Err(unknown) => {
             eprintln!(
-                "warning: the predictions are not measured, for the label '{unknown}' of the data is no class \
-                 of the model ('{}')",
-                model.classes().join("', '")
+                "warning: the predictions are not measured, for the label {} of the data is no class of the model ({})",
+                Listed(&[unknown]),
+                Listed(model.classes())
             );
             None
         }
     }
 }
 
-/// Measures of the scores, if every label of the data is a class of the model.
+/// A measure of predictions; `None`, with a warning, where there is none.
+fn measured<T>(measure: Result<T, margins::data::Error>) -> Option<T> {
+    let warn = |error| eprintln!("warning: the predictions are not measured: {error}");
+    measure.map_err(warn).ok()
+}
+
+/// Measures of the scores by the weights of the data, if every label is a class of the model.
 fn measure(
     model: &Model,
     scores: &[f64],
     probabilities: Option<&[f64]>,
-    labels: &[String],
+    data: &Unlabelled,
 ) -> Option<Metrics> {
-    warn_of_unknown(model, labels)?;
-    let sign = |class| if class == 1 { 1.0 } else { -1.0 };
+    type Measure = fn(&[f64], &[f64], Option<&[f64]>) -> Result<f64, margins::data::Error>;
+    let classes = known_classes(model, data.labels.as_ref()?)?;
     let signs: Vec<f64> =
-        labels.iter().filter_map(|label| model.class_of(label)).map(sign).collect();
-    let error = match metrics::error_rate(scores, &signs, None) {
-        Ok(error) => error,
-        Err(error) => {
-            eprintln!("warning: the predictions are not measured: {error}");
-            return None;
-        }
-    };
-    let of_probabilities = |measure: fn(&[f64], &[f64]) -> Result<f64, margins::data::Error>| {
-        probabilities.and_then(|probabilities| measure(probabilities, &signs).ok())
+        classes.into_iter().map(|class| if class == 1 { 1.0 } else { -1.0 }).collect();
+    let weights = data.weights.as_deref();
+    let error = measured(metrics::error_rate(scores, &signs, weights))?;
+    let of_probabilities = |measure: Measure| {
+        probabilities.and_then(|probabilities| measure(probabilities, &signs, weights).ok())
     };
     Some(Metrics {
         error: error.rate,
         standard_error: error.standard_error,
-        balanced_error: metrics::balanced_error(scores, &signs).ok(),
-        auc: metrics::auc(scores, &signs).ok(),
+        balanced_error: metrics::balanced_error(scores, &signs, weights).ok(),
+        auc: metrics::auc(scores, &signs, weights).ok(),
         log_loss: of_probabilities(metrics::log_loss),
         brier: of_probabilities(metrics::brier),
     })

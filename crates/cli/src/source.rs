@@ -98,6 +98,7 @@ impl DataArguments {
             return Ok(Unlabelled {
                 feature_names: None,
                 labels: Some(names.collect()),
+                weights: None,
                 design: data.design().clone(),
             });
         }

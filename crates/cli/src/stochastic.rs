@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use margins::data::metrics::{MistakeTally, is_mistake};
 use margins::data::read::Stream;
 use margins::losses::MarginLoss;
 use margins::optim::online::{OnlineLearner, Scorer};
@@ -272,14 +273,17 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
     let mut learner = learner.map_err(wrong)?;
     let in_file = |error| Failure::job(format!("{}: {error}", arguments.data.data));
     let mut seen: Option<(String, String)> = None;
-    let mut mistakes = 0;
+    let mut tally = MistakeTally::default();
     while let Some(chunk) = stream.next_chunk().map_err(Failure::job)? {
         let signs = chunk.labels.signs();
         let scores: Vec<f64> = chunk.design.samples().map(|x| learner.score(&x)).collect();
         let rows = (chunk.before as usize..).take(scores.len());
         optim::Error::check_scores(&scores, rows).map_err(in_file)?;
-        mistakes += scores.iter().zip(signs).filter(|&(&f, &y)| (f > 0.0) != (y > 0.0)).count();
         let weights = chunk.weights.as_deref();
+        for (i, (&score, &y)) in scores.iter().zip(signs).enumerate() {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            tally.add(is_mistake(score, y), weight);
+        }
         stochastic::pass(&mut learner, &chunk.design, signs, weights, settings.batch, chunk.before)
             .map_err(in_file)?;
         let names =
@@ -290,7 +294,9 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
         return Err(Failure::job(format!("{}: there are no samples", arguments.data.data)));
     };
     let classifier = learner.snapshot();
-    let progressive_error = mistakes as f64 / stream.rows() as f64;
+    let Some(progressive_error) = tally.rate() else {
+        return Err(Failure::job(format!("{}: all weights are 0", arguments.data.data)));
+    };
     if let Some(path) = &arguments.out {
         let names = stream.feature_names().map(<[String]>::to_vec);
         let rows = stream.rows() as usize;

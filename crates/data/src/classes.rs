@@ -2,8 +2,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-use crate::labels::{number, same_class};
-use crate::{Error, Labels};
+use crate::labels::number;
+use crate::{ClassIndex, Error, Labels};
 
 /// What a data set says of its samples: [`Labels`] of two classes, or [`Classes`] of two or more.
 ///
@@ -67,15 +67,33 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// From values of which at least two differ. Classes are in numeric order if all of them are numbers, else in
-    /// alphabetical order; spellings of the same number are one class, as in [`Labels::new`].
+    /// Takes names of classes, of which at least two differ. Classes are in numeric order if all of them are numbers, else
+    /// in alphabetical order; spellings of the same number are one class, as in [`Labels::new`].
     ///
     /// # Errors
     /// No value, a missing one such as NaN, or one class only.
     pub fn new<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
-        let mut collector = ClassCollector::default();
-        values.iter().try_for_each(|value| collector.push(value.as_ref()))?;
-        collector.finish()
+        ClassCollector::default().take_all(values)?.take_classes()
+    }
+
+    /// Takes labels as data have them, which may turn out to be measurements: as [`Classes::new`] does, but labels that
+    /// are all numbers must all be whole. The readers of files take labels so, and scikit-learn does (its `type_of_target` calls
+    /// other numbers `continuous`).
+    ///
+    /// ```
+    /// use margins_data::{Classes, Error};
+    ///
+    /// assert!(Classes::of_labels(&["1", "2.0", "1"]).is_ok());
+    /// assert!(Classes::of_labels(&["0.5", "high", "0.5"]).is_ok());
+    /// let refused = Classes::of_labels(&["1", "0.37", "1"]).unwrap_err();
+    /// assert!(matches!(refused, Error::ContinuousLabel { row: 1, .. }));
+    /// assert!(Classes::new(&["1", "0.37", "1"]).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Classes::new`]; [`Error::ContinuousLabel`].
+    pub fn of_labels<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
+        ClassCollector::of_labels().take_all(values)?.take_classes()
     }
 
     /// From one index a row into the names of the classes, not all of which need to occur.
@@ -87,11 +105,7 @@ impl Classes {
             let requirement = "at least 2";
             return Err(Error::parameter("the number of classes", names.len(), requirement));
         }
-        for (second, name) in names.iter().enumerate() {
-            if let Some(first) = names[..second].iter().position(|other| same_class(other, name)) {
-                return Err(Error::DuplicateClass { name: name.clone(), first, second });
-            }
-        }
+        ClassIndex::new(&names)?;
         if let Some(row) = indices.iter().position(|&class| class >= names.len()) {
             let (class, count) = (indices[row], names.len());
             return Err(Error::ClassIndex { row, class, count });
@@ -104,9 +118,16 @@ impl Classes {
         &self.indices
     }
 
-    /// The rows of a class, ascending.
+    /// The rows of a class, ascending; [`rows_by_class`](Self::rows_by_class) has those of all classes in one pass.
     pub fn rows_of(&self, class: usize) -> Vec<usize> {
         (0..self.indices.len()).filter(|&row| self.indices[row] == class).collect()
+    }
+
+    /// Returns the rows of every class, ascending, in the order of the names.
+    pub fn rows_by_class(&self) -> Vec<Vec<usize>> {
+        let mut rows = vec![Vec::new(); self.names.len()];
+        self.indices.iter().enumerate().for_each(|(row, &class)| rows[class].push(row));
+        rows
     }
 
     /// One class as the positive one against all others, or against the other.
@@ -172,27 +193,74 @@ impl Target for Classes {
 pub(crate) struct ClassCollector {
     /// In order of appearance.
     names: Vec<String>,
+    index: ClassIndex,
     /// The class of every spelling so far.
     spellings: HashMap<String, usize>,
     indices: Vec<usize>,
     /// Whether a third class is refused.
     only_two: bool,
+    /// What is looked at to tell labels from measurements; `None` where names of classes are given.
+    numbers: Option<Numbers>,
+}
+
+/// What the labels so far are as numbers.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Whether a label is no number, so that all of them are names.
+    is_text: bool,
+    /// The first label that is a number and not whole, with its row.
+    fraction: Option<(usize, String)>,
+}
+
+impl Numbers {
+    /// Looks at a label that is not missing.
+    fn look_at(&mut self, row: usize, value: &str) {
+        match value.trim().parse::<f64>() {
+            Err(_) => self.is_text = true,
+            Ok(x) if self.fraction.is_none() && x.is_finite() && x.fract() != 0.0 => {
+                self.fraction = Some((row, value.to_owned()));
+            }
+            Ok(_) => {}
+        }
+    }
+
+    /// The first label that shows all of them to be measurements: they are numbers, and this one is not whole.
+    fn measurement(&self) -> Option<Error> {
+        let (row, value) = self.fraction.as_ref().filter(|_| !self.is_text)?;
+        Some(Error::ContinuousLabel { row: *row, value: value.clone() })
+    }
 }
 
 impl ClassCollector {
-    /// That refuses a third class.
+    /// A collector of names that refuses a third class.
     pub(crate) fn of_two() -> Self {
         ClassCollector { only_two: true, ..Self::default() }
     }
 
-    /// Of two classes that are known beforehand, the negative one first.
+    /// A collector of labels, which refuses measurements.
+    pub(crate) fn of_labels() -> Self {
+        ClassCollector { numbers: Some(Numbers::default()), ..Self::default() }
+    }
+
+    /// A collector of labels that refuses measurements and a third class.
+    pub(crate) fn of_two_labels() -> Self {
+        ClassCollector { only_two: true, ..Self::of_labels() }
+    }
+
+    /// A collector of two classes that are known beforehand, the negative one first.
     ///
     /// # Errors
     /// Two names of one class.
     pub(crate) fn of_known([negative, positive]: [&str; 2]) -> Result<Self, Error> {
         crate::labels::check_distinct(negative, positive)?;
         let names = vec![negative.to_owned(), positive.to_owned()];
-        Ok(ClassCollector { names, ..Self::of_two() })
+        Ok(ClassCollector { index: ClassIndex::new(&names)?, names, ..Self::of_two() })
+    }
+
+    /// Takes the labels of all rows.
+    pub(crate) fn take_all<S: AsRef<str>>(mut self, values: &[S]) -> Result<Self, Error> {
+        values.iter().try_for_each(|value| self.push(value.as_ref()))?;
+        Ok(self)
     }
 
     /// Takes the label of the next row.
@@ -206,17 +274,15 @@ impl ClassCollector {
         if missing {
             return Err(Error::MissingLabel { row, value: value.to_owned() });
         }
-        let known = self.names.iter().position(|class| same_class(class, value));
-        let class = match (known, &self.names[..]) {
-            (Some(class), _) => class,
-            (None, [first, second]) if self.only_two => {
-                let classes = [first.clone(), second.clone()];
-                return Err(Error::ThirdClass { row, value: value.to_owned(), classes });
-            }
-            (None, names) => {
-                let class = names.len();
+        if let Some(numbers) = &mut self.numbers {
+            numbers.look_at(row, value);
+        }
+        let class = match self.index.get(value) {
+            Some(class) => class,
+            None => {
+                self.check_third(row, value)?;
                 self.names.push(value.to_owned());
-                class
+                self.index.add(value)
             }
         };
         self.spellings.insert(value.to_owned(), class);
@@ -224,30 +290,49 @@ impl ClassCollector {
         Ok(())
     }
 
-    /// The labels so far, which are forgotten but for their classes. Even one class will do where two
-    /// have been seen before.
+    /// Refuses a new class beside two, if there may be no more.
+    fn check_third(&self, row: usize, value: &str) -> Result<(), Error> {
+        match &self.names[..] {
+            [first, second] if self.only_two => {
+                self.check_whole()?;
+                let classes = [first.clone(), second.clone()];
+                Err(Error::ThirdClass { row, value: value.to_owned(), classes })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses labels that are measurements.
+    fn check_whole(&self) -> Result<(), Error> {
+        match self.numbers.as_ref().and_then(Numbers::measurement) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns true if some label so far is a number that is not whole.
+    pub(crate) fn has_fraction(&self) -> bool {
+        self.numbers.as_ref().is_some_and(|numbers| numbers.fraction.is_some())
+    }
+
+    /// The labels so far as those of two classes. They are forgotten but for their classes, so that even one class will do
+    /// where two have been seen before.
     ///
     /// # Errors
-    /// As [`Labels::with_positive`].
-    pub(crate) fn drain(&mut self, positive: Option<&str>) -> Result<Labels, Error> {
+    /// As [`Labels::with_positive`]; labels that are measurements.
+    pub(crate) fn take_labels(&mut self, positive: Option<&str>) -> Result<Labels, Error> {
+        self.check_whole()?;
         let indices = std::mem::take(&mut self.indices);
-        Self::two(&self.names, &indices, positive)
+        self.two(&indices, positive)
     }
 
-    /// The labels of two classes.
+    /// The labels so far, of all classes. They are forgotten, and their classes with them.
     ///
     /// # Errors
-    /// As [`Labels::with_positive`].
-    pub(crate) fn finish_labels(self, positive: Option<&str>) -> Result<Labels, Error> {
-        Self::two(&self.names, &self.indices, positive)
-    }
-
-    /// The labels of all classes.
-    ///
-    /// # Errors
-    /// As [`Classes::new`].
-    pub(crate) fn finish(self) -> Result<Classes, Error> {
-        let ClassCollector { names, indices, .. } = self;
+    /// As [`Classes::of_labels`].
+    pub(crate) fn take_classes(&mut self) -> Result<Classes, Error> {
+        self.check_whole()?;
+        let ClassCollector { names, indices, .. } = std::mem::take(self);
         Self::check_count(&names, indices.len())?;
         let order = sorted_order(&names);
         let mut rank = vec![0; names.len()];
@@ -266,11 +351,12 @@ impl ClassCollector {
         }
     }
 
-    fn two(names: &[String], indices: &[usize], positive: Option<&str>) -> Result<Labels, Error> {
+    fn two(&self, indices: &[usize], positive: Option<&str>) -> Result<Labels, Error> {
+        let names = &self.names;
         Self::check_count(names, indices.len())?;
         let positive_class = match positive {
             None => sorted_order(names)[1],
-            Some(positive) => match names.iter().position(|name| same_class(positive, name)) {
+            Some(positive) => match self.index.get(positive) {
                 Some(class) => class,
                 None => {
                     let classes = [names[0].clone(), names[1].clone()];
@@ -305,6 +391,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::same_class;
 
     #[test]
     fn order_of_the_classes() {

@@ -283,6 +283,28 @@ impl Design {
         }
     }
 
+    /// Subtracts `shifts[j]` from every stored value of column `j`, in place. Where a sparse column has values that are
+    /// not stored, and so 0, its shift must be 0.
+    ///
+    /// # Panics
+    /// If there is not one finite shift for each column.
+    pub fn shift_columns(&mut self, shifts: &[f64]) {
+        assert_eq!(shifts.len(), self.columns(), "one shift a column");
+        assert!(shifts.iter().all(|s| s.is_finite()), "column shifts must be finite");
+        match &mut self.storage {
+            Storage::Dense(samples) => {
+                for mut sample in Arc::make_mut(samples).column_iter_mut() {
+                    sample.iter_mut().zip(shifts).for_each(|(x, shift)| *x -= shift);
+                }
+            }
+            Storage::Sparse(matrix) => {
+                for (_, column, x) in Arc::make_mut(matrix).triplet_iter_mut() {
+                    *x -= shifts[column];
+                }
+            }
+        }
+    }
+
     /// The n x p matrix, densified if sparse.
     pub fn to_dense(&self) -> DMatrix<f64> {
         match &self.storage {

@@ -82,6 +82,14 @@ pub enum Error {
         /// The two classes that came before it.
         classes: [String; 2],
     },
+    /// Labels that are all numbers are measurements: one of them is not whole.
+    #[error("row {row}: {}", measurement(value))]
+    ContinuousLabel {
+        /// Zero-based row of the first such label.
+        row: usize,
+        /// The label.
+        value: String,
+    },
     /// The same where a file says so.
     #[error("{place}: {reason}")]
     ThirdClassInFile {
@@ -268,11 +276,52 @@ pub(crate) fn check_weights(weights: &[f64]) -> Result<(), Error> {
     check_entries("weight", weights, "finite and not negative", |c| c.is_finite() && c >= 0.0)
 }
 
+pub(crate) fn measurement(value: &str) -> String {
+    format!(
+        "the label '{value}' is no whole number, and all labels are numbers: they look like measurements, and a \
+         measurement is no class; name the classes with letters where such numbers do stand for classes"
+    )
+}
+
 pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String {
     format!(
         "label '{value}' is a third class beside '{first}' and '{second}', but exactly two are \
          needed"
     )
+}
+
+/// Displays names in a message, a dozen at most: `'a', 'b', 'c'`, or `'a', 'b', ... and 88 more`.
+///
+/// ```
+/// use margins_data::Listed;
+///
+/// assert_eq!(Listed(&["a", "b", "c"]).to_string(), "'a', 'b', 'c'");
+/// let many: Vec<String> = (0..100).map(|k| k.to_string()).collect();
+/// assert!(Listed(&many).to_string().ends_with("'10', '11' and 88 more"));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a, S>(pub &'a [S]);
+
+impl<S: AsRef<str>> fmt::Display for Listed<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 12;
+        for (k, name) in self.0.iter().take(MOST).enumerate() {
+            let before = if k == 0 { "" } else { ", " };
+            write!(f, "{before}{}", quoted(name.as_ref()))?;
+        }
+        match self.0.len().checked_sub(MOST) {
+            Some(more @ 1..) => write!(f, " and {more} more"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A value in quotes for a message: escaped, and cut if long.
+pub(crate) fn quoted(value: &str) -> String {
+    const LONGEST: usize = 40;
+    let start: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    let rest = if value.chars().nth(LONGEST).is_some() { "..." } else { "" };
+    format!("'{start}{rest}'")
 }
 
 /// Where in a file something is: `train.csv, line 7, column 'age'`.

@@ -69,6 +69,42 @@ pub(crate) fn multiply_transposed(samples: &[f64], z: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(MultiplyTransposed { samples, z, out });
 }
 
+/// `out + low += sum_i z_i samples_i` in twice the working precision: `low` holds what rounding took from `out`.
+pub(crate) fn multiply_transposed_accurately(
+    samples: &[f64],
+    z: &[f64],
+    out: &mut [f64],
+    low: &mut [f64],
+) {
+    if !out.is_empty() {
+        Arch::new().dispatch(AccurateMultiplyTransposed { samples, z, out, low });
+    }
+}
+
+/// `out + low += z x` for the stored entries of a sparse `x`, in twice the working precision.
+pub(crate) fn add_sparse_accurately(
+    columns: &[usize],
+    values: &[f64],
+    z: f64,
+    out: &mut [f64],
+    low: &mut [f64],
+) {
+    Arch::new().dispatch(AccurateSparseSum { columns, values, z, out, low });
+}
+
+/// Adds `z x` to an unevaluated sum of two numbers: the product and the sum are exact but for what is lost of the second
+/// number (Dekker 1971; Knuth 1969; Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26, 2005, algorithm 5.3).
+#[inline(always)]
+fn add_product(z: f64, x: f64, out: &mut f64, low: &mut f64) {
+    let product = z * x;
+    let rest = z.mul_add(x, -product);
+    let sum = *out + product;
+    let taken = sum - *out;
+    let lost = (*out - (sum - taken)) + (product - taken);
+    *out = sum;
+    *low += lost + rest;
+}
+
 /// `out += sum_i d_i (<samples_i, w> + shift) samples_i`, reading every sample once. Returns the sum of the
 /// factors.
 pub(crate) fn multiply_normal(
@@ -119,6 +155,47 @@ impl WithSimd for MultiplyTransposed<'_> {
             for (o, x) in self.out.iter_mut().zip(sample) {
                 *o += z * x;
             }
+        }
+    }
+}
+
+/// The loop of [`multiply_transposed_accurately`].
+struct AccurateMultiplyTransposed<'a> {
+    samples: &'a [f64],
+    z: &'a [f64],
+    out: &'a mut [f64],
+    low: &'a mut [f64],
+}
+
+impl WithSimd for AccurateMultiplyTransposed<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (&z, sample) in self.z.iter().zip(self.samples.chunks_exact(self.out.len())) {
+            for ((o, l), &x) in self.out.iter_mut().zip(self.low.iter_mut()).zip(sample) {
+                add_product(z, x, o, l);
+            }
+        }
+    }
+}
+
+/// The loop of [`add_sparse_accurately`].
+struct AccurateSparseSum<'a> {
+    columns: &'a [usize],
+    values: &'a [f64],
+    z: f64,
+    out: &'a mut [f64],
+    low: &'a mut [f64],
+}
+
+impl WithSimd for AccurateSparseSum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (&column, &x) in self.columns.iter().zip(self.values) {
+            add_product(self.z, x, &mut self.out[column], &mut self.low[column]);
         }
     }
 }

@@ -21,7 +21,7 @@ impl Labels {
     /// # Errors
     /// No value, one class only, or a third class.
     pub fn new<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
-        collect(values)?.finish_labels(None)
+        ClassCollector::of_two().take_all(values)?.take_labels(None)
     }
 
     /// As [`Labels::new`], with the positive class named.
@@ -29,7 +29,7 @@ impl Labels {
     /// # Errors
     /// Those of [`Labels::new`], or `positive` is neither class.
     pub fn with_positive<S: AsRef<str>>(values: &[S], positive: &str) -> Result<Self, Error> {
-        collect(values)?.finish_labels(Some(positive))
+        ClassCollector::of_two().take_all(values)?.take_labels(Some(positive))
     }
 
     /// From values of two classes that are known beforehand, such as those of a trained model. Both
@@ -145,12 +145,6 @@ impl Target for Labels {
     fn select(&self, indices: &[usize]) -> Self {
         self.select(indices)
     }
-}
-
-fn collect<S: AsRef<str>>(values: &[S]) -> Result<ClassCollector, Error> {
-    let mut collector = ClassCollector::of_two();
-    values.iter().try_for_each(|value| collector.push(value.as_ref()))?;
-    Ok(collector)
 }
 
 pub(crate) fn number(value: &str) -> Option<f64> {

@@ -6,7 +6,7 @@
 //!
 //! * [`Design`]: the samples x features matrix; a sample is contiguous in memory.
 //! * [`Labels`]: +1 and -1, with the class names that they stand for.
-//! * [`Classes`]: labels of several classes, as indices into their names.
+//! * [`Classes`]: labels of several classes, as indices into their names; [`ClassIndex`] finds a class by its name.
 //! * [`Dataset`]: a design, its labels, and optionally weights, names and folds.
 //! * [`read`]: CSV and svmlight files, plain or gzip.
 //! * [`mod@write`]: the same formats.
@@ -28,6 +28,7 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
+mod class_index;
 mod classes;
 mod dataset;
 mod design;
@@ -43,10 +44,11 @@ pub mod split;
 mod standardize;
 pub mod write;
 
+pub use class_index::ClassIndex;
 pub use classes::{Classes, Target};
 pub use dataset::Dataset;
 pub use design::Design;
-pub use error::{Column, Error, Place};
+pub use error::{Column, Error, Listed, Place};
 pub use labels::{Labels, same_class};
 pub use sample::Sample;
 pub use standardize::Standardizer;

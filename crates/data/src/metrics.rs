@@ -1,12 +1,18 @@
 //! What a classifier makes of labelled samples: measures over its scores or probabilities and the
 //! true signs.
 //!
-//! A score decides for +1 where it is > 0, else for -1. Every function refuses slices of different
-//! or zero length, signs other than +1 and -1, scores that are not finite, and probabilities
-//! outside \[0, 1\].
+//! A score decides for +1 where it is > 0, else for -1. Every measure takes sample weights c_i, those of the data set: a
+//! sample of weight k counts as k samples do, one of weight 0 as none, and `None` weighs every sample 1. Weights of
+//! classes do not count: they say what a fit is to care about, not how often it errs. Every function refuses slices of
+//! different or zero length, signs other than +1 and -1, scores that are not finite, probabilities outside \[0, 1\],
+//! weights that are negative or not finite, and weights that are all zero.
+
+mod margins;
 
 use crate::Error;
 use crate::error::{check_entries, check_len, check_signs, check_weights};
+
+pub use margins::MarginStatistics;
 
 /// A mean loss with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,125 +23,199 @@ pub struct ErrorRate {
     pub standard_error: f64,
 }
 
-/// Fraction of misclassified samples, r = sum_i c_i e_i / sum_i c_i with e_i = 1 for a mistake, and
-/// its standard error sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i, which is sqrt(r (1 - r) / n)
-/// without weights.
+/// Counts mistakes by weight, for every error of this project, be it of training, held-out or streamed samples.
+///
+/// ```
+/// use margins_data::metrics::MistakeTally;
+///
+/// let mut tally = MistakeTally::default();
+/// tally.add(true, 1.0);
+/// tally.add(false, 3.0);
+/// assert_eq!(tally.rate(), Some(0.25));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct MistakeTally {
+    mistakes: f64,
+    total: f64,
+}
+
+impl MistakeTally {
+    /// Counts a sample of this weight, which is a mistake or is none.
+    pub fn add(&mut self, is_mistake: bool, weight: f64) {
+        self.total += weight;
+        if is_mistake {
+            self.mistakes += weight;
+        }
+    }
+
+    /// Returns the weight of all samples.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Returns the share of the mistakes, `sum_i c_i e_i / sum_i c_i` with e_i = 1 for a mistake; `None` without weight.
+    pub fn rate(&self) -> Option<f64> {
+        (self.total > 0.0).then(|| self.mistakes / self.total)
+    }
+}
+
+/// Returns true if a score decides for the other class than the sign says: it decides for +1 where it is > 0, else for -1.
+pub fn is_mistake(score: f64, sign: f64) -> bool {
+    (score > 0.0) != (sign > 0.0)
+}
+
+/// Returns the share of mistakes by weight, r = sum_i c_i e_i / sum_i c_i with e_i = 1 for a mistake, and its standard error
+/// sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i, which is sqrt(r (1 - r) / n) without weights. The standard error takes
+/// samples for independent, so that one sample of weight 2 tells less than two samples.
+///
+/// ```
+/// use margins_data::metrics::mistake_rate;
+///
+/// assert_eq!(mistake_rate(&[true, false], Some(&[1.0, 3.0]))?.rate, 0.25);
+/// # Ok::<(), margins_data::Error>(())
+/// ```
 ///
 /// # Errors
-/// See the [module](self); also a weight that is negative or not finite, or all weights zero.
+/// See the [module](self).
+pub fn mistake_rate(mistakes: &[bool], weights: Option<&[f64]>) -> Result<ErrorRate, Error> {
+    if mistakes.is_empty() {
+        return Err(Error::Empty("rows"));
+    }
+    let weights = Weights::of(weights, mistakes.len())?;
+    let mut tally = MistakeTally::default();
+    mistakes.iter().enumerate().for_each(|(i, &wrong)| tally.add(wrong, weights.relative(i)));
+    let rate = tally.mistakes / tally.total;
+    let deviation = |(i, &wrong): (usize, &bool)| {
+        (weights.relative(i) * (f64::from(u8::from(wrong)) - rate)).powi(2)
+    };
+    let spread: f64 = mistakes.iter().enumerate().map(deviation).sum();
+    Ok(ErrorRate { rate, standard_error: spread.sqrt() / tally.total })
+}
+
+/// Returns the share of misclassified samples by weight: the [`mistake_rate`] of their decisions.
+///
+/// # Errors
+/// See the [module](self).
 pub fn error_rate(
     scores: &[f64],
     signs: &[f64],
     weights: Option<&[f64]>,
 ) -> Result<ErrorRate, Error> {
     check_scores(scores, signs)?;
-    let ones;
-    let weights = match weights {
-        Some(weights) => weights,
-        None => {
-            ones = vec![1.0; signs.len()];
-            &ones
-        }
-    };
-    check_len("weights, one a score", scores.len(), weights.len())?;
-    check_weights(weights)?;
-    let largest = weights.iter().copied().fold(0.0, f64::max);
-    if largest == 0.0 {
-        return Err(Error::parameter("the sum of weights", 0, "positive"));
-    }
-    // Relative to the largest weight sums and squares cannot overflow.
-    let terms = || {
-        let mistakes = scores.iter().zip(signs).map(|(&f, &y)| f64::from(u8::from(decide(f) != y)));
-        weights.iter().map(|c| c / largest).zip(mistakes)
-    };
-    let total: f64 = terms().map(|(c, _)| c).sum();
-    let rate = terms().map(|(c, e)| c * e).sum::<f64>() / total;
-    let spread: f64 = terms().map(|(c, e)| (c * (e - rate)).powi(2)).sum();
-    Ok(ErrorRate { rate, standard_error: spread.sqrt() / total })
+    let mistakes: Vec<bool> = scores.iter().zip(signs).map(|(&f, &y)| is_mistake(f, y)).collect();
+    mistake_rate(&mistakes, weights)
 }
 
-/// Mean of the error rates of the two classes.
+/// Returns the mean of the error rates of the two classes.
 ///
 /// # Errors
-/// See the [module](self); also only one class.
-pub fn balanced_error(scores: &[f64], signs: &[f64]) -> Result<f64, Error> {
-    let counts = confusion(scores, signs)?;
-    check_both_classes(signs)?;
+/// See the [module](self); also weight in one class only.
+pub fn balanced_error(
+    scores: &[f64],
+    signs: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<f64, Error> {
+    check_scores(scores, signs)?;
+    let weights = Weights::of(weights, signs.len())?;
+    check_both_classes(signs, &weights)?;
+    let counts = relative_confusion(scores, signs, &weights);
     Ok((2.0 - counts.sensitivity() - counts.specificity()) / 2.0)
 }
 
-/// How often each class was taken for each.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Holds how much weight of each class was decided for each: how many samples, where none has a weight.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Confusion {
     /// Positive, and decided so.
-    pub true_positives: usize,
+    pub true_positives: f64,
     /// Negative, but decided positive.
-    pub false_positives: usize,
+    pub false_positives: f64,
     /// Negative, and decided so.
-    pub true_negatives: usize,
+    pub true_negatives: f64,
     /// Positive, but decided negative.
-    pub false_negatives: usize,
+    pub false_negatives: f64,
 }
 
 impl Confusion {
-    /// Fraction of the positives that are decided so; NaN without positives.
+    /// Share of the positives that are decided so; NaN without positives.
     pub fn sensitivity(&self) -> f64 {
-        fraction(self.true_positives, self.false_negatives)
+        share(self.true_positives, self.false_negatives)
     }
 
-    /// Fraction of the negatives that are decided so; NaN without negatives.
+    /// Share of the negatives that are decided so; NaN without negatives.
     pub fn specificity(&self) -> f64 {
-        fraction(self.true_negatives, self.false_positives)
+        share(self.true_negatives, self.false_positives)
     }
 
-    /// Fraction of the positive decisions that are right; NaN without positive decisions.
+    /// Share of the positive decisions that are right; NaN without positive decisions.
     pub fn precision(&self) -> f64 {
-        fraction(self.true_positives, self.false_positives)
+        share(self.true_positives, self.false_positives)
     }
 }
 
-fn fraction(part: usize, rest: usize) -> f64 {
-    part as f64 / (part + rest) as f64
+fn share(part: f64, rest: f64) -> f64 {
+    part / (part + rest)
 }
 
-/// Counts decisions by true class.
+/// Sums the weights of decisions by true class.
 ///
 /// # Errors
 /// See the [module](self).
-pub fn confusion(scores: &[f64], signs: &[f64]) -> Result<Confusion, Error> {
+pub fn confusion(
+    scores: &[f64],
+    signs: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<Confusion, Error> {
     check_scores(scores, signs)?;
+    let weights = Weights::of(weights, signs.len())?;
+    let counts = relative_confusion(scores, signs, &weights);
+    let whole = |count: f64| count * weights.scale;
+    Ok(Confusion {
+        true_positives: whole(counts.true_positives),
+        false_positives: whole(counts.false_positives),
+        true_negatives: whole(counts.true_negatives),
+        false_negatives: whole(counts.false_negatives),
+    })
+}
+
+fn relative_confusion(scores: &[f64], signs: &[f64], weights: &Weights<'_>) -> Confusion {
     let mut counts = Confusion::default();
-    for (&f, &y) in scores.iter().zip(signs) {
-        *match (decide(f) > 0.0, y > 0.0) {
-            (true, true) => &mut counts.true_positives,
+    for (i, (&f, &y)) in scores.iter().zip(signs).enumerate() {
+        *match (is_mistake(f, y), y > 0.0) {
+            (false, true) => &mut counts.true_positives,
             (true, false) => &mut counts.false_positives,
             (false, false) => &mut counts.true_negatives,
-            (false, true) => &mut counts.false_negatives,
-        } += 1;
+            (true, true) => &mut counts.false_negatives,
+        } += weights.relative(i);
     }
-    Ok(counts)
+    counts
 }
 
 /// Area under the ROC curve: the probability that a random positive has a larger score than a
-/// random negative, ties counted half. O(n log n).
+/// random negative, both drawn by weight, ties counted half. O(n log n).
 ///
 /// # Errors
-/// See the [module](self); also only one class.
-pub fn auc(scores: &[f64], signs: &[f64]) -> Result<f64, Error> {
+/// See the [module](self); also weight in one class only.
+pub fn auc(scores: &[f64], signs: &[f64], weights: Option<&[f64]>) -> Result<f64, Error> {
     check_scores(scores, signs)?;
-    check_both_classes(signs)?;
-    let mut pairs: Vec<(f64, f64)> = scores.iter().copied().zip(signs.iter().copied()).collect();
-    pairs.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
-    // Twice the number of pairs in order, exact in integers. Zeros of both signs are a tie.
-    let (mut below, mut positives, mut in_order) = (0u128, 0u128, 0u128);
-    for tied in pairs.chunk_by(|(a, _), (b, _)| a == b) {
-        let positive = tied.iter().filter(|&&(_, y)| y > 0.0).count() as u128;
-        let negative = tied.len() as u128 - positive;
-        in_order += positive * (2 * below + negative);
+    let weights = Weights::of(weights, signs.len())?;
+    check_both_classes(signs, &weights)?;
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_unstable_by(|&i, &j| scores[i].total_cmp(&scores[j]));
+    // Twice the weight of pairs in order. Zeros of both signs are a tie.
+    let (mut below, mut positives, mut in_order) = (0.0, 0.0, 0.0);
+    for tied in order.chunk_by(|&i, &j| scores[i] == scores[j]) {
+        let of_sign = |positive: bool| -> f64 {
+            tied.iter()
+                .filter(|&&i| (signs[i] > 0.0) == positive)
+                .map(|&i| weights.relative(i))
+                .sum()
+        };
+        let (positive, negative) = (of_sign(true), of_sign(false));
+        in_order += positive * (2.0 * below + negative);
         below += negative;
         positives += positive;
     }
-    Ok(in_order as f64 / (2 * below * positives) as f64)
+    Ok(in_order / (2.0 * below * positives))
 }
 
 /// Mean of -log of the probability given to the true class. Probabilities, of the positive class,
@@ -144,91 +224,76 @@ pub fn auc(scores: &[f64], signs: &[f64]) -> Result<f64, Error> {
 ///
 /// # Errors
 /// See the [module](self).
-pub fn log_loss(probabilities: &[f64], signs: &[f64]) -> Result<f64, Error> {
-    check_probabilities(probabilities, signs)?;
-    let cost = |(&q, &y): (&f64, &f64)| {
+pub fn log_loss(
+    probabilities: &[f64],
+    signs: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<f64, Error> {
+    mean_cost(probabilities, signs, weights, |q, y| {
         let q = q.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
         if y > 0.0 { -q.ln() } else { -(-q).ln_1p() }
-    };
-    Ok(probabilities.iter().zip(signs).map(cost).sum::<f64>() / signs.len() as f64)
+    })
 }
 
 /// Brier score: mean of (q_i - 1\[y_i = +1\])^2 for probabilities q_i of the positive class.
 ///
 /// # Errors
 /// See the [module](self).
-pub fn brier(probabilities: &[f64], signs: &[f64]) -> Result<f64, Error> {
+pub fn brier(probabilities: &[f64], signs: &[f64], weights: Option<&[f64]>) -> Result<f64, Error> {
+    mean_cost(probabilities, signs, weights, |q, y| (q - f64::from(u8::from(y > 0.0))).powi(2))
+}
+
+fn mean_cost(
+    probabilities: &[f64],
+    signs: &[f64],
+    weights: Option<&[f64]>,
+    cost: impl Fn(f64, f64) -> f64,
+) -> Result<f64, Error> {
     check_probabilities(probabilities, signs)?;
-    let cost = |(&q, &y): (&f64, &f64)| (q - f64::from(u8::from(y > 0.0))).powi(2);
-    Ok(probabilities.iter().zip(signs).map(cost).sum::<f64>() / signs.len() as f64)
+    let weights = Weights::of(weights, signs.len())?;
+    Ok(weights.mean(probabilities.iter().zip(signs).map(|(&q, &y)| cost(q, y))))
 }
 
-/// The distribution of the margins y_i f(x_i).
-#[derive(Debug, Clone, PartialEq)]
-pub struct MarginStatistics {
-    /// Mean m.
-    pub mean: f64,
-    /// Mean of (u - m)^2.
-    pub variance: f64,
-    /// Mean of (u - m)^3, over the variance to the power 3/2; 0 if all margins are equal.
-    pub skewness: f64,
-    /// Ascending, not empty.
-    margins: Vec<f64>,
+/// Checked weights, of which some are positive.
+struct Weights<'a> {
+    given: Option<&'a [f64]>,
+    /// The power of two at or below the largest: relative to it, sums and squares cannot overflow, and nothing is rounded.
+    scale: f64,
 }
 
-impl MarginStatistics {
-    /// From scores and signs.
-    ///
-    /// # Errors
-    /// See the [module](self).
-    pub fn new(scores: &[f64], signs: &[f64]) -> Result<Self, Error> {
-        check_scores(scores, signs)?;
-        let mut margins: Vec<f64> = scores.iter().zip(signs).map(|(f, y)| f * y).collect();
-        margins.sort_unstable_by(f64::total_cmp);
-        // Moments of the margins relative to the largest magnitude, which powers do not overflow.
-        let magnitude = margins.iter().fold(0.0f64, |largest, u| largest.max(u.abs()));
-        let scale = if magnitude > 0.0 { magnitude } else { 1.0 };
-        let n = margins.len() as f64;
-        let mean = margins.iter().map(|u| u / scale).sum::<f64>() / n;
-        let moment = |k| margins.iter().map(|u| (u / scale - mean).powi(k)).sum::<f64>() / n;
-        let variance = moment(2);
-        let skewness = if variance > 0.0 { moment(3) / variance.powf(1.5) } else { 0.0 };
-        let (mean, variance) = (mean * scale, variance * scale * scale);
-        Ok(MarginStatistics { mean, variance, skewness, margins })
+impl<'a> Weights<'a> {
+    fn of(given: Option<&'a [f64]>, n: usize) -> Result<Self, Error> {
+        let Some(weights) = given else { return Ok(Weights { given, scale: 1.0 }) };
+        check_len("weights, one a row", n, weights.len())?;
+        check_weights(weights)?;
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        if largest == 0.0 {
+            return Err(Error::parameter("the sum of weights", 0, "positive"));
+        }
+        const EXPONENT: u64 = 0x7ff << 52;
+        let power = f64::from_bits(largest.to_bits() & EXPONENT);
+        Ok(Weights { given, scale: power.max(f64::MIN_POSITIVE) })
     }
 
-    /// The smallest margin.
-    pub fn minimum(&self) -> f64 {
-        self.margins[0]
+    /// The weight of a sample over the scale, at most 2.
+    fn relative(&self, i: usize) -> f64 {
+        self.given.map_or(1.0, |weights| weights[i] / self.scale)
     }
 
-    /// The quantiles at the given levels, linear between order statistics: level 0 is the minimum,
-    /// 0.5 the median, 1 the maximum.
-    ///
-    /// # Errors
-    /// A level outside \[0, 1\].
-    pub fn quantiles(&self, levels: &[f64]) -> Result<Vec<f64>, Error> {
-        let quantile = |&level: &f64| {
-            if !(0.0..=1.0).contains(&level) {
-                return Err(Error::parameter("a quantile level", level, "from 0 to 1"));
-            }
-            let position = level * (self.margins.len() - 1) as f64;
-            let (below, above) = (position.floor() as usize, position.ceil() as usize);
-            let share = position - position.floor();
-            Ok((1.0 - share) * self.margins[below] + share * self.margins[above])
-        };
-        levels.iter().map(quantile).collect()
+    /// Whether a sample counts.
+    fn counts(&self, i: usize) -> bool {
+        self.given.is_none_or(|weights| weights[i] > 0.0)
     }
 
-    /// Fraction of the margins that are < `level`.
-    pub fn fraction_below(&self, level: f64) -> f64 {
-        let below = self.margins.partition_point(|&u| u < level);
-        below as f64 / self.margins.len() as f64
+    /// The mean of values, one a sample.
+    fn mean(&self, values: impl Iterator<Item = f64>) -> f64 {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (i, value) in values.enumerate().filter(|(i, _)| self.counts(*i)) {
+            sum += self.relative(i) * value;
+            total += self.relative(i);
+        }
+        sum / total
     }
-}
-
-fn decide(score: f64) -> f64 {
-    if score > 0.0 { 1.0 } else { -1.0 }
 }
 
 fn check_signs_of(n: usize, signs: &[f64]) -> Result<(), Error> {
@@ -249,10 +314,13 @@ fn check_probabilities(probabilities: &[f64], signs: &[f64]) -> Result<(), Error
     check_entries("probability", probabilities, "from 0 to 1", |q| (0.0..=1.0).contains(&q))
 }
 
-fn check_both_classes(signs: &[f64]) -> Result<(), Error> {
-    match signs.first() {
-        Some(&first) if signs.iter().all(|&y| y == first) => {
-            Err(Error::OneClass { class: first.to_string(), rows: signs.len() })
+/// Refuses samples that count and are of one class.
+fn check_both_classes(signs: &[f64], weights: &Weights<'_>) -> Result<(), Error> {
+    let counted: Vec<f64> =
+        signs.iter().enumerate().filter(|(i, _)| weights.counts(*i)).map(|(_, y)| *y).collect();
+    match counted.first() {
+        Some(&first) if counted.iter().all(|&y| y == first) => {
+            Err(Error::OneClass { class: first.to_string(), rows: counted.len() })
         }
         _ => Ok(()),
     }
@@ -283,7 +351,7 @@ mod tests {
                     sum += if scores[i] == scores[j] { 0.5 } else { 0.0 };
                 }
             }
-            prop_assert!((auc(&scores, &signs).unwrap() - sum / pairs).abs() < 1e-14);
+            prop_assert!((auc(&scores, &signs, None).unwrap() - sum / pairs).abs() < 1e-14);
         }
     }
 
@@ -298,44 +366,45 @@ mod tests {
         assert!((weighted.rate - 0.4).abs() < 1e-15);
         let squares = 3.0 * 0.4f64.powi(2) + (2.0 * 0.6f64).powi(2);
         assert!((weighted.standard_error - squares.sqrt() / 5.0).abs() < 1e-15);
-        let huge = weights.map(|c| c * 8e307);
+        let huge = weights.map(|c| c * 2f64.powi(1022));
         assert_eq!(error_rate(&scores, &signs, Some(&huge)).unwrap(), weighted);
 
-        let counts = confusion(&scores, &signs).unwrap();
-        assert_eq!((counts.true_positives, counts.false_positives), (2, 1));
-        assert_eq!((counts.true_negatives, counts.false_negatives), (1, 1));
+        let counts = confusion(&scores, &signs, None).unwrap();
+        assert_eq!((counts.true_positives, counts.false_positives), (2.0, 1.0));
+        assert_eq!((counts.true_negatives, counts.false_negatives), (1.0, 1.0));
         assert!((counts.precision() - 2.0 / 3.0).abs() < 1e-15);
-        let balanced = balanced_error(&scores, &signs).unwrap();
+        let balanced = balanced_error(&scores, &signs, None).unwrap();
         assert!((balanced - (1.0 / 3.0 + 0.5) / 2.0).abs() < 1e-15);
     }
 
     #[test]
     fn probabilities_by_hand() {
         let (probabilities, signs) = ([0.8, 0.5, 0.0], [1.0, -1.0, -1.0]);
-        let loss = log_loss(&probabilities, &signs).unwrap();
+        let loss = log_loss(&probabilities, &signs, None).unwrap();
         assert!((loss - (-(0.8f64.ln()) - 0.5f64.ln()) / 3.0).abs() < 1e-15);
-        assert!((brier(&probabilities, &signs).unwrap() - (0.04 + 0.25) / 3.0).abs() < 1e-15);
-        let certain = [log_loss(&[0.0], &[1.0]).unwrap(), log_loss(&[1.0], &[-1.0]).unwrap()];
+        assert!((brier(&probabilities, &signs, None).unwrap() - (0.04 + 0.25) / 3.0).abs() < 1e-15);
+        let certain =
+            [log_loss(&[0.0], &[1.0], None).unwrap(), log_loss(&[1.0], &[-1.0], None).unwrap()];
         assert!(certain.iter().all(|loss| (36.0..36.1).contains(loss)), "{certain:?}");
     }
 
     #[test]
     fn margins_by_hand() {
         let margins =
-            MarginStatistics::new(&[1.0, -2.0, 3.0, 6.0], &[1.0, -1.0, 1.0, -1.0]).unwrap();
+            MarginStatistics::new(&[1.0, -2.0, 3.0, 6.0], &[1.0, -1.0, 1.0, -1.0], None).unwrap();
         // -6, 1, 2, 3
         assert_eq!((margins.mean, margins.minimum()), (0.0, -6.0));
         assert!((margins.variance - 12.5).abs() < 1e-12);
         assert!((margins.skewness - (-180.0 / 4.0) / 12.5f64.powf(1.5)).abs() < 1e-12);
         assert_eq!(margins.quantiles(&[0.0, 0.5, 1.0]).unwrap(), [-6.0, 1.5, 3.0]);
         assert_eq!((margins.fraction_below(1.0), margins.fraction_below(4.0)), (0.25, 1.0));
-        let equal = MarginStatistics::new(&[2.0, 2.0], &[1.0, 1.0]).unwrap();
+        let equal = MarginStatistics::new(&[2.0, 2.0], &[1.0, 1.0], None).unwrap();
         assert_eq!((equal.variance, equal.skewness), (0.0, 0.0));
     }
 
     #[test]
     fn refusals() {
-        let margins = MarginStatistics::new(&[1.0], &[1.0]).unwrap();
+        let margins = MarginStatistics::new(&[1.0], &[1.0], None).unwrap();
         insta::assert_snapshot!(
             [
                 error_rate(&[1.0], &[1.0, -1.0], None).unwrap_err().to_string(),
@@ -344,10 +413,10 @@ mod tests {
                 error_rate(&[1.0], &[0.0], None).unwrap_err().to_string(),
                 error_rate(&[1.0], &[1.0], Some(&[-1.0])).unwrap_err().to_string(),
                 error_rate(&[1.0], &[1.0], Some(&[0.0])).unwrap_err().to_string(),
-                auc(&[1.0, 2.0], &[1.0, 1.0]).unwrap_err().to_string(),
-                balanced_error(&[1.0, 2.0], &[-1.0, -1.0]).unwrap_err().to_string(),
-                log_loss(&[1.5], &[1.0]).unwrap_err().to_string(),
-                brier(&[f64::NAN], &[1.0]).unwrap_err().to_string(),
+                auc(&[1.0, 2.0], &[1.0, 1.0], None).unwrap_err().to_string(),
+                balanced_error(&[1.0, 2.0], &[-1.0, -1.0], None).unwrap_err().to_string(),
+                log_loss(&[1.5], &[1.0], None).unwrap_err().to_string(),
+                brier(&[f64::NAN], &[1.0], None).unwrap_err().to_string(),
                 margins.quantiles(&[0.5, 1.5]).unwrap_err().to_string(),
             ]
             .join("\n")

@@ -39,7 +39,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::classes::ClassCollector;
-use crate::{Classes, Column, Dataset, Design, Error, Target};
+use crate::{Classes, Dataset, Design, Error, Place, Target};
 use lines::Lines;
 
 pub use stream::{Chunk, Stream};
@@ -95,6 +95,9 @@ pub struct Unlabelled {
     pub feature_names: Option<Vec<String>>,
     /// The labels as they stand in the file, if they do.
     pub labels: Option<Vec<String>>,
+    /// The sample weights, from CSV with labels, if the options name their column and the file has it. Measures of
+    /// predictions take them; predictions do not depend on them.
+    pub weights: Option<Vec<f64>>,
 }
 
 /// What the readers of the two formats have in common; labels go through a [`LabelSink`].
@@ -120,23 +123,72 @@ impl Buffer {
     }
 }
 
-/// Takes the label of the next row.
-type LabelSink<'a> = dyn FnMut(&str) -> Result<(), Error> + 'a;
+/// Takes the label of the next row, and what tells its place.
+type LabelSink<'a> = dyn FnMut(&str, &dyn Fn() -> Place) -> Result<(), Error> + 'a;
+
+/// The labels of a file.
+struct FileLabels {
+    classes: ClassCollector,
+    /// Where the first label stands that is a number and not whole.
+    fraction: Option<Place>,
+}
+
+impl FileLabels {
+    fn new(classes: ClassCollector) -> Self {
+        FileLabels { classes, fraction: None }
+    }
+
+    /// Takes the label of the next row.
+    fn push(&mut self, value: &str, place: &dyn Fn() -> Place) -> Result<(), Error> {
+        let pushed = self.classes.push(value);
+        if self.fraction.is_none() && self.classes.has_fraction() {
+            self.fraction = Some(place());
+        }
+        pushed.map_err(|error| match error {
+            Error::ThirdClass { value, classes, .. } => {
+                let reason = crate::error::third_class(&value, &classes);
+                Error::ThirdClassInFile { place: place(), reason }
+            }
+            Error::MissingLabel { value, .. } => {
+                Error::Malformed { place: place(), reason: crate::error::missing_label(&value) }
+            }
+            other => self.in_place(other),
+        })
+    }
+
+    /// Gives an error of the data as a whole its place: that of a label, or the file.
+    fn in_file(&self, file: &str, error: Error) -> Error {
+        match self.in_place(error) {
+            placed @ Error::Malformed { .. } => placed,
+            other => Error::InFile { file: file.to_owned(), error: Box::new(other) },
+        }
+    }
+
+    fn in_place(&self, error: Error) -> Error {
+        match (error, &self.fraction) {
+            (Error::ContinuousLabel { value, .. }, Some(place)) => {
+                let reason = crate::error::measurement(&value);
+                Error::Malformed { place: place.clone(), reason }
+            }
+            (other, _) => other,
+        }
+    }
+}
 
 /// What a file is read for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// Labels are needed; weights and folds are taken.
     Fit,
-    /// Labels are taken if they are there; weights and folds are dropped.
+    /// Labels are taken if they are there, and weights with them; folds are dropped.
     Predict,
 }
 
-/// Reads a data set of two classes.
+/// Reads a data set of two classes; labels are told from measurements as [`Classes::of_labels`] does it.
 ///
 /// # Errors
-/// The file cannot be read, its format is not known, its content is malformed, or it has other than
-/// two classes. The message names the file, the line and the column.
+/// The file cannot be read, its format is not known, its content is malformed, it has other than two
+/// classes, or its labels are measurements. The message names the file, the line and the column.
 pub fn dataset(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Error> {
     let (file, name, format) = open(path.as_ref(), options)?;
     dataset_from(file, &name, format, options)
@@ -153,18 +205,19 @@ pub fn dataset_from(
     format: Format,
     options: &ReadOptions,
 ) -> Result<Dataset, Error> {
-    let mut labels = ClassCollector::of_two();
-    let table =
-        table(reader, name, format, options, Purpose::Fit, &mut |value| labels.push(value))?;
-    let labels = labels.finish_labels(options.positive.as_deref());
-    labels.and_then(|labels| assemble(table, labels)).map_err(in_file(name))
+    let mut labels = FileLabels::new(ClassCollector::of_two_labels());
+    let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
+    let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
+    let found = labels.classes.take_labels(options.positive.as_deref());
+    found.and_then(|found| assemble(table, found)).map_err(|error| labels.in_file(name, error))
 }
 
-/// Reads a data set of any number of classes, two or more.
+/// Reads a data set of any number of classes, two or more; labels are told from measurements as
+/// [`Classes::of_labels`] does it.
 ///
 /// # Errors
-/// The file cannot be read, its format is not known, its content is malformed, or it has one class only; a
-/// positive class in the options, of which there is none among several.
+/// The file cannot be read, its format is not known, its content is malformed, it has one class only, or its labels
+/// are measurements; a positive class in the options, of which there is none among several.
 pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<Classes>, Error> {
     let (file, name, format) = open(path.as_ref(), options)?;
     classes_from(file, &name, format, options)
@@ -197,10 +250,11 @@ pub fn classes_from(
         let requirement = "left out where there may be several classes";
         return Err(Error::parameter("the positive class", format!("'{positive}'"), requirement));
     }
-    let mut labels = ClassCollector::default();
-    let table =
-        table(reader, name, format, options, Purpose::Fit, &mut |value| labels.push(value))?;
-    labels.finish().and_then(|labels| assemble(table, labels)).map_err(in_file(name))
+    let mut labels = FileLabels::new(ClassCollector::of_labels());
+    let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
+    let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
+    let found = labels.classes.take_classes();
+    found.and_then(|found| assemble(table, found)).map_err(|error| labels.in_file(name, error))
 }
 
 fn assemble<Y: Target>(table: Table, labels: Y) -> Result<Dataset<Y>, Error> {
@@ -217,12 +271,8 @@ fn assemble<Y: Target>(table: Table, labels: Y) -> Result<Dataset<Y>, Error> {
     Ok(data)
 }
 
-fn in_file(name: &str) -> impl Fn(Error) -> Error {
-    move |error| Error::InFile { file: name.to_owned(), error: Box::new(error) }
-}
-
-/// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else, and
-/// columns of weights and folds are dropped.
+/// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else; weights are taken where
+/// there are labels, and may be absent; a column of folds is dropped.
 ///
 /// # Errors
 /// The file cannot be read, its format is not known, or its content is malformed.
@@ -243,13 +293,14 @@ pub fn features_from(
     options: &ReadOptions,
 ) -> Result<Unlabelled, Error> {
     let mut labels = Vec::new();
-    let table = table(reader, name, format, options, Purpose::Predict, &mut |value| {
+    let table = table(reader, name, format, options, Purpose::Predict, &mut |value, _| {
         labels.push(value.to_owned());
         Ok(())
     })?;
     Ok(Unlabelled {
         design: table.design,
         feature_names: table.feature_names,
+        weights: table.weights,
         labels: (!labels.is_empty()).then_some(labels),
     })
 }
@@ -280,19 +331,5 @@ fn table(
     match format {
         Format::Csv => csv::read(lines, options, purpose, labels),
         Format::Svmlight => svmlight::read(lines, options, labels),
-    }
-}
-
-/// Gives a label error its place in the file.
-fn label_error(error: Error, lines: &Lines<'_>, column: Column) -> Error {
-    match error {
-        Error::ThirdClass { value, classes, .. } => {
-            let reason = crate::error::third_class(&value, &classes);
-            Error::ThirdClassInFile { place: lines.place(column), reason }
-        }
-        Error::MissingLabel { value, .. } => {
-            lines.malformed(column, crate::error::missing_label(&value))
-        }
-        other => other,
     }
 }

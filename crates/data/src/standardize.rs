@@ -92,20 +92,24 @@ impl Standardizer {
             squares[column] += c * d * d;
             residuals[column] += c * d;
         });
-        let deviations = (0..p).map(|column| {
-            let (mean, zeros) = (means[column], (total - stored[column]).max(0.0));
-            // What rounding left in the mean is taken out of the squares.
-            let residual = residuals[column] - zeros * mean;
-            let squares = squares[column] + zeros * mean * mean - residual * residual / total;
-            let deviation = magnitudes[column] * (squares.max(0.0) / total).sqrt();
-            let (low, high) = ranges[column];
-            // Nor can one divide by a deviation whose reciprocal overflows.
-            if low < high && deviation.recip().is_finite() { deviation } else { 0.0 }
-        });
-        let deviations = deviations.collect();
+        let mut corrections = vec![0.0; p];
+        let deviations: Vec<f64> = (0..p)
+            .map(|column| {
+                let (mean, zeros) = (means[column], (total - stored[column]).max(0.0));
+                // What rounding left in the mean is taken out of the squares, and of the mean below.
+                let residual = residuals[column] - zeros * mean;
+                let squares = squares[column] + zeros * mean * mean - residual * residual / total;
+                corrections[column] = residual / total;
+                let deviation = magnitudes[column] * (squares.max(0.0) / total).sqrt();
+                let (low, high) = ranges[column];
+                // Nor can one divide by a deviation whose reciprocal overflows.
+                if low < high && deviation.recip().is_finite() { deviation } else { 0.0 }
+            })
+            .collect();
         for (column, mean) in means.iter_mut().enumerate() {
             let (low, high) = ranges[column];
-            *mean = if low < high { *mean * magnitudes[column] } else { low };
+            let corrected = (*mean + corrections[column]) * magnitudes[column];
+            *mean = if low < high { corrected } else { low };
         }
         Standardizer { means, deviations }
     }

@@ -74,9 +74,19 @@ fn column_roles() {
     let bare = predict("x\n5\n6\n7\n");
     assert_eq!(&bare.design, data.design());
     assert_eq!((bare.labels, bare.feature_names), (None, Some(vec!["x".to_owned()])));
-    let full = predict("w,part,x,y\n,,5,a\nbad,?,6,b\n0,0,7,c\n");
+    assert_eq!(bare.weights, None);
+    let full = predict("w,part,x,y\n1,,5,a\n0.5,?,6,b\n0,0,7,c\n");
     assert_eq!(&full.design, data.design());
     assert_eq!(full.labels, Some(["a", "b", "c"].map(str::to_owned).to_vec()));
+    assert_eq!(full.weights, Some(vec![1.0, 0.5, 0.0]));
+    let unlabelled = predict("w,part,x\n,,5\nbad,?,6\n0,0,7\n");
+    assert_eq!((&unlabelled.design, unlabelled.weights), (data.design(), None));
+    let text = "w,part,x,y\n1,,5,a\nbad,?,6,b\n";
+    let refused = read::features_from(text.as_bytes(), "file.csv", Format::Csv, &options);
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "file.csv, line 3, column 'w': weight 'bad' is not a number that is 0 or more"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use margins_data::{Dataset, Target, same_class};
+use margins_data::{ClassIndex, Dataset, Target};
 
 use crate::Error;
 
@@ -28,20 +28,21 @@ impl ClassCosts {
     /// [`Error::Setting`]: a cost that is not finite or not greater than 0. [`Error::Contradiction`]: two costs of one
     /// class.
     pub fn new(costs: Vec<(String, f64)>) -> Result<Self, Error> {
-        for (k, (class, cost)) in costs.iter().enumerate() {
-            if !(cost.is_finite() && *cost > 0.0) {
-                let requirement = format!("a finite number greater than 0, for class '{class}'");
-                return Err(Error::setting("a class cost", cost, requirement));
-            }
-            if let Some((_, other)) = costs[..k].iter().find(|(name, _)| same_class(name, class)) {
-                return Err(Error::Contradiction {
-                    one: format!("a cost {other} of class '{class}'"),
-                    other: format!("a cost {cost}"),
-                    reason: "a class has one cost",
-                });
-            }
+        let bad = |(_, cost): &&(String, f64)| !(cost.is_finite() && *cost > 0.0);
+        if let Some((class, cost)) = costs.iter().find(bad) {
+            let requirement = format!("a finite number greater than 0, for class '{class}'");
+            return Err(Error::setting("a class cost", cost, requirement));
         }
-        Ok(ClassCosts(costs))
+        let names: Vec<&str> = costs.iter().map(|(class, _)| class.as_str()).collect();
+        match ClassIndex::new(&names) {
+            Ok(_) => Ok(ClassCosts(costs)),
+            Err(margins_data::Error::DuplicateClass { first, second, .. }) => {
+                let cost = |k: usize| format!("a cost {} of class '{}'", costs[k].1, costs[k].0);
+                let (one, other) = (cost(first), cost(second));
+                Err(Error::Contradiction { one, other, reason: "a class has one cost" })
+            }
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// The data with the weight of every sample, 1 if it has none, multiplied by the cost of its class.
@@ -54,9 +55,10 @@ impl ClassCosts {
         }
         let labels = data.labels();
         let names = labels.names();
+        let index = ClassIndex::new(names)?;
         let mut factors = vec![1.0; names.len()];
         for (class, cost) in &self.0 {
-            let Some(k) = names.iter().position(|name| same_class(name, class)) else {
+            let Some(k) = index.get(class) else {
                 let (class, classes) = (class.clone(), names.to_vec());
                 return Err(Error::UnknownClass { class, row: None, classes });
             };

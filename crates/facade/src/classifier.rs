@@ -5,7 +5,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use margins_calibration::probability::{PlattScaling, pairwise_coupling};
-use margins_data::{Classes, Dataset, Target, same_class};
+use margins_data::metrics::{ErrorRate, mistake_rate};
+use margins_data::{Classes, Dataset, Target};
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit};
 use nalgebra::DMatrix;
@@ -219,15 +220,24 @@ impl Classifier {
         self.model.members()[member].probability(&*self.loss, score).ok_or_else(none)
     }
 
-    /// The share of samples whose class is predicted, by weight where the data have any.
+    /// Returns the share of samples whose class is predicted, by weight where the data have any: 1 less the
+    /// [error rate](Self::error_rate).
     ///
     /// # Errors
-    /// As [`decision_function`](Self::decision_function); a class that the classifier does not know.
+    /// As [`error_rate`](Self::error_rate).
     pub fn score<Y: Target>(&self, data: &Dataset<Y>) -> Result<f64, Error> {
-        let of_class =
-            |class: &String| self.classes().iter().position(|own| same_class(own, class));
-        let own: Vec<Option<usize>> = data.labels().names().iter().map(of_class).collect();
-        let (mut right, mut total) = (0.0, 0.0);
+        Ok(1.0 - self.error_rate(data)?.rate)
+    }
+
+    /// Returns the share of samples whose class is not predicted, by weight where the data have any, as [`mistake_rate`] has it.
+    /// Costs of classes do not count.
+    ///
+    /// # Errors
+    /// As [`decision_function`](Self::decision_function); a class that the classifier does not know; data without rows.
+    pub fn error_rate<Y: Target>(&self, data: &Dataset<Y>) -> Result<ErrorRate, Error> {
+        let names = data.labels().names().iter();
+        let own: Vec<Option<usize>> = names.map(|class| self.model.class_of(class)).collect();
+        let mut mistakes = Vec::with_capacity(data.rows());
         for (row, predicted) in self.predict_index(data)?.into_iter().enumerate() {
             let Some(class) = own[data.labels().index(row)] else {
                 let (class, classes) = (data.labels().class_of(row), self.classes().to_vec());
@@ -237,11 +247,9 @@ impl Classifier {
                     classes,
                 });
             };
-            let weight = data.weights().map_or(1.0, |weights| weights[row]);
-            total += weight;
-            right += if class == predicted { weight } else { 0.0 };
+            mistakes.push(class != predicted);
         }
-        Ok(right / total)
+        Ok(mistake_rate(&mistakes, data.weights())?)
     }
 }
 

@@ -39,14 +39,12 @@ impl Contest {
         Ok(all.relabelled(labels)?)
     }
 
-    /// Those of the rows that take part, or of all rows; `None` if all of them do.
-    fn rows(self, data: &Dataset<Classes>, among: Option<&[usize]>) -> Option<Vec<usize>> {
-        let Contest::Pair(i, j) = self else { return among.map(<[usize]>::to_vec) };
-        let takes_part = |row: &usize| [i, j].contains(&data.labels().index(*row));
-        Some(match among {
-            Some(rows) => rows.iter().copied().filter(takes_part).collect(),
-            None => (0..data.rows()).filter(takes_part).collect(),
-        })
+    /// The rows that take part, ascending, of those that each class has; `None` if all take part.
+    fn rows(self, by_class: &[Vec<usize>]) -> Option<Vec<usize>> {
+        let Contest::Pair(i, j) = self else { return None };
+        let mut rows = [&by_class[i][..], &by_class[j]].concat();
+        rows.sort_unstable();
+        Some(rows)
     }
 }
 
@@ -66,6 +64,15 @@ impl Contests {
 
     pub(crate) fn len(&self) -> usize {
         self.each.len()
+    }
+
+    /// The rows of every class, of those that are named or of all.
+    fn rows_by_class(&self, among: Option<&[usize]>) -> Vec<Vec<usize>> {
+        let labels = self.data.labels();
+        let Some(among) = among else { return labels.rows_by_class() };
+        let mut rows = vec![Vec::new(); labels.names().len()];
+        among.iter().for_each(|&row| rows[labels.index(row)].push(row));
+        rows
     }
 
     /// The data with all of their classes.
@@ -89,6 +96,7 @@ impl Contests {
     ) -> Result<Vec<Vec<Fit>>, Error> {
         let all_take_part = self.scheme != Scheme::OneVersusOne;
         let shared = all_take_part.then(|| prepared.subset(rows));
+        let by_class = self.rows_by_class(rows);
         parallel::try_map(0..self.len(), |member| {
             let contest = &self.each[member];
             let observer = |made: &Observed<'_>| watcher(member, made);
@@ -97,7 +105,7 @@ impl Contests {
             match &shared {
                 Some(subset) => subset.path(training, &data, lambdas),
                 None => {
-                    let own = contest.rows(&self.data, rows);
+                    let own = contest.rows(&by_class);
                     prepared.subset(own.as_deref()).path(training, &data, lambdas)
                 }
             }
@@ -175,8 +183,9 @@ impl Contests {
             }
         }
         let weighs = |row: &usize| self.data.weights().is_none_or(|weights| weights[*row] > 0.0);
+        let by_class = self.rows_by_class(None);
         let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
-            let rows = contest.rows(&self.data, None).unwrap_or_else(|| (0..n).collect());
+            let rows = contest.rows(&by_class).unwrap_or_else(|| (0..n).collect());
             let rows: Vec<usize> = rows.into_iter().filter(weighs).collect();
             let own = contest.data(&self.data)?;
             let signs = own.labels().signs();

@@ -1,3 +1,4 @@
+use margins_data::Listed;
 use margins_optim::robust::Learner;
 
 use crate::model;
@@ -64,7 +65,7 @@ pub enum Error {
         requirement: String,
     },
     /// A class was named that the data or the model does not have.
-    #[error("there is no class '{class}'{}: the classes are '{}'", at_row(row), classes.join("', '"))]
+    #[error("there is no class '{class}'{}: the classes are {}", at_row(row), Listed(classes))]
     UnknownClass {
         /// The name.
         class: String,
@@ -72,17 +73,6 @@ pub enum Error {
         row: Option<usize>,
         /// The classes that there are.
         classes: Vec<String>,
-    },
-    /// Labels given as numbers are not whole.
-    #[error(
-        "row {row}: the label is {value}, no whole number: this looks like a measurement, and a measurement is no \
-         class; classes that do have such names go into a Dataset of Classes"
-    )]
-    ContinuousLabel {
-        /// Zero-based row of the first such label.
-        row: usize,
-        /// The label.
-        value: String,
     },
     /// No two of the samples are of one class.
     #[error(

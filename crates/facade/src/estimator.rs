@@ -139,9 +139,9 @@ impl Estimator {
     /// whole numbers, booleans. Classes are in numeric order if all of them are numbers, else in alphabetical order;
     /// [`Classifier::predict_labels`] gives values of the type back.
     ///
-    /// Numbers that are not whole are refused where all labels are numbers, in whatever type or text they come: they
-    /// are measurements as a rule. Classes that do go by such names, versions say, are told by
-    /// [`fit`](Self::fit) and [`Classes::new`].
+    /// Numbers that are not whole are refused where all labels are numbers, in whatever type or text they come, as
+    /// [`Classes::of_labels`] does it: they are measurements as a rule. Classes that do go by such names, versions
+    /// say, are told by [`fit`](Self::fit) and [`Classes::new`].
     ///
     /// ```
     /// use margins::Classifier;
@@ -153,7 +153,7 @@ impl Estimator {
     /// ```
     ///
     /// # Errors
-    /// As [`fit`](Self::fit); [`Error::ContinuousLabel`]; another number of labels than of samples, one class only, and
+    /// As [`fit`](Self::fit); labels that are measurements; another number of labels than of samples, one class only, and
     /// what [`Features::design`] refuses.
     pub fn fit_samples<X: Features + ?Sized, T: Display>(
         &self,
@@ -353,24 +353,11 @@ pub(crate) fn dataset<X: Features + ?Sized, T: Display>(
         let (what, places) = ("labels", "rows");
         return Err(margins_data::Error::Count { what, found, places, expected }.into());
     }
-    check_whole(&labels)?;
-    let data = Dataset::new(design, Classes::new(&labels)?)?;
+    let data = Dataset::new(design, Classes::of_labels(&labels)?)?;
     Ok(match samples.feature_names() {
         Some(names) => data.with_feature_names(names.to_vec())?,
         None => data,
     })
-}
-
-/// Refuses numbers that are not whole, if all labels are numbers.
-fn check_whole(labels: &[String]) -> Result<(), Error> {
-    let number = |label: &String| label.trim().parse().ok().filter(|x: &f64| !x.is_nan());
-    let Some(numbers) = labels.iter().map(number).collect::<Option<Vec<f64>>>() else {
-        return Ok(());
-    };
-    match numbers.iter().position(|x| x.is_finite() && x.fract() != 0.0) {
-        Some(row) => Err(Error::ContinuousLabel { row, value: labels[row].clone() }),
-        None => Ok(()),
-    }
 }
 
 /// Refuses more than two classes without a class of which there are two samples.

@@ -4,7 +4,6 @@ use std::fmt::Display;
 
 use linfa::dataset::{AsSingleTargets, DatasetBase, Label};
 use linfa::traits::{Fit, PredictInplace};
-use margins_data::Target;
 use ndarray::{Array1, ArrayBase, Data, Ix2};
 
 use crate::estimator::dataset;
@@ -60,8 +59,8 @@ where
         }
         let classifier = self.0.fit(&own)?;
         // Every class has a row.
-        let first = |class| own.labels().rows_of(class).first().map(|&row| targets[row].clone());
-        let labels = (0..own.labels().names().len()).filter_map(first).collect();
+        let of_class = own.labels().rows_by_class().into_iter();
+        let labels = of_class.filter_map(|rows| Some(targets[*rows.first()?].clone())).collect();
         Ok(LinfaClassifier { classifier, labels })
     }
 }

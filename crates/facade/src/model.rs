@@ -14,7 +14,7 @@ mod scheme;
 use std::collections::HashSet;
 
 use margins_calibration::probability::PlattScaling;
-use margins_data::{Dataset, Design, same_class};
+use margins_data::{ClassIndex, Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_optim::online::LinearClassifier;
 use margins_optim::{Fit, Lambda, Report, Status};
@@ -63,6 +63,8 @@ const VERSION: u32 = 3;
 pub struct Model {
     loss: String,
     classes: Vec<String>,
+    /// The classes by their names.
+    index: ClassIndex,
     scheme: Scheme,
     feature_names: Option<Vec<String>>,
     basis: Option<Basis>,
@@ -205,7 +207,8 @@ impl Model {
         members: Vec<Member>,
     ) -> Result<Self, Error> {
         let loss = loss.specification();
-        let model = Model { loss, classes, scheme, feature_names, basis, members };
+        let index = ClassIndex::new(&classes).map_err(|error| Error::Invalid(error.to_string()))?;
+        let model = Model { loss, classes, index, scheme, feature_names, basis, members };
         model.check().map_err(Error::Invalid)?;
         Ok(model)
     }
@@ -221,9 +224,6 @@ impl Model {
                 ));
             }
             None => return Err(format!("{} is not for {classes} classes", self.scheme)),
-        }
-        if let Some(name) = repeated(&self.classes) {
-            return Err(format!("two of its classes are '{name}'"));
         }
         let functions = match &self.basis {
             Some(basis) => basis.len(),
@@ -286,11 +286,9 @@ impl Model {
     /// Another number of features; another name in some place.
     pub fn accept(&self, columns: usize, names: Option<&[String]>) -> Result<(), Error> {
         if columns != self.columns() {
-            let unknown = |name: &&String| !self.feature_names.iter().flatten().any(|n| n == *name);
-            let extra = match self.feature_names {
-                Some(_) => names.unwrap_or_default().iter().filter(unknown).cloned().collect(),
-                None => Vec::new(),
-            };
+            let known: HashSet<&String> = self.feature_names.iter().flatten().collect();
+            let unknown = |name: &&String| !known.is_empty() && !known.contains(*name);
+            let extra = names.unwrap_or_default().iter().filter(unknown).cloned().collect();
             return Err(Error::Columns { expected: self.columns(), found: columns, extra });
         }
         if let (Some(ours), Some(theirs)) = (&self.feature_names, names) {
@@ -382,7 +380,7 @@ impl Model {
     /// The class of a label, counted from 0, compared as numbers where both are numbers; `None` for no class
     /// of the model.
     pub fn class_of(&self, label: &str) -> Option<usize> {
-        self.classes.iter().position(|class| same_class(class, label))
+        self.index.get(label)
     }
 }
 
@@ -416,15 +414,4 @@ impl Member {
         }
         Ok(())
     }
-}
-
-/// A class that is there twice, as text or as a number.
-fn repeated(classes: &[String]) -> Option<&String> {
-    let mut seen = HashSet::with_capacity(classes.len());
-    let key = |class: &str| match class.trim().parse::<f64>() {
-        // Of zeros, which are equal whatever their sign, one.
-        Ok(number) if number.is_finite() => Ok((number + 0.0).to_bits()),
-        _ => Err(class.to_owned()),
-    };
-    classes.iter().find(|class| !seen.insert(key(class)))
 }

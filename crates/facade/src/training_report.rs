@@ -1,13 +1,14 @@
 use std::fmt;
 
+use margins_data::Listed;
 use margins_optim::{ErrorCurve, Report, Status};
 
 use crate::model::{Model, Scheme, TrainingSummary};
 
 /// How a classifier was fitted, and how good the fit is known to be.
 ///
-/// Displayed it is a page of text: what was fitted, objective and duality gap of every member, and of a
-/// cross-validation the lambdas around the one that was chosen; [`curve`](Self::curve) has all of them.
+/// Displayed it is a page of text: what was fitted, objective and duality gap of every member (of the first 20, where
+/// there are more), and of a cross-validation the lambdas around the one that was chosen; [`curve`](Self::curve) has all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingReport {
     /// Specification of the loss.
@@ -95,23 +96,31 @@ pub(crate) fn member_names(scheme: Scheme, classes: &[String]) -> Vec<String> {
     }
 }
 
+/// Members that a displayed report goes through.
+const MOST_MEMBERS: usize = 20;
+
 impl fmt::Display for TrainingReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "loss            {}", self.loss)?;
         if let Some(kernel) = &self.kernel {
             writeln!(f, "kernel          {kernel}")?;
         }
-        let (count, names) = (self.classes.len(), self.classes.join("', '"));
-        writeln!(f, "classes         {count}: '{names}', {}", self.scheme)?;
+        let (count, names) = (self.classes.len(), Listed(&self.classes));
+        writeln!(f, "classes         {count}: {names}, {}", self.scheme)?;
         if let Some(first) = self.members.first() {
             writeln!(f, "rows            {}", first.summary.rows)?;
             if let Some(lambda) = first.lambda {
                 writeln!(f, "lambda          {lambda}")?;
             }
         }
-        for member in &self.members {
+        for member in self.members.iter().take(MOST_MEMBERS) {
             writeln!(f, "{}", member.name)?;
             write!(f, "{member}")?;
+        }
+        if self.members.len() > MOST_MEMBERS {
+            let certified = self.members.iter().filter(|member| member.summary.converged).count();
+            let (more, all) = (self.members.len() - MOST_MEMBERS, self.members.len());
+            writeln!(f, "... and {more} more; {certified} of all {all} are certified")?;
         }
         write_kernels(f, &self.kernels, self.kernel.as_deref())?;
         match &self.curve {

@@ -291,6 +291,11 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
         minimize(self, lambda, point, options, limit)
     }
 
+    fn large_lambda(&self) -> f64 {
+        let diagonal = self.matrix.diagonal();
+        diagonal.iter().zip(self.risk.weights()).map(|(k, c)| k * c).sum()
+    }
+
     fn is_local(&self) -> bool {
         true
     }

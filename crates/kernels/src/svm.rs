@@ -141,6 +141,7 @@ impl<'p, 'a> Solver<'p, 'a> {
             dual_objective: point.objective - point.duality_gap,
             duality_gap: point.duality_gap,
             relative_gap: point.relative_gap(),
+            rounding: 0.0,
             gradient_norm: point.violation,
             iterations,
             passes: (self.entries / (n * n)).ceil() as usize,

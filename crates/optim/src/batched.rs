@@ -11,11 +11,14 @@ use margins_data::{Design, parallel};
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
+use crate::certificate::certify;
+use crate::extent::Extent;
 use crate::mm::{CHECK_EVERY, DEFAULT_ITERATIONS, Majorizer, MajorizerAt};
+use crate::monitor::Monitor;
 use crate::point::{Point, dot};
-use crate::report::{Ending, HistoryEntry, Status};
+use crate::report::{Ending, Status};
 use crate::risk::{EmpiricalRisk, Margins};
-use crate::{Error, Lambda, Options};
+use crate::{Certificate, Error, Lambda, Options};
 
 /// Lambdas that advance together; the next ones start where these end.
 const LAMBDAS: usize = 10;
@@ -51,8 +54,8 @@ pub fn paths<L: MarginLoss + ?Sized>(
     first.check_loss()?;
     let weights = largest_weights(risks);
     let majorizer = Majorizer::new(design, first.loss(), &weights, first.has_intercept())?;
-    let radius = design.samples().map(|x| x.squared_norm()).fold(0.0, f64::max).sqrt();
-    let batch = Batch { design, majorizer: &majorizer, options, radius };
+    let extent = Extent::of(design);
+    let batch = Batch { design, majorizer: &majorizer, extent: &extent };
     let mut paths: Vec<Vec<Reached>> = risks.iter().map(|_| Vec::new()).collect();
     for lambdas in lambdas.chunks(LAMBDAS) {
         let of_all: Vec<(usize, Lambda)> = lambdas
@@ -62,8 +65,8 @@ pub fn paths<L: MarginLoss + ?Sized>(
         let some: Vec<&[(usize, Lambda)]> = of_all.chunks(COLUMNS).collect();
         let reached = parallel::map(0..some.len(), |k| {
             let problems = some[k].iter().map(|&(risk, lambda)| {
-                let start = start(&risks[risk], paths[risk].last(), lambda, design);
-                Problem::new(&risks[risk], &majorizer, lambda, start)
+                let start = start(&risks[risk], paths[risk].last(), lambda, design, options);
+                Problem::new(&risks[risk], &majorizer, options, lambda, start)
             });
             batch.solve(problems.collect())
         });
@@ -89,12 +92,16 @@ fn start<L: MarginLoss + ?Sized>(
     last: Option<&Reached>,
     lambda: Lambda,
     design: &Design,
+    options: &Options,
 ) -> Point {
     let Some(Reached { lambda: before, point, .. }) = last else {
         return Point::zero(design.rows(), design.columns());
     };
     match risk.loss().homogeneous_tail() {
-        Some(tail) if risk.all_beyond(&point.products, point.intercept, tail.from) => {
+        Some(tail)
+            if options.closed_form_ray
+                && risk.all_beyond(&point.products, point.intercept, tail.from) =>
+        {
             point.scaled((before.get() / lambda.get()).powf(1.0 / (1.0 + tail.degree)))
         }
         _ => point.clone(),
@@ -105,9 +112,7 @@ fn start<L: MarginLoss + ?Sized>(
 struct Batch<'b> {
     design: &'b Design,
     majorizer: &'b Majorizer,
-    options: &'b Options,
-    /// Largest norm of a sample.
-    radius: f64,
+    extent: &'b Extent,
 }
 
 struct Problem<'r, L: MarginLoss + ?Sized> {
@@ -118,16 +123,17 @@ struct Problem<'r, L: MarginLoss + ?Sized> {
     /// The point before, and the weight of Nesterov's extrapolation from it.
     previous: Point,
     weight: f64,
-    iterations: usize,
     passes: usize,
-    history: Vec<HistoryEntry>,
-    ending: Option<Ending>,
+    monitor: Monitor<'r>,
+    /// How the problem ended, if it has.
+    outcome: Option<(Status, Certificate)>,
 }
 
 impl<'r, L: MarginLoss + ?Sized> Problem<'r, L> {
     fn new(
         risk: &'r EmpiricalRisk<'_, L>,
         majorizer: &'r Majorizer,
+        options: &'r Options,
         lambda: Lambda,
         start: Point,
     ) -> Self {
@@ -138,10 +144,9 @@ impl<'r, L: MarginLoss + ?Sized> Problem<'r, L> {
             previous: start.clone(),
             point: start,
             weight: 1.0,
-            iterations: 0,
             passes: 0,
-            history: Vec::new(),
-            ending: None,
+            monitor: Monitor::new(options, DEFAULT_ITERATIONS),
+            outcome: None,
         }
     }
 
@@ -160,31 +165,31 @@ impl<'r, L: MarginLoss + ?Sized> Problem<'r, L> {
             self.weight = 1.0;
         }
         self.previous = std::mem::replace(&mut self.point, next);
-        self.iterations += 1;
+        self.monitor.count(1);
         self.passes += 2;
     }
 }
 
 impl Batch<'_> {
     fn solve<L: MarginLoss + ?Sized>(&self, mut problems: Vec<Problem<'_, L>>) -> Vec<Reached> {
-        let limit = self.options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
-        for iteration in 0..=limit {
+        loop {
             let mut open: Vec<&mut Problem<'_, L>> =
-                problems.iter_mut().filter(|problem| problem.ending.is_none()).collect();
-            if open.is_empty() {
-                break;
-            }
-            let exhausted = self.options.exhausted(iteration, limit);
-            if iteration % CHECK_EVERY == 0 || exhausted.is_some() {
-                self.check(&mut open, exhausted);
-                open.retain(|problem| problem.ending.is_none());
+                problems.iter_mut().filter(|problem| problem.outcome.is_none()).collect();
+            // All of them have taken the same number of steps.
+            let Some(first) = open.first() else { break };
+            if first.monitor.iterations().is_multiple_of(CHECK_EVERY)
+                || first.monitor.exhausted().is_some()
+            {
+                self.check(&mut open);
+                open.retain(|problem| problem.outcome.is_none());
             }
             self.advance(&mut open);
         }
         problems
             .into_iter()
-            .filter_map(|Problem { lambda, point, passes, ending, .. }| {
-                Some(Reached { lambda, point, ending: ending?, passes })
+            .filter_map(|Problem { lambda, point, passes, monitor, outcome, .. }| {
+                let (status, certificate) = outcome?;
+                Some(Reached { lambda, point, ending: monitor.end(status, certificate), passes })
             })
             .collect()
     }
@@ -224,11 +229,7 @@ impl Batch<'_> {
     }
 
     /// Certifies every problem, and ends those that are solved, have overflowed, or have no steps left.
-    fn check<L: MarginLoss + ?Sized>(
-        &self,
-        open: &mut [&mut Problem<'_, L>],
-        exhausted: Option<Status>,
-    ) {
+    fn check<L: MarginLoss + ?Sized>(&self, open: &mut [&mut Problem<'_, L>]) {
         let mut settled: Vec<Point> = open.iter().map(|problem| problem.point.clone()).collect();
         for (problem, point) in open.iter_mut().zip(&mut settled) {
             point.intercept = problem.margins.settle(&point.products, point.intercept);
@@ -236,30 +237,14 @@ impl Batch<'_> {
         let gradients = self.gradients(open, &settled);
         for (k, (problem, point)) in open.iter_mut().zip(settled).enumerate() {
             problem.passes += 1;
-            let penalty = problem.lambda.get() * dot(&point.coef, &point.coef);
-            let objective = problem.margins.risk() + penalty;
             let gradient = gradients.col_as_slice(k);
-            let norm = dot(gradient, gradient).sqrt();
-            let certificate =
-                problem.margins.certificate(problem.lambda, objective, norm, self.radius);
-            let iterations = problem.iterations;
-            if self.options.history {
-                let margins = problem.margins.summary();
-                let entry = HistoryEntry::new(iterations, problem.passes, &certificate, margins);
-                problem.history.push(entry);
+            let Problem { lambda, margins, .. } = &mut **problem;
+            let certificate = certify(margins, self.extent, *lambda, &point, gradient);
+            problem.monitor.record(problem.passes, &certificate, || problem.margins.summary());
+            if let Some(status) = problem.monitor.judge(&certificate) {
+                problem.point = point;
+                problem.outcome = Some((status, certificate));
             }
-            let status = if !certificate.is_finite() {
-                Status::NumericalTrouble
-            } else if certificate.relative_gap() <= self.options.tolerance {
-                Status::Converged
-            } else if let Some(status) = exhausted {
-                status
-            } else {
-                continue;
-            };
-            problem.point = point;
-            let history = std::mem::take(&mut problem.history);
-            problem.ending = Some(Ending { iterations, status, certificate, history });
         }
     }
 

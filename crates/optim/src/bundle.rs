@@ -17,11 +17,12 @@
 use margins_losses::MarginLoss;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-use crate::certificate::{Certificate, Evaluator};
+use crate::certificate::{Evaluator, valued};
 use crate::dual::pulls;
+use crate::monitor::Monitor;
 use crate::point::{Point, dot};
-use crate::report::{Ending, HistoryEntry, Status};
-use crate::{Lambda, Options};
+use crate::report::{Ending, Status};
+use crate::{Certificate, Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 2000;
 /// Where F exceeds its size or the gap by this factor no cut is made.
@@ -64,44 +65,29 @@ impl Bundle {
     ) -> Ending {
         /// Iterations that may pass without progress.
         const PATIENCE: usize = 20;
-        /// Gaps of this share of the first one are none, for a minimum of zero.
-        const LEAST: f64 = 1e-24;
-        let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
         evaluator.settle_intercept(point);
         self.cut(evaluator, point);
-        let mut objective = evaluator.value_at(lambda, point);
+        let (mut objective, mut rounding) = valued_at(evaluator, lambda, point);
         let mut lower = f64::NEG_INFINITY;
-        let mut first_gap = None;
-        let mut history = Vec::new();
-        let (mut iterations, mut idle) = (0, 0);
-        let status = loop {
+        let mut idle = 0;
+        let (status, certificate) = loop {
             let (bound, coef) = self.minimize_model(lambda, point.coef.len());
-            let certificate = bounds(objective, lower.max(bound));
+            let certificate = bounds(objective, rounding, lower.max(bound));
             if options.history {
                 evaluator.intercept_slope(point);
-                let margins = evaluator.margins.summary();
-                let passes = evaluator.passes;
-                history.push(HistoryEntry::new(iterations, passes, &certificate, margins));
             }
-            if !objective.is_finite() || bound.is_nan() {
-                break Status::NumericalTrouble;
+            monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+            if bound.is_nan() {
+                break (Status::NumericalTrouble, certificate);
             }
-            if certificate.relative_gap() <= options.tolerance {
-                lower = lower.max(bound);
-                break Status::Converged;
+            if let Some(status) = monitor.judge(&certificate) {
+                break (status, certificate);
             }
-            // A minimum of zero has no relative accuracy: beyond this there is rounding alone.
-            let first_gap = *first_gap.get_or_insert(certificate.duality_gap);
-            let least_gap = if first_gap.is_finite() { LEAST * first_gap } else { 0.0 };
-            if idle == PATIENCE || certificate.duality_gap <= least_gap {
-                lower = lower.max(bound);
-                break Status::Stalled;
+            if idle == PATIENCE {
+                break (Status::Stalled, certificate);
             }
-            if let Some(status) = options.exhausted(iterations, limit) {
-                lower = lower.max(bound);
-                break status;
-            }
-            iterations += 1;
+            monitor.count(1);
             let mut target = Point::at(&evaluator.objective.design, point.intercept, coef);
             evaluator.passes += 1;
             evaluator.settle_intercept(&mut target);
@@ -109,7 +95,7 @@ impl Bundle {
             let t = exact_search(|t| evaluator.slope_along(lambda, point, &direction, t));
             let mut next = point.step(t, &direction);
             evaluator.settle_intercept(&mut next);
-            let next_objective = evaluator.value_at(lambda, &next);
+            let (next_objective, next_rounding) = valued_at(evaluator, lambda, &next);
             let least = f64::EPSILON * objective.abs();
             idle = if bound > lower + least || next_objective < objective - least {
                 0
@@ -118,7 +104,7 @@ impl Bundle {
             };
             lower = lower.max(bound);
             if next_objective < objective {
-                (*point, objective) = (next, next_objective);
+                (*point, objective, rounding) = (next, next_objective, next_rounding);
             }
             // The model is always wrong at its minimiser, unless it is right everywhere that matters.
             for from in [Some(CUT), (idle > 0).then_some(1.0)].into_iter().flatten() {
@@ -130,8 +116,7 @@ impl Bundle {
         evaluator.settle_intercept(point);
         evaluator.set_gradient(lambda, point);
         let gradient_norm = dot(&evaluator.gradient, &evaluator.gradient).sqrt();
-        let certificate = Certificate { gradient_norm, ..bounds(objective, lower) };
-        Ending { iterations, status, certificate, history }
+        monitor.end(status, Certificate { gradient_norm, ..certificate })
     }
 
     /// Adds the plane that touches the risk at a point whose intercept is settled.
@@ -302,11 +287,22 @@ fn moderate<L: MarginLoss + ?Sized>(
     best.clone()
 }
 
-/// A certificate without its gradient.
-fn bounds(objective: f64, lower: f64) -> Certificate {
+/// Returns a certificate without its gradient, from an objective, computed to `rounding`, and a lower bound on the
+/// minimum, a sum of as many terms and no larger ones.
+fn bounds(objective: f64, rounding: f64, lower: f64) -> Certificate {
     let gap = objective - lower;
-    let duality_gap = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) };
-    Certificate { objective, duality_gap, gradient_norm: f64::NAN }
+    let gap = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) };
+    Certificate::new(objective, gap, 2.0 * rounding, f64::NAN)
+}
+
+/// Returns `F` of a point with a settled intercept, and how far rounding can have moved it.
+fn valued_at<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    lambda: Lambda,
+    point: &Point,
+) -> (f64, f64) {
+    evaluator.intercept_slope(point);
+    valued(&mut evaluator.margins, &evaluator.extent, lambda, point)
 }
 
 /// The minimiser over `t >= 0` of a convex function, by bisection of its derivative.

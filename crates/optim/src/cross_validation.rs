@@ -1,5 +1,6 @@
 use std::ops::Range;
 
+use margins_data::metrics::{MistakeTally, is_mistake};
 use margins_data::{Dataset, Target, parallel};
 use margins_losses::MarginLoss;
 
@@ -71,7 +72,7 @@ impl ErrorCurve {
             weights: vec![data.weights().map_or(1.0, |weights| weights[i])],
             at: (scores.iter().zip(converged))
                 .map(|(scores, &converged)| HeldOut {
-                    wrong: vec![(scores[i] > 0.0) != (signs[i] > 0.0)],
+                    wrong: vec![is_mistake(scores[i], signs[i])],
                     relative_gap: 0.0,
                     converged,
                 })
@@ -170,7 +171,7 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
         let signs = data.labels().signs();
         let wrong = |scores: &Vec<f64>| {
             let pairs = scores.iter().zip(test);
-            pairs.map(|(&score, &i)| (score > 0.0) != (signs[i] > 0.0)).collect()
+            pairs.map(|(&score, &i)| is_mistake(score, signs[i])).collect()
         };
         let at = |(fit, scores): (&F, &Vec<f64>)| HeldOut {
             wrong: wrong(scores),
@@ -323,12 +324,12 @@ impl Fold {
         self.weights.iter().sum()
     }
 
-    /// Share of the samples misclassified, by weight.
+    /// Share of the samples misclassified, by weight; 0 where none has any.
     fn error(&self, k: usize) -> f64 {
+        let mut tally = MistakeTally::default();
         let wrong = self.at[k].iter().flat_map(|at| &at.wrong);
-        let wrong = self.weights.iter().zip(wrong).filter(|(_, wrong)| **wrong);
-        let (total, wrong) = (self.weight(), wrong.fold(0.0, |sum, (weight, _)| sum + weight));
-        if total > 0.0 { wrong / total } else { 0.0 }
+        self.weights.iter().zip(wrong).for_each(|(&weight, &wrong)| tally.add(wrong, weight));
+        tally.rate().unwrap_or(0.0)
     }
 
     /// The same among `count` lambdas, of which those at the indices given were fitted.

@@ -1,12 +1,23 @@
 use crate::line_search::{Accept, search};
+use crate::monitor::Monitor;
 use crate::point::Point;
-use crate::report::{Ending, HistoryEntry, MarginSummary, Status};
+use crate::report::{Ending, MarginSummary, Status};
 use crate::{Certificate, Lambda, Options};
 
 /// What a Newton-like method has to know of an objective; [`minimize`] does the rest.
 pub trait Descent {
     /// Moves the intercept of a point to the minimum of F over it, and certifies the result.
     fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate;
+
+    /// Certifies the point at the end of the last direction, certified already, once more: by the duals
+    /// that the quadratic model behind that direction predicts, `s - L''(u) du`. `None` if the method has no such model.
+    ///
+    /// The slopes at a point carry the rounding of its scores, which a feature of large scale, all but unpenalised,
+    /// magnifies in the gradient and its square divides by lambda. The predicted duals solve the linear equations of
+    /// the step, and carry no rounding but their own.
+    fn certify_by_model(&mut self, _lambda: Lambda, _point: &Point) -> Option<Certificate> {
+        None
+    }
 
     /// Derivative of `t -> F(point + t direction)`.
     fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64;
@@ -36,80 +47,128 @@ pub fn minimize(
     options: &Options,
     limit: usize,
 ) -> Ending {
-    let mut history = Vec::new();
-    let mut iterations = 0;
+    let mut monitor = Monitor::new(options, limit);
     let mut certificate = problem.certify(lambda, point);
     let mut least_gap = certificate.duality_gap;
     let status = loop {
-        if options.history {
-            let (passes, margins) = (problem.passes(), problem.margins());
-            history.push(HistoryEntry::new(iterations, passes, &certificate, margins));
-        }
-        if !certificate.is_finite() {
-            break Status::NumericalTrouble;
-        }
-        if certificate.relative_gap() <= options.tolerance {
-            break Status::Converged;
-        }
-        if let Some(status) = options.exhausted(iterations, limit) {
+        monitor.record(problem.passes(), &certificate, || problem.margins());
+        if let Some(status) = monitor.judge(&certificate) {
             break status;
         }
-        iterations += 1;
+        monitor.count(1);
         let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);
-        if slope >= 0.0 || slope.is_nan() {
-            break Status::Stalled;
-        }
-        let Some((next, next_certificate)) =
-            descend(problem, lambda, point, &direction, slope, &certificate, least_gap)
+        let step = Step { direction: &direction, slope, from: &certificate, least_gap };
+        let Some((next, next_certificate)) = step.take(problem, lambda, point, options.tolerance)
         else {
-            break Status::Stalled;
+            break step.reason(options.tolerance);
         };
         *point = next;
         certificate = next_certificate;
         least_gap = least_gap.min(certificate.duality_gap);
     };
-    Ending { iterations, status, certificate, history }
+    monitor.end(status, certificate)
 }
 
-/// The point after a line search and an exact intercept. `None` if rounding hides any progress.
-///
-/// Progress is a sufficient decrease of F; or, where rounding blurs that, a gap half as large as the
-/// least so far, which bounds F by itself.
-fn descend(
-    problem: &mut impl Descent,
-    lambda: Lambda,
-    point: &mut Point,
-    direction: &Point,
+/// A direction from a point with what is known of the point.
+struct Step<'a> {
+    direction: &'a Point,
+    /// Derivative of F along the direction.
     slope: f64,
-    from: &Certificate,
+    from: &'a Certificate,
+    /// The least gap of all points so far.
     least_gap: f64,
-) -> Option<(Point, Certificate)> {
-    const BLUR: f64 = 1e-6;
-    // Of the most that F can decrease, for which its own size stands in where the gap is far larger.
-    const DECREASE: f64 = 1e-10;
-    let worth = DECREASE * from.duality_gap.min(from.objective.abs());
-    // A coarse search first; then the full step, whose gap tells more than its F near the minimum;
-    // then a step short of the minimum along the line, which decreases F for certain.
-    let coarse = search(|t| problem.slope_along(lambda, point, direction, t), slope, Accept::Near);
-    for attempt in 0..3 {
-        let t = match attempt {
-            0 => coarse,
-            1 if coarse == 1.0 => continue,
-            1 => 1.0,
-            _ => {
-                search(|t| problem.slope_along(lambda, point, direction, t), slope, Accept::Before)
-            }
-        };
-        let mut next = point.step(t, direction);
-        let certificate = problem.certify(lambda, &mut next);
-        let decreased = certificate.objective < from.objective - worth;
-        let tightened = certificate.duality_gap <= 0.5 * least_gap
-            && certificate.objective <= from.objective + BLUR * from.objective.abs();
-        if decreased || tightened {
-            return Some((next, certificate));
-        }
+}
+
+impl Step<'_> {
+    /// Returns true if the quadratic model sees the minimum within the tolerance: the decrease that it predicts is half
+    /// of the slope.
+    fn is_last(&self, tolerance: f64) -> bool {
+        let reach = tolerance * self.from.objective.abs() + self.from.rounding;
+        -0.5 * self.slope <= reach
     }
-    // The problem must describe the point that is kept.
-    problem.certify(lambda, point);
-    None
+
+    /// Returns why a step leads nowhere: where the model sees the minimum within the tolerance, rounding alone keeps
+    /// the certificate from showing it.
+    fn reason(&self, tolerance: f64) -> Status {
+        if self.is_last(tolerance) { Status::RoundingLimit } else { Status::Stalled }
+    }
+
+    /// Returns the point after a line search and an exact intercept; `None` if rounding hides any progress.
+    fn take(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+        tolerance: f64,
+    ) -> Option<(Point, Certificate)> {
+        if self.slope >= 0.0 || self.slope.is_nan() {
+            return None;
+        }
+        if self.is_last(tolerance) {
+            let mut next = point.step(1.0, self.direction);
+            let mut certificate = problem.certify(lambda, &mut next);
+            if certificate.relative_gap() > tolerance
+                && let Some(by_model) = problem.certify_by_model(lambda, &next)
+            {
+                let gradient_norm = certificate.gradient_norm;
+                certificate = Certificate { gradient_norm, ..certificate.or(by_model) };
+            }
+            if self.is_progress(&certificate) {
+                return Some((next, certificate));
+            }
+        }
+        self.search(problem, lambda, point)
+    }
+
+    /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which bounds F by itself,
+    /// is half as large as the least so far.
+    fn is_progress(&self, certificate: &Certificate) -> bool {
+        const BLUR: f64 = 1e-6;
+        // Of the most that F can decrease, for which its own size stands in where the gap is far larger.
+        const DECREASE: f64 = 1e-10;
+        let size = self.from.objective.abs();
+        let worth = DECREASE * self.from.duality_gap.min(size);
+        let decreased = certificate.objective < self.from.objective - worth;
+        let tightened = certificate.duality_gap <= 0.5 * self.least_gap
+            && certificate.objective <= self.from.objective + BLUR * size;
+        decreased || tightened
+    }
+
+    /// Looks along the direction: a coarse search first; then the full step, whose gap tells more than its F near the
+    /// minimum; then a step short of the minimum along the line, which decreases F for certain.
+    fn search(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+    ) -> Option<(Point, Certificate)> {
+        let coarse = self.length(problem, lambda, point, Accept::Near);
+        for attempt in 0..3 {
+            let t = match attempt {
+                0 => coarse,
+                1 if coarse == 1.0 => continue,
+                1 => 1.0,
+                _ => self.length(problem, lambda, point, Accept::Before),
+            };
+            let mut next = point.step(t, self.direction);
+            let certificate = problem.certify(lambda, &mut next);
+            if self.is_progress(&certificate) {
+                return Some((next, certificate));
+            }
+        }
+        // The problem must describe the point that is kept.
+        problem.certify(lambda, &mut point.clone());
+        None
+    }
+
+    fn length(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+        accept: Accept,
+    ) -> f64 {
+        let slope_at = |t| problem.slope_along(lambda, point, self.direction, t);
+        search(slope_at, self.slope, accept)
+    }
 }

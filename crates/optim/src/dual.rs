@@ -3,10 +3,11 @@
 
 use margins_losses::{Interval, MarginLoss};
 
-use crate::certificate::{Certificate, Evaluator};
-use crate::point::{Point, dot};
+use crate::certificate::{Evaluator, norm, valued};
+use crate::point::Point;
 use crate::risk::EmpiricalRisk;
-use crate::{Lambda, Objective};
+use crate::summation::{SUM_ERROR, UNIT, sum};
+use crate::{Certificate, Lambda, Objective};
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Where every `s_i` lies.
@@ -14,9 +15,28 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         self.loss.conjugate_domain().unwrap_or(Interval::REALS)
     }
 
+    /// Returns true if no dual is feasible, so that F falls without bound along the intercept, whatever lambda: with the
+    /// domain `[l, h]` of the conjugate and the total weights `C+` and `C-` of the classes, the ranges `[l C+, h C+]` and
+    /// `[l C-, h C-]` of the sums that must be equal do not meet.
+    pub fn is_unbounded(&self) -> bool {
+        let Interval { lower, upper } = self.domain();
+        let weight_of = |sign: f64| {
+            let [total] = sum(self.signs.len(), &|i| {
+                [if self.signs[i] == sign { self.weights[i] } else { 0.0 }]
+            });
+            total
+        };
+        let (positive, negative) = (weight_of(1.0), weight_of(-1.0));
+        let (least, most) = (positive.min(negative), positive.max(negative));
+        // Sums that should be equal differ by rounding.
+        let slack = SUM_ERROR * UNIT * most;
+        self.intercept && (upper * least < lower * most - slack * lower.abs())
+    }
+
     /// `(1/n) sum c_i s_i y_i`.
     pub(crate) fn imbalance(&self, duals: &[f64]) -> f64 {
-        pulls(self, duals).iter().sum()
+        let [imbalance] = sum(duals.len(), &|i| [self.signs[i] * self.weights[i] * duals[i]]);
+        imbalance
     }
 
     /// Moves duals in their domain to where they sum to zero; nothing to do without an intercept.
@@ -74,41 +94,84 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         -samples.map(|(c, &s)| c * self.loss.conjugate(s)).sum::<f64>()
     }
 
-    /// `L(u) + L*(-s) + s u`, which by the Fenchel-Young inequality is not negative.
-    pub(crate) fn fenchel_young_of(&self, u: f64, s: f64) -> f64 {
-        let term = self.loss.value(u) + self.loss.conjugate(s) + s * u;
-        // A NaN must not be lost.
-        if term < 0.0 { 0.0 } else { term }
-    }
-
-    /// `(1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i)`.
-    fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> f64 {
-        let samples = self.weights.iter().zip(margins).zip(duals);
-        samples
-            .filter(|((c, _), _)| **c > 0.0)
-            .map(|((c, &u), &s)| c * self.fenchel_young_of(u, s))
-            .sum()
+    /// Returns `(1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i)`.
+    ///
+    /// By the Fenchel-Young inequality no term is negative. One that is, beyond what rounding and a search for the
+    /// conjugate may leave, is evidence against the loss; within that it counts as zero.
+    pub fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> FenchelYoung {
+        let mut values = vec![0.0; margins.len()];
+        self.values(margins, &mut values);
+        let terms = |i: usize| -> [f64; 3] {
+            let c = self.weights[i];
+            if c == 0.0 {
+                return [0.0; 3];
+            }
+            let (s, value) = (duals[i], values[i]);
+            let (conjugate, product) = (self.conjugate(i, s), s * margins[i]);
+            let size = value.abs() + conjugate.abs() + product.abs();
+            let term = value + conjugate + product;
+            let refutes = if term < -CONJUGATE_ERROR * size { 1.0 } else { 0.0 };
+            // A NaN must not be lost.
+            [c * if term < 0.0 { 0.0 } else { term }, c * size, refutes]
+        };
+        let [sum, size, refuting] = sum(margins.len(), &terms);
+        let rounding = (SUM_ERROR + TERM_ERROR) * UNIT * size;
+        FenchelYoung { sum, rounding, contradicted: refuting > 0.0 }
     }
 }
 
-/// What feasible duals `s` certify about a point whose margins are set, given the square of the
+/// The error, relative to the sizes of the terms of a Fenchel-Young sum, that a conjugate may have: one that is found by
+/// a numerical search keeps more digits than that.
+pub(crate) const CONJUGATE_ERROR: f64 = 1e-9;
+
+/// Units of roundoff of a loss, its conjugate and a product.
+const TERM_ERROR: f64 = 8.0;
+
+/// The part of a gap that belongs to the loss.
+#[derive(Debug, Clone, Copy)]
+pub struct FenchelYoung {
+    /// The sum itself.
+    pub sum: f64,
+    /// How far rounding can have moved it.
+    pub rounding: f64,
+    /// True if a term is negative beyond rounding.
+    pub contradicted: bool,
+}
+
+impl FenchelYoung {
+    /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is this sum and `rest`.
+    pub fn certificate(self, objective: f64, rounding: f64, rest: f64) -> Certificate {
+        let gap = self.sum + rest;
+        // Duals at an open end of the domain have no conjugate: no bound, but no sign of overflow either.
+        let gap = if gap.is_nan() || self.contradicted { f64::INFINITY } else { gap };
+        let certificate = Certificate::new(objective, gap, rounding + self.rounding, f64::NAN);
+        Certificate { contradicted: self.contradicted, ..certificate }
+    }
+}
+
+/// Returns what feasible duals `s` certify about a point whose margins are set, given a bound on the
 /// distance of w to `v/(2 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`:
 ///
 /// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`,
 ///
-/// a sum without cancellation. What rounding left of the balance counts times the size of the margins.
-fn gap<L: MarginLoss + ?Sized>(
-    evaluator: &Evaluator<'_, '_, L>,
+/// a sum without cancellation. What rounding left of the balance counts times the size of intercept and margins.
+fn certificate<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
     lambda: Lambda,
+    point: &Point,
     duals: &[f64],
     distance: f64,
-) -> f64 {
+) -> Certificate {
+    let (objective, rounding) =
+        valued(&mut evaluator.margins, &evaluator.extent, lambda, point);
     let risk = &evaluator.objective.risk;
     let margins = evaluator.margins.get();
     let unbalanced = if risk.intercept { risk.imbalance(duals).abs() } else { 0.0 };
-    let size = margins.iter().fold(1.0f64, |size, u| size.max(u.abs()));
-    let gap = risk.fenchel_young(margins, duals) + lambda.get() * distance + unbalanced * size;
-    if gap.is_nan() { f64::INFINITY } else { gap }
+    let least = point.intercept.abs().max(1.0);
+    let size = margins.iter().fold(least, |size, u| size.max(u.abs()));
+    let apart = (lambda.get().sqrt() * distance).powi(2);
+    let rest = apart + unbalanced * size;
+    risk.fenchel_young(margins, duals).certificate(objective, rounding, rest)
 }
 
 /// Duals with the point that belongs to them and what they are worth.
@@ -131,13 +194,34 @@ impl DualPoint {
     ) -> Self {
         let objective = evaluator.objective;
         objective.risk.balance(&mut duals);
-        let coef = coefficients(objective, lambda, &duals);
+        let (coef, error) = coefficients(evaluator, lambda, &duals);
         let mut point = Point::at(&objective.design, intercept, coef);
         evaluator.passes += 2;
         evaluator.settle_intercept(&mut point);
-        let duality_gap = gap(evaluator, lambda, &duals, 0.0);
-        let certificate = certificate(evaluator, lambda, &point, duality_gap);
+        let certificate = certificate(evaluator, lambda, &point, &duals, error);
         DualPoint { duals, point, certificate }
+    }
+
+    /// Takes over the point if its F is smaller and the duals if their bound is larger, and the smaller one of the gap
+    /// between the two and that of the certificate of both.
+    pub(crate) fn improve(&mut self, duals: &[f64], point: &Point, certificate: Certificate) {
+        let before = self.certificate;
+        let lower = before.dual_objective().max(certificate.dual_objective());
+        if certificate.dual_objective() > before.dual_objective() {
+            self.duals.copy_from_slice(duals);
+        }
+        let of_point = if certificate.objective < before.objective {
+            self.point.clone_from(point);
+            certificate
+        } else {
+            before
+        };
+        // The bound has had its rounding taken off.
+        let gap = (of_point.objective - lower).max(0.0);
+        let (rounding, gradient_norm) = (of_point.rounding, of_point.gradient_norm);
+        let across = Certificate::new(of_point.objective, gap, rounding, gradient_norm);
+        let contradicted = before.contradicted || certificate.contradicted;
+        self.certificate = Certificate { contradicted, ..of_point.or(across) };
     }
 }
 
@@ -150,40 +234,45 @@ pub(crate) fn pulls<L: MarginLoss + ?Sized>(
     samples.map(|((y, c), s)| y * c * s).collect()
 }
 
-/// `v/(2 lambda)`.
+/// Returns `v/(2 lambda)`, and how far rounding can have moved it.
+///
+/// Sums are made in twice the working precision where their rounding would show in a certificate: where samples are so
+/// large, and lambda so small, that its square divided by lambda is no longer far below the size of F.
 pub(crate) fn coefficients<L: MarginLoss + ?Sized>(
-    objective: &Objective<'_, L>,
+    evaluator: &Evaluator<'_, '_, L>,
     lambda: Lambda,
     duals: &[f64],
-) -> Vec<f64> {
-    let mut coef = vec![0.0; objective.design.columns()];
-    objective.design.multiply_transposed(&pulls(&objective.risk, duals), &mut coef);
+) -> (Vec<f64>, f64) {
+    /// Of the gap, relative to the mean size of the duals.
+    const VISIBLE: f64 = 1e-12;
+    let Objective { risk, design } = evaluator.objective;
+    let weights = &risk.weights;
+    let [total] = sum(duals.len(), &|i| [weights[i] * duals[i].abs()]);
+    let pulls = pulls(risk, duals);
+    let mut coef = vec![0.0; design.columns()];
+    let mut error = evaluator.extent.pull_error(total);
+    if 0.25 * error * error / lambda.get() > VISIBLE * total {
+        design.multiply_transposed_accurately(&pulls, &mut coef);
+        error = evaluator.extent.accurate_pull_error(total);
+    } else {
+        design.multiply_transposed(&pulls, &mut coef);
+    }
     for w in &mut coef {
         *w *= 0.5 / lambda.get();
     }
-    coef
+    (coef, 0.5 * error / lambda.get())
 }
 
-/// A gap beside the objective of a point whose margins are set.
-fn certificate<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
-    lambda: Lambda,
-    point: &Point,
-    duality_gap: f64,
-) -> Certificate {
-    let objective = evaluator.margins.risk() + lambda.get() * dot(&point.coef, &point.coef);
-    Certificate { objective, duality_gap, gradient_norm: f64::NAN }
-}
-
-/// What duals certify about any point: `distance` is the square of that of w to `v/(2 lambda)`.
+/// Returns what feasible duals certify about any point.
 pub(crate) fn certify<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<'_, '_, L>,
     lambda: Lambda,
     point: &Point,
     duals: &[f64],
-    distance: f64,
 ) -> Certificate {
     evaluator.intercept_slope(point);
-    let duality_gap = gap(evaluator, lambda, duals, distance);
-    certificate(evaluator, lambda, point, duality_gap)
+    let (coef, error) = coefficients(evaluator, lambda, duals);
+    evaluator.passes += 1;
+    let apart: Vec<f64> = coef.iter().zip(&point.coef).map(|(v, w)| w - v).collect();
+    certificate(evaluator, lambda, point, duals, norm(&apart) + error)
 }

@@ -27,6 +27,10 @@ pub trait Minimizer {
     /// Minimises F from a point, in place.
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending;
 
+    /// Returns a lambda at which the penalty outweighs the curvature of the mean loss, in the units of the data: the mean
+    /// squared norm of a sample.
+    fn large_lambda(&self) -> f64;
+
     /// Whether the solver needs a start near the solution, as Newton does and MM does not.
     fn is_local(&self) -> bool;
 
@@ -69,12 +73,13 @@ fn approach<M: Minimizer>(
     failed: Ending,
 ) -> Ending {
     const RATIO: f64 = 4.0;
-    if lambda.get() >= 1.0 {
+    let ratio = solver.large_lambda() / lambda.get();
+    if !(ratio > 1.0 && ratio.is_finite()) {
         return failed;
     }
     let mut trail = Trail::default();
     let mut iterations = failed.iterations;
-    let count = (1.0 / lambda.get()).log(RATIO).ceil();
+    let count = ratio.log(RATIO).ceil();
     for k in 0..=count as i32 {
         // The last step is at lambda itself, all others at multiples of it.
         let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {

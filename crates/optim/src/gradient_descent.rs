@@ -12,9 +12,10 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
 use crate::line_search::{Accept, search};
+use crate::monitor::Monitor;
 use crate::options::StepRule;
 use crate::point::{Point, dot};
-use crate::report::{Ending, HistoryEntry, Status};
+use crate::report::{Ending, Status};
 use crate::{Error, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;
@@ -42,8 +43,7 @@ impl GradientDescent {
                     lacks: "has no finite curvature, which the smooth step of gradient descent needs",
                     alternative: "a line search does without",
                 })?;
-                let samples = objective.design.samples().zip(&risk.weights);
-                let square: f64 = samples.map(|(x, c)| c * x.squared_norm()).sum();
+                let square = objective.mean_square();
                 if !square.is_finite() {
                     return Err(Error::Overflow);
                 }
@@ -60,30 +60,17 @@ impl GradientDescent {
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
-        let mut history = Vec::new();
-        let mut iterations = 0;
+        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
         // Where the next line search begins.
         let mut trial = 1.0;
         loop {
             evaluator.settle_intercept(point);
             let certificate = evaluator.certificate(lambda, point);
-            if options.history {
-                let margins = evaluator.margins.summary();
-                let passes = evaluator.passes;
-                history.push(HistoryEntry::new(iterations, passes, &certificate, margins));
+            monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+            if let Some(status) = monitor.judge(&certificate) {
+                return monitor.end(status, certificate);
             }
-            let status = if !certificate.is_finite() {
-                Some(Status::NumericalTrouble)
-            } else if certificate.relative_gap() <= options.tolerance {
-                Some(Status::Converged)
-            } else {
-                options.exhausted(iterations, limit)
-            };
-            if let Some(status) = status {
-                return Ending { iterations, status, certificate, history };
-            }
-            iterations += 1;
+            monitor.count(1);
             let descent = evaluator.gradient.iter().map(|g| -g).collect();
             let direction = Point::at(&evaluator.objective.design, 0.0, descent);
             evaluator.passes += 1;
@@ -103,7 +90,7 @@ impl GradientDescent {
             };
             if step == 0.0 {
                 evaluator.settle_intercept(point);
-                return Ending { iterations, status: Status::Stalled, certificate, history };
+                return monitor.end(Status::Stalled, certificate);
             }
             *point = point.step(step, &direction);
         }

@@ -47,6 +47,7 @@ mod cross_validation;
 mod descent;
 mod dual;
 mod error;
+mod extent;
 mod follow;
 mod gradient_descent;
 mod iterate;
@@ -55,6 +56,7 @@ mod line_search;
 #[cfg(feature = "massart")]
 pub mod massart;
 mod mm;
+mod monitor;
 mod newton;
 mod objective;
 pub mod online;
@@ -62,6 +64,7 @@ mod options;
 mod path;
 mod point;
 mod proximal_newton;
+mod reflections;
 mod report;
 mod risk;
 pub mod robust;
@@ -69,6 +72,7 @@ mod row_space;
 mod sdca;
 mod self_consistency;
 pub mod stochastic;
+mod summation;
 mod training;
 
 /// What solvers are built from, for crates that bring solvers of their own.
@@ -77,6 +81,7 @@ pub mod solver_kit {
     pub use crate::descent::{Descent, minimize};
     pub use crate::follow::{Minimizer, follow};
     pub use crate::line_search::{Accept, search};
+    pub use crate::monitor::Monitor;
     pub use crate::point::Point;
     pub use crate::report::Ending;
     pub use crate::risk::{EmpiricalRisk, Margins};

@@ -5,7 +5,8 @@
 //! that touches it at the present point; a step goes to the minimum of that quadratic. With
 //! `P_0 = U S U'` decomposed once, `Q = P_0 + mu I = U (S + mu) U'` costs nothing for another lambda,
 //! and Sherman-Morrison takes the penalty off the intercept:
-//! `P_lambda^(-1) = Q^(-1) + g v v'`, `v = Q^(-1) e_1`, `g = mu / (1 - mu v_1)`.
+//! `P_lambda^(-1) = Q^(-1) + g v v'`, `v = Q^(-1) e_1`, `g = mu / (1 - mu v_1)`, where
+//! `1 - mu v_1 = sum_k U_1k^2 s_k / (s_k + mu)`.
 //!
 //! Source: Kwon and Zou 2023, appendix C, with the sign of `z_i` corrected, and `kappa` for the
 //! curvature 1 of their loss.
@@ -16,8 +17,9 @@ use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
 use crate::certificate::Evaluator;
+use crate::monitor::Monitor;
 use crate::point::{Point, dot};
-use crate::report::{Ending, HistoryEntry, Status};
+use crate::report::{Ending, Status};
 use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
 
 pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;
@@ -98,7 +100,10 @@ impl Majorizer {
         let scale = self.values.map(|s| 1.0 / (s + penalty));
         let first_row = self.vectors.row(0).transpose();
         let first_column = &self.vectors * first_row.component_mul(&scale);
-        let correction = penalty / (1.0 - penalty * first_column[0]);
+        // 1 - mu v_1 without cancellation, as the squares of the first row of U sum to 1.
+        let rest: f64 =
+            (0..scale.len()).map(|k| first_row[k].powi(2) * self.values[k] * scale[k]).sum();
+        let correction = penalty / rest;
         MajorizerAt { majorizer: self, scale, first_column, correction }
     }
 }
@@ -182,41 +187,32 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
     options: &Options,
     accelerated: bool,
 ) -> Ending {
-    let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+    let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
     let majorizer = majorizer.at(lambda);
-    let mut history = Vec::new();
     let mut momentum = Momentum::new(point);
-    let mut iterations = 0;
     let mut rule_met = false;
-    let (status, certificate) = loop {
-        let exhausted = options.exhausted(iterations, limit);
-        let last = exhausted.is_some() || rule_met;
-        if last || iterations % CHECK_EVERY == 0 || options.history {
+    loop {
+        let last = monitor.exhausted().is_some() || rule_met;
+        if last || monitor.iterations().is_multiple_of(CHECK_EVERY) || options.history {
             let (settled, certificate) = certify(evaluator, lambda, point);
             if options.history {
                 // The iterate's own objective, which MM never increases, not the settled one's.
                 let own = certificate.raised_to(evaluator.value_at(lambda, point));
                 evaluator.intercept_slope(point);
-                let margins = evaluator.margins.summary();
-                history.push(HistoryEntry::new(iterations, evaluator.passes, &own, margins));
+                monitor.record(evaluator.passes, &own, || evaluator.margins.summary());
             }
-            let certified = certificate.relative_gap() <= options.tolerance
-                && (rule_met || options.stopping == StoppingRule::RelativeGap);
-            let status = if !certificate.is_finite() {
-                Some(Status::NumericalTrouble)
-            } else if certified {
-                Some(Status::Converged)
-            } else if rule_met {
-                Some(Status::RuleMet)
-            } else {
-                exhausted
+            let by_gap = rule_met || options.stopping == StoppingRule::RelativeGap;
+            let status = match monitor.judge(&certificate) {
+                Some(Status::Converged) if !by_gap => monitor.exhausted(),
+                None if rule_met => Some(Status::RuleMet),
+                status => status,
             };
             if let Some(status) = status {
                 *point = settled;
-                break (status, certificate);
+                return monitor.end(status, certificate);
             }
         }
-        iterations += 1;
+        monitor.count(1);
         let next = if accelerated {
             momentum.advance(evaluator, &majorizer, lambda, point)
         } else {
@@ -226,8 +222,7 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
             rule_met = squared_change(point, &next) <= tolerance;
         }
         *point = next;
-    };
-    Ending { iterations, status, certificate, history }
+    }
 }
 
 /// The certificate of a point after its intercept is settled, and that point.

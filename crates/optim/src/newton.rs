@@ -15,11 +15,12 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
-use crate::certificate::{Certificate, Evaluator};
+use crate::certificate::Evaluator;
 use crate::descent::{self, Descent};
+use crate::dual;
 use crate::point::{Point, dot};
 use crate::report::{Ending, MarginSummary};
-use crate::{Lambda, Options};
+use crate::{Certificate, Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 200;
 
@@ -270,11 +271,41 @@ impl Equation<'_> {
 
 /// Newton's method on an objective in coefficients.
 pub(crate) struct Newton<'e, 'o, 'a, L: MarginLoss + ?Sized> {
-    pub(crate) evaluator: &'e mut Evaluator<'o, 'a, L>,
-    pub(crate) system: &'e mut System,
+    evaluator: &'e mut Evaluator<'o, 'a, L>,
+    system: &'e mut System,
+    /// The duals that the model behind the last direction predicts at its end.
+    predicted: Vec<f64>,
+    /// The duals that certify the last point, if they are not the slopes there.
+    witness: Option<Vec<f64>>,
 }
 
-impl<L: MarginLoss + ?Sized> Newton<'_, '_, '_, L> {
+impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
+    pub(crate) fn new(evaluator: &'e mut Evaluator<'o, 'a, L>, system: &'e mut System) -> Self {
+        Newton { evaluator, system, predicted: Vec::new(), witness: None }
+    }
+
+    /// Returns the duals that certify the point reached: feasible ones.
+    pub(crate) fn into_duals(self) -> Vec<f64> {
+        let Newton { evaluator, witness, .. } = self;
+        let mut duals = witness.unwrap_or_else(|| evaluator.margins.duals());
+        evaluator.objective.risk.balance(&mut duals);
+        duals
+    }
+
+    /// Sets the duals that the curvatures predict for a change of the scores.
+    fn predict(&mut self, curvatures: &[f64], direction: &Point) {
+        let risk = &self.evaluator.objective.risk;
+        let domain = risk.domain();
+        let slopes = self.evaluator.margins.slopes();
+        self.predicted = (0..slopes.len())
+            .map(|i| {
+                let change = risk.signs[i] * (direction.products[i] + direction.intercept);
+                let bend = if curvatures[i] > 0.0 { curvatures[i] / risk.weights[i] } else { 0.0 };
+                (-slopes[i] - bend * change).clamp(domain.lower, domain.upper)
+            })
+            .collect();
+    }
+
     pub(crate) fn minimize(
         &mut self,
         lambda: Lambda,
@@ -288,8 +319,17 @@ impl<L: MarginLoss + ?Sized> Newton<'_, '_, '_, L> {
 
 impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
     fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
+        self.witness = None;
         self.evaluator.settle_intercept(point);
         self.evaluator.certificate(lambda, point)
+    }
+
+    fn certify_by_model(&mut self, lambda: Lambda, point: &Point) -> Option<Certificate> {
+        let mut duals = self.predicted.clone();
+        self.evaluator.objective.risk.balance(&mut duals);
+        let certificate = dual::certify(self.evaluator, lambda, point, &duals);
+        self.witness = Some(duals);
+        Some(certificate)
     }
 
     fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64 {
@@ -319,6 +359,7 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
         evaluator.passes += passes;
         let direction = Point::at(&objective.design, intercept, coef);
         let slope = dot(&evaluator.gradient, &direction.coef);
+        self.predict(&curvatures, &direction);
         (direction, slope)
     }
 
@@ -359,7 +400,7 @@ mod tests {
                     let mut point = Point::zero(40, 12);
                     let mut evaluator = Evaluator::new(&objective);
                     let options = Options { tolerance: 1e-9, ..Options::default() };
-                    Newton { evaluator: &mut evaluator, system: &mut system }
+                    Newton::new(&mut evaluator, &mut system)
                         .minimize(lambda, &mut point, &options)
                 };
                 let dense = solve(System::dense(12));

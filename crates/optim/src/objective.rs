@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use margins_data::{Dataset, Design, Labels};
 use margins_losses::MarginLoss;
@@ -7,8 +8,9 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::certificate::{Certificate, Evaluator};
-use crate::point::Point;
-use crate::risk::EmpiricalRisk;
+use crate::extent::Extent;
+use crate::point::{Point, dot};
+use crate::risk::{EmpiricalRisk, weighted};
 use crate::{Error, Lambda};
 
 /// Of how many samples [`Objective::part`] takes one.
@@ -92,6 +94,12 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Objective { risk: self.risk.without_intercept(), ..self }
     }
 
+    /// Returns `(1/n) sum c_i ||x_i||^2`.
+    pub(crate) fn mean_square(&self) -> f64 {
+        let samples = self.design.samples().zip(&self.risk.weights);
+        samples.map(|(x, c)| weighted(*c, x.squared_norm())).sum()
+    }
+
     /// The same objective over another design of as many rows.
     pub(crate) fn over(&self, design: Design) -> Self {
         assert_eq!(design.rows(), self.design.rows(), "an objective keeps its samples");
@@ -139,7 +147,17 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         if !self.risk.intercept && intercept != 0.0 {
             return Err(Error::Intercept(intercept));
         }
-        let point = Point::at(&self.design, intercept, coef.to_vec());
-        Ok(Evaluator::new(self).appraise(lambda, &point))
+        let offsets = Extent::of(&self.design).offsets().filter(|_| self.risk.intercept);
+        let Some(offsets) = offsets else {
+            let point = Point::at(&self.design, intercept, coef.to_vec());
+            return Ok(Evaluator::new(self).appraise(lambda, &point));
+        };
+        let mut design = Design::clone(&self.design);
+        design.shift_columns(&offsets);
+        let extent = Rc::new(Extent::of_shifted(&design, &offsets));
+        let shifted = self.over(design);
+        let intercept = intercept + dot(&offsets, coef);
+        let point = Point::at(&shifted.design, intercept, coef.to_vec());
+        Ok(Evaluator::with_extent(&shifted, extent).appraise(lambda, &point))
     }
 }

@@ -1,19 +1,24 @@
+use std::rc::Rc;
+
+use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::batched::{self, Reached};
 use crate::bundle::Bundle;
 use crate::certificate::Evaluator;
+use crate::dual;
+use crate::extent::Extent;
 use crate::follow::{Minimizer, follow};
 use crate::gradient_descent::GradientDescent;
 use crate::mm::{self, Majorizer};
 use crate::newton::{Newton, System};
 use crate::objective::PART;
-use crate::point::Point;
+use crate::point::{Point, dot};
 use crate::report::{Ending, Observed, Observer, Status};
 use crate::risk::EmpiricalRisk;
 use crate::row_space::RowSpace;
 use crate::sdca::DualAscent;
-use crate::{Error, Fit, Lambda, Objective, Options, Solver};
+use crate::{Certificate, Error, Fit, Lambda, Objective, Options, Solver};
 
 /// Up to this order a dense system is formed and factorised.
 const LARGEST_DENSE_ORDER: usize = 3000;
@@ -65,22 +70,68 @@ fn path_within<L: MarginLoss + ?Sized>(
     let dense = n.min(p) <= dense_order;
     let solver = options.solver.resolve(&objective.risk, dense, lambdas.len())?;
     let options = &Options { solver, ..*options };
-    // Gradient descent takes the same steps in the row space, whose basis costs more than they do.
-    let in_row_space =
-        !matches!(options.solver, Solver::Sdca | Solver::Bundle | Solver::GradientDescent);
-    if in_row_space && p > n && n <= dense_order {
-        let row_space = RowSpace::of(&objective.design)?;
-        let reduced = objective.over(row_space.eigenspace.coordinates.clone());
-        let mut lift = Lift::new(objective, &row_space);
+    if objective.risk.is_unbounded() {
+        return Ok(lambdas.iter().map(|&lambda| unbounded(objective, lambda, observer)).collect());
+    }
+    let extent = Extent::of(&objective.design);
+    match extent.offsets().filter(|_| objective.risk.intercept) {
+        None => solve(objective, extent, &lambdas, options, observer, dense_order),
+        Some(offsets) => {
+            let mut design = Design::clone(&objective.design);
+            design.shift_columns(&offsets);
+            let extent = Extent::of_shifted(&design, &offsets);
+            let shifted = objective.over(design);
+            let mut fits = solve(&shifted, extent, &lambdas, options, observer, dense_order)?;
+            fits.iter_mut().for_each(|fit| fit.intercept -= dot(&offsets, &fit.coef));
+            Ok(fits)
+        }
+    }
+}
+
+/// The fit of an objective that has no minimum: none has been looked for.
+fn unbounded<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambda: Lambda,
+    observer: &Observer<'_>,
+) -> Fit {
+    let (n, p) = (objective.design.rows(), objective.design.columns());
+    let Point { intercept, coef, products } = Point::zero(n, p);
+    let value = objective.risk.margins().risk_at(&products, intercept);
+    let certificate = Certificate::without_bound(value, f64::NAN);
+    let (status, history) = (Status::Unbounded, Vec::new());
+    let report = Ending { iterations: 0, status, certificate, history }.report(0);
+    observer(&Observed::new(lambda, &report));
+    Fit { lambda, intercept, coef, report }
+}
+
+/// Solves at all lambdas in the coordinates that suit the shape of the data.
+fn solve<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    extent: Extent,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &Observer<'_>,
+    dense_order: usize,
+) -> Result<Vec<Fit>, Error> {
+    let (n, p) = (objective.design.rows(), objective.design.columns());
+    let extent = Rc::new(extent);
+    // These take the same steps in the row space, whose basis costs more than they do, unless features of very
+    // different sizes call for it.
+    let as_well = matches!(options.solver, Solver::Sdca | Solver::Bundle | Solver::GradientDescent);
+    if p > n && n <= dense_order && (!as_well || RowSpace::is_called_for(&extent)) {
+        let row_space = RowSpace::of(&objective.design, &extent)?;
+        let reduced = objective.over(row_space.coordinates.clone());
+        let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
         // Room for what rounding takes on the way back.
         let tighter = Options { tolerance: 0.5 * options.tolerance, ..*options };
-        run(&reduced, &lambdas, &tighter, dense_order, |lambda, point, ending, passes| {
-            let fit = lift.fit(lambda, point, ending, passes, options);
+        let extent = Rc::new(Extent::of(&reduced.design));
+        run(&reduced, extent, lambdas, &tighter, dense_order, |lambda, point, duals, ending, passes| {
+            let fit = lift.fit(lambda, point, duals, ending, passes, options);
             observer(&Observed::new(lambda, &fit.report));
             fit
         })
     } else {
-        run(objective, &lambdas, options, dense_order, |lambda, point, ending, passes| {
+        run(objective, extent, lambdas, options, dense_order, |lambda, point, _, ending, passes| {
             let fit = assemble(&objective.risk, lambda, point.clone(), ending, passes);
             observer(&Observed::new(lambda, &fit.report));
             fit
@@ -128,6 +179,8 @@ impl Engine {
 struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
     engine: Engine,
     evaluator: Evaluator<'o, 'a, L>,
+    /// The duals that certify the point reached last, if the engine tells them.
+    duals: Option<Vec<f64>>,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
@@ -174,14 +227,27 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
         let evaluator = &mut self.evaluator;
         match &mut self.engine {
-            Engine::Newton(system) => Newton { evaluator, system }.minimize(lambda, point, options),
+            Engine::Newton(system) => {
+                let mut newton = Newton::new(evaluator, system);
+                let ending = newton.minimize(lambda, point, options);
+                self.duals = Some(newton.into_duals());
+                ending
+            }
             Engine::Mm { majorizer, accelerated } => {
                 mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
             }
-            Engine::Sdca(ascent) => ascent.minimize(evaluator, lambda, point, options),
+            Engine::Sdca(ascent) => {
+                let ending = ascent.minimize(evaluator, lambda, point, options);
+                self.duals = ascent.duals().map(<[f64]>::to_vec);
+                ending
+            }
             Engine::Bundle(bundle) => bundle.minimize(evaluator, lambda, point, options),
             Engine::GradientDescent(descent) => descent.minimize(evaluator, lambda, point, options),
         }
+    }
+
+    fn large_lambda(&self) -> f64 {
+        self.evaluator.objective.mean_square()
     }
 
     fn is_local(&self) -> bool {
@@ -193,14 +259,15 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     }
 }
 
-/// Solves at every lambda in turn; `finish` makes a fit of the point reached, how the solver ended
-/// and the passes it took.
+/// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that certify it, if they are
+/// known, how the solver ended and the passes it took.
 fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
+    extent: Rc<Extent>,
     lambdas: &[Lambda],
     options: &Options,
     dense_order: usize,
-    mut finish: impl FnMut(Lambda, &Point, Ending, usize) -> Fit,
+    mut finish: impl FnMut(Lambda, &Point, Option<Vec<f64>>, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
     if options.solver == Solver::MmBatched {
         let paths = batched::paths(
@@ -211,14 +278,17 @@ fn run<L: MarginLoss + ?Sized>(
         )?;
         let reached = paths.into_iter().flatten();
         return Ok(reached
-            .map(|Reached { lambda, point, ending, passes }| finish(lambda, &point, ending, passes))
+            .map(|Reached { lambda, point, ending, passes }| {
+                finish(lambda, &point, None, ending, passes)
+            })
             .collect());
     }
     let engine = Engine::prepare(objective, options, dense_order)?;
-    let mut machine = Machine { engine, evaluator: Evaluator::new(objective) };
+    let evaluator = Evaluator::with_extent(objective, extent);
+    let mut machine = Machine { engine, evaluator, duals: None };
     let mut fits = Vec::with_capacity(lambdas.len());
-    follow(&mut machine, lambdas, options, |_, lambda, point, ending, passes| {
-        fits.push(finish(lambda, point, ending, passes));
+    follow(&mut machine, lambdas, options, |machine, lambda, point, ending, passes| {
+        fits.push(finish(lambda, point, machine.duals.take(), ending, passes));
     });
     Ok(fits)
 }
@@ -239,18 +309,15 @@ fn assemble<L: MarginLoss + ?Sized>(
 /// against the true data and not their factorisation.
 struct Lift<'o, 'a, L: MarginLoss + ?Sized> {
     evaluator: Evaluator<'o, 'a, L>,
-    row_space: &'o RowSpace,
+    row_space: RowSpace,
 }
 
-impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
-    fn new(objective: &'o Objective<'a, L>, row_space: &'o RowSpace) -> Self {
-        Lift { evaluator: Evaluator::new(objective), row_space }
-    }
-
+impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
     fn fit(
         &mut self,
         lambda: Lambda,
         reduced: &Point,
+        duals: Option<Vec<f64>>,
         ending: Ending,
         passes: usize,
         options: &Options,
@@ -260,10 +327,15 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
         let mut point = Point::at(&objective.design, reduced.intercept, coef);
         let before = self.evaluator.passes;
         self.evaluator.settle_intercept(&mut point);
-        let certificate = self.evaluator.certificate(lambda, &point);
+        let mut certificate = self.evaluator.appraise_settled(lambda, &point);
+        if let Some(duals) = duals.filter(|_| certificate.relative_gap() > options.tolerance) {
+            let gradient_norm = certificate.gradient_norm;
+            let by_duals = dual::certify(&mut self.evaluator, lambda, &point, &duals);
+            certificate = Certificate { gradient_norm, ..certificate.or(by_duals) };
+        }
         let mut ending = Ending { certificate, ..ending };
         let certified = certificate.relative_gap() <= options.tolerance;
-        let by_newton = options.solver == Solver::Newton;
+        let by_newton = options.solver == Solver::Newton && self.row_space.is_lossy();
         if certified {
             ending.status = Status::Converged;
         } else if ending.status == Status::Converged && !by_newton {
@@ -271,7 +343,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Lift<'o, 'a, L> {
         } else if by_newton && ending.status != Status::IterationLimit {
             // What the factorisation lost a few steps on the true data win back.
             let system = &mut System::ConjugateGradients;
-            let mut newton = Newton { evaluator: &mut self.evaluator, system };
+            let mut newton = Newton::new(&mut self.evaluator, system);
             let polish = newton.minimize(lambda, &mut point, options);
             ending = Ending {
                 iterations: ending.iterations + polish.iterations,

@@ -53,6 +53,4 @@ impl Point {
     }
 }
 
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
+pub(crate) use crate::summation::dot;

@@ -8,80 +8,78 @@
 //! proximal point algorithm in convex programming*, Math. Oper. Res. 1, 1976).
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
 use crate::dual::{self, DualPoint};
+use crate::monitor::Monitor;
+use crate::point::Point;
 use crate::newton::{Newton, System};
-use crate::report::{Ending, HistoryEntry, Status};
-use crate::{Lambda, Objective, Options};
+use crate::report::Status;
+use crate::{Certificate, Lambda, Objective, Options};
 
-/// Improves duals and point until the gap reaches the tolerance; `so_far` tells what was spent on them.
+/// Improves duals and point until the monitor ends it, from the better one of the point of the duals and a given one;
+/// returns the status and the certificate.
 pub(crate) fn polish<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<'_, '_, L>,
     system: &mut System,
     lambda: Lambda,
     best: &mut DualPoint,
+    given: Point,
     options: &Options,
-    so_far: Ending,
-    limit: usize,
-) -> Ending {
+    monitor: &mut Monitor<'_>,
+) -> (Status, Certificate) {
     /// Proximal steps that may pass without a smaller gap.
     const PATIENCE: usize = 5;
     /// Newton steps that a proximal step may take for sigma to become smaller.
     const FEW: usize = 12;
     let objective = evaluator.objective;
-    let Ending { mut iterations, mut history, .. } = so_far;
     let mut sigma = 1.0;
     let mut idle = 0;
-    let mut point = best.point.clone();
+    // The point of duals of another lambda may be far off.
+    let is_nearer = evaluator.value_at(lambda, &given) <= best.certificate.objective;
+    let mut point = if is_nearer { given } else { best.point.clone() };
     let mut centres = best.duals.clone();
-    let status = loop {
-        if best.certificate.relative_gap() <= options.tolerance {
-            break Status::Converged;
-        }
-        if let Some(status) = options.exhausted(iterations, limit) {
-            break status;
+    loop {
+        if let Some(status) = monitor.judge(&best.certificate) {
+            return (status, best.certificate);
         }
         if idle == PATIENCE {
-            break Status::Stalled;
+            return (Status::Stalled, best.certificate);
         }
         let smoothed = Objective {
             risk: objective.risk.clone().smoothed(centres.clone(), sigma),
             design: Cow::Borrowed(&*objective.design),
         };
-        let mut inner = Evaluator::new(&smoothed);
+        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.extent));
         let inner_options = Options {
             tolerance: 0.1 * options.tolerance,
-            max_iterations: Some(limit - iterations),
+            max_iterations: Some(monitor.left()),
             history: false,
             ..*options
         };
-        let ending =
-            Newton { evaluator: &mut inner, system }.minimize(lambda, &mut point, &inner_options);
-        iterations += ending.iterations.max(1);
+        let mut newton = Newton::new(&mut inner, system);
+        let ending = newton.minimize(lambda, &mut point, &inner_options);
+        let duals = newton.into_duals();
+        monitor.count(ending.iterations.max(1));
         evaluator.passes += inner.passes;
-        let slopes = inner.margins.slopes().iter();
-        centres = slopes.map(|slope| -slope).collect();
-        let mut duals = centres.clone();
-        objective.risk.balance(&mut duals);
-        // The gradient of the smoothed F is 2 lambda w - v.
-        let distance = ending.certificate.duality_gap / lambda.get();
-        let certificate = dual::certify(evaluator, lambda, &point, &duals, distance);
-        if options.history {
-            let margins = evaluator.margins.summary();
-            history.push(HistoryEntry::new(iterations, evaluator.passes, &certificate, margins));
-        }
-        if certificate.duality_gap < best.certificate.duality_gap {
-            *best = DualPoint { duals, point: point.clone(), certificate };
-            idle = 0;
+        let certificate = dual::certify(evaluator, lambda, &point, &duals);
+        monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+        let gap_before = best.certificate.duality_gap;
+        best.improve(&duals, &point, certificate);
+        idle = if best.certificate.duality_gap < gap_before { 0 } else { idle + 1 };
+        if ending.status == Status::Converged {
+            centres = duals;
+            if ending.iterations <= FEW {
+                sigma *= 0.25;
+            }
         } else {
-            idle += 1;
+            // Steps as long as this one magnify the rounding of the scores.
+            sigma = f64::min(1.0, 16.0 * sigma);
+            centres.clone_from(&best.duals);
+            point.clone_from(&best.point);
         }
-        if ending.iterations <= FEW {
-            sigma *= 0.25;
-        }
-    };
-    Ending { iterations, status, certificate: best.certificate, history }
+    }
 }

@@ -15,8 +15,15 @@ pub enum Status {
     IterationLimit,
     /// The deadline came first.
     TimeLimit,
-    /// Rounding allows no further progress, yet the gap is above the tolerance.
+    /// No step makes further progress, yet the gap is above the tolerance.
     Stalled,
+    /// The point is a minimum as far as rounding lets one tell, but for the same rounding no gap within the tolerance
+    /// can be shown: features of very different scales, all but unpenalised, magnify it.
+    RoundingLimit,
+    /// The objective has no minimum: it falls without bound along the intercept, because no dual point is feasible. With
+    /// the domain `[l, h]` of the conjugate and the total weights `C+` and `C-` of the classes, the ranges
+    /// `[l C+, h C+]` and `[l C-, h C-]` do not meet.
+    Unbounded,
     /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
     /// problem above the tolerance.
     Truncated,
@@ -36,10 +43,14 @@ pub struct Report {
     pub objective: f64,
     /// A lower bound on the minimum of `F`: the value of a feasible point of the dual.
     pub dual_objective: f64,
-    /// `objective - dual_objective`, computed without their cancellation.
+    /// An upper bound on the distance of `objective` to the minimum: `objective - dual_objective`, computed without
+    /// their cancellation, with the rounding added.
     pub duality_gap: f64,
-    /// The gap relative to the larger size of the two objectives.
+    /// The gap, less twice the rounding, relative to the larger size of the two objectives: see
+    /// [`Certificate::relative_gap`].
     pub relative_gap: f64,
+    /// A bound on the distance between `F` and its computed value.
+    pub rounding: f64,
     /// Euclidean norm of the gradient of `F`.
     pub gradient_norm: f64,
     /// Iterations of the solver; 0 on the closed-form ray.
@@ -92,7 +103,7 @@ impl MarginSummary {
     pub(crate) fn new(margins: &[f64], signs: &[f64]) -> Self {
         let scores: Vec<f64> = margins.iter().zip(signs).map(|(u, y)| u * y).collect();
         let error = error_rate(&scores, signs, None).map_or(f64::NAN, |error| error.rate);
-        match MarginStatistics::new(&scores, signs) {
+        match MarginStatistics::new(&scores, signs, None) {
             Ok(MarginStatistics { mean, variance, skewness, .. }) => {
                 MarginSummary { error, mean, variance, skewness }
             }
@@ -181,6 +192,7 @@ impl Ending {
             dual_objective: certificate.dual_objective(),
             duality_gap: certificate.duality_gap,
             relative_gap: certificate.relative_gap(),
+            rounding: certificate.rounding,
             gradient_norm: certificate.gradient_norm,
             iterations: self.iterations,
             passes,
@@ -195,11 +207,12 @@ impl From<Report> for Ending {
         Ending {
             iterations: report.iterations,
             status: report.status,
-            certificate: Certificate {
-                objective: report.objective,
-                duality_gap: report.duality_gap,
-                gradient_norm: report.gradient_norm,
-            },
+            certificate: Certificate::new(
+                report.objective,
+                report.duality_gap - report.rounding,
+                report.rounding,
+                report.gradient_norm,
+            ),
             history: report.history,
         }
     }

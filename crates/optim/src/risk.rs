@@ -6,6 +6,7 @@ use margins_losses::MarginLoss;
 use crate::point::Point;
 use crate::report::MarginSummary;
 use crate::self_consistency::contradicts_itself;
+use crate::summation::{SUM_ERROR, UNIT, sum};
 use crate::{Certificate, Error, Lambda};
 
 /// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the intercept
@@ -143,7 +144,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     }
 
     /// `L(u_i)`, one a sample.
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
+    pub(crate) fn values(&self, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.values(margins, out),
             Some(smoothing) => smoothing.each(self.loss, margins, out, |a, s, v| {
@@ -176,6 +177,17 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
                     curvature / (1.0 + smoothing.strength * curvature)
                 }
             }),
+        }
+    }
+
+    /// Returns `L*(-s)` for sample i, with the term that smoothing adds to it.
+    pub(crate) fn conjugate(&self, i: usize, s: f64) -> f64 {
+        let conjugate = self.loss.conjugate(s);
+        match &self.smoothing {
+            None => conjugate,
+            Some(Smoothing { centres, strength }) => {
+                conjugate + 0.5 * strength * (s - centres[i]).powi(2)
+            }
         }
     }
 
@@ -270,6 +282,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             margins: vec![0.0; n],
             slopes: vec![0.0; n],
             residual: 0.0,
+            size: 0.0,
             ahead: vec![0.0; n],
             scratch: vec![0.0; n],
         }
@@ -301,9 +314,15 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
     slopes: Vec<f64>,
     /// Derivative of the risk in the intercept: what keeps the dual point from being feasible.
     residual: f64,
+    /// `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
+    size: f64,
     ahead: Vec<f64>,
     scratch: Vec<f64>,
 }
+
+/// Units of roundoff to which a loss is taken to compute its value, relative to that value, and to see its argument,
+/// relative to the larger of that argument and 1.
+const LOSS_ERROR: f64 = 4.0;
 
 /// `c l`, and 0 for a weight of 0 though the loss overflows: such a sample is none.
 #[inline(always)]
@@ -322,6 +341,11 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         &self.slopes
     }
 
+    /// `s_i = -L'(u_i)`.
+    pub(crate) fn duals(&self) -> Vec<f64> {
+        self.slopes.iter().map(|slope| -slope).collect()
+    }
+
     /// What the margins that are set are like, of the samples that count.
     pub fn summary(&self) -> MarginSummary {
         self.risk.summary_of(&self.margins)
@@ -338,17 +362,16 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     pub fn set(&mut self, scores: &[f64], intercept: f64) -> f64 {
         self.set_margins(scores, intercept);
         self.risk.derivatives(&self.margins, &mut self.slopes);
-        let signs = self.risk.signs.iter();
-        signs
-            .zip(&self.risk.weights)
-            .zip(&self.slopes)
-            .map(|((y, c), l)| y * weighted(*c, *l))
-            .sum()
+        let (signs, weights) = (&self.risk.signs, &self.risk.weights);
+        let [slope] = sum(signs.len(), &|i| [signs[i] * weighted(weights[i], self.slopes[i])]);
+        slope
     }
 
-    /// Sum of the weighted sizes of the slopes: what rounding of their sum is relative to.
-    fn total_slope(&self) -> f64 {
-        self.risk.weights.iter().zip(&self.slopes).map(|(c, l)| weighted(*c, l.abs())).sum()
+    /// Returns `(1/n) sum c_i |L'(u_i)|`: what rounding of the sum of the slopes is relative to.
+    pub(crate) fn total_slope(&self) -> f64 {
+        let weights = &self.risk.weights;
+        let [total] = sum(weights.len(), &|i| [weighted(weights[i], self.slopes[i].abs())]);
+        total
     }
 
     /// `c_i L''(u_i) / n` at the margins that are set.
@@ -442,9 +465,8 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Feasible duals at a settled intercept, `-s_i` subgradients of L at the margins. If the intercept
     /// rests on kinks, the duals on either side of it, a hair apart, are mixed to the sum zero.
     pub(crate) fn settled_duals(&mut self, scores: &[f64], intercept: f64) -> Vec<f64> {
-        let negated = |slopes: &[f64]| -> Vec<f64> { slopes.iter().map(|slope| -slope).collect() };
         let slope = self.set(scores, intercept);
-        let mut duals = negated(&self.slopes);
+        let mut duals = self.duals();
         if self.risk.intercept && slope.abs() > 1e-12 * self.total_slope() {
             let mut hair = f64::EPSILON * intercept.abs().max(1.0);
             while hair.is_finite() {
@@ -468,7 +490,36 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// The risk at the margins that are set.
     pub fn risk(&mut self) -> f64 {
         self.risk.values(&self.margins, &mut self.scratch);
-        self.scratch.iter().zip(&self.risk.weights).map(|(l, c)| weighted(*c, *l)).sum()
+        let weights = &self.risk.weights;
+        let [risk, size] = sum(weights.len(), &|i| {
+            let term = weighted(weights[i], self.scratch[i]);
+            [term, term.abs()]
+        });
+        self.size = size;
+        risk
+    }
+
+    /// Returns how far rounding can have moved an objective that consists of the [`risk`](Self::risk), evaluated
+    /// last, and a penalty, if every score is right to `score_error`.
+    ///
+    /// With the unit roundoff `u` and sums that lose at most `k u` of the sizes of their terms, that is
+    ///
+    /// `u (k + 4) ((1/n) sum c_i |L(u_i)| + penalty) + (1/n) sum c_i |L'(u_i)| (4 u (1 + |u_i|) + score_error)`.
+    pub(crate) fn rounding(&self, objective: f64, score_error: f64) -> f64 {
+        let weights = &self.risk.weights;
+        let [arguments, slopes] = sum(weights.len(), &|i| {
+            let slope = weighted(weights[i], self.slopes[i].abs());
+            [slope * (1.0 + self.margins[i].abs()), slope]
+        });
+        let terms = self.size + (objective.abs() + self.size);
+        let rounding = UNIT * ((SUM_ERROR + LOSS_ERROR) * terms + LOSS_ERROR * arguments);
+        rounding + score_error * slopes
+    }
+
+    /// Returns how far scores are off that were computed to a few units of their size.
+    fn usual_score_error(&self) -> f64 {
+        const UNITS: f64 = 16.0;
+        UNITS * UNIT * self.margins.iter().fold(0.0f64, |size, u| size.max(u.abs()))
     }
 
     /// The risk at any point; the slopes are not set.
@@ -503,13 +554,9 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         slope
     }
 
-    /// The certificate of a point with a settled intercept, from its objective, the norm of the
-    /// gradient in the coefficients and the largest norm R of a sample.
-    ///
-    /// What rounding left of the slope `r` in the intercept is allowed for: shifting every `s_i` by a
-    /// share of `r` in proportion to `L''(u_i)` makes the dual point feasible. To first order that
-    /// changes D by at most `|r| R ||g|| / (2 lambda)`, to second order by
-    /// `r^2 R^2 / (4 lambda) + r^2 / (2 k)`, `k` the curvature of F in the intercept.
+    /// Returns the certificate of a point with a settled intercept, from its objective, evaluated last, the norm of
+    /// the gradient in the coefficients and the largest norm R of a sample. Scores are taken to be right to a few
+    /// units of their size.
     pub fn certificate(
         &mut self,
         lambda: Lambda,
@@ -517,10 +564,28 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         norm: f64,
         radius: f64,
     ) -> Certificate {
+        let rounding = self.rounding(objective, self.usual_score_error());
+        self.certificate_within(lambda, objective, rounding, norm, radius)
+    }
+
+    /// Returns the certificate of a point with a settled intercept whose objective is right to `rounding`.
+    ///
+    /// What rounding left of the slope `r` in the intercept is allowed for: shifting every `s_i` by a
+    /// share of `r` in proportion to `L''(u_i)` makes the dual point feasible. To first order that
+    /// changes D by at most `|r| R ||g|| / (2 lambda)`, to second order by
+    /// `r^2 R^2 / (4 lambda) + r^2 / (2 k)`, `k` the curvature of F in the intercept.
+    pub(crate) fn certificate_within(
+        &mut self,
+        lambda: Lambda,
+        objective: f64,
+        rounding: f64,
+        norm: f64,
+        radius: f64,
+    ) -> Certificate {
         let r = self.residual.abs();
         let gradient_norm = norm.hypot(r);
         if !gradient_norm.is_finite() {
-            return Certificate { objective, duality_gap: f64::INFINITY, gradient_norm };
+            return Certificate::new(objective, f64::NAN, rounding, gradient_norm);
         }
         // In this order no square underflows that the gap does not.
         let mut duality_gap = (0.5 * (norm + r * radius) / lambda.get().sqrt()).powi(2);
@@ -533,6 +598,6 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             let size = self.margins.iter().fold(1.0f64, |size, u| size.max(u.abs()));
             duality_gap += if shift.is_finite() { shift } else { r * size };
         }
-        Certificate { objective, duality_gap, gradient_norm }
+        Certificate::new(objective, duality_gap, rounding, gradient_norm)
     }
 }

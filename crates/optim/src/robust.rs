@@ -54,7 +54,7 @@ use quasi_newton::Minimum;
 /// The fit of a descent that nothing certifies.
 fn uncertified(lambda: Lambda, minimum: Minimum, passes: usize) -> Fit {
     let Minimum { point, value, gradient_norm, iterations, status } = minimum;
-    let certificate = Certificate { objective: value, duality_gap: f64::INFINITY, gradient_norm };
+    let certificate = Certificate::without_bound(value, gradient_norm);
     let ending = Ending { iterations, status, certificate, history: Vec::new() };
     let report = ending.report(passes);
     Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report }

@@ -3,6 +3,8 @@ use margins_data::Design;
 use nalgebra::DMatrix;
 
 use crate::Error;
+use crate::extent::Extent;
+use crate::reflections::{Reflections, triangularize};
 
 /// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.
 ///
@@ -49,21 +51,64 @@ impl Eigenspace {
     }
 }
 
-/// Coordinates in which more features than samples become at most n: the eigenspace of `X X'`, from
-/// which `w = X'a`. This is the n x n side of the choice between n x n and p x p systems.
+/// Coordinates in which more features than samples become at most n: `X = Z B'` with an orthonormal basis B of the row
+/// space, so that `w = B beta` has the norm of `beta` and the scores of `Z beta`. This is the n x n side of the choice
+/// between n x n and p x p systems.
+#[derive(Debug)]
 pub(crate) struct RowSpace {
-    pub(crate) eigenspace: Eigenspace,
+    /// `Z`.
+    pub(crate) coordinates: Design,
+    basis: Basis,
+}
+
+#[derive(Debug)]
+enum Basis {
+    /// `w = X'a` with `a = U S^(-1/2) beta` from the eigenspace of `X X'`.
+    Eigenspace(DMatrix<f64>),
+    /// `w = Q beta` from the reflections that reduce `X'` to a triangle.
+    Reflections(Reflections),
 }
 
 impl RowSpace {
-    pub(crate) fn of(design: &Design) -> Result<Self, Error> {
-        Ok(RowSpace { eigenspace: Eigenspace::of(&design.sample_gram())? })
+    /// The squares in `X X'` drown features whose sizes lie further below those of others than this.
+    const WIDEST_RANGE: f64 = 1e4;
+    /// Up to so many entries sparse samples are made dense to be reflected.
+    const MOST_ENTRIES: usize = 1 << 26;
+
+    /// Returns true if features differ so much in size that squares of them cannot be added up.
+    pub(crate) fn is_called_for(extent: &Extent) -> bool {
+        extent.range() > Self::WIDEST_RANGE
     }
 
-    /// `w` in the original features.
+    /// Returns the row space of a design whose samples and features have this extent.
+    ///
+    /// # Errors
+    /// An overflow; an eigendecomposition that does not converge.
+    pub(crate) fn of(design: &Design, extent: &Extent) -> Result<Self, Error> {
+        let entries = design.rows().saturating_mul(design.columns());
+        if Self::is_called_for(extent) && entries <= Self::MOST_ENTRIES {
+            let (coordinates, reflections) = triangularize(design)?;
+            return Ok(RowSpace { coordinates, basis: Basis::Reflections(reflections) });
+        }
+        let Eigenspace { coordinates, lift } = Eigenspace::of(&design.sample_gram())?;
+        Ok(RowSpace { coordinates, basis: Basis::Eigenspace(lift) })
+    }
+
+    /// Returns true if the coordinates may have lost features that are small beside others.
+    pub(crate) fn is_lossy(&self) -> bool {
+        matches!(self.basis, Basis::Eigenspace(_))
+    }
+
+    /// Returns `w = B beta`.
     pub(crate) fn coefficients(&self, original: &Design, beta: &[f64]) -> Vec<f64> {
         let mut w = vec![0.0; original.columns()];
-        original.multiply_transposed(&self.eigenspace.lift(beta), &mut w);
+        match &self.basis {
+            Basis::Eigenspace(lift) => {
+                let sections = lift * DMatrix::from_column_slice(beta.len(), 1, beta);
+                original.multiply_transposed(sections.as_slice(), &mut w);
+            }
+            Basis::Reflections(reflections) => reflections.apply(beta, &mut w),
+        }
         w
     }
 }

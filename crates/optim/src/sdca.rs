@@ -19,10 +19,12 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::certificate::Evaluator;
 use crate::dual::{DualPoint, coefficients};
+use crate::monitor::Monitor;
 use crate::newton::System;
 use crate::point::{Point, dot};
-use crate::report::{Ending, HistoryEntry, Status};
-use crate::{Lambda, Objective, Options, proximal_newton};
+use crate::proximal_newton::polish;
+use crate::report::{Ending, Status};
+use crate::{Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;
 /// Most epochs between two certificates.
@@ -51,6 +53,11 @@ impl DualAscent {
         }
     }
 
+    /// Returns the duals of the last lambda.
+    pub(crate) fn duals(&self) -> Option<&[f64]> {
+        self.duals.as_deref()
+    }
+
     /// Minimises F; `point` is another place to start from than the duals of the last lambda.
     pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         &mut self,
@@ -59,32 +66,28 @@ impl DualAscent {
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let given = point.clone();
         let mut best = self.start(evaluator, lambda, point);
         let mut ascent = Ascent::new(evaluator.objective, lambda, &self.squares, &best);
-        let mut history = Vec::new();
-        let (mut iterations, mut epochs) = (0, 1);
+        let mut epochs = 1;
         let status = loop {
             if options.history {
                 evaluator.intercept_slope(&best.point);
-                let (passes, margins) = (evaluator.passes, evaluator.margins.summary());
-                history.push(HistoryEntry::new(iterations, passes, &best.certificate, margins));
             }
-            if best.certificate.relative_gap() <= options.tolerance {
-                break Status::Converged;
-            }
-            if let Some(status) = options.exhausted(iterations, limit) {
+            monitor.record(evaluator.passes, &best.certificate, || evaluator.margins.summary());
+            if let Some(status) = monitor.judge(&best.certificate) {
                 break status;
             }
-            let (done, visits) = ascent.round(epochs.min(limit - iterations), &mut self.random);
-            iterations += done;
+            let (done, visits) = ascent.round(epochs.min(monitor.left()), &mut self.random);
+            monitor.count(done);
             evaluator.passes += (2 * visits).div_ceil(self.squares.len());
             let next = DualPoint::at(evaluator, lambda, ascent.duals.clone(), ascent.intercept);
             let gap_before = best.certificate.duality_gap;
-            if !next.certificate.objective.is_finite() && !ascent.is_finite() {
+            if next.certificate.is_broken() || !ascent.is_finite() {
                 break Status::NumericalTrouble;
             }
-            if next.certificate.duality_gap <= gap_before {
+            if next.certificate.duality_gap <= gap_before || next.certificate.contradicted {
                 best = next;
             }
             let slow = best.certificate.duality_gap > SLOW * gap_before;
@@ -92,20 +95,17 @@ impl DualAscent {
                 break Status::Stalled;
             }
             epochs = (2 * epochs).min(LONGEST_ROUND);
-            ascent.recentre();
+            let (coef, _) = coefficients(evaluator, lambda, &ascent.duals);
+            ascent.recentre(coef);
         };
-        let mut ending = Ending { iterations, status, certificate: best.certificate, history };
-        if status == Status::Stalled {
-            ending = proximal_newton::polish(
-                evaluator,
-                &mut self.system,
-                lambda,
-                &mut best,
-                options,
-                ending,
-                limit,
-            );
-        }
+        let (status, certificate) = match status {
+            Status::Stalled => {
+                let system = &mut self.system;
+                polish(evaluator, system, lambda, &mut best, given, options, &mut monitor)
+            }
+            status => (status, best.certificate),
+        };
+        let mut ending = monitor.end(status, certificate);
         evaluator.intercept_slope(&best.point);
         evaluator.set_gradient(lambda, &best.point);
         ending.certificate.gradient_norm = dot(&evaluator.gradient, &evaluator.gradient).sqrt();
@@ -189,10 +189,10 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         self.intercept.is_finite() && self.coef.iter().all(|w| w.is_finite())
     }
 
-    /// Moves the centre of the intercept to the intercept. What rounding did to the coefficients is
-    /// undone on the way.
-    fn recentre(&mut self) {
-        self.coef = coefficients(self.objective, self.lambda, &self.duals);
+    /// Moves the centre of the intercept to the intercept, and takes over the coefficients of the duals, computed
+    /// anew: so what rounding did to them is undone.
+    fn recentre(&mut self, coef: Vec<f64>) {
+        self.coef = coef;
         let risk = &self.objective.risk;
         if risk.intercept {
             let pull = 0.5 * risk.imbalance(&self.duals) / self.hold;

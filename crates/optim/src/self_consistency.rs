@@ -2,6 +2,8 @@
 
 use margins_losses::MarginLoss;
 
+use crate::dual::CONJUGATE_ERROR;
+
 /// Up to this many of the margins are looked at, spread over the samples.
 const MOST_MARGINS: usize = 512;
 
@@ -16,6 +18,9 @@ const PROBES: usize = 32;
 /// That is looked at for the margins, for pairs of points close to each other below, among and above them, and for
 /// -1, 0 and 1, up to a share of 1e-6 of the derivatives and to what rounding makes of values. Points at which the loss
 /// overflows say nothing, nor does a loss that is at odds with convexity between the points alone.
+///
+/// At the same points the conjugate is held to the Fenchel-Young inequality, `L(u) + L*(-s) + s u >= 0` for `s = -L'(u)`:
+/// one that is too small certifies anything.
 pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
     const SLOPES: f64 = 1e-6;
     const VALUES: f64 = 1e-12;
@@ -23,6 +28,14 @@ pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f6
     let (mut values, mut slopes) = (vec![0.0; u.len()], vec![0.0; u.len()]);
     loss.values(&u, &mut values);
     loss.derivatives(&u, &mut slopes);
+    let refutes = |k: usize| {
+        let (conjugate, product) = (loss.conjugate(-slopes[k]), -slopes[k] * u[k]);
+        let slack = CONJUGATE_ERROR * (values[k].abs() + conjugate.abs() + product.abs());
+        slack.is_finite() && values[k] + conjugate + product < -slack
+    };
+    if (0..u.len()).any(refutes) {
+        return true;
+    }
     (1..u.len()).any(|k| {
         let (before, step) = (k - 1, u[k] - u[k - 1]);
         let rise = values[k] - values[before];

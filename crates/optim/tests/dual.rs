@@ -49,13 +49,10 @@ fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
 }
 
 fn agree(one: &Report, other: &Report, case: &str) {
-    // Relative to a minimum of zero, as positively homogeneous losses have it, no gap is small.
-    let certified = |report: &Report| report.converged() || report.duality_gap < 1e-12;
-    assert!(certified(one) && certified(other), "{case}: {one:?} {other:?}");
+    assert!(one.converged() && other.converged(), "{case}: {one:?} {other:?}");
     // Each objective is at least any lower bound, whoever found it.
-    let rounding = 1e-12 * one.objective.abs().max(1.0);
-    assert!(one.dual_objective <= other.objective + rounding, "{case}: {one:?} {other:?}");
-    assert!(other.dual_objective <= one.objective + rounding, "{case}: {one:?} {other:?}");
+    assert!(one.dual_objective <= other.objective + other.rounding, "{case}: {one:?} {other:?}");
+    assert!(other.dual_objective <= one.objective + one.rounding, "{case}: {one:?} {other:?}");
 }
 
 proptest! {
@@ -69,8 +66,6 @@ proptest! {
         intercept: bool,
     ) {
         let loss = loss(name);
-        // Without an intercept, as with one and one class far heavier, F can be unbounded below.
-        prop_assume!(!name.starts_with("leaky") || intercept || exponent > -2.0);
         let design = Design::from_rows(&rows).unwrap();
         let labels = Labels::from_signs(signs).unwrap();
         let mut objective =

@@ -81,10 +81,14 @@ proptest! {
         let fit = fit(&objective, lambda(at), &options).unwrap();
         let (value, residual) = dual(&*loss, &rows, &y, at, fit.intercept, &fit.coef);
         prop_assert!(residual.abs() <= 1e-12);
+        let certificate = objective.certificate(lambda(at), fit.intercept, &fit.coef).unwrap();
         prop_assert!(
-            close(fit.report.dual_objective, value, 1e-9),
-            "{} {value}", fit.report.dual_objective
+            close(certificate.dual_objective(), value, 1e-9),
+            "{} {value}", certificate.dual_objective()
         );
+        // The solver may know a better dual point than the slopes at its solution.
+        let slack = 1e-12 * value.abs().max(1.0);
+        prop_assert!(fit.report.dual_objective >= value - slack, "{:?} {value}", fit.report);
         prop_assert!(fit.report.duality_gap >= 0.0);
     }
 

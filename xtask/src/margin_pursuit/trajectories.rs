@@ -233,7 +233,7 @@ fn state(now: &LinearClassifier, train: &Dataset, test: &Dataset) -> Result<Stat
         scores
     };
     let (seen, unseen) = (scores(train), scores(test));
-    let margins = MarginStatistics::new(&seen, train.labels().signs())?;
+    let margins = MarginStatistics::new(&seen, train.labels().signs(), None)?;
     Ok(State {
         training_error: error_rate(&seen, train.labels().signs(), None)?.rate,
         test_error: error_rate(&unseen, test.labels().signs(), None)?.rate,

@@ -121,3 +121,114 @@ fn kernels_are_chosen_for_several_classes() {
     assert_eq!(tried[chosen]["kernel"], document["training"]["kernel"]);
     assert!(workshop.output(&arguments).contains("best lambda  error %"));
 }
+
+/// The value behind a name in a table of facts.
+fn fact(table: &str, name: &str) -> String {
+    let line = table.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap_or_else(|| panic!("no {name} in {table}")).trim().to_owned()
+}
+
+/// One training error, by weight, whatever reports it: here everything is taken for the heavier class.
+#[test]
+fn errors_count_the_weights() {
+    let workshop = Workshop::new();
+    let mut weighted = "weight,".to_owned() + &DATA.replace('\n', "\n1,");
+    weighted.truncate(weighted.len() - 2);
+    let weighted: String = weighted
+        .lines()
+        .map(|line| if line.ends_with("yes") { line.replacen('1', "3", 1) } else { line.to_owned() } + "\n")
+        .collect();
+    workshop.write("weighted.csv", weighted.as_bytes());
+    let data = ["--data", "weighted.csv", "--weights-column", "weight"];
+    let fit = [&["fit", "--lambda", "10", "--loss", "logistic"], &data[..]].concat();
+    for more in [
+        &[][..],
+        &["--multi-class", "ovr"],
+        &["--solver", "sgd"],
+        &["--solver", "catoni:alpha=1"],
+        &["--kernel", "gaussian:sigma=0.001"],
+    ] {
+        let output = workshop.run(&[&fit[..], more].concat());
+        assert_eq!(fact(&text(&output.stdout), "training error"), "25.00 %", "{more:?}");
+    }
+    let stream = workshop.json(&[&fit[..], &["--solver", "sgd", "--stream"]].concat());
+    assert_eq!(stream["progressive_error"], 0.75);
+    let path = [&["path", "--lambdas", "20:10:2", "--loss", "logistic"], &data[..]].concat();
+    let path = workshop.output(&path);
+    let errors: Vec<&str> =
+        path.lines().rev().take(2).filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(errors, ["25.00", "25.00"], "{path}");
+    workshop.output(&[&fit[..], &["--out", "m.json"]].concat());
+    let predict = [&["predict", "--model", "m.json"], &data[..]].concat();
+    let metrics = &workshop.json(&predict)["metrics"];
+    assert_eq!((&metrics["error"], &metrics["balanced_error"]), (&0.25.into(), &0.5.into()));
+    // Without the column named, it is one more feature than the model has.
+    assert_eq!(
+        workshop.run(&["predict", "--model", "m.json", "--data", "weighted.csv"]).status.code(),
+        Some(1)
+    );
+    let unweighted = workshop.json(&["predict", "--model", "m.json", "--data", "data.csv"]);
+    assert_eq!(unweighted["metrics"]["error"], 0.5);
+
+    // Of several classes.
+    let three = three_classes();
+    let header = three.lines().next().expect("a header");
+    let rows: String = three
+        .lines()
+        .skip(1)
+        .zip([1, 2, 5].iter().cycle())
+        .map(|(row, c)| format!("{c},{row}\n"))
+        .collect();
+    workshop.write("three.csv", format!("c,{header}\n{rows}").as_bytes());
+    let data = ["--data", "three.csv", "--weights-column", "c"];
+    let fit =
+        ["fit", "--lambda", "5", "--loss", "logistic", "--multi-class", "ovo", "--out", "m.json"];
+    let document = workshop.json(&[&fit[..], &data].concat());
+    let predicted = workshop.json(&[&["predict", "--model", "m.json"], &data[..]].concat());
+    assert_eq!(predicted["metrics"]["error"], document["training_error"]);
+    // All of them are taken for the heaviest class.
+    assert!((number(&document["training_error"]) - 3.0 / 8.0).abs() < 1e-12, "{document}");
+}
+
+/// Measurements are no classes though some of them repeat; many names are asked about.
+#[test]
+fn measurements_are_refused() {
+    let workshop = Workshop::new();
+    let rows = |label: &dyn Fn(usize) -> String| -> String {
+        (0..200).map(|i| format!("{},{}\n", i % 13, label(i.max(1)))).collect()
+    };
+    let measured = rows(&|i| format!("{}", i as f64 / 8.0));
+    workshop.write("measured.csv", format!("x,label\n{measured}").as_bytes());
+    let counted = rows(&|i| i.to_string());
+    workshop.write("counted.csv", format!("x,label\n{counted}").as_bytes());
+    for command in [&["fit", "--lambda", "1"][..], &["cv"]] {
+        for multi in [&[][..], &["--multi-class", "ovr"]] {
+            let output = workshop.run(&[command, &["--data", "measured.csv"], multi].concat());
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{message}");
+            assert!(
+                message.contains(
+                    "measured.csv, line 2, column 'label': the label '0.125' is no whole number"
+                ),
+                "{message}"
+            );
+        }
+    }
+    let fit = [
+        "fit",
+        "--lambda",
+        "1",
+        "--loss",
+        "squared-hinge",
+        "--data",
+        "counted.csv",
+        "--multi-class",
+        "ovr",
+    ];
+    let output = workshop.run(&fit);
+    assert!(output.status.success());
+    let message = text(&output.stderr);
+    assert!(message.starts_with("warning: the 200 rows have 199 classes"), "{message}");
+    let table = text(&output.stdout);
+    assert!(table.contains("... and 179 more members") && table.lines().count() < 40, "{table}");
+}

@@ -131,6 +131,7 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         "--learner online-gradient:constant=1,constant=2",
         "--learner online-gradient:constant=0",
         "--learner mlp:hidden=8xy",
+        "--learner mlp:hidden=8,,loss=logistic",
         "--learner mlp:loss=hinges",
         "--learner mlp:hidden=8,,loss=logistic",
         "--learner mlp,loss=logistic",

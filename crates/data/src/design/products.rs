@@ -136,6 +136,31 @@ impl Design {
         });
     }
 
+    /// `out = X'z` in twice the working precision, rounded at the end: every entry is right to a unit of roundoff `u`
+    /// relative to itself and `2 n^2 u^2` relative to the sum of the sizes of its terms.
+    ///
+    /// # Panics
+    /// If the lengths differ from n and p.
+    pub fn multiply_transposed_accurately(&self, z: &[f64], out: &mut [f64]) {
+        assert_eq!((z.len(), out.len()), (self.rows(), self.columns()), "shapes of X'z");
+        out.fill(0.0);
+        let mut low = vec![0.0; out.len()];
+        match &self.storage {
+            Storage::Dense(samples) => {
+                let samples = samples.as_slice();
+                inner_loops::multiply_transposed_accurately(samples, z, out, &mut low);
+            }
+            Storage::Sparse(_) => {
+                for (i, &z) in z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
+                    if let Sample::Sparse { columns, values } = self.sample(i) {
+                        inner_loops::add_sparse_accurately(columns, values, z, out, &mut low);
+                    }
+                }
+            }
+        }
+        out.iter_mut().zip(&low).for_each(|(o, l)| *o += l);
+    }
+
     /// `out = X' diag(d) (X w + shift 1)`, with `d` of length n, `w` and `out` of length p; every sample is
     /// read once, those with `d_i = 0` not at all. Returns `1' diag(d) (X w + shift 1)`.
     ///

@@ -7,9 +7,10 @@ use std::collections::HashMap;
 
 use nalgebra::DMatrix;
 
-use super::lines::{Lines, not_a_number, quoted};
-use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, label_error};
+use super::lines::{Lines, not_a_number};
+use super::{Buffer, LabelSink, Purpose, ReadOptions, Table};
 use crate::classes::sorted_order;
+use crate::error::{Listed, quoted};
 use crate::{Column, Design, Error};
 
 const DEFAULT_LABEL: &str = "label";
@@ -88,9 +89,9 @@ impl<'a> Rows<'a> {
                         let column = Column::Name(header[column].clone());
                         return Err(lines.malformed(column, reason.to_owned()));
                     }
-                    Role::Label => labels(cell).map_err(|error| {
-                        label_error(error, lines, Column::Name(header[column].clone()))
-                    })?,
+                    Role::Label => {
+                        labels(cell, &|| lines.place(Column::Name(header[column].clone())))?;
+                    }
                     Role::Fold => folds.push(cell),
                     Role::Dropped => {}
                 }
@@ -233,10 +234,13 @@ fn roles(
 ) -> Result<Vec<Role>, Error> {
     let mut roles = vec![Role::Feature; header.len()];
     let fit = purpose == Purpose::Fit;
-    let (weight, fold) =
-        if fit { (Role::Weight, Role::Fold) } else { (Role::Dropped, Role::Dropped) };
+    let label = options.label.as_deref().unwrap_or(DEFAULT_LABEL);
+    // Without labels there is nothing to weigh.
+    let weighed = fit || header.iter().any(|column| column == label);
+    let weight = if weighed { Role::Weight } else { Role::Dropped };
+    let fold = if fit { Role::Fold } else { Role::Dropped };
     let wanted = [
-        ("label", Some(options.label.as_deref().unwrap_or(DEFAULT_LABEL)), Role::Label),
+        ("label", Some(label), Role::Label),
         ("weights", options.weights_column.as_deref(), weight),
         ("folds", options.fold_column.as_deref(), fold),
     ];
@@ -260,20 +264,14 @@ fn roles(
     Ok(roles)
 }
 
-/// "the columns are 'a', 'b', 'c'", cut after a dozen.
+/// "the columns are 'a', 'b' and 'c'".
 fn listed(header: &[String]) -> String {
-    const MOST: usize = 12;
-    let names: Vec<String> = header.iter().take(MOST).map(|name| quoted(name)).collect();
-    let names = names.join(", ");
     match header {
         [only] if only.contains([';', '\t']) => {
-            format!("the only column is {names}: cells must be separated by commas")
+            format!("the only column is {}: cells must be separated by commas", quoted(only))
         }
-        [_] => format!("the only column is {names}"),
-        _ if header.len() > MOST => {
-            format!("the columns are {names} and {} more", header.len() - MOST)
-        }
-        _ => format!("the columns are {names}"),
+        [only] => format!("the only column is {}", quoted(only)),
+        _ => format!("the columns are {}", Listed(header)),
     }
 }
 

@@ -2,6 +2,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
+use crate::error::quoted;
 use crate::{Column, Error, Place};
 
 /// The lines of a text file, one at a time, plain or gzip, with their numbers.
@@ -110,14 +111,6 @@ impl<'a> Lines<'a> {
         let (line, column) = (None, None);
         Error::Malformed { place: Place { file: self.name.clone(), line, column }, reason }
     }
-}
-
-/// A value in quotes for a message: escaped, and cut if long.
-pub(super) fn quoted(value: &str) -> String {
-    const LONGEST: usize = 40;
-    let start: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    let rest = if value.chars().nth(LONGEST).is_some() { "..." } else { "" };
-    format!("'{start}{rest}'")
 }
 
 /// Why a cell is not a finite number; `None` if it is missing altogether.

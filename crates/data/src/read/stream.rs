@@ -2,9 +2,9 @@ use std::io::Read;
 use std::path::Path;
 
 use super::lines::Lines;
-use super::{Buffer, Format, Purpose, ReadOptions, csv, open, svmlight};
+use super::{Buffer, FileLabels, Format, Purpose, ReadOptions, csv, open, svmlight};
 use crate::classes::ClassCollector;
-use crate::{Design, Error, Labels};
+use crate::{Design, Error, Labels, Place};
 
 /// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a million
 /// stored values.
@@ -27,7 +27,7 @@ use crate::{Design, Error, Labels};
 pub struct Stream<'a> {
     rows: Rows<'a>,
     name: String,
-    labels: ClassCollector,
+    labels: FileLabels,
     positive: Option<String>,
     columns: usize,
     read: u64,
@@ -106,8 +106,8 @@ impl<'a> Stream<'a> {
                 (Rows::Svmlight(svmlight::Rows::open(lines, options)?), columns)
             }
         };
-        let labels =
-            classes.map_or_else(|| Ok(ClassCollector::of_two()), ClassCollector::of_known)?;
+        let labels = classes
+            .map_or_else(|| Ok(ClassCollector::of_two_labels()), ClassCollector::of_known)?;
         // The classes are told with their signs.
         let positive = match classes {
             Some([_, positive]) => Some(positive.to_owned()),
@@ -116,7 +116,7 @@ impl<'a> Stream<'a> {
         Ok(Stream {
             rows,
             name: name.to_owned(),
-            labels,
+            labels: FileLabels::new(labels),
             positive,
             columns,
             read: 0,
@@ -152,18 +152,18 @@ impl<'a> Stream<'a> {
     /// The next rows; `None` at the end of the file.
     ///
     /// # Errors
-    /// Malformed content, with its place; a label of a third class; labels of one class in the whole of
-    /// the first chunk, where the classes were not told.
+    /// Malformed content, with its place; a label of a third class; where the classes were not told, labels of one class
+    /// in the whole of the first chunk, and labels that are measurements.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         let labels = &mut self.labels;
-        let mut sink = |value: &str| labels.push(value);
+        let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
         let table = match &mut self.rows {
             Rows::Csv(rows) => rows.next(self.buffer, &mut sink)?,
             Rows::Svmlight(rows) => rows.next(self.buffer, &mut sink)?,
         };
         let Some(table) = table else { return Ok(None) };
-        let in_file = |error| Error::InFile { file: self.name.clone(), error: Box::new(error) };
-        let labels = self.labels.drain(self.positive.as_deref()).map_err(in_file)?;
+        let found = self.labels.classes.take_labels(self.positive.as_deref());
+        let labels = found.map_err(|error| self.labels.in_file(&self.name, error))?;
         let before = self.read;
         self.read += table.design.rows() as u64;
         Ok(Some(Chunk { design: table.design, labels, weights: table.weights, before }))

@@ -1,7 +1,8 @@
 use nalgebra_sparse::CsrMatrix;
 
-use super::lines::{Lines, not_a_number, quoted};
-use super::{Buffer, LabelSink, ReadOptions, Table, label_error};
+use super::lines::{Lines, not_a_number};
+use super::{Buffer, LabelSink, ReadOptions, Table};
+use crate::error::quoted;
 use crate::{Column, Design, Error};
 
 /// Largest feature index. A vector of coefficients of that length takes 256 MiB, and a path holds many
@@ -55,7 +56,7 @@ impl<'a> Rows<'a> {
             let mut tokens = tokens(line);
             let Some((at, label)) = tokens.next() else { continue };
             check_label(lines, column(line, at), label)?;
-            labels(label).map_err(|error| label_error(error, lines, column(line, at)))?;
+            labels(label, &|| lines.place(column(line, at)))?;
 
             features.clear();
             for (position, (at, token)) in tokens.enumerate() {

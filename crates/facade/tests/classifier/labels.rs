@@ -61,8 +61,8 @@ fn measurements_are_no_classes() {
     let measured = [1.0, 0.37, 1.92, 0.37, 1.0, 2.0];
     assert_eq!(
         message(estimator.fit_samples(&rows, measured).unwrap_err()),
-        "row 1: the label is 0.37, no whole number: this looks like a measurement, and a measurement is no class; \
-         classes that do have such names go into a Dataset of Classes"
+        "row 1: the label '0.37' is no whole number, and all labels are numbers: they look like measurements, and a \
+         measurement is no class; name the classes with letters where such numbers do stand for classes"
     );
     assert!(estimator.fit_samples(&rows, measured.map(|y| y as f32)).is_err());
     let names = ["a", "b", "c", "d", "e", "f"];

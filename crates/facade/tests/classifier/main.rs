@@ -3,6 +3,7 @@
 #[cfg(feature = "serde")]
 mod files;
 mod fits;
+mod invariants;
 #[cfg(feature = "kernels")]
 mod kernels;
 mod labels;

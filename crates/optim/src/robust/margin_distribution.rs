@@ -7,11 +7,14 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::extent::Extent;
+use crate::monitor::Monitor;
 use crate::point::{Point, dot};
 use crate::report::Ending;
 use crate::risk::EmpiricalRisk;
 use crate::row_space::RowSpace;
-use crate::{Certificate, Error, Fit, Lambda, Objective, Options, Status};
+use crate::summation::{SUM_ERROR, UNIT};
+use crate::{Certificate, Error, Fit, Lambda, Objective, Options};
 
 /// The largest order of a matrix to factorise.
 const LARGEST_ORDER: usize = 3000;
@@ -140,8 +143,8 @@ impl MarginDistribution {
         if design.columns() <= design.rows() {
             return self.ascend(objective, lambda, options);
         }
-        let space = RowSpace::of(design)?;
-        let reduced = objective.over(space.eigenspace.coordinates.clone());
+        let space = RowSpace::of(design, &Extent::of(design))?;
+        let reduced = objective.over(space.coordinates.clone());
         let mut solution = self.ascend(&reduced, lambda, options)?;
         let coef = space.coefficients(design, &solution.point.coef);
         let mut point = Point::at(design, solution.point.intercept, coef);
@@ -180,27 +183,22 @@ impl MarginDistribution {
             (0..weights.len()).map(|i| 0.5 * weights[i] * metric.diagonal(design, i)).collect();
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut duals = vec![-risk.loss.derivative(0.0); weights.len()];
-        let limit = options.max_iterations.unwrap_or(DEFAULT_EPOCHS);
-        let (mut epochs, mut passes) = (0, 2);
+        let mut monitor = Monitor::new(options, DEFAULT_EPOCHS);
+        let mut passes = 2;
         loop {
             // From the duals anew: no recurrence gathers rounding.
             let mut beta = self.primal(objective, &metric, &duals);
             let mut point = metric.point(design, &beta);
             let certificate = self.certify_linear(objective, lambda, &mut point, &duals);
             passes += 3;
-            let status = if !certificate.is_finite() && !certificate.objective.is_finite() {
-                Status::NumericalTrouble
-            } else if certificate.relative_gap() <= options.tolerance {
-                Status::Converged
-            } else {
-                Status::IterationLimit
-            };
-            if status != Status::IterationLimit || epochs >= limit {
-                let ending =
-                    Ending { iterations: epochs, status, certificate, history: Vec::new() };
+            monitor.record(passes, &certificate, || {
+                risk.margin_summary(&point.products, point.intercept)
+            });
+            if let Some(status) = monitor.judge(&certificate) {
+                let ending = monitor.end(status, certificate);
                 return Ok(MarginDistributionSolution { point, duals, ending, passes });
             }
-            let round = if epochs < STRIDE { 1 } else { STRIDE }.min(limit - epochs);
+            let round = if monitor.iterations() < STRIDE { 1 } else { STRIDE }.min(monitor.left());
             for _ in 0..round {
                 order.shuffle(&mut random);
                 for &i in &order {
@@ -213,7 +211,7 @@ impl MarginDistribution {
                     }
                 }
             }
-            epochs += round;
+            monitor.count(round);
             passes += 2 * round;
         }
     }
@@ -280,15 +278,17 @@ impl MarginDistribution {
         let margins = margins(risk, point);
         let mean = dot(&margins, weights) / total;
         let (square, residual) = squares(&point.coef, &pulls);
-        let (mut objective, mut gap) = (lambda.get() * square, 0.25 * residual / lambda.get());
-        for (i, (&u, &d)) in margins.iter().zip(weights).enumerate().filter(|(_, (_, d))| **d > 0.0)
-        {
-            let loss = risk.loss.value(u);
-            objective += d * (loss - self.mean * u + self.variance * (u - mean).powi(2));
-            gap += d * risk.fenchel_young_of(u, duals[i]);
+        let (mut objective, mut size) = (lambda.get() * square, 0.0);
+        for (&u, &d) in margins.iter().zip(weights).filter(|(_, d)| **d > 0.0) {
+            let terms = [risk.loss.value(u), -self.mean * u, self.variance * (u - mean).powi(2)];
+            objective += d * terms.iter().sum::<f64>();
+            size += d * terms.iter().map(|t| t.abs()).sum::<f64>();
         }
-        let duality_gap = if gap.is_nan() { f64::INFINITY } else { gap };
-        Certificate { objective, duality_gap, gradient_norm: residual.sqrt() }
+        let units = SUM_ERROR + margins.len() as f64;
+        let rounding = units * UNIT * (size + lambda.get() * square);
+        let gap = 0.25 * residual / lambda.get();
+        let certificate = risk.fenchel_young(&margins, duals).certificate(objective, rounding, gap);
+        Certificate { gradient_norm: residual.sqrt(), ..certificate }
     }
 
     /// `r_i = d_i y_i (s_i + mu - 2 nu (u_i - m))`; at the solution `w = sum r_i x_i/(2 lambda)`.
