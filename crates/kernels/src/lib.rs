@@ -37,6 +37,7 @@ mod cross_validation;
 mod error;
 pub mod features;
 mod gram;
+mod grammar;
 mod growing_cholesky;
 mod kernel;
 mod leave_one_out;
