@@ -5,7 +5,7 @@ use crate::Kernel;
 /// The most sums, products and parentheses in one text.
 const MOST_PARTS: usize = 100;
 
-/// What the text of a kernel is made of.
+/// A part is what the text of a kernel is made of.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Part<'a> {
     Sum(Vec<&'a str>),
@@ -34,7 +34,7 @@ pub(crate) fn check(text: &str) -> Result<(), String> {
     if open > 0 { Err("it does not close a parenthesis that it opens".to_owned()) } else { Ok(()) }
 }
 
-/// The outermost sum, product or parenthesis.
+/// Returns the outermost sum, product or parenthesis.
 pub(crate) fn part(text: &str) -> Result<Part<'_>, String> {
     let text = text.trim();
     for (separator, join) in [('+', Part::Sum as fn(_) -> _), ('*', Part::Product)] {
@@ -53,14 +53,15 @@ pub(crate) fn part(text: &str) -> Result<Part<'_>, String> {
     }
 }
 
-/// The text of a kernel as part of another one: in parentheses where it is itself made with one of the separators.
+/// Returns the text of a kernel as part of another one: in parentheses where it is itself made with one of the
+/// separators.
 pub(crate) fn operand(kernel: &dyn Kernel, separators: &[char]) -> String {
     let text = kernel.specification();
     let joined = separators.iter().any(|&separator| split(&text, separator).len() > 1);
     if joined { format!("({text})") } else { text }
 }
 
-/// The parts between separators outside of parentheses; a `+` of a number such as `1e+3` is none.
+/// Splits the text at separators outside of parentheses; a `+` of a number such as `1e+3` is none.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0usize);
@@ -79,7 +80,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// Whether the text ends in the value of a parameter of which the exponent is still to come.
+/// Returns true if the text ends in the value of a parameter of which the exponent is still to come.
 fn is_exponent(text: &str) -> bool {
     let Some((_, value)) = text.rsplit_once('=') else { return false };
     let mantissa = value.strip_suffix(['e', 'E']);

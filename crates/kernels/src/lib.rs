@@ -9,6 +9,7 @@
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
 //! * [`margin_distribution()`]: the large-margin distribution machine.
+//! * `testkit` (with the feature of this name): the conformance tests for kernels of yours.
 //! * [`features`]: Nystrom and random Fourier features for data too large for a kernel matrix.
 //!
 //! ```
@@ -51,6 +52,8 @@ mod preconditioner;
 mod registry;
 pub mod svm;
 mod symmetric;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 
 pub use bandwidth::SigmaRange;
 pub use block::Block;

@@ -201,7 +201,7 @@ fn from_data(kernel: &str, parameter: &str) -> bool {
     (kernel, parameter) == ("gaussian", "sigma")
 }
 
-/// The kernel of a text, in which `atom` makes the kernels that are no sum or product.
+/// Makes the kernel of a text, in which `atom` makes the kernels that are no sum or product.
 fn parse_part<'t>(
     text: &'t str,
     part: &impl Fn(&'t str) -> Result<Part<'t>, Error>,
@@ -220,7 +220,7 @@ fn parse_part<'t>(
     Ok(whole)
 }
 
-/// The beginning of a text that is long.
+/// Returns the text or, if it is long, its beginning.
 fn shortened(text: &str) -> String {
     const MOST: usize = 400;
     if text.chars().count() <= MOST {

@@ -6,13 +6,13 @@ use margins_losses::{Exponential, MarginLoss};
 use super::positive;
 use crate::{Block, Error, Kernel};
 
-/// `shape(t) exp(-t)`; 0 where the exponential is, as no polynomial outgrows it.
+/// Returns `shape(t) exp(-t)`; 0 where the exponential is, as no polynomial outgrows it.
 fn damped(t: f64, shape: impl Fn(f64) -> f64) -> f64 {
     let decay = (-t).exp();
     if decay == 0.0 { 0.0 } else { decay * shape(t) }
 }
 
-/// [`damped`] in place; the exponential loss of t is `exp(-t)`, and its batch form runs in vector instructions.
+/// Takes [`damped`] in place; the exponential loss of t is `exp(-t)`, and its batch form runs in vector instructions.
 fn damp(arguments: &mut [f64], shape: impl Fn(f64) -> f64) {
     let input = arguments.to_vec();
     Exponential.values(&input, arguments);
@@ -21,7 +21,7 @@ fn damp(arguments: &mut [f64], shape: impl Fn(f64) -> f64) {
     }
 }
 
-/// A kernel `shape(t) exp(-t)`, where t comes from `argument` and `arguments`.
+/// Defines a kernel `shape(t) exp(-t)`, where t comes from `argument` and `arguments`.
 macro_rules! radial {
     ($(#[$documentation:meta])* $kernel:ident, $name:literal, $parameter:ident, $shape:expr) => {
         $(#[$documentation])*
@@ -71,7 +71,7 @@ radial! {
 }
 
 impl Gaussian {
-    /// `sigma ||x - z||^2`, by way of the distance where its square alone overflows.
+    /// Returns `sigma ||x - z||^2`, by way of the distance where its square alone overflows.
     fn argument(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
         let square = x.squared_distance(z);
         if square.is_finite() { self.sigma * square } else { self.of_distance(x.distance(z)) }
@@ -87,18 +87,18 @@ impl Gaussian {
         }
     }
 
-    /// The factors come from the left, so that no square is formed. Beyond the largest number the distance is
+    /// Multiplies from the left, so that no square is formed. Beyond the largest number the distance is
     /// infinite, and the kernel is 0 for every sigma that there is.
     fn of_distance(&self, distance: f64) -> f64 {
         self.sigma * distance * distance
     }
 }
 
-/// A kernel whose argument is the distance in units of its own.
+/// Gives a kernel the distance, in units of its own, for argument.
 macro_rules! of_distance {
     ($kernel:ident, |$self:ident, $distance:ident| $argument:expr) => {
         impl $kernel {
-            /// NaN, which every caller refuses, where the distance is beyond the largest number.
+            /// Returns NaN, which every caller refuses, where the distance is beyond the largest number.
             fn of_distance(&$self, $distance: f64) -> f64 {
                 if $distance.is_finite() { $argument } else { f64::NAN }
             }
