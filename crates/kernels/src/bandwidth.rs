@@ -90,22 +90,25 @@ impl Square {
         if (Self::LEAST..=f64::MAX).contains(&square) {
             return Ok(Some(Square { mantissa: square, exponent: 0, rows }.normal()));
         }
-        let distance = x.distance(&z);
-        if distance == 0.0 {
+        let mut largest = 0.0f64;
+        x.for_each_pair(&z, |x, z| largest = largest.max((x - z).abs()));
+        if largest == 0.0 {
             return Ok(None);
         }
-        if distance.is_infinite() {
+        if largest.is_infinite() {
             return Err(Error::Distance { one, other });
         }
-        // Of a subnormal number the exponent does not say the size.
-        let lifted =
-            if distance < f64::MIN_POSITIVE { distance * power_of_two(600) } else { distance };
-        let lift = if distance < f64::MIN_POSITIVE { 600 } else { 0 };
-        let exponent = binary_exponent(lifted);
-        let mantissa =
-            lifted * power_of_two(-exponent / 2) * power_of_two(-exponent + exponent / 2);
-        let square = mantissa * mantissa;
-        Ok(Some(Square { mantissa: square, exponent: exponent - lift, rows }.normal()))
+        // Differences times a power of two, so that the largest is about 1: nothing is rounded but what is far smaller.
+        let lift = if largest < Self::LEAST { 600 } else { 0 };
+        let exponent = binary_exponent(largest * power_of_two(lift)) - lift;
+        let half = -exponent / 2;
+        let (first, second) = (power_of_two(half), power_of_two(-exponent - half));
+        let mut square = 0.0;
+        x.for_each_pair(&z, |x, z| {
+            let difference = (x - z) * first * second;
+            square += difference * difference;
+        });
+        Ok(Some(Square { mantissa: square, exponent, rows }.normal()))
     }
 
     /// Returns the number with a mantissa from 1 to 4.

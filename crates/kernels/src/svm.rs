@@ -254,7 +254,7 @@ impl<'p, 'a> Solver<'p, 'a> {
             gradient,
             intercept,
             objective: risk + lambda.get() * square,
-            duality_gap: gap + 2.0 * lambda.get() * excess.abs() * farthest,
+            duality_gap: gap + 2.0 * excess.abs() * farthest * lambda.get(),
             violation: extremes.violation(problem.intercept),
         }
     }
