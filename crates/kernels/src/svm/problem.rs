@@ -200,3 +200,28 @@ fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
     }
     sum + lost
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_coefficient_can_take_of_the_sum_is_told() {
+        let gram = Gram::precomputed(DMatrix::identity(200, 200)).expect("positive semidefinite");
+        let signs: Vec<f64> = (0..200).map(|i| if i < 100 { 1.0 } else { -1.0 }).collect();
+        let problem = Problem::new(&gram, &signs, None, true).expect("a problem");
+        let lambda = Lambda::new(0.1 / 0.28).expect("positive");
+        let bound = problem.bounds(0, lambda).1;
+        let at_bounds: Vec<f64> = signs.iter().map(|y| y * bound).collect();
+        // One after the other these do not add up to 0.
+        assert_ne!(at_bounds.iter().sum::<f64>(), 0.0);
+        let mut coef = at_bounds.clone();
+        assert_eq!(balance(&problem, lambda, &mut coef), 0.0);
+        assert_eq!(coef, at_bounds);
+        coef[199] = 0.0;
+        assert_eq!(balance(&problem, lambda, &mut coef), bound);
+        coef[199] = -0.5 * bound;
+        assert_eq!(balance(&problem, lambda, &mut coef), 0.0);
+        assert_eq!(coef, at_bounds);
+    }
+}
