@@ -121,6 +121,7 @@ impl Block<'_> {
     pub fn squared_distances(&self, out: &mut [f64]) {
         // Below this share of the norms the product has lost six of sixteen digits.
         const NEAR: f64 = 1e-6;
+        let is_near = |square: f64, norms: f64| square.is_nan() || square <= NEAR * norms;
         if self.rows.centered.is_empty() || self.columns.centered.is_empty() {
             self.inner_products(out);
         } else {
@@ -133,12 +134,12 @@ impl Block<'_> {
             for (out, row_norm) in out.iter_mut().zip(row_norms) {
                 let norms = row_norm + column_norm;
                 *out = norms - 2.0 * *out;
-                any_near |= !(*out > NEAR * norms);
+                any_near |= is_near(*out, norms);
             }
             if any_near {
                 let z = self.column(j);
                 for (i, (out, row_norm)) in out.iter_mut().zip(row_norms).enumerate() {
-                    if !(*out > NEAR * (row_norm + column_norm)) {
+                    if is_near(*out, row_norm + column_norm) {
                         *out = self.row(i).squared_distance(&z);
                     }
                 }

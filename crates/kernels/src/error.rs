@@ -117,7 +117,7 @@ pub enum Error {
     /// A factor of low rank does not fit into the memory that it may take.
     #[error(
         "pivoted Cholesky stopped at rank {rank}, all that {gigabytes} GB hold for {n} rows, with {left:.1e} of the \
-         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {:.1} GB: \
+         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {:.3} GB: \
          allow more memory or a larger tolerance, or take Nystrom or random Fourier features",
         1e-9 * crate::pivoted_cholesky::factor_bytes(*n, *needed)
     )]
@@ -150,9 +150,9 @@ pub enum Error {
     },
     /// A width from data is no number.
     #[error(
-        "rows {one} and {other} are {distance:e} from each other, and no number is one over the square of that, as \
+        "rows {one} and {other} are {distance:.3e} from each other, and no number is one over the square of that, as \
          sigma from the data would be: scale the features first, or take a kernel of the distance itself, such as \
-         laplacian:sigma={:e}", 1.0 / distance
+         laplacian:sigma={:.1e}", 1.0 / distance
     )]
     Width {
         /// Zero-based row of the one sample.

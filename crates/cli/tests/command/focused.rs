@@ -72,7 +72,8 @@ fn the_kernel_perceptron_takes_sparse_rows_for_what_they_are() {
     let workshop = Workshop::new();
     let rows: Vec<[usize; 5]> =
         (0..40).map(|i| [0, 1, 2, 3, 4].map(|j| (i * (j + 2) + j * j) % 7 % 3)).collect();
-    let sign = |row: &[usize; 5]| if (row[0] + row[1] * row[2]) % 2 == 0 { "1" } else { "-1" };
+    let sign =
+        |row: &[usize; 5]| if (row[0] + row[1] * row[2]).is_multiple_of(2) { "1" } else { "-1" };
     let dense = rows.iter().map(|row| {
         format!("{},{},{},{},{},{}\n", row[0], row[1], row[2], row[3], row[4], sign(row))
     });
