@@ -118,9 +118,9 @@ fn kernels_of_distances_are_right_at_every_scale() {
                 let want = Gram::new(&*other, &want).unwrap();
                 let coef: Vec<f64> = (0..30).map(|i| f64::from(i).cos()).collect();
                 let scores = combine(&*kernel, &design, &design, &coef).unwrap();
-                for i in 0..30 {
+                for (i, found) in scores.iter().enumerate() {
                     let score: f64 = (0..30).map(|j| want.matrix()[(i, j)] * coef[j]).sum();
-                    assert!((scores[i] - score).abs() <= 1e-12, "{name} {unit:e}");
+                    assert!((found - score).abs() <= 1e-12, "{name} {unit:e}");
                     for j in 0..30 {
                         let (value, want) = (gram.matrix()[(i, j)], want.matrix()[(i, j)]);
                         assert!((value - want).abs() <= 1e-13, "{name} {unit:e}: {value} {want}");
