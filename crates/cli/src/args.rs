@@ -88,11 +88,12 @@ pub(crate) struct TrainArguments {
     pub(crate) loss: String,
     /// Kernel as name or name:parameter=value,...: gaussian (sigma from the data), gaussian:sigma=0.5,
     /// laplacian:sigma=1, poly:degree=3, matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear; sums
-    /// with + and products with *; precomputed for a kernel matrix in the place of features [default: linear
+    /// with + and products with *, which binds tighter, and parentheses; precomputed for a kernel matrix in the place of features [default: linear
     /// classifier]
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
-    /// Approximation of the kernel for large data: none, cholesky:tol=1e-8, nystrom:m=1000 (with leverage=LAMBDA for
+    /// Approximation of the kernel for large data: none, cholesky:tol=1e-8 (with memory=1 for
+    /// the most gigabytes that its factor may take), nystrom:m=1000 (with leverage=LAMBDA for
     /// leverage scores), rff:m=2000
     #[arg(long, value_name = "HOW", default_value = "none", requires = "kernel")]
     pub(crate) approx: Approximation,

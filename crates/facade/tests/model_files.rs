@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use margins::calibration::probability::PlattScaling;
 use margins::data::{Design, read};
-use margins::kernels::KernelRegistry;
+use margins::kernels::{Anova, Gaussian, Kernel, KernelRegistry, Linear, Product, Sum, combine};
 use margins::losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins::model::{Basis, Error, Format, Functions, Header, Member, Scheme, TrainingSummary};
 use margins::{Classifier, Model, Registry};
@@ -78,9 +78,13 @@ fn sparse(rows: &[Vec<f64>], p: usize) -> Design {
 /// The functions of a model of p features; `None` for the features themselves.
 fn basis(p: usize) -> impl Strategy<Value = Option<Basis>> {
     let scales = proptest::option::of(proptest::collection::vec(0.1..10.0f64, p));
-    (0..4, rows(1..5, p), scales).prop_map(move |(kind, rows, scales)| {
-        let kernel =
-            KernelRegistry::standard().parse("gaussian:sigma=0.3+poly:degree=2").expect("a kernel");
+    let kernel = prop_oneof![
+        Just("gaussian:sigma=0.3+poly:degree=2"),
+        Just("(gaussian:sigma=0.3+poly:degree=2)*linear"),
+        Just("linear*(linear*(linear+anova:sigma=1e-30))+(linear+linear)"),
+    ];
+    (0..4, rows(1..5, p), scales, kernel).prop_map(move |(kind, rows, scales, kernel)| {
+        let kernel = KernelRegistry::standard().parse(kernel).expect("a kernel");
         let dense = || Design::from_rows(&rows).expect("finite");
         let functions = match kind {
             0 => return None,
@@ -141,6 +145,39 @@ proptest! {
         }
         let value = serde_json::to_value(&model).unwrap();
         prop_assert_eq!(serde_json::from_value::<Model>(value).unwrap(), model);
+    }
+
+    /// A kernel of sums and products is another one after a reader that forgets its parentheses: scores tell.
+    #[test]
+    fn nested_kernels_score_alike_after_a_file(
+        weights in proptest::collection::vec(-2.0..2.0f64, 30),
+        stored_sparsely in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let rows: Vec<Vec<f64>> = weights.chunks_exact(3).map(<[f64]>::to_vec).collect();
+        let design = if stored_sparsely { sparse(&rows, 3) } else { Design::from_rows(&rows).unwrap() };
+        let sum = || -> Box<dyn Kernel> {
+            let anova = Box::new(Anova::new(0.5, 2.0).unwrap());
+            Box::new(Sum(Box::new(Linear), anova))
+        };
+        let kernel = Product(sum(), Box::new(Product(Box::new(Gaussian::new(0.1).unwrap()), sum())));
+        let coef = &weights[..3];
+        let sections = design.select(&[0, 4, 2]);
+        let want = combine(&kernel, &design, &sections, coef).unwrap();
+        let basis = Basis::new(&kernel, None, Functions::Sections(sections)).unwrap();
+        let member = Member {
+            lambda: 0.1,
+            intercept: 0.0,
+            coef: coef.to_vec(),
+            training: TrainingSummary::of_stream(10),
+            platt: None,
+        };
+        let classes = vec!["0".to_owned(), "1".to_owned()];
+        let model = Model::from_members(&Hinge, classes, Scheme::Binary, None, Some(basis), vec![member]);
+        for format in FORMATS {
+            let read = load(&model.as_ref().unwrap().to_bytes(format).unwrap()).unwrap();
+            prop_assert_eq!(&read.decision_function(&design, &registry).unwrap(), &want);
+        }
     }
 
     /// Every member scores as it would alone, and the scheme decides.

@@ -80,7 +80,7 @@ fn support_vector_machines_reach_the_reference_minimisers() {
         |problem, solution, gram| {
             let at = lambda(solution.lambda);
             let options = Options { tolerance: 5e-10, ..Options::default() };
-            let fit = svm::fit(gram.matrix(), &problem.y, None, true, at, &options).unwrap();
+            let fit = svm::fit(gram, &problem.y, None, true, at, &options).unwrap();
             solution.assert_reached(problem.y.len(), &fit.report);
         },
     );

@@ -170,8 +170,8 @@ impl Form {
             Approximation::None => {
                 Form::Gram { gram: Gram::new(&**kernel, design)?, basis: Some(basis) }
             }
-            Approximation::Cholesky { tolerance } => {
-                let factor = PivotedCholesky::new(&**kernel, design, tolerance, usize::MAX)?;
+            Approximation::Cholesky { tolerance, gigabytes } => {
+                let factor = PivotedCholesky::within(&**kernel, design, tolerance, gigabytes)?;
                 Form::Cholesky { factor, basis }
             }
             Approximation::Nystrom { landmarks, leverage } => {
