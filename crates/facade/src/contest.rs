@@ -155,13 +155,14 @@ impl Contests {
     }
 
     /// Platt scaling of every contest, by the scores that its rows get when their fold is held out; fits at the last of
-    /// the lambdas. Samples count alike whatever they weigh, but for those that weigh nothing.
+    /// the lambdas. A sample of weight k counts as k samples; costs of classes are for the fits alone.
     pub(crate) fn platt<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
         folds: &[usize],
         lambdas: &[Lambda],
+        sample_weights: Option<&[f64]>,
     ) -> Result<Vec<PlattScaling>, Error> {
         let n = self.data.rows();
         let count = folds.iter().max().map_or(0, |last| last + 1);
@@ -174,14 +175,17 @@ impl Contests {
                 test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
             }
         }
-        let weighs = |row: &usize| self.data.weights().is_none_or(|weights| weights[*row] > 0.0);
         let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
             let rows = contest.rows(&self.data, None).unwrap_or_else(|| (0..n).collect());
-            let rows: Vec<usize> = rows.into_iter().filter(weighs).collect();
             let own = contest.data(&self.data)?;
             let signs = own.labels().signs();
             let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
-            Ok(PlattScaling::fit(&of(scores), &of(signs))?)
+            Ok(match sample_weights {
+                Some(weights) => {
+                    PlattScaling::fit_weighted(&of(scores), &of(signs), &of(weights))?
+                }
+                None => PlattScaling::fit(&of(scores), &of(signs))?,
+            })
         };
         self.each.iter().zip(&scores).map(scale).collect()
     }
