@@ -101,6 +101,10 @@ pub(crate) struct TrainArguments {
     /// for fit and cv
     #[arg(long, value_name = "HOW")]
     pub(crate) multi_class: Option<MultiClass>,
+    /// Probabilities of the model: loss (those of which scores are the minimisers of the risk; hinge has none) or platt
+    /// (Platt scaling of held-out scores, for any loss); platt is for fit and cv
+    #[arg(long, value_name = "HOW", default_value = "loss")]
+    pub(crate) probability: Probability,
     /// Relative duality gap to reach
     #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = tolerance)]
     pub(crate) tol: f64,
@@ -128,6 +132,14 @@ pub(crate) struct TrainArguments {
     /// Output
     #[arg(long, default_value = "table")]
     pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Probability {
+    /// As the loss has them
+    Loss,
+    /// Platt scaling
+    Platt,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

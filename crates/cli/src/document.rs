@@ -7,6 +7,7 @@ use margins::optim::{ErrorCurve, Fit, Status};
 use serde::Serialize;
 
 use crate::args::{ClassWeight, FOL, SolverChoice, TrainArguments};
+use crate::probability::PlattDocument;
 
 /// Version of all documents.
 pub(crate) const VERSION: u32 = 1;
@@ -155,6 +156,8 @@ pub(crate) struct PathDocument<'a> {
     pub(crate) data: DataDocument,
     pub(crate) training: TrainDocument,
     pub(crate) fits: Vec<FitDocument<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -175,6 +178,8 @@ pub(crate) struct CvDocument<'a> {
     pub(crate) one_standard_error_lambda: f64,
     pub(crate) selection: String,
     pub(crate) fit: FitDocument<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -249,6 +254,7 @@ impl<'a> CvDocument<'a> {
             one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
             selection: clap_name(selection),
             fit: FitDocument::from(fit),
+            platt: None,
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::args::{
     ClassWeight, CvArguments, FitArguments, MultiClass, OutputFormat, Selection, TrainArguments,
 };
 use crate::document::{CvLambdaDocument, TrainDocument, VERSION, clap_name, status_name};
+use crate::probability::PlattDocument;
 use crate::table::{Table, facts, gap, number, percent};
 use crate::train::{cv_table, describe_cv, progress, refusal, warn_if_uncertified, write_json};
 use crate::{Failure, emit, keep_input};
@@ -77,6 +78,8 @@ struct MemberDocument<'a> {
     status: &'static str,
     intercept: f64,
     coef: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -96,6 +99,7 @@ impl TrainArguments {
         &self,
         registry: &Registry,
         scheme: MultiClass,
+        folds: Option<usize>,
     ) -> Result<ClassifierBuilder, Failure> {
         let name = self.solver.name();
         let Some(solver) = name.of_paths().filter(|_| self.solver.is_named()) else {
@@ -113,6 +117,7 @@ impl TrainArguments {
             .tolerance(self.tol)
             .solver(solver)
             .seed(self.seed)
+            .probabilities(self.probabilities(folds))
             .scheme(scheme.into());
         if let Some(kernel) = &self.kernel {
             builder = builder.kernel(kernel);
@@ -134,7 +139,7 @@ pub(crate) fn fit(
 ) -> Result<(), Failure> {
     let train = &arguments.train;
     arguments.gradient.check(train.solver)?;
-    let builder = train.builder(registry, scheme)?.lambda(arguments.lambda.get());
+    let builder = train.builder(registry, scheme, None)?.lambda(arguments.lambda.get());
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.classes()?;
     let job = Job { name: &arguments.data.data, train, data: &data, out: arguments.out.as_deref() };
@@ -147,7 +152,7 @@ pub(crate) fn cv(
     scheme: MultiClass,
 ) -> Result<(), Failure> {
     let train = &arguments.train;
-    let builder = train.builder(registry, scheme)?;
+    let builder = train.builder(registry, scheme, arguments.folds)?;
     keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
     let data = arguments.data.classes()?;
     let (folds, drawn) = folds_of(&data, arguments.folds, train.seed).map_err(Failure::usage)?;
@@ -280,6 +285,7 @@ impl Job<'_> {
                     status: member.report.as_ref().map_or("", |report| status_name(report.status)),
                     intercept: fitted.intercept,
                     coef: &fitted.coef,
+                    platt: fitted.platt.as_ref().map(PlattDocument::from),
                 })
                 .collect(),
             cv: report.curve.as_ref().zip(cv).map(|(curve, cv)| curve_document(curve, cv)),

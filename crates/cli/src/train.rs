@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use margins::calibration::probability::PlattScaling;
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::robust::Learner;
@@ -13,8 +14,8 @@ use margins::optim::{
 use margins::{Approximation, Model, Prepared, Registry, kernels};
 
 use crate::args::{
-    ClassWeight, CvArguments, FOL, FitArguments, OutputFormat, PathArguments, SolverChoice,
-    TrainArguments,
+    ClassWeight, CvArguments, FOL, FitArguments, OutputFormat, PathArguments, Probability,
+    SolverChoice, TrainArguments,
 };
 use crate::document::{
     CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
@@ -23,6 +24,7 @@ use crate::focused;
 use crate::massart;
 use crate::model::save;
 use crate::multiclass;
+use crate::probability::{PlattDocument, scaled};
 use crate::stochastic::{self, margin_pursuit};
 use crate::table::{Table, facts, gap, number, percent};
 use crate::{Failure, emit, keep_input};
@@ -159,6 +161,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         return multiclass::fit(registry, arguments, scheme);
     }
     arguments.gradient.check(train.solver)?;
+    train.check_probability(arguments.gradient.stream)?;
     match train.solver {
         SolverChoice::Focused => return focused::fit(registry, arguments),
         _ => arguments.focused.refuse()?,
@@ -178,7 +181,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     }
     let data = arguments.data.dataset()?;
     let settings = arguments.gradient.settings(arguments, &*loss)?;
-    let (prepared, fits, rescaled) = train.on_threads(|| {
+    let (prepared, fits, rescaled, platt) = train.on_threads(|| {
         let mut training = train.training(&*loss, &|_| {})?;
         training.options.history = arguments.history.is_some();
         training.options.step = arguments.gradient.step_rule();
@@ -200,7 +203,8 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
                 (vec![fit], Some(rescaled))
             }
         };
-        Ok((prepared, fits, rescaled))
+        let platt = train.platt(&prepared, &training, (&data, None), &[arguments.lambda])?;
+        Ok((prepared, fits, rescaled, platt))
     })?;
     if let Some(rescaled) = rescaled {
         loss = rescaled;
@@ -213,11 +217,11 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     }
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
-        save(model, path)?;
+        save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {
-        OutputFormat::Json => job.write_path("margins-fit", &fits),
+        OutputFormat::Json => job.write_path("margins-fit", &fits, platt.as_ref()),
         OutputFormat::Table => {
             let lines = [job.describe(), job.describe_fit(&fits[0])?].concat();
             emit(None, |out| facts(out, &lines))
@@ -230,6 +234,9 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     train.check_path()?;
     if train.multi_class.is_some() {
         return Err(Failure::usage("--multi-class is for fit and cv, not for path"));
+    }
+    if train.probability == Probability::Platt {
+        return Err(Failure::usage("--probability platt is for fit and cv, not for path"));
     }
     let loss = train.loss(registry)?;
     let data = arguments.data.dataset()?;
@@ -247,7 +254,7 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     train.warn(&fits);
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {
-        OutputFormat::Json => job.write_path("margins-path", &fits),
+        OutputFormat::Json => job.write_path("margins-path", &fits, None),
         OutputFormat::Table => {
             let table = job.path_table(&fits)?;
             emit(None, |out| {
@@ -266,6 +273,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
         return multiclass::cv(registry, arguments, scheme);
     }
     let loss = train.loss(registry)?;
+    train.check_probability(false)?;
     if let SolverChoice::Robust(learner) = &train.solver {
         return Err(Failure::usage(format!("cv selects among fits of F, and not of {learner}")));
     }
@@ -311,15 +319,19 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
                 best = Some((prepared, curve, fit));
             }
         }
-        best.map(|best| (best, chosen)).ok_or_else(|| Failure::usage("no kernel to choose from"))
+        let (prepared, curve, fit) =
+            best.ok_or_else(|| Failure::usage("no kernel to choose from"))?;
+        let way: Vec<Lambda> = lambdas.iter().copied().filter(|l| *l >= fit.lambda).collect();
+        let platt = train.platt(&prepared, &training, (&data, arguments.folds), &way)?;
+        Ok((prepared, curve, fit, chosen, platt))
     });
     bar.finish_and_clear();
-    let ((prepared, curve, fit), kernels) = solved?;
+    let (prepared, curve, fit, kernels, platt) = solved?;
     let certified = curve.certified.iter().copied();
     warn_if_uncertified(certified.chain([fit.report.converged()]));
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fit);
-        save(model, path)?;
+        save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {
@@ -332,6 +344,8 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
                 &arguments.select,
                 &fit,
             );
+            let document =
+                CvDocument { platt: platt.as_ref().map(PlattDocument::from), ..document };
             emit(None, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
@@ -429,13 +443,19 @@ impl Job<'_> {
         TrainDocument::new(self.train, self.loss.specification(), kernel)
     }
 
-    fn write_path(&self, format: &'static str, fits: &[Fit]) -> Result<(), Failure> {
+    fn write_path(
+        &self,
+        format: &'static str,
+        fits: &[Fit],
+        platt: Option<&PlattScaling>,
+    ) -> Result<(), Failure> {
         let document = PathDocument {
             format,
             version: VERSION,
             data: DataDocument::new(self.name, self.data),
             training: self.training_document(),
             fits: fits.iter().map(FitDocument::from).collect(),
+            platt: platt.map(PlattDocument::from),
         };
         emit(None, |out| write_json(out, &document))
     }

@@ -165,28 +165,48 @@ impl Contests {
         sample_weights: Option<&[f64]>,
     ) -> Result<Vec<PlattScaling>, Error> {
         let n = self.data.rows();
-        let count = folds.iter().max().map_or(0, |last| last + 1);
-        let mut scores = vec![vec![0.0; n]; self.len()];
-        for fold in 0..count {
-            let (train, test) = fold_indices(folds, fold);
-            let fits = self.fits(prepared, training, &|_, _| {}, Some(&train), lambdas)?;
-            let held_out = prepared.scores_of(&fits, &test)?;
-            for (scores, held_out) in scores.iter_mut().zip(held_out) {
-                test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
-            }
-        }
+        let scores = held_out_scores(prepared, folds, (self.len(), n), |train| {
+            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
+        })?;
         let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
             let rows = contest.rows(&self.data, None).unwrap_or_else(|| (0..n).collect());
             let own = contest.data(&self.data)?;
-            let signs = own.labels().signs();
             let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
-            Ok(match sample_weights {
-                Some(weights) => {
-                    PlattScaling::fit_weighted(&of(scores), &of(signs), &of(weights))?
-                }
-                None => PlattScaling::fit(&of(scores), &of(signs))?,
-            })
+            let weights = sample_weights.map(of);
+            platt_scaling(&of(scores), &of(own.labels().signs()), weights.as_deref())
         };
         self.each.iter().zip(&scores).map(scale).collect()
     }
+}
+
+/// The scores that every row gets from the fits without its fold: for each of the members a list of as many as
+/// there are rows.
+pub(crate) fn held_out_scores(
+    prepared: &Prepared<'_>,
+    folds: &[usize],
+    (members, rows): (usize, usize),
+    fits: impl Fn(&[usize]) -> Result<Vec<Fit>, Error>,
+) -> Result<Vec<Vec<f64>>, Error> {
+    let count = folds.iter().max().map_or(0, |last| last + 1);
+    let mut scores = vec![vec![0.0; rows]; members];
+    for fold in 0..count {
+        let (train, test) = fold_indices(folds, fold);
+        let held_out = prepared.scores_of(&fits(&train)?, &test)?;
+        for (scores, held_out) in scores.iter_mut().zip(held_out) {
+            test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
+        }
+    }
+    Ok(scores)
+}
+
+/// The scaling of scores of one member, each of weight 1 without weights.
+pub(crate) fn platt_scaling(
+    scores: &[f64],
+    signs: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<PlattScaling, Error> {
+    Ok(match weights {
+        Some(weights) => PlattScaling::fit_weighted(scores, signs, weights)?,
+        None => PlattScaling::fit(scores, signs)?,
+    })
 }
