@@ -217,9 +217,11 @@ fn weights_of_samples_count_in_platt_scaling() {
     use margins::data::{Dataset, Design};
 
     let data = corners(3, 12);
-    let weights: Vec<f64> = (0..data.rows()).map(|row| (row % 3) as f64).collect();
+    // Rows are of the three classes in turn.
+    let times = |row: usize| row / 3 % 3;
+    let weights: Vec<f64> = (0..data.rows()).map(|row| times(row) as f64).collect();
     let repeated: Vec<usize> =
-        (0..data.rows()).flat_map(|row| std::iter::repeat_n(row, row % 3)).collect();
+        (0..data.rows()).flat_map(|row| std::iter::repeat_n(row, times(row))).collect();
     // The repetitions of a row are in its fold.
     let folds = |rows: &[usize]| rows.iter().map(|row| row / 3 % 4).collect::<Vec<_>>();
     let all: Vec<usize> = (0..data.rows()).collect();
