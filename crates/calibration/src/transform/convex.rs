@@ -21,7 +21,9 @@ pub(super) fn transform(loss: &dyn MarginLoss, a: f64) -> f64 {
     if a == 1.0 {
         return loss.lower_bound().map_or(f64::INFINITY, |least| (at_zero - least).max(0.0));
     }
-    let u = search::first(FAR, |u| !(descent(loss, a, u) > 0.0));
+    // Slopes that overflow, of which the difference is no number, end the fall too.
+    let falls = |u: f64| descent(loss, a, u) > 0.0;
+    let u = search::first(FAR, |u| !falls(u));
     let (likely, unlikely) = (0.5 * (1.0 + a) * loss.value(u), 0.5 * (1.0 - a) * loss.value(-u));
     let fall = at_zero - (likely + unlikely);
     let error = ROUNDING * (at_zero.abs() + likely.abs() + unlikely.abs());
