@@ -9,7 +9,7 @@ use margins::optim::Lambda;
 
 use crate::Failure;
 use crate::choices::{
-    ClassWeight, DataFormat, FOL, Grid, LeaveOneOutName, MultiClass, OutputFormat, Selection,
+    ClassWeight, DataFormat, FOL, Grid, LeaveOneOutName, MultiClass, OutputFormat, Probability, Selection,
     SolverChoice, number, parse_grid, parse_lambda, parse_solver, positive, seconds, tolerance,
 };
 use crate::focused::FocusedArguments;
@@ -111,6 +111,10 @@ pub(crate) struct TrainArguments {
     /// for fit and cv
     #[arg(long, value_name = "HOW")]
     pub(crate) multi_class: Option<MultiClass>,
+    /// Probabilities of the model: loss (those of which scores are the minimisers of the risk; hinge has none) or platt
+    /// (Platt scaling of held-out scores, for any loss); platt is for fit and cv
+    #[arg(long, value_name = "HOW", default_value = "loss")]
+    pub(crate) probability: Probability,
     /// Relative duality gap to reach
     #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = tolerance)]
     pub(crate) tol: f64,

@@ -25,6 +25,15 @@ pub(crate) enum MultiClass {
     Ovo,
 }
 
+/// Where probabilities come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Probability {
+    /// As the loss has them
+    Loss,
+    /// Platt scaling
+    Platt,
+}
+
 /// What the classes weigh.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ClassWeight {

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use margins::calibration::probability::PlattScaling;
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
-use margins::optim::{ErrorCurve, Fit, Observed, Training};
+use margins::optim::{ErrorCurve, Fit, Lambda, Observed, Training};
 use margins::{Model, Prepared, Registry, TimeLimit, folds_of};
 
 use crate::Failure;
@@ -15,6 +16,7 @@ use crate::files::{input, keep_apart, output, report};
 use crate::job::{Job, warn_of_gaps, write_json};
 use crate::model::save;
 use crate::multiclass;
+use crate::probability::{PlattDocument, scaled};
 use crate::table::{Table, facts, gap, number, percent};
 use crate::train::{progress, refusal};
 
@@ -46,6 +48,8 @@ struct Chosen<'d> {
     fit: Fit,
     /// What there was to choose from; empty for linear classifiers.
     kernels: Vec<KernelDocument>,
+    /// The scaling of its scores, if it was asked for.
+    platt: Option<PlattScaling>,
 }
 
 pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Failure> {
@@ -61,13 +65,17 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     if let SolverChoice::Robust(learner) = &train.solver {
         return Err(Failure::usage(format!("cv selects among fits of F, and not of {learner}")));
     }
-    let data = train.weigh(arguments.data.dataset()?)?;
+    let data = arguments.data.dataset()?;
+    let sample_weights = data.weights().map(<[f64]>::to_vec);
+    let data = train.weigh(data)?;
     let folds = Folds::of(arguments, &data)?;
-    let Chosen { prepared, curve, fit, kernels } =
-        choose(registry, arguments, &*loss, &data, &folds)?;
+    let weights = sample_weights.as_deref();
+    let Chosen { prepared, curve, fit, kernels, platt } =
+        choose(registry, arguments, &*loss, (&data, weights), &folds)?;
     warn_of_gaps(curve.certified.iter().copied(), Some(fit.report.converged()));
     if let Some(path) = &arguments.out {
-        save(Model::new(&*loss, &data, &prepared, train.standardize, &fit), path)?;
+        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fit);
+        save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     let outputs = [arguments.out.as_deref()];
@@ -81,6 +89,8 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
                 &arguments.select,
                 &fit,
             );
+            let document =
+                CvDocument { platt: platt.as_ref().map(PlattDocument::from), ..document };
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
@@ -102,7 +112,7 @@ fn choose<'d>(
     registry: &Registry,
     arguments: &CvArguments,
     loss: &dyn MarginLoss,
-    data: &'d Dataset,
+    (data, sample_weights): (&'d Dataset, Option<&[f64]>),
     folds: &Folds,
 ) -> Result<Chosen<'d>, Failure> {
     let train = &arguments.train;
@@ -146,7 +156,12 @@ fn choose<'d>(
         }
         let (prepared, curve, fit) =
             best.ok_or_else(|| Failure::usage("no kernel to choose from"))?;
-        Ok(Chosen { prepared, curve, fit, kernels })
+        let lambdas = arguments.grid.lambdas.0.iter().copied();
+        let way: Vec<Lambda> = lambdas.filter(|lambda| *lambda >= fit.lambda).collect();
+        let training = train.training(loss, &|_| {}, limit);
+        let source = (data, arguments.folds);
+        let platt = train.platt(&prepared, &training, source, &way, sample_weights)?;
+        Ok(Chosen { prepared, curve, fit, kernels, platt })
     });
     bar.finish_and_clear();
     solved

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::args::TrainArguments;
 use crate::choices::name_of;
+use crate::probability::PlattDocument;
 use crate::table::MOST_LISTED;
 
 /// Version of all documents.
@@ -171,6 +172,8 @@ pub(crate) struct PathDocument<'a> {
     pub(crate) data: DataDocument,
     pub(crate) training: TrainDocument,
     pub(crate) fits: Vec<FitDocument<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -191,6 +194,8 @@ pub(crate) struct CvDocument<'a> {
     pub(crate) one_standard_error_lambda: f64,
     pub(crate) selection: String,
     pub(crate) fit: FitDocument<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -269,6 +274,7 @@ impl<'a> CvDocument<'a> {
             one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
             selection: name_of(selection),
             fit: FitDocument::from(fit),
+            platt: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use margins::calibration::probability::PlattScaling;
 use margins::data::Dataset;
 use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::losses::MarginLoss;
@@ -14,6 +15,7 @@ use crate::args::TrainArguments;
 use crate::choices::SolverChoice;
 use crate::document::{DataDocument, FitDocument, PathDocument, TrainDocument, VERSION};
 use crate::files::report;
+use crate::probability::PlattDocument;
 use crate::table::{Table, gap, number, percent};
 use crate::train::refusal;
 
@@ -75,6 +77,7 @@ impl Job<'_> {
         &self,
         format: &'static str,
         fits: &[Fit],
+        platt: Option<&PlattScaling>,
         outputs: &[Option<&Path>],
     ) -> Result<(), Failure> {
         let document = PathDocument {
@@ -83,6 +86,7 @@ impl Job<'_> {
             data: DataDocument::new(self.name, self.data),
             training: self.training_document(),
             fits: fits.iter().map(FitDocument::from).collect(),
+            platt: platt.map(PlattDocument::from),
         };
         report(outputs.iter().copied(), |out| write_json(out, &document))
     }

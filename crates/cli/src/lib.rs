@@ -20,6 +20,7 @@ mod massart;
 mod model;
 mod multiclass;
 mod predict;
+mod probability;
 mod psi;
 mod source;
 mod specification;

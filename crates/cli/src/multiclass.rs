@@ -20,6 +20,7 @@ use crate::document::{
 use crate::files::report;
 use crate::job::{warn_of_gaps, warn_of_members, write_json};
 use crate::model::save;
+use crate::probability::PlattDocument;
 use crate::table::{MOST_LISTED, Table, facts, gap, number, percent};
 use crate::train::{progress, refusal};
 
@@ -76,6 +77,8 @@ struct MemberDocument<'a> {
     status: &'static str,
     intercept: f64,
     coef: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -93,7 +96,12 @@ struct CurveDocument {
 
 impl TrainArguments {
     /// The same settings as those of a builder.
-    fn builder(&self, registry: &Registry, scheme: MultiClass) -> ClassifierBuilder {
+    fn builder(
+        &self,
+        registry: &Registry,
+        scheme: MultiClass,
+        folds: Option<usize>,
+    ) -> ClassifierBuilder {
         let mut builder = Classifier::builder()
             .loss_named(&self.loss)
             .registry(registry.clone())
@@ -103,6 +111,7 @@ impl TrainArguments {
             .tolerance(self.tol)
             .solver(self.solver.name().of_paths().unwrap_or_default())
             .seed(self.seed)
+            .probabilities(self.probabilities(folds))
             .scheme(scheme.into());
         if let Some(kernel) = &self.kernel {
             builder = builder.kernel(kernel);
@@ -132,7 +141,7 @@ pub(crate) fn fit(
     let train = &arguments.train;
     let lambda = arguments.lambda()?.get();
     let step = arguments.gradient.step_rule();
-    let builder = train.builder(registry, scheme).lambda(lambda).step_rule(step);
+    let builder = train.builder(registry, scheme, None).lambda(lambda).step_rule(step);
     let data = arguments.data.classes()?;
     let job = Job { name: &arguments.data.data, train, data: &data, out: arguments.out.as_deref() };
     job.run(builder, None)
@@ -144,7 +153,7 @@ pub(crate) fn cv(
     scheme: MultiClass,
 ) -> Result<(), Failure> {
     let train = &arguments.train;
-    let mut builder = train.builder(registry, scheme);
+    let mut builder = train.builder(registry, scheme, arguments.folds);
     if let Some(kernel) = train.kernel.as_ref().filter(|_| !arguments.or_kernel.is_empty()) {
         builder = builder.kernels(std::iter::once(kernel).chain(&arguments.or_kernel));
     }
@@ -279,6 +288,7 @@ impl Job<'_> {
                     status: member.report.as_ref().map_or("", |report| status_name(report.status)),
                     intercept: fitted.intercept,
                     coef: &fitted.coef,
+                    platt: fitted.platt.as_ref().map(PlattDocument::from),
                 })
                 .collect(),
             cv: report

@@ -9,13 +9,14 @@ use margins::{ClassCosts, Model, Prepared, Registry, TimeLimit, kernels};
 
 use crate::Failure;
 use crate::args::{FitArguments, PathArguments, TrainArguments};
-use crate::choices::{ClassWeight, FOL, OutputFormat, SolverChoice};
+use crate::choices::{ClassWeight, FOL, OutputFormat, Probability, SolverChoice};
 use crate::files::{emit, input, keep_apart, output, report};
 use crate::focused;
 use crate::job::{Job, warn_of_gaps};
 use crate::massart;
 use crate::model::save;
 use crate::multiclass;
+use crate::probability::scaled;
 use crate::stochastic::{self, margin_pursuit};
 use crate::table::facts;
 
@@ -166,6 +167,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         output("--history", arguments.history.as_deref()),
         output("--checkpoint", arguments.focused.checkpoint()),
     ])?;
+    train.check_probability()?;
     match (train.multi_class, train.solver) {
         (Some(scheme), _) => multiclass::fit(registry, arguments, scheme),
         (None, SolverChoice::Focused) => focused::fit(registry, arguments),
@@ -179,9 +181,11 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
 fn fit_data(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let (train, lambda) = (&arguments.train, arguments.lambda()?);
     let loss = train.loss(registry)?;
-    let data = train.weigh(arguments.data.dataset()?)?;
+    let data = arguments.data.dataset()?;
+    let sample_weights = data.weights().map(<[f64]>::to_vec);
+    let data = train.weigh(data)?;
     let limit = train.limit();
-    let (prepared, fit, rescaled) = train.on_threads(|| {
+    let (prepared, fit, rescaled, platt) = train.on_threads(|| {
         let mut training = train.training(&*loss, &|_| {}, limit);
         training.options.history = arguments.history.is_some();
         training.options.step = arguments.gradient.step_rule();
@@ -190,7 +194,10 @@ fn fit_data(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure
             Some(_) => (one(train.fits(&prepared, &training, &[lambda])?), None),
             None => stochastic_fit(arguments, &training, &data, lambda)?,
         };
-        Ok((prepared, fit, rescaled))
+        let source = (&data, None);
+        let platt =
+            train.platt(&prepared, &training, source, &[lambda], sample_weights.as_deref())?;
+        Ok((prepared, fit, rescaled, platt))
     })?;
     let loss = rescaled.unwrap_or(loss);
     if let Some(path) = &arguments.history {
@@ -201,12 +208,13 @@ fn fit_data(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure
         train.warn(&fits);
     }
     if let Some(path) = &arguments.out {
-        save(Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]), path)?;
+        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
+        save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     let outputs = [arguments.out.as_deref(), arguments.history.as_deref()];
     match train.format {
-        OutputFormat::Json => job.write_path("margins-fit", &fits, &outputs),
+        OutputFormat::Json => job.write_path("margins-fit", &fits, platt.as_ref(), &outputs),
         OutputFormat::Table => {
             let lines = [job.describe(), job.describe_fit(&fits[0])?].concat();
             report(outputs, |out| facts(out, &lines))
@@ -245,6 +253,9 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     if train.multi_class.is_some() {
         return Err(Failure::usage("--multi-class is for fit and cv, not for path"));
     }
+    if train.probability == Probability::Platt {
+        return Err(Failure::usage("--probability platt is for fit and cv, not for path"));
+    }
     let loss = train.loss(registry)?;
     let data = train.weigh(arguments.data.dataset()?)?;
     let lambdas = &arguments.grid.lambdas.0;
@@ -261,7 +272,7 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     train.warn(&fits);
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {
-        OutputFormat::Json => job.write_path("margins-path", &fits, &[]),
+        OutputFormat::Json => job.write_path("margins-path", &fits, None, &[]),
         OutputFormat::Table => {
             let table = job.path_table(&fits)?;
             emit(None, |out| {

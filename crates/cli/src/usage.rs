@@ -131,6 +131,8 @@ const RULES: &[Rule] = &[
             ),
         ],
     },
+    // Of its values platt is for fewer methods.
+    Rule { options: &["probability"], methods: OBJECTIVES, instead: &[] },
     Rule { options: &["multi_class"], methods: &[Certified, Gd], instead: &[] },
     Rule {
         options: &["standardize"],

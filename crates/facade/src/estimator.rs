@@ -57,7 +57,8 @@ pub enum Probabilities {
     /// [`MarginLoss::probability`]. A loss such as hinge has none.
     #[default]
     OfTheLoss,
-    /// Platt scaling of scores that samples get when their fold is held out, for any loss.
+    /// Platt scaling of scores that samples get when their fold is held out, for any loss. Weights of
+    /// samples count there too, costs of classes do not.
     Platt {
         /// The number of folds, as in [`CrossValidation::folds`].
         folds: Option<usize>,
@@ -167,6 +168,7 @@ impl Estimator {
         let classes = Classes::from(data.labels());
         check_repeated(&classes)?;
         let scheme = self.scheme_for(classes.names().len())?;
+        let sample_weights = self.sample_weights.as_deref().or(data.weights());
         let contests = Contests::new(scheme, self.weighted(data.relabelled(classes)?)?)?;
         let data = contests.classes();
         let limit = self.time_limit.map(TimeLimit::new);
@@ -227,7 +229,7 @@ impl Estimator {
             Probabilities::Platt { folds } => {
                 let (folds, _) = folds_of(data, folds, self.options.seed)?;
                 let training = self.training(limit.and_then(|limit| limit.of_fit()));
-                Some(contests.platt(&prepared, &training, &folds, &way)?)
+                Some(contests.platt(&prepared, &training, &folds, &way, sample_weights)?)
             }
         };
         let selection = (curve, kernels);

@@ -167,6 +167,13 @@ impl Model {
         )
     }
 
+    /// The model with a Platt scaling for the probabilities of all of its members.
+    #[must_use]
+    pub fn with_platt(mut self, scaling: PlattScaling) -> Self {
+        self.members.iter_mut().for_each(|member| member.platt = Some(scaling));
+        self
+    }
+
     /// The model of a linear classifier learnt from a stream of `rows` samples, of the negative and the
     /// positive class; `lambda` is `None` if the learner has no penalty.
     ///

@@ -6,6 +6,7 @@ mod approximation;
 #[cfg(feature = "kernels")]
 mod kernel;
 
+use margins_calibration::probability::PlattScaling;
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_optim::robust::Learner;
@@ -16,6 +17,7 @@ pub use approximation::Approximation;
 #[cfg(feature = "kernels")]
 pub use kernel::{LeaveOneOut, PRECOMPUTED};
 
+use crate::contest::{held_out_scores, platt_scaling};
 use crate::model::Basis;
 use crate::{Error, Selection, TimeLimit, model};
 
@@ -118,6 +120,26 @@ impl<'d> Prepared<'d> {
             #[cfg(feature = "kernels")]
             Form::Kernel(form) => form.robust_path(self, training, learner, lambdas),
         }
+    }
+
+    /// Platt scaling of the scores that samples get when their fold is held out, by fits at the last of the
+    /// lambdas, which are descending. The weights of the samples, 1 where absent, count in the scaling; those of the data
+    /// may hold costs of classes too, and are for the fits.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path) and [`PlattScaling::fit_weighted`].
+    pub fn platt<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        sample_weights: Option<&[f64]>,
+    ) -> Result<PlattScaling, Error> {
+        let scores = held_out_scores(self, folds, (1, self.data.rows()), |train| {
+            let fits = self.subset(Some(train)).path(training, self.data, lambdas)?;
+            Ok(fits.into_iter().next_back().into_iter().collect())
+        })?;
+        platt_scaling(&scores[0], self.data.labels().signs(), sample_weights)
     }
 
     /// The cross-validated error along the lambdas, and the fit on all of the data at the one that

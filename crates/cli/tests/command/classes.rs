@@ -232,3 +232,48 @@ fn measurements_are_refused() {
     let table = text(&output.stdout);
     assert!(table.contains("... and 179 more members") && table.lines().count() < 40, "{table}");
 }
+
+#[test]
+fn platt_scaling_gives_any_loss_probabilities() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    let platt = ["--loss", "hinge", "--probability", "platt", "--out", "model.json"];
+    let sigmoid = |scaling: &serde_json::Value, score: f64| {
+        let z = number(&scaling["slope"]) * score + number(&scaling["intercept"]);
+        1.0 / (1.0 + z.exp())
+    };
+    for command in [&["fit", "--lambda", "0.1"][..], &["cv", "--lambdas", "0.1:0.01:2"]] {
+        let document = workshop.json(&[command, &["--data", "data.csv"], &platt].concat());
+        let predicted = workshop.json(&["predict", "--model", "model.json", "--data", "data.csv"]);
+        for prediction in predicted["predictions"].as_array().expect("a list") {
+            let wanted = sigmoid(&document["platt"], number(&prediction["score"]));
+            assert!((number(&prediction["probability"]) - wanted).abs() < 1e-12);
+        }
+        let several = ["--data", "three.csv", "--multi-class", "ovo"];
+        let document = workshop.json(&[command, &several, &platt].concat());
+        assert!(number(&document["members"][2]["platt"]["slope"]) < 0.0);
+        let predicted = workshop.json(&["predict", "--model", "model.json", "--data", "three.csv"]);
+        assert!(predicted["predictions"][0]["probabilities"].is_array());
+    }
+}
+
+#[test]
+fn platt_scaling_is_refused_without_held_out_folds() {
+    let workshop = Workshop::new();
+    let mut messages = Vec::new();
+    for command in [
+        &["path", "--data", "data.csv"][..],
+        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "sgd"],
+        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "catoni:alpha=1"],
+    ] {
+        let output = workshop.run(&[command, &["--probability", "platt"]].concat());
+        messages.push(format!("{:?}: {}", output.status.code(), text(&output.stderr)));
+    }
+    assert!(
+        messages[0].contains("Some(2)") && messages[0].contains("not for path"),
+        "{messages:?}"
+    );
+    for message in &messages[1..] {
+        assert!(message.contains("Some(2)") && message.contains("held-out folds"), "{message}");
+    }
+}

@@ -152,7 +152,7 @@ impl Design {
             }
             Storage::Sparse(_) => {
                 for (i, &z) in z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
-                    if let Sample::Sparse { columns, values } = self.sample(i) {
+                    if let Sample::Sparse { columns, values, .. } = self.sample(i) {
                         inner_loops::add_sparse_accurately(columns, values, z, out, &mut low);
                     }
                 }
