@@ -1,6 +1,7 @@
 //! Automation of the workspace: `cargo xtask <task>`.
 
 mod compare;
+mod dependencies;
 mod figure;
 mod focused;
 mod leaky_hockey_stick;
@@ -13,7 +14,7 @@ mod trials;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -28,6 +29,8 @@ struct Arguments {
 enum Task {
     /// Check that no dependency needs a newer Rust than the workspace promises
     Msrv,
+    /// Check the licences and sources of the dependencies
+    Dependencies,
     /// Draw every loss with its derivative into docs/pictures
     Pictures,
     /// Compute a figure or a table of a paper
@@ -172,9 +175,22 @@ impl Experiment {
     }
 }
 
+/// The packages that the lock file names, as cargo describes them.
+fn metadata() -> Result<serde_json::Value, Box<dyn Error>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
+        .current_dir(workspace())
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Msrv => msrv::check(),
+        Task::Dependencies => dependencies::check(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
         Task::Experiment { name } => name.run(),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),

@@ -1,21 +1,12 @@
 //! The promised Rust version against what the dependencies ask for. Clippy's `incompatible_msrv` does
 //! the same for our own use of the standard library.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::{Outcome, workspace};
+use crate::{Outcome, metadata};
 
 pub(crate) fn check() -> Outcome {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
-        .current_dir(workspace())
-        .output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let metadata = metadata()?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let promised = packages
         .iter()

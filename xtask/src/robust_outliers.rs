@@ -222,8 +222,7 @@ fn scores(
     let options = Options::default();
     if (*loss, robust) == ("hinge", &None) {
         let gram = Gram::new(&Linear, train.design())?;
-        let machine =
-            svm::fit(gram.matrix(), train.labels().signs(), None, true, lambda, &options)?;
+        let machine = svm::fit(&gram, train.labels().signs(), None, true, lambda, &options)?;
         let mut coef = vec![0.0; train.columns()];
         train.design().multiply_transposed(&machine.coef, &mut coef);
         let mut scores = vec![0.0; test.rows()];

@@ -46,6 +46,20 @@ pub enum Error {
         /// The range in words.
         requirement: &'static str,
     },
+    /// Something would take more memory than it may.
+    #[error(
+        "{what} would take {needed:.3e} bytes of memory, more than the {limit:.3e} that it may: {advice}"
+    )]
+    Memory {
+        /// What would take it, with its size.
+        what: String,
+        /// The bytes that it would take.
+        needed: f64,
+        /// The most bytes that it may take.
+        limit: f64,
+        /// What to make smaller.
+        advice: &'static str,
+    },
     /// A checkpoint belongs to something else.
     #[error("the checkpoint is of {what} '{expected}', not '{found}'")]
     Checkpoint {
@@ -84,6 +98,21 @@ impl Error {
             Ok(value)
         } else {
             Err(Error::Parameter { parameter, value, requirement })
+        }
+    }
+
+    /// Refuses what would take more than 2^32 bytes, 4 GiB, of memory: `count` parts of 8 bytes.
+    pub(crate) fn check_memory(
+        count: f64,
+        advice: &'static str,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        const LIMIT: f64 = (1u64 << 32) as f64;
+        let needed = count * size_of::<f64>() as f64;
+        if needed <= LIMIT {
+            Ok(())
+        } else {
+            Err(Error::Memory { what: what(), needed, limit: LIMIT, advice })
         }
     }
 

@@ -21,16 +21,17 @@ impl Owned {
     fn new(x: &Sample<'_>) -> Self {
         match *x {
             Sample::Dense(x) => Owned::Dense(x.to_vec()),
-            Sample::Sparse { columns, values } => {
+            Sample::Sparse { columns, values, .. } => {
                 Owned::Sparse { columns: columns.to_vec(), values: values.to_vec() }
             }
         }
     }
 
-    fn sample(&self) -> Sample<'_> {
+    /// The sample, as one of so many features as those that it is compared with.
+    fn sample(&self, features: usize) -> Sample<'_> {
         match self {
             Owned::Dense(x) => Sample::Dense(x),
-            Owned::Sparse { columns, values } => Sample::Sparse { columns, values },
+            Owned::Sparse { columns, values } => Sample::Sparse { columns, values, features },
         }
     }
 }
@@ -62,7 +63,8 @@ impl<K> KernelExpansion<K> {
 
 impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> Scorer for KernelExpansion<K> {
     fn score(&self, x: &Sample<'_>) -> f64 {
-        let value = |SupportVector(y, z): &SupportVector| y * (self.kernel)(&z.sample(), x);
+        let value =
+            |SupportVector(y, z): &SupportVector| y * (self.kernel)(&z.sample(x.features()), x);
         self.support.iter().map(value).sum()
     }
 }

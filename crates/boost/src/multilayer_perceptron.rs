@@ -100,10 +100,20 @@ fn rectify(z: &mut [f64]) {
     z.iter_mut().filter(|z| **z < 0.0).for_each(|z| *z = 0.0);
 }
 
+/// Units of all layers, from the features to the score.
+fn sizes(features: usize, hidden: &[usize]) -> Vec<usize> {
+    [&[features], hidden, &[1]].concat()
+}
+
+/// Number of weights and biases, in floating point, where no number of units overflows.
+fn weights(sizes: &[usize]) -> f64 {
+    sizes.windows(2).map(|pair| (pair[0] as f64 + 1.0) * pair[1] as f64).sum()
+}
+
 impl Network {
     fn new(features: usize, hidden: &[usize], seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let sizes = [&[features], hidden, &[1]].concat();
+        let sizes = sizes(features, hidden);
         let layers = sizes.windows(2).map(|pair| Layer::new(pair[0], pair[1], &mut random));
         Network { layers: layers.collect() }
     }
@@ -200,7 +210,8 @@ impl<L: MarginLoss> MultilayerPerceptron<L> {
     /// With hidden layers of the given sizes and weights drawn with the seed.
     ///
     /// # Errors
-    /// No features, an empty layer, or a step size that is not positive.
+    /// No features, an empty layer, or a step size that is not positive; more weights than fit in 4 GiB of memory, 8 bytes
+    /// each.
     pub fn new(
         features: usize,
         hidden: &[usize],
@@ -211,6 +222,10 @@ impl<L: MarginLoss> MultilayerPerceptron<L> {
         let units = hidden.iter().copied().fold(features, usize::min);
         Error::check("the size of a layer", units as f64, "at least 1", |units| units >= 1.0)?;
         Error::check("the step size", step_size, "greater than 0", |step| step > 0.0)?;
+        let weights = weights(&sizes(features, hidden));
+        Error::check_memory(weights, "take smaller or fewer hidden layers", || {
+            format!("a network of {weights:.3e} weights")
+        })?;
         Ok(MultilayerPerceptron { network: Network::new(features, hidden, seed), loss, step_size })
     }
 }
@@ -290,5 +305,22 @@ mod tests {
         assert!(MultilayerPerceptron::new(0, &[3], Logistic, 0.1, 1).is_err());
         assert!(MultilayerPerceptron::new(2, &[3, 0], Logistic, 0.1, 1).is_err());
         assert!(MultilayerPerceptron::new(2, &[], Logistic, f64::INFINITY, 1).is_err());
+    }
+
+    #[test]
+    fn networks_beyond_memory_are_refused() {
+        for hidden in [&[usize::MAX / 2][..], &[1 << 20, 1 << 20], &[1 << 28], &[1 << 62, 1 << 62]]
+        {
+            let refused =
+                MultilayerPerceptron::new(2, hidden, Logistic, 0.1, 1).expect_err("refused");
+            assert!(matches!(refused, Error::Memory { .. }), "{refused}");
+        }
+        let refused =
+            MultilayerPerceptron::new(2, &[1 << 30], Logistic, 0.1, 1).expect_err("refused");
+        assert_eq!(
+            refused.to_string(),
+            "a network of 4.295e9 weights would take 3.436e10 bytes of memory, more than the 4.295e9 that it may: take \
+             smaller or fewer hidden layers"
+        );
     }
 }

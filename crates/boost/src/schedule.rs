@@ -19,11 +19,14 @@ impl Schedule {
     /// T rounds and k outputs.
     ///
     /// # Errors
-    /// None of one of them.
+    /// None of one of them; more outputs than fit in 4 GiB of memory, 8 bytes each for the round that it is taken before.
     pub fn new(rounds: u64, outputs: usize) -> Result<Self, Error> {
         let positive = |value: f64| value >= 1.0;
         Error::check("the number of rounds", rounds as f64, "at least 1", positive)?;
         Error::check("the number of outputs", outputs as f64, "at least 1", positive)?;
+        Error::check_memory(outputs as f64, "take fewer outputs", || {
+            format!("the list of {outputs} outputs")
+        })?;
         Ok(Schedule { rounds, outputs })
     }
 
@@ -119,6 +122,7 @@ mod tests {
             [
                 message(Schedule::new(0, 1)),
                 message(Schedule::new(1, 0)),
+                message(Schedule::new(1, 1_000_000_000_000_000)),
                 message(Schedule::theorem_1(0, 0.1, 0.1, 0.0)),
                 message(Schedule::theorem_1(3, 1.0, 0.1, 0.0)),
                 message(Schedule::theorem_1(3, 0.1, f64::NAN, 0.0)),

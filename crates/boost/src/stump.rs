@@ -28,7 +28,7 @@ impl Scorer for Stump {
     fn score(&self, x: &Sample<'_>) -> f64 {
         let value = match *x {
             Sample::Dense(x) => x[self.feature],
-            Sample::Sparse { columns, values } => {
+            Sample::Sparse { columns, values, .. } => {
                 columns.binary_search(&self.feature).map_or(0.0, |at| values[at])
             }
         };

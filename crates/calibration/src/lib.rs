@@ -32,6 +32,7 @@ mod margin_pursuit;
 pub mod probability;
 pub mod risk_bound;
 pub mod scale;
+mod search;
 mod transform;
 
 pub use error::Error;

@@ -10,14 +10,15 @@
 //!   `psi(sqrt 2 - w) = B (1 - a)/(1 + a)`, `B = 2 sqrt 2/3`, which is
 //!   `w^2 (sqrt(2)/2 - w/6) = 2 a B/(1 + a)`.
 //!
-//! The second applies if `g >= sqrt 2`, or if `psi(g - delta) > B (1 - a)/(1 + a)`, which says that
-//! the solution lies beyond delta. For `g <= sqrt(2)/2` it never does, as `u <= g <= delta`.
+//! The second applies if `g >= sqrt 2`, or if the `w` that belongs to `u = delta`, `2 delta`, is below
+//! the solution. For `g <= sqrt(2)/2` it never does, as `u <= g <= delta`.
 //!
 //! Psi as a difference of two risks would lose all digits for small `a`. With the even and odd parts of
-//! the risk collected it is, on the double-cube part,
-//! `Psi = a g u (1 - g^2/6 - u^2/6) - u^2 (1/2 - g^2/4 - u^2/24)`, and on the single-cube part, with
-//! `T(w) = sqrt(2) w^3/6 - w^4/24` the distance of rho from its tangent at sqrt 2,
-//! `Psi = a B u - eta T(w) + T(delta)` (the last term only if `g < sqrt 2`).
+//! the risk collected it is, on the double-cube part, where `u = m a g`,
+//! `Psi = (a g)^2 (m (1 - g^2/6 - u^2/6) - m^2 (1/2 - g^2/4 - u^2/24))`, and on the single-cube part,
+//! with `T(w) = sqrt(2) w^3/6 - w^4/24` the distance of rho from its tangent at sqrt 2,
+//! `Psi = a B u - eta T(w) + T(delta)` (the last term only if `g < sqrt 2`). The unknowns `m` and `w`
+//! and the difference `delta` are accurate relative to their values, so that Psi is too, for every `a`.
 //!
 //! Source: Holland 2019, lemma 8 and appendix 6.2, whose conditions (16) and (17) have their constant
 //! terms swapped; see `docs/calibration.md`.
@@ -26,7 +27,7 @@ use margins_losses::MarginPursuit;
 use margins_losses::catoni::{SATURATION, rho};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-use crate::Error;
+use crate::{Error, search};
 
 /// The Psi-transform of `s^2 rho((gamma - u)/s)`.
 ///
@@ -42,12 +43,18 @@ use crate::Error;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginPursuitPsi {
+    gamma: f64,
     scale: f64,
     /// `gamma / scale`.
     level: f64,
+    /// `sqrt 2 - gamma / scale`, which decides near `sqrt 2`, before the quotient is rounded.
+    delta: f64,
 }
 
-/// `Psi` at scale 1 with what belongs to it.
+/// What `sqrt 2` has beyond its nearest double.
+const SQRT_2_REST: f64 = -9.667_293_313_452_913e-17;
+
+/// `Psi` with what belongs to it.
 struct Point {
     minimizer: f64,
     value: f64,
@@ -64,7 +71,14 @@ impl MarginPursuitPsi {
         let in_range = |x: f64| (1e-100..=1e100).contains(&x);
         let gamma = Error::check("gamma", gamma, RANGE, in_range)?;
         let scale = Error::check("scale", scale, RANGE, in_range)?;
-        Ok(MarginPursuitPsi { scale, level: gamma / scale })
+        Ok(Self::unchecked(gamma, scale))
+    }
+
+    fn unchecked(gamma: f64, scale: f64) -> Self {
+        let level = gamma / scale;
+        let rest = (-level).mul_add(scale, gamma) / scale;
+        let delta = ((SQRT_2 - level) + SQRT_2_REST) - rest;
+        MarginPursuitPsi { gamma, scale, level, delta }
     }
 
     /// The least minimiser in size of the conditional risk at the class probability `eta`, in
@@ -75,7 +89,7 @@ impl MarginPursuitPsi {
     pub fn minimizer(&self, eta: f64) -> Result<f64, Error> {
         let eta = check_share("eta", eta)?;
         let a = (2.0 * eta - 1.0).abs();
-        Ok((self.scale * self.at(a).minimizer).copysign(eta - 0.5))
+        Ok(self.at(a).minimizer.copysign(eta - 0.5))
     }
 
     /// `H(eta)`, the least conditional risk.
@@ -89,12 +103,12 @@ impl MarginPursuitPsi {
 
     /// `Psi(a)` for an excess misclassification risk `a`, taken into [0, 1]; NaN for NaN.
     pub fn value(&self, a: f64) -> f64 {
-        self.scale * self.scale * self.at(a.clamp(0.0, 1.0)).value
+        self.at(a.clamp(0.0, 1.0)).value
     }
 
     /// `Psi'(a)`, half the difference of the losses at minus and plus the minimiser.
     pub fn derivative(&self, a: f64) -> f64 {
-        self.scale * self.scale * self.at(a.clamp(0.0, 1.0)).slope
+        self.at(a.clamp(0.0, 1.0)).slope
     }
 
     /// `out[i] = Psi(a[i])`; the slices are of equal length.
@@ -106,46 +120,21 @@ impl MarginPursuitPsi {
 
     /// `Psi(1) = s^2 rho(gamma/s)`, the largest value.
     pub fn maximum(&self) -> f64 {
-        self.scale * self.scale * rho(self.level)
+        let g = self.level;
+        if g < SQRT_2 {
+            self.gamma * self.gamma * (0.5 - g * g / 24.0)
+        } else {
+            self.scale * self.scale * rho(g)
+        }
     }
 
     /// `Psi^{-1}(risk)`: the excess misclassification risk that an excess surrogate risk allows, 0 for
     /// a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
     ///
-    /// Newton on the closed form inside a bracket; Psi is convex, so that Newton from above descends
-    /// to the solution without leaving it.
+    /// This is the least double at which [`value`](Self::value) reaches the risk, accurate to a few
+    /// units of rounding of itself; a risk below the normal numbers counts as the least of those.
     pub fn inverse(&self, risk: f64) -> f64 {
-        const MOST_STEPS: usize = 100;
-        if risk.is_nan() {
-            return f64::NAN;
-        }
-        let target = risk / (self.scale * self.scale);
-        let largest = rho(self.level);
-        if target <= 0.0 {
-            return 0.0;
-        }
-        if target >= largest {
-            return 1.0;
-        }
-        // A convex function through (0, 0) and (1, largest) lies below the chord and, by its first
-        // terms, above min(linear, quadratic) pieces of it: the solution is in this bracket.
-        let (mut low, mut high) = (target / largest, 1.0f64);
-        let mut a = low.sqrt();
-        for _ in 0..MOST_STEPS {
-            let point = self.at(a);
-            if point.value > target {
-                high = a;
-            } else {
-                low = a;
-            }
-            let newton = a - (point.value - target) / point.slope;
-            let next = if low < newton && newton < high { newton } else { 0.5 * (low + high) };
-            if (next - a).abs() <= 2.0 * f64::EPSILON * a {
-                return next;
-            }
-            a = next;
-        }
-        a
+        search::inverse(|a| self.value(a), risk)
     }
 
     /// The approximate inverse of the source (figure 2): on a uniform grid `0 = a_1 < ... < a_K = 1` the
@@ -170,81 +159,88 @@ impl MarginPursuitPsi {
         Ok(at(low))
     }
 
-    /// Minimiser, value and slope of Psi at scale 1.
+    /// Minimiser, value and slope of Psi.
     fn at(&self, a: f64) -> Point {
-        let g = self.level;
-        let delta = SQRT_2 - g;
+        let delta = self.delta;
         if a == 0.0 {
             // Beyond sqrt 2 the risk is flat for |u| <= g - sqrt 2; its middle is taken, its end is
             // what the slope belongs to.
-            return Point { minimizer: 0.0, value: 0.0, slope: SATURATION * (-delta).max(0.0) };
+            let slope = self.scale * self.scale * SATURATION * (-delta).max(0.0);
+            return Point { minimizer: 0.0, value: 0.0, slope };
         }
+        // psi(sqrt 2 - w) falls short of B by what has to be w^2 (sqrt(2)/2 - w/6).
+        let shortfall = 2.0 * a * SATURATION / (1.0 + a);
+        let at_switch = 2.0 * delta;
         let saturated = delta <= 0.0
-            || (delta < g && {
-                let v = g - delta;
-                (v - v * v * v / 6.0) * (1.0 + a) > SATURATION * (1.0 - a)
-            });
-        if saturated { single_cube(g, a, delta.max(0.0)) } else { double_cube(g, a) }
+            || (delta < self.level
+                && shortfall > at_switch * at_switch * (FRAC_1_SQRT_2 - at_switch / 6.0));
+        if saturated { self.single_cube(a, shortfall) } else { self.double_cube(a) }
+    }
+
+    /// Both arguments on the cubic part.
+    fn double_cube(&self, a: f64) -> Point {
+        const MOST_STEPS: usize = 60;
+        let g = self.level;
+        let shift = a * g;
+        // 1 - g^2/2, without cancellation near sqrt 2.
+        let bend = 0.5 * self.delta * (SQRT_2 + g);
+        let (linear, constant, square) = (6.0 * bend, 6.0 - g * g, shift * shift);
+        // With u = m a g the cubic is linear m + (a g)^2 m^2 (3 - m) = 6 - g^2, increasing and concave
+        // from m = 1, where it is below, to the root: Newton does not overshoot.
+        let mut m = 1.0f64;
+        for _ in 0..MOST_STEPS {
+            let next = (constant + square * m * m * (3.0 - 2.0 * m))
+                / (linear + square * m * (6.0 - 3.0 * m));
+            let settled = (next - m).abs() <= f64::EPSILON * m;
+            m = next;
+            if settled {
+                break;
+            }
+        }
+        let u = (m * shift).min(g);
+        let odd = m * (1.0 - (g * g + u * u) / 6.0);
+        let even = m * m * (0.5 * bend - u * u / 24.0);
+        let scaled = a * self.gamma;
+        Point {
+            minimizer: (m * scaled).min(self.gamma),
+            value: scaled * scaled * (odd - even),
+            slope: self.gamma * scaled * odd,
+        }
+    }
+
+    /// `g + u` saturated, with what [`psi`](margins_losses::catoni::psi) of `g - u` falls short of B.
+    fn single_cube(&self, a: f64, shortfall: f64) -> Point {
+        const MOST_STEPS: usize = 60;
+        // w^2 (sqrt(2)/2 - w/6) is convex on [0, sqrt 2]; without its second term the root is smaller.
+        let mut w = (SQRT_2 * shortfall).sqrt();
+        for _ in 0..MOST_STEPS {
+            let value = w * w * (FRAC_1_SQRT_2 - w / 6.0) - shortfall;
+            let slope = w * (SQRT_2 - 0.5 * w);
+            let next = (w - value / slope).min(SQRT_2);
+            let settled = (next - w).abs() <= f64::EPSILON * w;
+            w = next;
+            if settled {
+                break;
+            }
+        }
+        let tangent = |w: f64| w * w * w * (SQRT_2 / 6.0 - w / 24.0);
+        let (u, square) = (w - self.delta, self.scale * self.scale);
+        let eta = 0.5 * (1.0 + a);
+        let value = a * SATURATION * u - eta * tangent(w) + tangent(self.delta.max(0.0));
+        Point {
+            minimizer: self.scale * u,
+            value: square * value,
+            slope: square * (SATURATION * u - 0.5 * tangent(w)),
+        }
     }
 }
 
 impl From<MarginPursuit> for MarginPursuitPsi {
     fn from(loss: MarginPursuit) -> Self {
-        MarginPursuitPsi { scale: loss.scale(), level: loss.gamma() / loss.scale() }
+        MarginPursuitPsi::unchecked(loss.gamma(), loss.scale())
     }
 }
 
 fn check_share(name: &'static str, value: f64) -> Result<f64, Error> {
     Error::check(name, value, "in [0, 1]", |x| (0.0..=1.0).contains(&x))
-}
-
-/// Both arguments on the cubic part.
-fn double_cube(g: f64, a: f64) -> Point {
-    // x^3 + p x + q = 0 for u = x + a g; of its three roots the middle one is the minimiser.
-    let shift = a * g;
-    let linear = 6.0 - 3.0 * g * g;
-    let constant = a * g * (6.0 - g * g);
-    let p = -linear - 3.0 * shift * shift;
-    let q = -2.0 * shift * shift * shift - linear * shift + constant;
-    let k = (-p / 3.0).sqrt();
-    let cosine = (-q / (2.0 * k * k * k)).clamp(-1.0, 1.0);
-    let angle = (std::f64::consts::TAU - cosine.acos()) / 3.0;
-    let mut u = (shift + 2.0 * k * angle.cos()).clamp(0.0, g);
-    // What the shift cancelled comes back by Newton.
-    for _ in 0..2 {
-        let value = ((u - 3.0 * shift) * u - linear) * u + constant;
-        let slope = (3.0 * u - 6.0 * shift) * u - linear;
-        let next = u - value / slope;
-        if (0.0..=g).contains(&next) {
-            u = next;
-        }
-    }
-    let odd = g * u * (1.0 - (g * g + u * u) / 6.0);
-    let even = u * u * (0.5 - 0.25 * g * g - u * u / 24.0);
-    Point { minimizer: u, value: a * odd - even, slope: odd }
-}
-
-/// `g + u` saturated.
-fn single_cube(g: f64, a: f64, delta: f64) -> Point {
-    let right = 2.0 * a * SATURATION / (1.0 + a);
-    // v = g - u by Viete's form: psi(2 sqrt 2 sin x) = B sin 3x.
-    let v = 2.0 * SQRT_2 * (((1.0 - a) / (1.0 + a)).asin() / 3.0).sin();
-    let mut w = SQRT_2 - v;
-    for _ in 0..2 {
-        let value = w * w * (FRAC_1_SQRT_2 - w / 6.0) - right;
-        let slope = w * (SQRT_2 - 0.5 * w);
-        let next = w - value / slope;
-        if next > 0.0 && next <= SQRT_2 {
-            w = next;
-        }
-    }
-    let tangent = |w: f64| w * w * w * (SQRT_2 / 6.0 - w / 24.0);
-    // u = g - v, from whichever of w and v is the more accurate.
-    let u = if g >= SQRT_2 { (g - SQRT_2) + w } else { w - delta };
-    let eta = 0.5 * (1.0 + a);
-    Point {
-        minimizer: u,
-        value: a * SATURATION * u - eta * tangent(w) + tangent(delta),
-        slope: SATURATION * u - 0.5 * tangent(w),
-    }
 }

@@ -1,9 +1,13 @@
 //! The Psi-transform of any loss.
 
+mod convex;
+mod hull;
+
 use margins_losses::{MarginLoss, kink_at_zero};
 use std::fmt;
 
-use crate::{Error, MarginPursuitPsi};
+use crate::{Error, MarginPursuitPsi, search};
+use hull::Hull;
 
 /// Why a surrogate guarantee for this loss says nothing about misclassification.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,13 +60,15 @@ impl std::error::Error for NotCalibrated {}
 /// With `C_eta(u) = eta L(u) + (1 - eta) L(-u)`, `H(eta) = inf C_eta` and `H-` the infimum over the
 /// `u` of the wrong sign, `psi~(a) = H-((1+a)/2) - H((1+a)/2)`, and Psi is its convex biconjugate.
 ///
-/// * A loss with [`MarginLoss::psi_transform`], or margin pursuit: the closed form.
-/// * A convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so
-///   `Psi(a) = L(0) - H((1+a)/2)` with the loss's population minimiser. The error is a few units of
-///   rounding of `L(0)`, absolute.
-/// * Any other calibrated loss: `psi~` on a grid of [`Self::GRID`] cells and its lower convex hull,
-///   linear in between; the error is at most the sag of psi~ within a cell, of the order 1e-6 for
-///   losses with a bounded second derivative.
+/// * A loss with [`MarginLoss::psi_transform`], or margin pursuit: the closed form, accurate to some
+///   units of rounding of Psi itself, also near 0.
+/// * Any other convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so
+///   `Psi(a) = L(0) - H((1+a)/2)`, computed from values and slopes. A lower bound is returned, within
+///   1e-10 of Psi at `a` less `4e-15`: slopes do not tell smaller differences of classes.
+/// * Any other calibrated loss: a convex lower bound of `psi~`, piecewise linear, within about 1e-7
+///   of Psi, relative to it.
+///
+/// So [`inverse`](Self::inverse) is accurate to rounding or from above, never too small.
 ///
 /// Psi may be infinite at 1: negatively divergent losses reward certainty without end.
 ///
@@ -79,14 +85,10 @@ enum Form {
     Closed,
     MarginPursuit(MarginPursuitPsi),
     Convex,
-    /// Vertices of the lower convex hull of psi~, ascending.
-    Hull(Vec<(f64, f64)>),
+    Hull(Hull),
 }
 
 impl<'a> PsiTransform<'a> {
-    /// Cells of the grid for losses without convexity.
-    pub const GRID: usize = 2000;
-
     /// The transform of a calibrated loss.
     ///
     /// # Errors
@@ -96,9 +98,11 @@ impl<'a> PsiTransform<'a> {
             Form::MarginPursuit(exact)
         } else if loss.is_convex() {
             check_convex(loss)?;
-            if loss.psi_transform(0.5).is_some() { Form::Closed } else { Form::Convex }
+            if has_closed_form(loss) { Form::Closed } else { Form::Convex }
+        } else if has_closed_form(loss) && loss.is_classification_calibrated() {
+            Form::Closed
         } else {
-            Form::Hull(hull(loss)?)
+            Form::Hull(Hull::of(loss)?)
         };
         Ok(PsiTransform { loss, form })
     }
@@ -112,41 +116,20 @@ impl<'a> PsiTransform<'a> {
         match &self.form {
             Form::MarginPursuit(exact) => exact.value(a),
             Form::Closed => {
-                self.loss.psi_transform(a).unwrap_or_else(|| convex_transform(self.loss, a))
+                self.loss.psi_transform(a).unwrap_or_else(|| convex::transform(self.loss, a))
             }
-            Form::Convex => convex_transform(self.loss, a),
-            Form::Hull(vertices) => interpolate(vertices, a),
+            Form::Convex => convex::transform(self.loss, a),
+            Form::Hull(hull) => hull.value(a),
         }
     }
 
     /// `Psi^{-1}(risk)`: the largest excess misclassification risk that an excess surrogate risk
     /// allows; 0 for a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
+    ///
+    /// This is the least double at which [`value`](Self::value) reaches the risk; a risk below the
+    /// normal numbers counts as the least of those.
     pub fn inverse(&self, risk: f64) -> f64 {
-        if let Form::MarginPursuit(exact) = &self.form {
-            return exact.inverse(risk);
-        }
-        if risk.is_nan() {
-            return risk;
-        }
-        if risk <= 0.0 {
-            return 0.0;
-        }
-        if risk >= self.value(1.0) {
-            return 1.0;
-        }
-        // Bisect on the logarithm first, as the solution may be tiny, then on the number itself.
-        let (mut low, mut high) = (0.0f64, 1.0f64);
-        loop {
-            let middle = if low == 0.0 { high * 1e-3 } else { low + 0.5 * (high - low) };
-            if middle <= low || middle >= high || high < f64::MIN_POSITIVE {
-                return high;
-            }
-            if self.value(middle) <= risk {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+        search::inverse(|a| self.value(a), risk)
     }
 
     /// `H(eta)`, the least conditional risk; `-inf` where the loss has no lower bound on it.
@@ -181,6 +164,10 @@ fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuitPsi> {
     }
 }
 
+fn has_closed_form(loss: &dyn MarginLoss) -> bool {
+    loss.psi_transform(0.5).is_some()
+}
+
 fn check_convex(loss: &dyn MarginLoss) -> Result<(), NotCalibrated> {
     let slope = loss.derivative(0.0);
     match kink_at_zero(loss) {
@@ -197,80 +184,14 @@ fn conditional_risk(loss: &dyn MarginLoss, eta: f64, u: f64) -> f64 {
 }
 
 fn least_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
+    least_risk_at(loss, eta, loss.population_minimizer(eta))
+}
+
+/// `H(eta)` from a minimiser of the conditional risk.
+fn least_risk_at(loss: &dyn MarginLoss, eta: f64, minimizer: f64) -> f64 {
     if eta == 0.0 || eta == 1.0 {
         return loss.lower_bound().unwrap_or(f64::NEG_INFINITY);
     }
-    let u = loss.population_minimizer(eta);
-    let risk = conditional_risk(loss, eta, u);
+    let risk = conditional_risk(loss, eta, minimizer);
     if risk.is_nan() { f64::NEG_INFINITY } else { risk }
-}
-
-fn convex_transform(loss: &dyn MarginLoss, a: f64) -> f64 {
-    (loss.value(0.0) - least_risk(loss, 0.5 * (1.0 + a))).max(0.0)
-}
-
-/// The lower convex hull of psi~ on the grid.
-fn hull(loss: &dyn MarginLoss) -> Result<Vec<(f64, f64)>, NotCalibrated> {
-    let mut vertices: Vec<(f64, f64)> = vec![(0.0, 0.0)];
-    for k in 1..=PsiTransform::GRID {
-        let a = k as f64 / PsiTransform::GRID as f64;
-        let eta = 0.5 * (1.0 + a);
-        let gap = least_wrong_risk(loss, eta) - least_risk(loss, eta);
-        if gap <= 1e-12 * loss.value(0.0).abs().max(1.0) {
-            return Err(NotCalibrated::WrongSign { eta });
-        }
-        // Keep the chain convex: a vertex above the chord of its neighbours goes.
-        while let [.., (x0, y0), (x1, y1)] = vertices[..] {
-            if (y1 - y0) * (a - x0) < (gap - y0) * (x1 - x0) {
-                break;
-            }
-            vertices.pop();
-        }
-        vertices.push((a, gap));
-    }
-    Ok(vertices)
-}
-
-/// `H-(eta)` for `eta > 1/2`: the infimum of the conditional risk over `u <= 0`, by a scan on a
-/// logarithmic grid and golden section around its best point.
-fn least_wrong_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
-    const STEPS: i32 = 400;
-    let at = |k: i32| -1e-6 * 10f64.powf(f64::from(k) * 12.0 / f64::from(STEPS));
-    let risk = |u: f64| {
-        let risk = conditional_risk(loss, eta, u);
-        if risk.is_nan() { f64::INFINITY } else { risk }
-    };
-    let best = (0..=STEPS).min_by(|&i, &j| risk(at(i)).total_cmp(&risk(at(j)))).unwrap_or(0);
-    let (left, right) = (at((best + 1).min(STEPS)), if best == 0 { 0.0 } else { at(best - 1) });
-    risk(0.0).min(golden_section(risk, left, right))
-}
-
-/// The least value that golden section finds of a function with one minimum in [low, high].
-fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
-    const RATIO: f64 = 0.618_033_988_749_894_9;
-    const STEPS: usize = 60;
-    let mut x = high - RATIO * (high - low);
-    let mut y = low + RATIO * (high - low);
-    let (mut fx, mut fy) = (f(x), f(y));
-    for _ in 0..STEPS {
-        if fx <= fy {
-            (high, y, fy) = (y, x, fx);
-            x = high - RATIO * (high - low);
-            fx = f(x);
-        } else {
-            (low, x, fx) = (x, y, fy);
-            y = low + RATIO * (high - low);
-            fy = f(y);
-        }
-    }
-    fx.min(fy)
-}
-
-fn interpolate(vertices: &[(f64, f64)], a: f64) -> f64 {
-    let after = vertices.partition_point(|&(x, _)| x <= a);
-    match (vertices.get(after.wrapping_sub(1)), vertices.get(after)) {
-        (Some(&(x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (a - x0) / (x1 - x0),
-        (Some(&(_, y)), None) | (None, Some(&(_, y))) => y,
-        (None, None) => f64::NAN,
-    }
 }

@@ -12,9 +12,6 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Pareto, StudentT};
 use serde::Deserialize;
 
-const VECTORS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/catoni_location.json");
-
 #[derive(Deserialize)]
 struct Row {
     sample: Vec<f64>,
@@ -37,14 +34,8 @@ fn close(got: f64, want: f64) -> bool {
 
 #[test]
 fn reference_vectors() {
-    let text = match std::fs::read_to_string(VECTORS) {
-        Ok(text) => text,
-        Err(error) => {
-            eprintln!("SKIPPED: reference vectors {VECTORS}: {error}");
-            return;
-        }
-    };
-    let rows: Vec<Row> = serde_json::from_str(&text).unwrap();
+    let text = include_str!("fixtures/catoni_location.json");
+    let rows: Vec<Row> = serde_json::from_str(text).unwrap();
     assert!(rows.len() >= 25);
     for row in rows {
         let got = locate(&row.sample, row.scale);

@@ -342,3 +342,49 @@ proptest! {
         prop_assert!(got.bins().is_sorted_by(|a, b| a.mean_probability < b.mean_probability));
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// A weight of k is k repetitions, a weight of 0 a removed sample.
+    #[test]
+    fn platt_weights_are_repetitions(
+        samples in proptest::collection::vec((-3.0..3.0f64, any::<bool>(), 0..5usize), 4..30),
+    ) {
+        let mut samples = samples;
+        samples.extend([(-0.3, true, 1), (0.2, false, 2)]);
+        let repeat = |(f, y, k): &(f64, bool, usize)| std::iter::repeat_n((*f, *y), *k);
+        let (repeated, positive): (Vec<f64>, Vec<bool>) = samples.iter().flat_map(repeat).unzip();
+        let repeated = PlattScaling::fit(&repeated, &signs_of(&positive)).unwrap();
+        let scores: Vec<f64> = samples.iter().map(|sample| sample.0).collect();
+        let positive: Vec<bool> = samples.iter().map(|sample| sample.1).collect();
+        let weights: Vec<f64> = samples.iter().map(|sample| sample.2 as f64).collect();
+        let weighted = PlattScaling::fit_weighted(&scores, &signs_of(&positive), &weights).unwrap();
+        for f in [-5.0, -1.0, 0.0, 0.4, 2.0] {
+            let (p, q) = (weighted.probability(f), repeated.probability(f));
+            prop_assert!((p - q).abs() <= 1e-8, "{f}: {p} {q}");
+        }
+    }
+}
+
+#[test]
+fn platt_weights_of_any_size() {
+    let fit = |weights: &[f64]| PlattScaling::fit_weighted(&SCORES, &SIGNS, weights);
+    // Fractions too: the targets are those of the sums 4/3 and 4/3.
+    let third = fit(&[1.0 / 3.0; 8]).unwrap();
+    assert!(
+        third.slope() < 0.0 && third.slope() > PlattScaling::fit(&SCORES, &SIGNS).unwrap().slope()
+    );
+    // Without weight no evidence, with much the proportions themselves.
+    assert!((fit(&[1e-200; 8]).unwrap().probability(3.0) - 0.5).abs() < 1e-9);
+    let heavy = fit(&[1e200; 8]).unwrap();
+    assert!(heavy.slope() < PlattScaling::fit(&SCORES, &SIGNS).unwrap().slope());
+    let refused = |weights: &[f64]| fit(weights).unwrap_err().to_string();
+    assert_eq!(refused(&[1.0; 7]), "weights, one a score: expected 8, found 7");
+    let negative = [1.0, 1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+    assert_eq!(refused(&negative), "weight 2 is -1, but must be finite and at least 0");
+    assert!(refused(&[f64::INFINITY; 8]).starts_with("weight 0 is inf"));
+    assert_eq!(refused(&[f64::MAX; 8]), "the sum of the weights is inf, but must be finite");
+    let one_class = [1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0];
+    assert!(matches!(fit(&one_class), Err(Error::OneClass(4))));
+}

@@ -9,15 +9,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::f64::consts::SQRT_2;
 
-fn reference<T: DeserializeOwned>(name: &str) -> Option<Vec<T>> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/");
-    match std::fs::read_to_string(format!("{folder}{name}")) {
-        Ok(text) => Some(serde_json::from_str(&text).expect("the reference file")),
-        Err(_) => {
-            eprintln!("SKIPPED: {name} is not here");
-            None
-        }
-    }
+/// The rows of a file of `fixtures`, which must be more than a few.
+fn reference<T: DeserializeOwned>(text: &str) -> Vec<T> {
+    let rows: Vec<T> = serde_json::from_str(text).expect("the reference file");
+    assert!(rows.len() > 50, "only {} rows", rows.len());
+    rows
 }
 
 fn loss(specification: &str) -> Box<dyn MarginLoss> {
@@ -38,7 +34,7 @@ struct Forward {
 
 #[test]
 fn reference_transforms_of_margin_pursuit() {
-    for case in reference::<Forward>("psi_transform.json").unwrap_or_default() {
+    for case in reference::<Forward>(include_str!("fixtures/psi_transform.json")) {
         let transform = MarginPursuitPsi::new(case.gamma, case.scale).unwrap();
         let tolerance = 1e-13 * transform.maximum();
         let label = format!("gamma {} scale {} a {}", case.gamma, case.scale, case.a);
@@ -65,7 +61,7 @@ struct Inverse {
 
 #[test]
 fn reference_inverses_of_margin_pursuit() {
-    for case in reference::<Inverse>("psi_inverse.json").unwrap_or_default() {
+    for case in reference::<Inverse>(include_str!("fixtures/psi_inverse.json")) {
         let transform = MarginPursuitPsi::new(case.gamma, case.scale).unwrap();
         let inverse = transform.inverse(case.excess_surrogate_risk);
         assert!(
@@ -93,7 +89,7 @@ struct Other {
 
 #[test]
 fn reference_transforms_of_other_losses() {
-    for case in reference::<Other>("psi_other_losses.json").unwrap_or_default() {
+    for case in reference::<Other>(include_str!("fixtures/psi_other_losses.json")) {
         let specification = match case.r {
             Some(r) => format!("{}:r={r}", case.loss),
             None => case.loss.clone(),
@@ -107,7 +103,7 @@ fn reference_transforms_of_other_losses() {
     }
 }
 
-/// A few rows of the reference files, for clones without them.
+/// A few values by hand.
 #[test]
 fn representative_rows() {
     let transform = MarginPursuitPsi::new(std::f64::consts::FRAC_1_SQRT_2, 1.0).unwrap();

@@ -1,14 +1,18 @@
 //! What can be said on the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use margins::optim::{self, robust::Learner};
-use margins::optim::{Lambda, Solver, lambda_grid};
-use margins::{Approximation, LeaveOneOut};
+use clap::{Args, Parser, Subcommand};
+use margins::Approximation;
+use margins::optim::Lambda;
 
+use crate::Failure;
+use crate::choices::{
+    ClassWeight, DataFormat, FOL, Grid, LeaveOneOutName, MultiClass, OutputFormat, Probability, Selection,
+    SolverChoice, number, parse_grid, parse_lambda, parse_solver, positive, seconds, tolerance,
+};
 use crate::focused::FocusedArguments;
-use crate::massart::MassartLearner;
 use crate::stochastic::GradientArguments;
 
 /// Binary classification with margin losses: every fit with a duality gap.
@@ -64,27 +68,32 @@ pub(crate) struct DataArguments {
     pub(crate) data_format: Option<DataFormat>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum DataFormat {
-    Csv,
-    Svmlight,
-}
-
 /// What to fit and how.
 #[derive(Debug, Args)]
 pub(crate) struct TrainArguments {
     /// Loss as name or name:parameter=value,..., such as lhs, l-r:r=2, margin-pursuit:gamma=1,scale=1,
     /// log-cosh:gamma=1,scale=1, squared-hinge, smoothed-hinge:width=0.5, logistic, exponential, squared. For --solver fol
-    /// any of them is clipped to [0, 1], ramp is the clipped hinge, and the default is zero-one
-    #[arg(long, default_value = "lhs", default_value_if("solver", FOL, "zero-one"))]
+    /// any of them is clipped to [0, 1], ramp is the clipped hinge, and the default is zero-one; for the massart solvers
+    /// there is massart alone, which is their default
+    #[arg(
+        long,
+        default_value = "lhs",
+        default_value_ifs = [
+            ("solver", FOL, "zero-one"),
+            ("solver", "massart-sgd", "massart"),
+            ("solver", "massart-cuts", "massart"),
+            ("solver", "massart-auto", "massart"),
+        ]
+    )]
     pub(crate) loss: String,
     /// Kernel as name or name:parameter=value,...: gaussian (sigma from the data), gaussian:sigma=0.5,
     /// laplacian:sigma=1, poly:degree=3, matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear; sums
-    /// with + and products with *; precomputed for a kernel matrix in the place of features [default: linear
+    /// with + and products with *, which binds tighter, and parentheses; precomputed for a kernel matrix in the place of features [default: linear
     /// classifier]
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
-    /// Approximation of the kernel for large data: none, cholesky:tol=1e-8, nystrom:m=1000 (with leverage=LAMBDA for
+    /// Approximation of the kernel for large data: none, cholesky:tol=1e-8 (with memory=1 for
+    /// the most gigabytes that its factor may take), nystrom:m=1000 (with leverage=LAMBDA for
     /// leverage scores), rff:m=2000
     #[arg(long, value_name = "HOW", default_value = "none", requires = "kernel")]
     pub(crate) approx: Approximation,
@@ -94,13 +103,18 @@ pub(crate) struct TrainArguments {
     /// Fix the intercept at 0
     #[arg(long)]
     pub(crate) no_intercept: bool,
-    /// Weights of the classes
-    #[arg(long, value_name = "HOW", default_value = "none")]
+    /// Weights of the classes: none, balanced (the same total weight for both), or what an error on a sample of a class
+    /// costs, as in yes=2,no=1 (1 for a class that is not named), which multiplies its weight
+    #[arg(long, value_name = "HOW", default_value = "none", allow_hyphen_values = true)]
     pub(crate) class_weight: ClassWeight,
     /// Data of more than two classes: ovr (a member for every class against the rest) or ovo (one for every pair);
     /// for fit and cv
     #[arg(long, value_name = "HOW")]
     pub(crate) multi_class: Option<MultiClass>,
+    /// Probabilities of the model: loss (those of which scores are the minimisers of the risk; hinge has none) or platt
+    /// (Platt scaling of held-out scores, for any loss); platt is for fit and cv
+    #[arg(long, value_name = "HOW", default_value = "loss")]
+    pub(crate) probability: Probability,
     /// Relative duality gap to reach
     #[arg(long, value_name = "GAP", default_value_t = 1e-6, value_parser = tolerance)]
     pub(crate) tol: f64,
@@ -118,6 +132,11 @@ pub(crate) struct TrainArguments {
     /// Most iterations at one lambda [default: 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle]
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
+    /// End after this time, for the solvers of paths: what has no certificate by then is kept as it is and marked with
+    /// the status time-limit. A cross-validation chooses among the lambdas certified by then. It is looked at between
+    /// iterations, not while a matrix is factorised
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub(crate) time_limit: Option<Duration>,
     /// Seed of the folds, of landmarks and random features, of the pairs that sigma is taken from, of the order in
     /// which sdca visits the samples, and of the part of many samples that newton starts from
     #[arg(long, default_value_t = 1)]
@@ -130,148 +149,42 @@ pub(crate) struct TrainArguments {
     pub(crate) format: OutputFormat,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MultiClass {
-    /// One-versus-rest
-    Ovr,
-    /// One-versus-one
-    Ovo,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClassWeight {
-    /// As the data say
-    None,
-    /// Both classes with the same total weight
-    Balanced,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SolverName {
-    /// Newton for up to 3000 features or rows; for more, and for a loss with a kink such as hinge, sdca
-    Auto,
-    /// Majorisation-minimisation as published
-    Mm,
-    /// Majorisation-minimisation with extrapolation
-    MmAccelerated,
-    /// The same, ten lambdas and with a kernel all folds at a time
-    MmBatched,
-    /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
-    Newton,
-    /// Stochastic dual coordinate ascent: any convex loss, linear classifiers
-    Sdca,
-    /// Cutting planes (bundle method) with line search: any convex loss, linear classifiers
-    Bundle,
-    /// Gradient descent
-    Gd,
-    /// Stochastic gradient: any loss, linear classifiers, fit only
-    Sgd,
-    /// Pegasos: the hinge loss, linear classifiers, fit only
-    Pegasos,
-}
-
-/// The name of focused online learning.
-pub(crate) const FOL: &str = "fol";
-
-/// What fits.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum SolverChoice {
-    /// A solver of the objective.
-    Named(SolverName),
-    /// A learner with an objective of its own.
-    Robust(Learner),
-    /// A learner of halfspaces under Massart noise.
-    Massart(MassartLearner),
-    /// Focused online learning.
-    Focused,
-}
-
-impl SolverChoice {
-    /// Whether it is a solver of the objective.
-    pub(crate) fn is_named(self) -> bool {
-        matches!(self, SolverChoice::Named(_))
-    }
-
-    /// The solver; the default one, which knows no options, where it is not the objective's.
-    pub(crate) fn name(self) -> SolverName {
-        match self {
-            SolverChoice::Named(name) => name,
-            SolverChoice::Robust(_) | SolverChoice::Massart(_) | SolverChoice::Focused => {
-                SolverName::Auto
-            }
-        }
-    }
-
-    /// Whether this is the learner under Massart noise that takes streams.
-    pub(crate) fn is_massart_sgd(self) -> bool {
-        matches!(self, SolverChoice::Massart(MassartLearner::Sgd))
-    }
-}
-
-impl SolverName {
-    /// Whether there is a form of the solver for kernel classifiers.
-    pub(crate) fn takes_kernels(self) -> bool {
-        !matches!(self, SolverName::Gd | SolverName::Sgd | SolverName::Pegasos)
-    }
-
-    /// The solver of a path; `None` for the stochastic ones.
-    pub(crate) fn of_paths(self) -> Option<Solver> {
-        Some(match self {
-            SolverName::Auto => Solver::Auto,
-            SolverName::Mm => Solver::Mm,
-            SolverName::MmAccelerated => Solver::MmAccelerated,
-            SolverName::MmBatched => Solver::MmBatched,
-            SolverName::Newton => Solver::Newton,
-            SolverName::Sdca => Solver::Sdca,
-            SolverName::Bundle => Solver::Bundle,
-            SolverName::Gd => Solver::GradientDescent,
-            SolverName::Sgd | SolverName::Pegasos => return None,
-        })
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// For reading
-    Table,
-    /// One stable document, described in docs/json.md
-    Json,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) data: DataArguments,
     #[command(flatten)]
     pub(crate) train: TrainArguments,
-    /// Regularisation
-    #[arg(
-        long,
-        value_parser = parse_lambda,
-        allow_hyphen_values = true,
-        required = false,
-        default_value_ifs = [
-            ("solver", "massart-sgd", "1"),
-            ("solver", "massart-cuts", "1"),
-            ("solver", "massart-auto", "1"),
-            ("solver", FOL, "1"),
-        ]
-    )]
-    pub(crate) lambda: Lambda,
+    /// Regularisation: the weight of the squared norm beside the mean loss; needed by every solver but the massart ones
+    /// and fol, which have none
+    #[arg(long, value_parser = parse_lambda, allow_hyphen_values = true)]
+    lambda: Option<Lambda>,
     /// massart-cuts: project the features to this many random dimensions first, at the price of half of gamma [default: to
     /// as many as keep half of gamma for certain, if that makes the data smaller]
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) project: Option<usize>,
-    /// Write the model to this file: as JSON where its name ends in .json, else binary
+    /// Write the model to this file: as JSON where its name ends in .json, else binary; - for JSON on standard output, the
+    /// report then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Write a CSV file with a row for every iteration or epoch: cost, objective, gap, training error, margins
+    /// Write a CSV file with a row for every iteration or epoch: cost, objective, gap, training error, margins; - for
+    /// standard output
     #[arg(long, value_name = "FILE", conflicts_with = "multi_class")]
     pub(crate) history: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) gradient: GradientArguments,
     #[command(flatten)]
     pub(crate) focused: FocusedArguments,
+}
+
+impl FitArguments {
+    /// The regularisation, which only methods without a penalty may leave out.
+    pub(crate) fn lambda(&self) -> Result<Lambda, Failure> {
+        self.lambda.ok_or_else(|| {
+            let solver = &self.train.solver;
+            Failure::usage(format!("--solver {solver} needs --lambda, such as --lambda 0.01"))
+        })
+    }
 }
 
 #[derive(Debug, Args)]
@@ -304,7 +217,7 @@ pub(crate) struct CvArguments {
     #[arg(long, value_name = "K", conflicts_with = "fold_column")]
     pub(crate) folds: Option<usize>,
     /// Kernels to choose from beside --kernel, each as there; may be repeated
-    #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with_all = ["leave_one_out", "multi_class"])]
+    #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with = "leave_one_out")]
     pub(crate) or_kernel: Vec<String>,
     /// Leave one sample out at a time instead of a fold (kernel classifiers): exact refits it, one-step
     /// approximates that by one Newton step
@@ -317,34 +230,10 @@ pub(crate) struct CvArguments {
     /// Which lambda the final fit takes
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,
-    /// Write the model of the final fit to this file: as JSON where its name ends in .json, else binary
+    /// Write the model of the final fit to this file: as JSON where its name ends in .json, else binary; - for JSON on
+    /// standard output, the report then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LeaveOneOutName {
-    /// A fit without each sample
-    Exact,
-    /// One Newton step towards it
-    OneStep,
-}
-
-impl From<LeaveOneOutName> for LeaveOneOut {
-    fn from(name: LeaveOneOutName) -> Self {
-        match name {
-            LeaveOneOutName::Exact => LeaveOneOut::Exact,
-            LeaveOneOutName::OneStep => LeaveOneOut::OneStep,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Selection {
-    /// Least mean error
-    Best,
-    /// Largest lambda within one standard error of the least
-    OneSe,
 }
 
 #[derive(Debug, Args)]
@@ -355,7 +244,7 @@ pub(crate) struct PredictArguments {
     #[command(flatten)]
     pub(crate) data: DataArguments,
     /// Write the predictions to this file; standard output then shows how good they are, if the data
-    /// have labels
+    /// have labels; - for standard output, as without this option
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Output: a table is CSV
@@ -380,7 +269,8 @@ pub(crate) struct ConvertArguments {
     /// Model file
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
-    /// Write the model to this file: as JSON where its name ends in .json, else binary
+    /// Write the model to this file: as JSON where its name ends in .json, else binary; - for JSON on standard output, the
+    /// report then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }
@@ -402,78 +292,11 @@ pub(crate) struct PsiArguments {
     pub(crate) format: OutputFormat,
 }
 
-/// A lambda grid; a type of its own as clap takes a bare `Vec` for a repeated option.
-#[derive(Debug, Clone)]
-pub(crate) struct Grid(pub(crate) Vec<Lambda>);
-
-fn number(text: &str) -> Result<f64, String> {
-    text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
-}
-
-fn positive(text: &str) -> Result<usize, String> {
-    match text.trim().parse() {
-        Ok(0) => Err("0 is not at least 1".to_owned()),
-        other => other.map_err(|_| format!("'{text}' is not a number of dimensions")),
-    }
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    let value = number(text)?;
-    if 0.0 < value && value < 1.0 {
-        Ok(value)
-    } else {
-        Err(format!("{value} is not between 0 and 1"))
-    }
-}
-
-fn parse_solver(text: &str) -> Result<SolverChoice, String> {
-    if let Ok(name) = SolverName::from_str(text, false) {
-        return Ok(SolverChoice::Named(name));
-    }
-    let name = text.split(':').next().unwrap_or_default().trim();
-    if Learner::NAMES.contains(&name) {
-        return text
-            .parse()
-            .map(SolverChoice::Robust)
-            .map_err(|error: optim::Error| error.to_string());
-    }
-    if let Some(learner) = MassartLearner::ALL.into_iter().find(|learner| learner.name() == text) {
-        return Ok(SolverChoice::Massart(learner));
-    }
-    if text == FOL {
-        return Ok(SolverChoice::Focused);
-    }
-    let solvers = SolverName::value_variants().iter().filter_map(SolverName::to_possible_value);
-    let solvers: Vec<String> = solvers.map(|value| value.get_name().to_owned()).collect();
-    let massart = MassartLearner::ALL.map(MassartLearner::name).join(", ");
-    let robust = Learner::NAMES.join(", ");
-    Err(format!("known are {}, {robust}, {massart}, {FOL}", solvers.join(", ")))
-}
-
-fn parse_lambda(text: &str) -> Result<Lambda, String> {
-    Lambda::new(number(text)?).map_err(|error| error.to_string())
-}
-
-fn parse_grid(text: &str) -> Result<Grid, String> {
-    let parts: Vec<&str> = text.split(':').collect();
-    match parts.as_slice() {
-        [list] => list.split(',').map(parse_lambda).collect::<Result<_, _>>().map(Grid),
-        [from, to, count] => {
-            let count = count
-                .trim()
-                .parse()
-                .map_err(|_| format!("'{count}' is not a number of lambdas"))?;
-            lambda_grid(number(from)?, number(to)?, count).map(Grid).map_err(|e| e.to_string())
-        }
-        _ => Err("expected FIRST:LAST:COUNT or a list separated by commas".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use margins::optim::DEFAULT_GRID;
+    use margins::optim::{DEFAULT_GRID, lambda_grid};
 
     #[test]
     fn the_interface_is_consistent() {
@@ -487,15 +310,5 @@ mod tests {
         let Command::Path(path) = arguments.command else { panic!("not a path") };
         let (from, to, count) = DEFAULT_GRID;
         assert_eq!(path.grid.lambdas.0, lambda_grid(from, to, count).unwrap());
-    }
-
-    #[test]
-    fn grids_are_ranges_or_lists() {
-        assert_eq!(parse_grid("0.5").unwrap().0.len(), 1);
-        assert_eq!(parse_grid("1, 0.1 ,0.01").unwrap().0.len(), 3);
-        assert_eq!(parse_grid("1:1e-3:4").unwrap().0.len(), 4);
-        for wrong in ["", "a", "1:2", "1:0:3", "1:0.1:0", "1:0.1:x", "1,,2", "1:0.1:1"] {
-            assert!(parse_grid(wrong).is_err(), "{wrong}");
-        }
     }
 }

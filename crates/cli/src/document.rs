@@ -2,11 +2,14 @@
 //! without a new version.
 
 use margins::Prepared;
-use margins::data::Dataset;
+use margins::data::{Classes, Dataset, Target};
 use margins::optim::{ErrorCurve, Fit, Status};
 use serde::Serialize;
 
-use crate::args::{ClassWeight, FOL, SolverChoice, TrainArguments};
+use crate::args::TrainArguments;
+use crate::choices::name_of;
+use crate::probability::PlattDocument;
+use crate::table::MOST_LISTED;
 
 /// Version of all documents.
 pub(crate) const VERSION: u32 = 1;
@@ -38,6 +41,33 @@ impl DataDocument {
 }
 
 #[derive(Serialize)]
+pub(crate) struct ClassDocument<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) rows: usize,
+}
+
+impl<'a> ClassDocument<'a> {
+    /// The classes in order.
+    pub(crate) fn all(data: &'a Dataset<Classes>) -> Vec<Self> {
+        let labels = data.labels();
+        let mut rows = vec![0; labels.names().len()];
+        labels.indices().iter().for_each(|&class| rows[class] += 1);
+        let pairs = labels.names().iter().zip(rows);
+        pairs.map(|(name, rows)| ClassDocument { name, rows }).collect()
+    }
+
+    /// The classes on a line, with the number of rows of each; of many the first ones.
+    pub(crate) fn line(classes: &[Self]) -> String {
+        let named = |class: &Self| format!("'{}' ({})", class.name, class.rows);
+        let mut listed: Vec<String> = classes.iter().take(MOST_LISTED).map(named).collect();
+        if classes.len() > MOST_LISTED {
+            listed.push(format!("and {} more", classes.len() - MOST_LISTED));
+        }
+        listed.join(", ")
+    }
+}
+
+#[derive(Serialize)]
 pub(crate) struct TrainDocument {
     loss: String,
     /// Null for linear classifiers.
@@ -48,7 +78,7 @@ pub(crate) struct TrainDocument {
     tolerance: f64,
     intercept: bool,
     standardize: bool,
-    class_weight: &'static str,
+    class_weight: String,
     /// Of landmarks, frequencies, sigma from the data, and folds unless the data say them.
     seed: u64,
 }
@@ -59,27 +89,14 @@ impl TrainDocument {
             loss,
             approximation: kernel.as_ref().map(|_| arguments.approx.to_string()),
             kernel,
-            solver: match &arguments.solver {
-                SolverChoice::Named(name) => clap_name(name),
-                SolverChoice::Robust(learner) => learner.to_string(),
-                SolverChoice::Massart(learner) => learner.to_string(),
-                SolverChoice::Focused => FOL.to_owned(),
-            },
+            solver: arguments.solver.to_string(),
             tolerance: arguments.tol,
             intercept: !arguments.no_intercept,
             standardize: arguments.standardize,
-            class_weight: match arguments.class_weight {
-                ClassWeight::None => "none",
-                ClassWeight::Balanced => "balanced",
-            },
+            class_weight: arguments.class_weight.to_string(),
             seed: arguments.seed,
         }
     }
-}
-
-/// The name of a choice on the command line.
-pub(crate) fn clap_name(choice: &impl clap::ValueEnum) -> String {
-    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 #[derive(Serialize)]
@@ -155,6 +172,8 @@ pub(crate) struct PathDocument<'a> {
     pub(crate) data: DataDocument,
     pub(crate) training: TrainDocument,
     pub(crate) fits: Vec<FitDocument<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -175,6 +194,8 @@ pub(crate) struct CvDocument<'a> {
     pub(crate) one_standard_error_lambda: f64,
     pub(crate) selection: String,
     pub(crate) fit: FitDocument<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -216,13 +237,17 @@ pub(crate) struct KernelDocument {
 impl KernelDocument {
     /// `None` for linear classifiers.
     pub(crate) fn new(prepared: &Prepared<'_>, curve: &ErrorCurve) -> Option<Self> {
-        Some(KernelDocument {
-            kernel: prepared.kernel_specification()?,
+        Some(Self::of_curve(prepared.kernel_specification()?, curve))
+    }
+
+    pub(crate) fn of_curve(kernel: String, curve: &ErrorCurve) -> Self {
+        KernelDocument {
+            kernel,
             best_lambda: curve.lambdas[curve.best].get(),
             least_error: curve.mean_error[curve.best],
             standard_error: curve.standard_error[curve.best],
             all_certified: curve.certified.iter().all(|&certified| certified),
-        })
+        }
     }
 }
 
@@ -247,8 +272,9 @@ impl<'a> CvDocument<'a> {
             lambdas: CvLambdaDocument::all(curve),
             best_lambda: curve.lambdas[curve.best].get(),
             one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
-            selection: clap_name(selection),
+            selection: name_of(selection),
             fit: FitDocument::from(fit),
+            platt: None,
         }
     }
 }

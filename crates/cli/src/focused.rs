@@ -18,20 +18,22 @@ use margins::optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
 };
-use margins::{Approximation, Model, Registry};
+use margins::{Model, Registry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use checkpoint_file::CheckpointFile;
 use learner::Learner;
 
-use crate::args::{ClassWeight, FitArguments, OutputFormat};
+use crate::Failure;
+use crate::args::FitArguments;
+use crate::choices::OutputFormat;
 use crate::document::{DataDocument, VERSION};
+use crate::files::{is_standard, report};
+use crate::job::write_json;
 use crate::model::save;
 use crate::specification::Specification;
 use crate::table::{facts, number, percent};
-use crate::train::write_json;
-use crate::{Failure, emit, keep_input};
 
 /// How focused online learning runs.
 #[derive(Debug, Args)]
@@ -85,21 +87,9 @@ impl From<CombinationName> for Combination {
 }
 
 impl FocusedArguments {
-    /// Refuses the options for every other solver.
-    pub(crate) fn refuse(&self) -> Result<(), Failure> {
-        let given = [
-            ("--learner", self.learner.is_some()),
-            ("--max-steps", self.max_steps.is_some()),
-            ("--outputs", self.outputs.is_some()),
-            ("--combine", self.combine.is_some()),
-            ("--slack", self.slack.is_some()),
-            ("--subsample", self.subsample.is_some()),
-            ("--checkpoint", self.checkpoint.is_some()),
-        ];
-        match given.iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(Failure::usage(format!("{option} is for --solver fol"))),
-            None => Ok(()),
-        }
+    /// The file of the state.
+    pub(crate) fn checkpoint(&self) -> Option<&Path> {
+        self.checkpoint.as_deref()
     }
 }
 
@@ -413,15 +403,8 @@ fn check(
 ) -> Result<(), Failure> {
     let train = &arguments.train;
     let of_kernels = matches!(learner, Learner::KernelPerceptron { .. });
-    let refused = [
-        ("--standardize", train.standardize),
-        ("--class-weight", train.class_weight == ClassWeight::Balanced),
-        ("--history", arguments.history.is_some()),
-        ("--max-iterations", train.max_iterations.is_some()),
-        ("--approx", train.approx != Approximation::None),
-    ];
-    if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
-        return Err(Failure::usage(format!("{option} is not for fol")));
+    if arguments.focused.checkpoint().is_some_and(is_standard) {
+        return Err(Failure::usage("--checkpoint needs a file that can be read again, not -"));
     }
     if of_kernels != train.kernel.is_some() {
         return Err(Failure::usage("--learner kernel-perceptron, and no other, needs a --kernel"));
@@ -454,13 +437,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     let ramp = if train.loss.trim() == "ramp" { "hinge" } else { &train.loss };
     let loss = registry.losses.parse(ramp).map_err(Failure::usage)?;
     let slack = focused.slack.as_deref().map(parse_slack).transpose()?;
-    for output in [&arguments.out, &focused.checkpoint] {
-        keep_input(output.as_deref(), Path::new(&arguments.data.data))?;
-    }
     let all = arguments.data.dataset()?;
-    if all.weights().is_some() {
-        return Err(Failure::usage("fol knows no sample weights: every sample counts"));
-    }
     let rows = focused.subsample.as_deref().map(|text| draw_rows(text, all.rows(), train.seed));
     let part = rows.transpose()?.map(|rows| all.select(&rows));
     let data = part.as_ref().unwrap_or(&all);
@@ -509,8 +486,8 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         let classes = (labels.negative_class(), labels.positive_class());
         let names = all.feature_names().map(<[String]>::to_vec);
         // No probabilities follow from a game, whatever its loss is.
-        let (lambda, rows) = (arguments.lambda, data.rows());
-        save(Model::of_stream(&ZeroOne, lambda, classes, names, rows, classifier), path)?;
+        let rows = data.rows();
+        save(Model::of_stream(&ZeroOne, None, classes, names, rows, classifier), path)?;
     }
     let document = FocusedDocument {
         format: "margins-fol",
@@ -537,9 +514,9 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         coef: outcome.classifier.as_ref().map(|classifier| classifier.coef.as_slice()),
     };
     match train.format {
-        OutputFormat::Json => emit(None, |out| write_json(out, &document)),
-        OutputFormat::Table => {
-            emit(None, |out| facts(out, &document.lines(&arguments.data.data, &all)))
-        }
+        OutputFormat::Json => report([arguments.out.as_deref()], |out| write_json(out, &document)),
+        OutputFormat::Table => report([arguments.out.as_deref()], |out| {
+            facts(out, &document.lines(&arguments.data.data, &all))
+        }),
     }
 }

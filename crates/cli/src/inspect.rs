@@ -1,14 +1,19 @@
 //! The command that describes a data file, or a model.
 
+use std::io::Write;
+
 use margins::Registry;
-use margins::data::{Dataset, Standardizer};
+use margins::data::{Classes, Dataset, Standardizer, Target, same_class};
 use serde::Serialize;
 
-use crate::args::{InspectArguments, OutputFormat};
-use crate::document::VERSION;
-use crate::source::Simulation;
+use crate::Failure;
+use crate::args::{DataArguments, InspectArguments};
+use crate::choices::OutputFormat;
+use crate::document::{ClassDocument, VERSION};
+use crate::files::emit;
+use crate::job::write_json;
+use crate::model;
 use crate::table::{MOST_LISTED, Table, facts, number};
-use crate::{Failure, emit, model};
 
 #[derive(Serialize)]
 struct InspectionDocument<'a> {
@@ -19,9 +24,11 @@ struct InspectionDocument<'a> {
     columns: usize,
     sparse: bool,
     stored_share: f64,
-    positive_class: &'a str,
-    negative_class: &'a str,
-    positives: usize,
+    /// Null for more than two classes; and so the two after it.
+    positive_class: Option<&'a str>,
+    negative_class: Option<&'a str>,
+    positives: Option<usize>,
+    classes: Vec<ClassDocument<'a>>,
     constant_columns: Vec<usize>,
     /// Null for data from a file.
     bayes_error: Option<BayesError>,
@@ -51,76 +58,123 @@ pub(crate) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Resu
     let Some(source) = &arguments.data else {
         return Err(Failure::Usage("one of --model and --data is needed".to_owned()));
     };
-    let name = &source.data;
-    let data = source.dataset()?;
-    let mut document = describe(name, &data);
-    if let Some(simulation) = Simulation::named(name)? {
+    let data = source.any_classes()?;
+    let mut document = describe(source, &data)?;
+    if let Some(simulation) = source.simulation()? {
         let (rate, error) = simulation.bayes_error()?;
         document.bayes_error = Some(BayesError { rate, error });
     }
-    match arguments.format {
-        OutputFormat::Json => emit(None, |out| {
-            serde_json::to_writer(&mut *out, &document)?;
-            writeln!(out)
-        }),
-        OutputFormat::Table => emit(None, |out| {
-            let share = format!("{:.2} %", 100.0 * document.stored_share);
-            let mut lines = vec![
-                ("data", name.clone()),
-                ("rows", document.rows.to_string()),
-                ("columns", document.columns.to_string()),
-                (
-                    "storage",
-                    if document.sparse {
-                        format!("sparse, {share} stored")
-                    } else {
-                        "dense".to_owned()
-                    },
-                ),
-                (
-                    "classes",
-                    format!(
-                        "'{}' positive ({}), '{}' negative ({})",
-                        document.positive_class,
-                        document.positives,
-                        document.negative_class,
-                        document.rows - document.positives
-                    ),
-                ),
-                ("constant columns", document.constant_columns.len().to_string()),
-            ];
-            if let Some(bayes) = &document.bayes_error {
-                lines.push((
-                    "Bayes error",
-                    format!("{:.3} % +- {:.3}", 100.0 * bayes.rate, 100.0 * bayes.error),
-                ));
-            }
-            facts(out, &lines)?;
-            writeln!(out)?;
-            let mut table = Table::new(&["column", "name", "mean", "sd", "minimum", "maximum"]);
-            for (k, feature) in document.features.iter().take(MOST_LISTED).enumerate() {
-                table.row(vec![
-                    (k + 1).to_string(),
-                    feature.name.clone().unwrap_or_default(),
-                    number(feature.mean),
-                    number(feature.standard_deviation),
-                    number(feature.minimum),
-                    number(feature.maximum),
-                ]);
-            }
-            table.write(out)?;
-            if document.columns > MOST_LISTED {
-                writeln!(out, "... and {} more columns", document.columns - MOST_LISTED)?;
-            }
-            Ok(())
-        }),
+    emit(None, |out| match arguments.format {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => document.write_table(out),
+    })
+}
+
+impl InspectionDocument<'_> {
+    fn write_table(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        facts(out, &self.lines())?;
+        writeln!(out)?;
+        let mut table = Table::new(&["column", "name", "mean", "sd", "minimum", "maximum"]);
+        for (k, feature) in self.features.iter().take(MOST_LISTED).enumerate() {
+            table.row(vec![
+                (k + 1).to_string(),
+                feature.name.clone().unwrap_or_default(),
+                number(feature.mean),
+                number(feature.standard_deviation),
+                number(feature.minimum),
+                number(feature.maximum),
+            ]);
+        }
+        table.write(out)?;
+        if self.columns > MOST_LISTED {
+            writeln!(out, "... and {} more columns", self.columns - MOST_LISTED)?;
+        }
+        Ok(())
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let share = format!("{:.2} %", 100.0 * self.stored_share);
+        let storage =
+            if self.sparse { format!("sparse, {share} stored") } else { "dense".to_owned() };
+        let mut lines = vec![
+            ("data", self.name.to_owned()),
+            ("rows", self.rows.to_string()),
+            ("columns", self.columns.to_string()),
+            ("storage", storage),
+            ("classes", self.class_line()),
+            ("constant columns", self.constant_columns.len().to_string()),
+        ];
+        lines.extend(self.bayes_error.as_ref().map(|bayes| {
+            let (rate, error) = (100.0 * bayes.rate, 100.0 * bayes.error);
+            ("Bayes error", format!("{rate:.3} % +- {error:.3}"))
+        }));
+        lines
+    }
+
+    fn class_line(&self) -> String {
+        if let (Some(positive), Some(negative), Some(positives)) =
+            (self.positive_class, self.negative_class, self.positives)
+        {
+            let negatives = self.rows - positives;
+            return format!(
+                "'{positive}' positive ({positives}), '{negative}' negative ({negatives})"
+            );
+        }
+        ClassDocument::line(&self.classes)
     }
 }
 
-fn describe<'a>(name: &'a str, data: &'a Dataset) -> InspectionDocument<'a> {
-    let (design, labels) = (data.design(), data.labels());
+/// The positive class, by its index, and the negative one, of two; `None` for more classes.
+fn signs_of(source: &DataArguments, names: &[String]) -> Result<Option<(usize, usize)>, Failure> {
+    match (names, &source.positive) {
+        ([_, _], None) => Ok(Some((1, 0))),
+        ([one, other], Some(positive)) => {
+            match [one, other].iter().position(|name| same_class(name, positive)) {
+                Some(at) => Ok(Some((at, 1 - at))),
+                None => Err(Failure::job(format!(
+                    "{}: the positive class '{positive}' is none of the classes, '{one}' and '{other}'",
+                    source.data
+                ))),
+            }
+        }
+        (_, None) => Ok(None),
+        (several, Some(positive)) => Err(Failure::job(format!(
+            "{}: --positive {positive} is for two classes, and there are {}: leave it out",
+            source.data,
+            several.len()
+        ))),
+    }
+}
+
+fn describe<'a>(
+    source: &'a DataArguments,
+    data: &'a Dataset<Classes>,
+) -> Result<InspectionDocument<'a>, Failure> {
+    let design = data.design();
+    let classes = ClassDocument::all(data);
+    let signs = signs_of(source, data.labels().names())?;
     let (rows, columns) = (data.rows(), data.columns());
     let standardizer = Standardizer::fit(design, None);
+    Ok(InspectionDocument {
+        format: "margins-inspection",
+        version: VERSION,
+        name: &source.data,
+        rows,
+        columns,
+        sparse: design.is_sparse(),
+        stored_share: design.stored() as f64 / (rows as f64 * columns as f64),
+        positive_class: signs.map(|(positive, _)| classes[positive].name),
+        negative_class: signs.map(|(_, negative)| classes[negative].name),
+        positives: signs.map(|(positive, _)| classes[positive].rows),
+        classes,
+        constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),
+        bayes_error: None,
+        features: features(data, &standardizer),
+    })
+}
+
+fn features(data: &Dataset<Classes>, standardizer: &Standardizer) -> Vec<Feature> {
+    let (design, rows, columns) = (data.design(), data.rows(), data.columns());
     let mut extremes = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
     let mut stored = vec![0; columns];
     for sample in design.samples() {
@@ -131,7 +185,7 @@ fn describe<'a>(name: &'a str, data: &'a Dataset) -> InspectionDocument<'a> {
             stored[column] += 1;
         });
     }
-    let features = (0..columns)
+    (0..columns)
         .map(|k| {
             // A column that is not stored in every row has a zero somewhere.
             let zero = stored[k] < rows;
@@ -144,20 +198,5 @@ fn describe<'a>(name: &'a str, data: &'a Dataset) -> InspectionDocument<'a> {
                 maximum: if zero { high.max(0.0) } else { high },
             }
         })
-        .collect();
-    InspectionDocument {
-        format: "margins-inspection",
-        version: VERSION,
-        name,
-        rows,
-        columns,
-        sparse: design.is_sparse(),
-        stored_share: design.stored() as f64 / (rows as f64 * columns as f64),
-        positive_class: labels.positive_class(),
-        negative_class: labels.negative_class(),
-        positives: labels.count_positive(),
-        constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),
-        bayes_error: None,
-        features,
-    }
+        .collect()
 }

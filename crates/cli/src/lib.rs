@@ -9,27 +9,31 @@
 //! ```
 
 mod args;
+mod choices;
+mod cv;
 mod document;
+mod files;
 mod focused;
 mod inspect;
+mod job;
 mod massart;
 mod model;
 mod multiclass;
 mod predict;
+mod probability;
 mod psi;
 mod source;
 mod specification;
 mod stochastic;
 mod table;
 mod train;
+mod usage;
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use margins::Registry;
 
 use args::{Arguments, Command};
@@ -59,23 +63,21 @@ pub fn run(
     registry: &Registry,
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> ExitCode {
-    let arguments = match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => arguments,
+    let parsed = Arguments::command().try_get_matches_from(arguments).and_then(|given| {
+        match Arguments::from_arg_matches(&given) {
+            Ok(arguments) => Ok((given, arguments)),
+            Err(error) => Err(error.format(&mut Arguments::command())),
+        }
+    });
+    let (given, arguments) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Help and version are errors to clap; where they cannot be printed nobody reads them.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let result = match arguments.command {
-        Command::Fit(arguments) => train::fit(registry, &arguments),
-        Command::Path(arguments) => train::path(registry, &arguments),
-        Command::Cv(arguments) => train::cv(registry, &arguments),
-        Command::Predict(arguments) => predict::predict(registry, &arguments),
-        Command::Inspect(arguments) => inspect::inspect(registry, &arguments),
-        Command::Convert(arguments) => model::convert(registry, &arguments),
-        Command::Psi(arguments) => psi::psi(registry, &arguments),
-    };
+    let result = perform(registry, &given, &arguments.command);
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => {
@@ -89,37 +91,27 @@ pub fn run(
     }
 }
 
-/// Refuses to overwrite what is being read.
-fn keep_input(output: Option<&Path>, input: &Path) -> Result<(), Failure> {
-    let same = |path: &Path| match (path.canonicalize(), input.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other && one.is_file(),
-        _ => false,
-    };
-    match output {
-        Some(path) if same(path) => {
-            Err(Failure::Usage(format!("--out {} would overwrite the input", path.display())))
+/// Does what the command says, if no option was given that it cannot use.
+fn perform(registry: &Registry, given: &ArgMatches, command: &Command) -> Result<(), Failure> {
+    let given = given.subcommand().map_or(given, |(_, given)| given);
+    match command {
+        Command::Fit(arguments) => {
+            usage::check(given, &arguments.train.solver)?;
+            train::fit(registry, arguments)
         }
-        _ => Ok(()),
-    }
-}
-
-/// Writes to a file, complete or not at all, or to standard output, which is also what `-` means. A reader that hangs up, such as
-/// `head`, is no failure.
-fn emit(
-    file: Option<&Path>,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    match file.filter(|path| *path != Path::new("-")) {
-        Some(path) => margins::model::write_atomically(path, write)
-            .map_err(|error| Failure::job(format!("{}: {error}", path.display()))),
-        None => {
-            let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-            match write(&mut out).and_then(|()| out.flush()) {
-                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                    Err(Failure::job(format!("standard output: {error}")))
-                }
-                _ => Ok(()),
-            }
+        Command::Path(arguments) => {
+            arguments.train.check_path()?;
+            usage::check(given, &arguments.train.solver)?;
+            train::path(registry, arguments)
         }
+        Command::Cv(arguments) => {
+            arguments.train.check_path()?;
+            usage::check(given, &arguments.train.solver)?;
+            cv::cv(registry, arguments)
+        }
+        Command::Predict(arguments) => predict::predict(registry, arguments),
+        Command::Inspect(arguments) => inspect::inspect(registry, arguments),
+        Command::Convert(arguments) => model::convert(registry, arguments),
+        Command::Psi(arguments) => psi::psi(registry, arguments),
     }
 }

@@ -1,7 +1,6 @@
 //! Fits of halfspaces under Massart noise.
 
 use std::fmt;
-use std::path::Path;
 
 use margins::Model;
 use margins::losses::LeakyRelu;
@@ -12,13 +11,15 @@ use margins::massart::{
 use margins::optim::online::LinearClassifier;
 use serde::Serialize;
 
-use crate::args::{ClassWeight, FitArguments, OutputFormat};
+use crate::Failure;
+use crate::args::FitArguments;
+use crate::choices::OutputFormat;
 use crate::document::VERSION;
+use crate::files::report;
+use crate::job::write_json;
 use crate::model::save;
 use crate::specification::Specification;
 use crate::table::{facts, percent};
-use crate::train::write_json;
-use crate::{Failure, emit, keep_input};
 
 /// The learners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,11 +75,25 @@ impl NoiseModel {
         Ok(NoiseModel { eta, gamma, target: target.map_err(Failure::usage)? })
     }
 
+    /// Refuses parameters that the learner does without, and misses those that it needs.
+    fn check(&self, learner: MassartLearner) -> Result<(), Failure> {
+        if learner != MassartLearner::Auto {
+            return self.problem().map(drop);
+        }
+        match (self.eta, self.gamma) {
+            (None, None) => Ok(()),
+            _ => Err(Failure::usage(
+                "--solver massart-auto tries many noise rates eta and margins gamma itself: leave them out of --loss \
+                 massart, or say --solver massart-sgd",
+            )),
+        }
+    }
+
     fn problem(&self) -> Result<Problem, Failure> {
         let (Some(eta), Some(gamma)) = (self.eta, self.gamma) else {
             return Err(Failure::usage(
-                "--loss massart needs eta and gamma, as in massart:eta=0.3,gamma=0.05; --solver massart-auto does \
-                 without",
+                "the noise rate and the margin are needed, as in --loss massart:eta=0.3,gamma=0.05; --solver \
+                 massart-auto does without",
             ));
         };
         let problem = Problem::new(eta, gamma).map_err(Failure::usage)?;
@@ -218,7 +233,10 @@ fn fit_stream(arguments: &FitArguments, model: &NoiseModel) -> Result<(Source, F
         && let Some(chunk) = stream.next_chunk().map_err(Failure::job)?
     {
         if chunk.weights.is_some() {
-            return Err(Failure::usage("--weights-column is not for a stream of massart-sgd"));
+            return Err(Failure::usage(
+                "--weights-column is not for --solver massart-sgd with --stream, whose one pass counts every row: leave \
+                 --stream out, and rows are drawn by weight",
+            ));
         }
         learner.take(&chunk.design, chunk.labels.signs()).map_err(in_file)?;
         let labels = &chunk.labels;
@@ -239,21 +257,8 @@ fn fit_stream(arguments: &FitArguments, model: &NoiseModel) -> Result<(Source, F
 
 pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(), Failure> {
     let train = &arguments.train;
-    let refused = [
-        ("--kernel", train.kernel.is_some()),
-        ("--standardize", train.standardize),
-        ("--class-weight", train.class_weight == ClassWeight::Balanced),
-        ("--history", arguments.history.is_some()),
-        ("--project", arguments.project.is_some() && learner != MassartLearner::Cuts),
-    ];
-    if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
-        return Err(Failure::usage(format!("{option} is not for {learner}")));
-    }
     let model = NoiseModel::parse(&train.loss)?;
-    if learner != MassartLearner::Auto {
-        model.problem()?;
-    }
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
+    model.check(learner)?;
     let (source, found) = if arguments.gradient.stream {
         fit_stream(arguments, &model)?
     } else {
@@ -262,11 +267,10 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
     let classes = (source.negative_class.as_str(), source.positive_class.as_str());
     let (eta, target) = (found.problem.noise.get(), found.problem.target);
     if let Some(path) = &arguments.out {
-        // The loss that the learner reweights; the intercept and the lambda have no part in it.
+        // The loss that the learner reweights.
         let loss = LeakyRelu::new(eta).map_err(Failure::job)?;
         let (names, rows) = (source.feature_names, source.rows);
-        let lambda = arguments.lambda;
-        save(Model::of_stream(&loss, lambda, classes, names, rows, &found.classifier), path)?;
+        save(Model::of_stream(&loss, None, classes, names, rows, &found.classifier), path)?;
     }
     let document = MassartDocument {
         format: "margins-massart",
@@ -289,8 +293,10 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
         coef: &found.classifier.coef,
     };
     match train.format {
-        OutputFormat::Json => emit(None, |out| write_json(out, &document)),
-        OutputFormat::Table => emit(None, |out| facts(out, &document.lines())),
+        OutputFormat::Json => report([arguments.out.as_deref()], |out| write_json(out, &document)),
+        OutputFormat::Table => {
+            report([arguments.out.as_deref()], |out| facts(out, &document.lines()))
+        }
     }
 }
 

@@ -4,15 +4,17 @@ use std::io::Write;
 use std::path::Path;
 
 use margins::data::Listed;
-use margins::model::{Error, Functions, Header, Member, Scheme};
+use margins::model::{Error, Format, Functions, Header, Member, Scheme};
 use margins::{Model, Registry};
 
-use crate::args::{ConvertArguments, OutputFormat};
+use crate::Failure;
+use crate::args::ConvertArguments;
+use crate::choices::OutputFormat;
+use crate::files::{emit, input, is_standard, keep_apart, output};
+use crate::job::write_json;
 use crate::table::{MOST_LISTED, Table, facts, gap, number};
-use crate::train::write_json;
-use crate::{Failure, emit, keep_input};
 
-/// Writes the model of a fit, if it is one.
+/// Writes the model of a fit, if it is one: as JSON where it goes to standard output.
 pub(crate) fn save(model: Result<Model, Error>, path: &Path) -> Result<(), Failure> {
     let model = model.map_err(|error| {
         Failure::job(format!(
@@ -20,13 +22,21 @@ pub(crate) fn save(model: Result<Model, Error>, path: &Path) -> Result<(), Failu
             path.display()
         ))
     })?;
+    write(&model, path)
+}
+
+fn write(model: &Model, path: &Path) -> Result<(), Failure> {
+    if is_standard(path) {
+        let text = model.to_bytes(Format::Json).map_err(Failure::job)?;
+        return emit(Some(path), |out| out.write_all(&text));
+    }
     model.save(path).map_err(Failure::job)
 }
 
 pub(crate) fn convert(registry: &Registry, arguments: &ConvertArguments) -> Result<(), Failure> {
-    keep_input(Some(&arguments.out), &arguments.model)?;
+    keep_apart([Some(input("--model", &arguments.model)), output("--out", Some(&arguments.out))])?;
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
-    model.save(&arguments.out).map_err(Failure::job)
+    write(&model, &arguments.out)
 }
 
 pub(crate) fn inspect(
@@ -109,10 +119,14 @@ fn objective(member: &Member) -> String {
     member.training.objective.map_or("unknown".to_owned(), number)
 }
 
+fn lambda(member: &Member) -> String {
+    member.lambda.map_or("none".to_owned(), number)
+}
+
 fn member_facts(member: &Member) -> Vec<(&'static str, String)> {
     let training = &member.training;
     vec![
-        ("lambda", number(member.lambda)),
+        ("lambda", lambda(member)),
         ("rows trained on", training.rows.to_string()),
         ("standardised", if training.standardize { "yes" } else { "no" }.to_owned()),
         ("objective", objective(member)),
@@ -128,7 +142,7 @@ fn member_table(members: &[Member]) -> Table {
     for (m, member) in members.iter().enumerate() {
         table.row(vec![
             (m + 1).to_string(),
-            number(member.lambda),
+            lambda(member),
             member.training.rows.to_string(),
             objective(member),
             certified(member),

@@ -10,13 +10,19 @@ use margins::{
 };
 use serde::Serialize;
 
-use crate::args::{
-    ClassWeight, CvArguments, FitArguments, MultiClass, OutputFormat, Selection, TrainArguments,
+use crate::Failure;
+use crate::args::{CvArguments, FitArguments, TrainArguments};
+use crate::choices::{ClassWeight, MultiClass, OutputFormat, Selection, name_of};
+use crate::cv::{cv_table, describe_cv, write_kernels};
+use crate::document::{
+    ClassDocument, CvLambdaDocument, KernelDocument, TrainDocument, VERSION, status_name,
 };
-use crate::document::{CvLambdaDocument, TrainDocument, VERSION, clap_name, status_name};
+use crate::files::report;
+use crate::job::{warn_of_gaps, warn_of_members, write_json};
+use crate::model::save;
+use crate::probability::PlattDocument;
 use crate::table::{MOST_LISTED, Table, facts, gap, number, percent};
-use crate::train::{cv_table, describe_cv, progress, refusal, warn_if_uncertified, write_json};
-use crate::{Failure, emit, keep_input};
+use crate::train::{progress, refusal};
 
 impl From<MultiClass> for Scheme {
     fn from(how: MultiClass) -> Self {
@@ -62,12 +68,6 @@ struct ClassesDocument<'a> {
 }
 
 #[derive(Serialize)]
-struct ClassDocument<'a> {
-    name: &'a str,
-    rows: usize,
-}
-
-#[derive(Serialize)]
 struct MemberDocument<'a> {
     name: &'a str,
     objective: Option<f64>,
@@ -77,6 +77,8 @@ struct MemberDocument<'a> {
     status: &'static str,
     intercept: f64,
     coef: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    platt: Option<PlattDocument>,
 }
 
 #[derive(Serialize)]
@@ -84,6 +86,8 @@ struct CurveDocument {
     folds: usize,
     /// The seed of the fold assignment; null if the data say the folds.
     seed: Option<u64>,
+    /// The kernels that there were to choose from; empty for fewer than two.
+    kernels: Vec<KernelDocument>,
     lambdas: Vec<CvLambdaDocument>,
     best_lambda: f64,
     one_standard_error_lambda: f64,
@@ -96,14 +100,8 @@ impl TrainArguments {
         &self,
         registry: &Registry,
         scheme: MultiClass,
-    ) -> Result<ClassifierBuilder, Failure> {
-        let name = self.solver.name();
-        let Some(solver) = name.of_paths().filter(|_| self.solver.is_named()) else {
-            return Err(Failure::usage(
-                "--multi-class is for the solvers of one objective: auto, newton, mm, mm-accelerated, \
-                 mm-batched, sdca, bundle, gd",
-            ));
-        };
+        folds: Option<usize>,
+    ) -> ClassifierBuilder {
         let mut builder = Classifier::builder()
             .loss_named(&self.loss)
             .registry(registry.clone())
@@ -111,19 +109,27 @@ impl TrainArguments {
             .standardize(self.standardize)
             .intercept(!self.no_intercept)
             .tolerance(self.tol)
-            .solver(solver)
+            .solver(self.solver.name().of_paths().unwrap_or_default())
             .seed(self.seed)
+            .probabilities(self.probabilities(folds))
             .scheme(scheme.into());
         if let Some(kernel) = &self.kernel {
             builder = builder.kernel(kernel);
         }
-        if self.class_weight == ClassWeight::Balanced {
-            builder = builder.balanced_classes();
+        builder = match &self.class_weight {
+            ClassWeight::None => builder,
+            ClassWeight::Balanced => builder.balanced_classes(),
+            ClassWeight::Costs(costs) => costs
+                .iter()
+                .fold(builder, |builder, (class, cost)| builder.class_cost(class, *cost)),
+        };
+        if let Some(limit) = self.time_limit {
+            builder = builder.time_limit(limit);
         }
         if let Some(most) = self.max_iterations {
             builder = builder.max_iterations(most);
         }
-        Ok(builder)
+        builder
     }
 }
 
@@ -133,9 +139,9 @@ pub(crate) fn fit(
     scheme: MultiClass,
 ) -> Result<(), Failure> {
     let train = &arguments.train;
-    arguments.gradient.check(train.solver)?;
-    let builder = train.builder(registry, scheme)?.lambda(arguments.lambda.get());
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
+    let lambda = arguments.lambda()?.get();
+    let step = arguments.gradient.step_rule();
+    let builder = train.builder(registry, scheme, None).lambda(lambda).step_rule(step);
     let data = arguments.data.classes()?;
     let job = Job { name: &arguments.data.data, train, data: &data, out: arguments.out.as_deref() };
     job.run(builder, None)
@@ -147,8 +153,10 @@ pub(crate) fn cv(
     scheme: MultiClass,
 ) -> Result<(), Failure> {
     let train = &arguments.train;
-    let builder = train.builder(registry, scheme)?;
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
+    let mut builder = train.builder(registry, scheme, arguments.folds);
+    if let Some(kernel) = train.kernel.as_ref().filter(|_| !arguments.or_kernel.is_empty()) {
+        builder = builder.kernels(std::iter::once(kernel).chain(&arguments.or_kernel));
+    }
     let data = arguments.data.classes()?;
     let (folds, drawn) = folds_of(&data, arguments.folds, train.seed).map_err(Failure::usage)?;
     let how = CrossValidation {
@@ -194,34 +202,34 @@ impl Job<'_> {
             let error = classifier.error_rate(self.data).map_err(refusal)?.rate;
             Ok((classifier, error))
         })?;
-        let report = classifier.report();
-        let curve = report.curve.as_ref();
-        let of_curve = curve.iter().flat_map(|curve| curve.certified.iter().copied());
-        let of_members = report.members.iter().map(|member| member.summary.converged);
-        warn_if_uncertified(of_curve.chain(of_members));
+        let summary = classifier.report();
+        let curve = summary.curve.as_ref();
+        warn_of_gaps(curve.iter().flat_map(|curve| curve.certified.iter().copied()), None);
+        warn_of_members(summary.members.iter().map(|member| member.summary.converged));
         if let Some(path) = self.out {
-            classifier.save(path).map_err(Failure::job)?;
+            save(Ok(classifier.model().clone()), path)?;
         }
         match self.train.format {
             OutputFormat::Json => {
                 let document = self.document(&classifier, error, cv);
-                emit(None, |out| write_json(out, &document))
+                report([self.out], |out| write_json(out, &document))
             }
-            OutputFormat::Table => emit(None, |out| {
+            OutputFormat::Table => report([self.out], |out| {
                 facts(out, &self.describe(&classifier))?;
                 if let (Some(curve), Some(cv)) = (curve, cv) {
                     writeln!(out)?;
+                    write_kernels(out, &kernels(&classifier))?;
                     cv_table(curve).write(out)?;
                     writeln!(out)?;
                     facts(out, &describe_cv(curve, cv.folds))?;
                 }
                 writeln!(out)?;
-                member_table(&report.members).write(out)?;
-                if report.members.len() > MOST_LISTED {
-                    writeln!(out, "... and {} more members", report.members.len() - MOST_LISTED)?;
+                member_table(&summary.members).write(out)?;
+                if summary.members.len() > MOST_LISTED {
+                    writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
                 }
                 writeln!(out)?;
-                let lambda = report.members.first().map_or(f64::NAN, |member| member.lambda);
+                let lambda = lambda_of(&classifier);
                 let error = format!("{} %", percent(error));
                 facts(out, &[("lambda", number(lambda)), ("training error", error)])
             }),
@@ -231,16 +239,9 @@ impl Job<'_> {
     fn describe(&self, classifier: &Classifier) -> Vec<(&'static str, String)> {
         let report = classifier.report();
         let data = self.data;
-        let counts = class_counts(data);
-        let listed = counts.iter().take(MOST_LISTED);
-        let mut classes: Vec<String> =
-            listed.map(|(name, rows)| format!("'{name}' ({rows})")).collect();
-        if counts.len() > MOST_LISTED {
-            classes.push(format!("... and {} more", counts.len() - MOST_LISTED));
-        }
         let mut lines = vec![
             ("data", format!("{}: {} rows, {} columns", self.name, data.rows(), data.columns())),
-            ("classes", classes.join(", ")),
+            ("classes", ClassDocument::line(&ClassDocument::all(data))),
             ("scheme", report.scheme.to_string()),
             ("loss", report.loss.clone()),
         ];
@@ -261,7 +262,6 @@ impl Job<'_> {
     ) -> MulticlassDocument<'c> {
         let report = classifier.report();
         let data = self.data;
-        let classes = class_counts(data).into_iter();
         let members = report.members.iter().zip(classifier.model().members());
         MulticlassDocument {
             format: "margins-multiclass",
@@ -271,11 +271,11 @@ impl Job<'_> {
                 rows: data.rows(),
                 columns: data.columns(),
                 sparse: data.design().is_sparse(),
-                classes: classes.map(|(name, rows)| ClassDocument { name, rows }).collect(),
+                classes: ClassDocument::all(data),
             },
             training: TrainDocument::new(self.train, report.loss.clone(), report.kernel.clone()),
             scheme: report.scheme.to_string(),
-            lambda: report.members.first().map_or(f64::NAN, |member| member.lambda),
+            lambda: lambda_of(classifier),
             training_error,
             all_certified: report.is_certified(),
             members: members
@@ -288,27 +288,39 @@ impl Job<'_> {
                     status: member.report.as_ref().map_or("", |report| status_name(report.status)),
                     intercept: fitted.intercept,
                     coef: &fitted.coef,
+                    platt: fitted.platt.as_ref().map(PlattDocument::from),
                 })
                 .collect(),
-            cv: report.curve.as_ref().zip(cv).map(|(curve, cv)| curve_document(curve, cv)),
+            cv: report
+                .curve
+                .as_ref()
+                .zip(cv)
+                .map(|(curve, cv)| curve_document(classifier, curve, cv)),
         }
     }
 }
 
-fn curve_document(curve: &ErrorCurve, cv: &Cv) -> CurveDocument {
+/// The lambda that all members have in common.
+fn lambda_of(classifier: &Classifier) -> f64 {
+    classifier.report().members.first().and_then(|member| member.lambda).unwrap_or(f64::NAN)
+}
+
+/// What was found out about the kernels that there were to choose from; empty for fewer than two.
+fn kernels(classifier: &Classifier) -> Vec<KernelDocument> {
+    let tried = classifier.report().kernels.iter();
+    tried.map(|tried| KernelDocument::of_curve(tried.kernel.clone(), &tried.curve)).collect()
+}
+
+fn curve_document(classifier: &Classifier, curve: &ErrorCurve, cv: &Cv) -> CurveDocument {
     CurveDocument {
+        kernels: kernels(classifier),
         folds: cv.folds,
         seed: cv.seed,
         lambdas: CvLambdaDocument::all(curve),
         best_lambda: curve.lambdas[curve.best].get(),
         one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
-        selection: clap_name(&cv.selection),
+        selection: name_of(&cv.selection),
     }
-}
-
-fn class_counts(data: &Dataset<Classes>) -> Vec<(&str, usize)> {
-    let rows = data.labels().rows_by_class();
-    data.labels().names().iter().zip(rows).map(|(name, rows)| (name.as_str(), rows.len())).collect()
 }
 
 /// Asks about labels of which most occur once, as scikit-learn does.

@@ -8,11 +8,20 @@ use margins::data::{Listed, metrics};
 use margins::{Classifier, Model, Registry, Scheme};
 use serde::Serialize;
 
-use crate::args::{OutputFormat, PredictArguments};
+use crate::Failure;
+use crate::args::PredictArguments;
+use crate::choices::OutputFormat;
 use crate::document::VERSION;
+use crate::files::{emit, input, is_standard, keep_apart, output};
+use crate::job::write_json;
 use crate::table::{facts, number, percent};
-use crate::train::write_json;
-use crate::{Failure, emit, keep_input};
+
+impl PredictArguments {
+    /// The file of the predictions; `None` for standard output, which they have to themselves.
+    fn file(&self) -> Option<&Path> {
+        self.out.as_deref().filter(|path| !is_standard(path))
+    }
+}
 
 #[derive(Serialize)]
 struct PredictionDocument<'a> {
@@ -48,8 +57,15 @@ struct Metrics {
 }
 
 pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Result<(), Failure> {
-    for input in [arguments.model.as_path(), Path::new(&arguments.data.data)] {
-        keep_input(arguments.out.as_deref(), input)?;
+    keep_apart([
+        Some(input("--model", &arguments.model)),
+        Some(input("--data", &arguments.data.data)),
+        output("--out", arguments.out.as_deref()),
+    ])?;
+    if let Some(class) = &arguments.data.positive {
+        return Err(Failure::usage(format!(
+            "--positive {class} is not for predict: the model says which class is positive, leave the option out"
+        )));
     }
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
     let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
@@ -92,7 +108,7 @@ pub(crate) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
         }
         OutputFormat::Table => {
             emit(arguments.out.as_deref(), |out| write_csv(out, &predictions))?;
-            match &arguments.out {
+            match arguments.file() {
                 Some(path) => summarize(path, scores.len(), metrics.as_ref()),
                 None => Ok(()),
             }
@@ -175,7 +191,7 @@ fn predict_classes(
         }
         OutputFormat::Table => {
             emit(arguments.out.as_deref(), |out| write_classes_csv(out, model, &predictions))?;
-            let Some(path) = &arguments.out else { return Ok(()) };
+            let Some(path) = arguments.file() else { return Ok(()) };
             let rows = format!("{} rows in {}", predictions.len(), path.display());
             let mut lines = vec![("predictions", rows)];
             lines.extend(metrics.map(|metrics| {

@@ -4,9 +4,12 @@ use margins::Registry;
 use margins::calibration::PsiTransform;
 use serde::Serialize;
 
-use crate::args::{OutputFormat, PsiArguments};
+use crate::Failure;
+use crate::args::PsiArguments;
+use crate::choices::OutputFormat;
+use crate::files::emit;
+use crate::job::write_json;
 use crate::table::{Table, number};
-use crate::{Failure, emit};
 
 #[derive(Serialize)]
 struct PsiDocument {
@@ -50,10 +53,7 @@ pub(crate) fn psi(registry: &Registry, arguments: &PsiArguments) -> Result<(), F
         values,
     };
     match arguments.format {
-        OutputFormat::Json => emit(None, |out| {
-            serde_json::to_writer(&mut *out, &document)?;
-            writeln!(out)
-        }),
+        OutputFormat::Json => emit(None, |out| write_json(out, &document)),
         OutputFormat::Table => {
             let header: [&'static str; 2] = if arguments.inverse {
                 ["excess surrogate risk", "excess misclassification risk"]

@@ -8,7 +8,8 @@ use margins::data::{Classes, Dataset};
 use margins::losses::Specification;
 
 use crate::Failure;
-use crate::args::{DataArguments, DataFormat};
+use crate::args::DataArguments;
+use crate::choices::DataFormat;
 
 /// What messages call standard input.
 pub(crate) const STDIN: &str = "standard input";
@@ -31,9 +32,26 @@ impl DataArguments {
         }
     }
 
+    /// The simulation that the data come from, which takes no option of a file.
+    pub(crate) fn simulation(&self) -> Result<Option<Simulation>, Failure> {
+        let Some(simulation) = Simulation::named(&self.data)? else { return Ok(None) };
+        let of_files = [
+            ("--label", self.label.is_some()),
+            ("--positive", self.positive.is_some()),
+            ("--weights-column", self.weights_column.is_some()),
+            ("--fold-column", self.fold_column.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--data-format", self.data_format.is_some()),
+        ];
+        match of_files.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(refuse(format!("{option} is for files, leave it out"))),
+            None => Ok(Some(simulation)),
+        }
+    }
+
     /// The labelled data.
     pub(crate) fn dataset(&self) -> Result<Dataset, Failure> {
-        match Simulation::named(&self.data)? {
+        match self.simulation()? {
             Some(simulation) => simulation.draw(),
             None => {
                 let options = self.read_options();
@@ -48,21 +66,32 @@ impl DataArguments {
 
     /// The labelled data, of any number of classes.
     pub(crate) fn classes(&self) -> Result<Dataset<Classes>, Failure> {
-        if let Some(simulation) = Simulation::named(&self.data)? {
+        if let Some(simulation) = self.simulation()? {
             let data = simulation.draw()?;
             return data.relabelled(Classes::from(data.labels())).map_err(refusal);
         }
-        let options = self.read_options();
-        match self.standard_input(&options)? {
-            Some(format) => read::classes_from(std::io::stdin(), STDIN, format, &options),
-            None => read::classes(&self.data, &options),
+        self.read_classes(&self.read_options())
+    }
+
+    /// The labelled data, of any number of classes, whichever of two is the positive one.
+    pub(crate) fn any_classes(&self) -> Result<Dataset<Classes>, Failure> {
+        match self.simulation()? {
+            Some(_) => self.classes(),
+            None => self.read_classes(&ReadOptions { positive: None, ..self.read_options() }),
+        }
+    }
+
+    fn read_classes(&self, options: &ReadOptions) -> Result<Dataset<Classes>, Failure> {
+        match self.standard_input(options)? {
+            Some(format) => read::classes_from(std::io::stdin(), STDIN, format, options),
+            None => read::classes(&self.data, options),
         }
         .map_err(refusal)
     }
 
     /// The data to predict, for a model with this number of features.
     pub(crate) fn features(&self, columns: usize) -> Result<Unlabelled, Failure> {
-        if let Some(simulation) = Simulation::named(&self.data)? {
+        if let Some(simulation) = self.simulation()? {
             let data = simulation.draw()?;
             let labels = data.labels();
             let names = labels.signs().iter().map(|&sign| labels.class_name(sign).to_owned());
@@ -109,7 +138,7 @@ pub(crate) struct Simulation {
 
 impl Simulation {
     /// `mixture:example=1,n=200,p=2,seed=1`, each part optional; `None` for any other name.
-    pub(crate) fn named(name: &str) -> Result<Option<Self>, Failure> {
+    fn named(name: &str) -> Result<Option<Self>, Failure> {
         const MOST_ROWS: u64 = 100_000_000;
         let Some(parameters) = name.strip_prefix(MIXTURE) else { return Ok(None) };
         let mut given = match parameters.trim() {

@@ -17,16 +17,24 @@ pub(crate) struct Specification<'t> {
 impl<'t> Specification<'t> {
     /// `name` or `name:key=value,...`. The value of `loss` is a specification itself, and hence the rest of the text.
     pub(crate) fn new(option: &'static str, text: &'t str) -> Result<Self, Failure> {
-        let starts = |&(at, _): &(usize, &str)| text[..at].trim_end().ends_with([':', ',']);
-        let inner = text.match_indices("loss=").find(starts);
-        let before = |(at, _): (usize, &str)| text[..at].trim_end().strip_suffix([':', ',']);
-        let outer = inner.and_then(before).unwrap_or(text);
-        let mut parts = losses::Specification::parse(outer);
-        if let (Ok(parts), Some((at, key))) = (&mut parts, inner) {
-            let loss = text[at + key.len()..].trim();
-            parts.push("loss", loss).map_err(|reason| refusal(option, text, reason))?;
-        }
-        Self::of_parts(option, text, parts)
+        let plain = || Self::of_parts(option, text, losses::Specification::parse(text));
+        let Some((name, list)) = text.split_once(':') else { return plain() };
+        let starts = |&(at, _): &(usize, &str)| {
+            let before = list[..at].trim_end();
+            before.is_empty() || before.ends_with(',')
+        };
+        let Some((at, key)) = list.match_indices("loss=").find(starts) else { return plain() };
+        let outer = match list[..at].trim_end().strip_suffix(',') {
+            Some(before) => &text[..name.len() + 1 + before.len()],
+            None => name,
+        };
+        let loss = list[at + key.len()..].trim();
+        let parts = losses::Specification::parse(outer);
+        Self::of_parts(
+            option,
+            text,
+            parts.and_then(|mut parts| parts.push("loss", loss).map(|()| parts)),
+        )
     }
 
     /// `key=value,...`, without a name.

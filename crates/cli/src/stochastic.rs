@@ -10,18 +10,19 @@ use margins::optim::online::{OnlineLearner, Scorer};
 use margins::optim::stochastic::{
     self, Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
 };
-use margins::optim::{Fit, Lambda, StepRule};
+use margins::optim::{self, Fit, Lambda, StepRule};
 use margins::{Model, Registry};
 
-use crate::args::{
-    ClassWeight, DataArguments, FitArguments, OutputFormat, SolverChoice, SolverName,
-};
+use crate::Failure;
+use crate::args::{DataArguments, FitArguments};
+use crate::choices::{OutputFormat, SolverName};
 use crate::document::{StreamDocument, TrainDocument, VERSION};
+use crate::files::{emit, report};
+use crate::job::write_json;
 use crate::model::save;
 use crate::source::{self, STDIN};
 use crate::table::{facts, number, percent};
-use crate::train::{refusal, write_json};
-use crate::{Failure, emit, keep_input};
+use crate::train::refusal;
 
 /// How the gradient methods run.
 #[derive(Debug, Args)]
@@ -65,7 +66,10 @@ pub(crate) struct GradientArguments {
     #[arg(long, value_name = "N", requires = "hold_out")]
     pub(crate) patience: Option<usize>,
     /// sgd, pegasos, massart-sgd: one pass over a file of any size in bounded memory; svmlight needs --columns
-    #[arg(long, conflicts_with_all = ["standardize", "kernel", "history", "fold_column", "multi_class"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["standardize", "kernel", "history", "fold_column", "multi_class", "tol", "class_weight"]
+    )]
     pub(crate) stream: bool,
     /// Labels of the negative and the positive class of a stream [default: the two of its first rows, in order]
     #[arg(
@@ -131,32 +135,6 @@ fn averaging(text: &str) -> Result<Averaging, String> {
 }
 
 impl GradientArguments {
-    /// Refuses options that the solver does not know.
-    pub(crate) fn check(&self, choice: SolverChoice) -> Result<(), Failure> {
-        let solver = choice.name();
-        let (gd, sgd) = (solver == SolverName::Gd, solver == SolverName::Sgd);
-        let stochastic = sgd || solver == SolverName::Pegasos;
-        let given = [
-            ("--step", self.step.is_some(), gd || sgd),
-            ("--schedule", self.schedule.is_some(), sgd),
-            ("--epochs", self.epochs.is_some(), stochastic),
-            ("--average", self.average.is_some(), stochastic),
-            ("--batch", self.batch.is_some(), stochastic),
-            ("--projection", self.projection.is_some(), stochastic),
-            ("--with-replacement", self.with_replacement, stochastic),
-            ("--random-start", self.random_start.is_some(), stochastic),
-            ("--rescale-at", self.rescale_at.is_some(), sgd),
-            ("--hold-out", self.hold_out.is_some(), stochastic),
-            ("--stream", self.stream, stochastic || choice.is_massart_sgd()),
-        ];
-        match given.into_iter().find(|&(_, given, known)| given && !known) {
-            Some((option, ..)) => {
-                Err(Failure::usage(format!("{option} is not for this --solver; see --help")))
-            }
-            None => Ok(()),
-        }
-    }
-
     /// The step of gradient descent.
     pub(crate) fn step_rule(&self) -> StepRule {
         match self.step {
@@ -166,15 +144,15 @@ impl GradientArguments {
         }
     }
 
-    /// How a stochastic solver runs; `None` for the other solvers.
+    /// How a stochastic solver runs.
     pub(crate) fn settings(
         &self,
         arguments: &FitArguments,
         loss: &dyn MarginLoss,
-    ) -> Result<Option<StochasticGradient>, Failure> {
-        let (train, lambda) = (&arguments.train, arguments.lambda);
+        lambda: Lambda,
+    ) -> Result<StochasticGradient, Failure> {
+        let train = &arguments.train;
         let settings = match train.solver.name() {
-            SolverName::Sgd => StochasticGradient::new(self.schedule(loss, lambda)?),
             SolverName::Pegasos if loss.name() != "hinge" => {
                 let found = loss.name();
                 let reason = format!(
@@ -184,7 +162,7 @@ impl GradientArguments {
                 return Err(Failure::usage(reason));
             }
             SolverName::Pegasos => StochasticGradient::pegasos(lambda),
-            _ => return Ok(None),
+            _ => StochasticGradient::new(self.schedule(loss, lambda)?),
         };
         if self.stream && matches!(self.average, Some(Averaging::Suffix(_))) {
             let reason =
@@ -215,7 +193,7 @@ impl GradientArguments {
             ..settings
         };
         settings.check().map_err(Failure::usage)?;
-        Ok(Some(settings))
+        Ok(settings)
     }
 
     fn schedule(&self, loss: &dyn MarginLoss, lambda: Lambda) -> Result<Schedule, Failure> {
@@ -284,31 +262,30 @@ pub(crate) fn write_history(path: &Path, fit: &Fit, rows: usize) -> Result<(), F
 /// One pass over a file.
 pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let (train, gradient) = (&arguments.train, &arguments.gradient);
-    if train.class_weight == ClassWeight::Balanced {
-        return Err(Failure::usage("a stream does not tell how large its classes are"));
-    }
+    let lambda = arguments.lambda()?;
     let loss = train.loss(registry)?;
-    let Some(settings) = gradient.settings(arguments, &*loss)? else {
-        return Err(Failure::usage("--stream is for --solver sgd or pegasos"));
-    };
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
+    let settings = gradient.settings(arguments, &*loss, lambda)?;
     let mut stream = arguments.stream()?;
     let wrong = |error| refusal(margins::Error::Optim(error));
     let intercept = !train.no_intercept;
     // Nothing of the settings for streams depends on the number of steps.
-    let learner = settings.learner(&*loss, stream.columns(), arguments.lambda, intercept, 0);
+    let learner = settings.learner(&*loss, stream.columns(), lambda, intercept, 0);
     let mut learner = learner.map_err(wrong)?;
+    let in_file = |error| Failure::job(format!("{}: {error}", arguments.data.data));
     let mut seen: Option<(String, String)> = None;
     let mut tally = MistakeTally::default();
     while let Some(chunk) = stream.next_chunk().map_err(Failure::job)? {
         let signs = chunk.labels.signs();
+        let scores: Vec<f64> = chunk.design.samples().map(|x| learner.score(&x)).collect();
+        let rows = (chunk.before as usize..).take(scores.len());
+        optim::Error::check_scores(&scores, rows).map_err(in_file)?;
         let weights = chunk.weights.as_deref();
-        for (i, (x, &y)) in chunk.design.samples().zip(signs).enumerate() {
+        for (i, (&score, &y)) in scores.iter().zip(signs).enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[i]);
-            tally.add(is_mistake(learner.score(&x), y), weight);
+            tally.add(is_mistake(score, y), weight);
         }
         stochastic::pass(&mut learner, &chunk.design, signs, weights, settings.batch, chunk.before)
-            .map_err(|error| Failure::job(format!("{}: {error}", arguments.data.data)))?;
+            .map_err(in_file)?;
         let names =
             || (chunk.labels.negative_class().to_owned(), chunk.labels.positive_class().to_owned());
         seen.get_or_insert_with(names);
@@ -324,8 +301,7 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
         let names = stream.feature_names().map(<[String]>::to_vec);
         let rows = stream.rows() as usize;
         let classes = (&*negative, &*positive);
-        let lambda = arguments.lambda;
-        save(Model::of_stream(&*loss, lambda, classes, names, rows, &classifier), path)?;
+        save(Model::of_stream(&*loss, Some(lambda), classes, names, rows, &classifier), path)?;
     }
     let document = StreamDocument {
         format: "margins-stream",
@@ -336,14 +312,14 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
         negative_class: &negative,
         positive_class: &positive,
         training: TrainDocument::new(train, loss.specification(), None),
-        lambda: arguments.lambda.get(),
+        lambda: lambda.get(),
         steps: learner.steps(),
         progressive_error,
         intercept: classifier.intercept,
         coef: &classifier.coef,
     };
     match train.format {
-        OutputFormat::Json => emit(None, |out| write_json(out, &document)),
+        OutputFormat::Json => report([arguments.out.as_deref()], |out| write_json(out, &document)),
         OutputFormat::Table => {
             let (rows, columns) = (document.rows, document.columns);
             let lines = [
@@ -356,7 +332,7 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
                 ("intercept", number(classifier.intercept)),
                 ("coefficients", classifier.coef.len().to_string()),
             ];
-            emit(None, |out| facts(out, &lines))
+            report([arguments.out.as_deref()], |out| facts(out, &lines))
         }
     }
 }

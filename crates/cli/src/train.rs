@@ -1,63 +1,68 @@
-//! The commands that fit: `fit`, `path` and `cv`.
-
-use std::io::Write;
-use std::path::Path;
+//! The commands `fit` and `path`, and what all that fit have in common.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::Dataset;
-use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::losses::MarginLoss;
 use margins::optim::robust::Learner;
-use margins::optim::{
-    self, ClassWeights, ErrorCurve, Fit, Lambda, Observed, Observer, Options, Training,
-};
-use margins::{Approximation, Model, Prepared, Registry, kernels};
+use margins::optim::{self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Training};
+use margins::{ClassCosts, Model, Prepared, Registry, TimeLimit, kernels};
 
-use crate::args::{
-    ClassWeight, CvArguments, FOL, FitArguments, OutputFormat, PathArguments, SolverChoice,
-    TrainArguments,
-};
-use crate::document::{
-    CvDocument, DataDocument, FitDocument, KernelDocument, PathDocument, TrainDocument, VERSION,
-};
+use crate::Failure;
+use crate::args::{FitArguments, PathArguments, TrainArguments};
+use crate::choices::{ClassWeight, FOL, OutputFormat, Probability, SolverChoice};
+use crate::files::{emit, input, keep_apart, output, report};
 use crate::focused;
+use crate::job::{Job, warn_of_gaps};
 use crate::massart;
 use crate::model::save;
 use crate::multiclass;
+use crate::probability::scaled;
 use crate::stochastic::{self, margin_pursuit};
-use crate::table::{Table, facts, gap, number, percent};
-use crate::{Failure, emit, keep_input};
+use crate::table::facts;
 
 impl TrainArguments {
-    fn training<'a>(
+    /// The settings of the fits, that end by the time limit.
+    pub(crate) fn training<'a>(
         &self,
         loss: &'a dyn MarginLoss,
         observer: &'a Observer<'a>,
-    ) -> Result<Training<'a, dyn MarginLoss + 'a>, Failure> {
-        if self.kernel.is_some() && !self.solver.name().takes_kernels() {
-            return Err(Failure::usage(optim::Error::LinearOnly));
-        }
-        Ok(Training {
+        limit: Option<TimeLimit>,
+    ) -> Training<'a, dyn MarginLoss + 'a> {
+        Training {
             intercept: !self.no_intercept,
             standardize: self.standardize,
             class_weights: match self.class_weight {
-                ClassWeight::None => ClassWeights::AsGiven,
+                ClassWeight::None | ClassWeight::Costs(_) => ClassWeights::AsGiven,
                 ClassWeight::Balanced => ClassWeights::Balanced,
             },
             options: Options {
                 solver: self.solver.name().of_paths().unwrap_or_default(),
                 tolerance: self.tol,
                 max_iterations: self.max_iterations,
+                deadline: limit.and_then(|limit| limit.of_fit()),
                 seed: self.seed,
                 ..Options::default()
             },
             observer,
             ..Training::new(loss)
-        })
+        }
+    }
+
+    /// The limit on the time of a search that begins now.
+    pub(crate) fn limit(&self) -> Option<TimeLimit> {
+        self.time_limit.map(TimeLimit::new)
+    }
+
+    /// The data with the costs of their classes.
+    pub(crate) fn weigh(&self, data: Dataset) -> Result<Dataset, Failure> {
+        match &self.class_weight {
+            ClassWeight::Costs(costs) => Ok(ClassCosts::new(costs.clone())?.weigh(data)?),
+            ClassWeight::None | ClassWeight::Balanced => Ok(data),
+        }
     }
 
     /// Refuses solvers of single fits for what needs many.
-    fn check_path(&self) -> Result<(), Failure> {
+    pub(crate) fn check_path(&self) -> Result<(), Failure> {
         match self.solver {
             SolverChoice::Massart(learner) => return Err(single_fits_only(learner)),
             SolverChoice::Focused => return Err(single_fits_only(FOL)),
@@ -70,14 +75,18 @@ impl TrainArguments {
     }
 
     /// The data made ready for the kind of classifier asked for.
-    fn prepare<'d>(&self, registry: &Registry, data: &'d Dataset) -> Result<Prepared<'d>, Failure> {
+    pub(crate) fn prepare<'d>(
+        &self,
+        registry: &Registry,
+        data: &'d Dataset,
+    ) -> Result<Prepared<'d>, Failure> {
         match &self.kernel {
             None => Ok(Prepared::linear(data)),
             Some(kernel) => self.prepare_kernel(kernel, registry, data),
         }
     }
 
-    fn prepare_kernel<'d>(
+    pub(crate) fn prepare_kernel<'d>(
         &self,
         kernel: &str,
         registry: &Registry,
@@ -120,7 +129,7 @@ impl TrainArguments {
                     "note: the objective of {learner} is not convex, so that nothing certifies a fit"
                 );
             }
-            _ => warn_if_uncertified(fits.iter().map(|fit| fit.report.converged())),
+            _ => warn_of_gaps(fits.iter().map(|fit| fit.report.converged()), None),
         }
     }
 
@@ -151,93 +160,108 @@ pub(crate) fn progress(fits: usize) -> ProgressBar {
 }
 
 pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
-    let train = &arguments.train;
-    if arguments.project.is_some() && !matches!(train.solver, SolverChoice::Massart(_)) {
-        return Err(Failure::usage("--project is for --solver massart-cuts"));
+    let (train, gradient) = (&arguments.train, &arguments.gradient);
+    keep_apart([
+        Some(input("--data", &arguments.data.data)),
+        output("--out", arguments.out.as_deref()),
+        output("--history", arguments.history.as_deref()),
+        output("--checkpoint", arguments.focused.checkpoint()),
+    ])?;
+    train.check_probability()?;
+    match (train.multi_class, train.solver) {
+        (Some(scheme), _) => multiclass::fit(registry, arguments, scheme),
+        (None, SolverChoice::Focused) => focused::fit(registry, arguments),
+        (None, SolverChoice::Massart(learner)) => massart::fit(arguments, learner),
+        (None, _) if gradient.stream => stochastic::fit_stream(registry, arguments),
+        (None, _) => fit_data(registry, arguments),
     }
-    if let Some(scheme) = train.multi_class {
-        arguments.focused.refuse()?;
-        return multiclass::fit(registry, arguments, scheme);
-    }
-    arguments.gradient.check(train.solver)?;
-    match train.solver {
-        SolverChoice::Focused => return focused::fit(registry, arguments),
-        _ => arguments.focused.refuse()?,
-    }
-    if let SolverChoice::Massart(learner) = train.solver {
-        return massart::fit(arguments, learner);
-    }
-    if let (SolverChoice::Robust(learner), Some(_)) = (&train.solver, &arguments.history) {
-        return Err(Failure::usage(format!("{learner} keeps no --history")));
-    }
-    if arguments.gradient.stream {
-        return stochastic::fit_stream(registry, arguments);
-    }
-    let mut loss = train.loss(registry)?;
-    for output in [&arguments.out, &arguments.history] {
-        keep_input(output.as_deref(), Path::new(&arguments.data.data))?;
-    }
+}
+
+/// A fit of an objective to data in memory.
+fn fit_data(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
+    let (train, lambda) = (&arguments.train, arguments.lambda()?);
+    let loss = train.loss(registry)?;
     let data = arguments.data.dataset()?;
-    let settings = arguments.gradient.settings(arguments, &*loss)?;
-    let (prepared, fits, rescaled) = train.on_threads(|| {
-        let mut training = train.training(&*loss, &|_| {})?;
+    let sample_weights = data.weights().map(<[f64]>::to_vec);
+    let data = train.weigh(data)?;
+    let limit = train.limit();
+    let (prepared, fit, rescaled, platt) = train.on_threads(|| {
+        let mut training = train.training(&*loss, &|_| {}, limit);
         training.options.history = arguments.history.is_some();
         training.options.step = arguments.gradient.step_rule();
         let prepared = train.prepare(registry, &data)?;
-        let (fits, rescaled) = match (settings, arguments.gradient.rescale_at) {
-            (None, _) => (train.fits(&prepared, &training, &[arguments.lambda])?, None),
-            (Some(settings), None) => {
-                let fit = training.stochastic(&data, arguments.lambda, &settings);
-                (vec![fit.map_err(|error| refusal(error.into()))?], None)
-            }
-            (Some(settings), Some(at)) => {
-                let Some((gamma, scale)) = margin_pursuit(&*loss) else {
-                    return Err(Failure::usage("--rescale-at is for the loss margin-pursuit"));
-                };
-                let rule = margins::data_driven_scale(gamma, scale, arguments.lambda);
-                let fit =
-                    training.stochastic_rescaled(&data, arguments.lambda, &settings, at, rule);
-                let (fit, rescaled) = fit.map_err(|error| refusal(error.into()))?;
-                (vec![fit], Some(rescaled))
-            }
+        let (fit, rescaled) = match train.solver.name().of_paths() {
+            Some(_) => (one(train.fits(&prepared, &training, &[lambda])?), None),
+            None => stochastic_fit(arguments, &training, &data, lambda)?,
         };
-        Ok((prepared, fits, rescaled))
+        let source = (&data, None);
+        let platt =
+            train.platt(&prepared, &training, source, &[lambda], sample_weights.as_deref())?;
+        Ok((prepared, fit, rescaled, platt))
     })?;
-    if let Some(rescaled) = rescaled {
-        loss = rescaled;
-    }
+    let loss = rescaled.unwrap_or(loss);
     if let Some(path) = &arguments.history {
-        stochastic::write_history(path, &fits[0], data.rows())?;
+        stochastic::write_history(path, &fit, data.rows())?;
     }
-    if settings.is_none() {
+    let fits = [fit];
+    if train.solver.name().of_paths().is_some() {
         train.warn(&fits);
     }
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
-        save(model, path)?;
+        save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
+    let outputs = [arguments.out.as_deref(), arguments.history.as_deref()];
     match train.format {
-        OutputFormat::Json => job.write_path("margins-fit", &fits),
+        OutputFormat::Json => job.write_path("margins-fit", &fits, platt.as_ref(), &outputs),
         OutputFormat::Table => {
             let lines = [job.describe(), job.describe_fit(&fits[0])?].concat();
-            emit(None, |out| facts(out, &lines))
+            report(outputs, |out| facts(out, &lines))
         }
     }
 }
 
+/// The fit at the only lambda.
+fn one(mut fits: Vec<Fit>) -> Fit {
+    fits.swap_remove(0)
+}
+
+/// A fit by stochastic gradient, with its loss if that was re-scaled on the way.
+fn stochastic_fit(
+    arguments: &FitArguments,
+    training: &Training<'_, dyn MarginLoss + '_>,
+    data: &Dataset,
+    lambda: Lambda,
+) -> Result<(Fit, Option<Box<dyn MarginLoss>>), Failure> {
+    let wrong = |error: optim::Error| refusal(error.into());
+    let settings = arguments.gradient.settings(arguments, training.loss, lambda)?;
+    let Some(at) = arguments.gradient.rescale_at else {
+        return Ok((training.stochastic(data, lambda, &settings).map_err(wrong)?, None));
+    };
+    let Some((gamma, scale)) = margin_pursuit(training.loss) else {
+        return Err(Failure::usage("--rescale-at is for the loss margin-pursuit"));
+    };
+    let rule = margins::data_driven_scale(gamma, scale, lambda);
+    let fit = training.stochastic_rescaled(data, lambda, &settings, at, rule);
+    let (fit, rescaled) = fit.map_err(wrong)?;
+    Ok((fit, Some(rescaled)))
+}
+
 pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(), Failure> {
     let train = &arguments.train;
-    train.check_path()?;
     if train.multi_class.is_some() {
         return Err(Failure::usage("--multi-class is for fit and cv, not for path"));
     }
+    if train.probability == Probability::Platt {
+        return Err(Failure::usage("--probability platt is for fit and cv, not for path"));
+    }
     let loss = train.loss(registry)?;
-    let data = arguments.data.dataset()?;
+    let data = train.weigh(arguments.data.dataset()?)?;
     let lambdas = &arguments.grid.lambdas.0;
     let bar = progress(lambdas.len());
     let observer = |_: &Observed<'_>| bar.inc(1);
-    let training = train.training(&*loss, &observer)?;
+    let training = train.training(&*loss, &observer, train.limit());
     let solved = train.on_threads(|| {
         let prepared = train.prepare(registry, &data)?;
         let fits = train.fits(&prepared, &training, lambdas)?;
@@ -248,105 +272,13 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     train.warn(&fits);
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
     match train.format {
-        OutputFormat::Json => job.write_path("margins-path", &fits),
+        OutputFormat::Json => job.write_path("margins-path", &fits, None, &[]),
         OutputFormat::Table => {
             let table = job.path_table(&fits)?;
             emit(None, |out| {
                 facts(out, &job.describe())?;
                 writeln!(out)?;
                 table.write(out)
-            })
-        }
-    }
-}
-
-pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Failure> {
-    let train = &arguments.train;
-    train.check_path()?;
-    if let Some(scheme) = train.multi_class {
-        return multiclass::cv(registry, arguments, scheme);
-    }
-    let loss = train.loss(registry)?;
-    if let SolverChoice::Robust(learner) = &train.solver {
-        return Err(Failure::usage(format!("cv selects among fits of F, and not of {learner}")));
-    }
-    keep_input(arguments.out.as_deref(), Path::new(&arguments.data.data))?;
-    let data = arguments.data.dataset()?;
-    let (folds, drawn) = match arguments.leave_one_out {
-        Some(_) => ((0..data.rows()).collect(), false),
-        None => margins::folds_of(&data, arguments.folds, train.seed).map_err(Failure::usage)?,
-    };
-    let seed = drawn.then_some(train.seed);
-    let count = folds.iter().max().map_or(0, |last| last + 1);
-    let lambdas = &arguments.grid.lambdas.0;
-    let paths = match (arguments.leave_one_out, &train.kernel) {
-        (Some(_), _) => 1,
-        (None, Some(_)) => count,
-        (None, None) => count + 1,
-    };
-    let bar = progress(lambdas.len() * paths * (1 + arguments.or_kernel.len()));
-    let observer = |_: &Observed<'_>| bar.inc(1);
-    let training = Training {
-        abandon_hopeless: arguments.abandon_hopeless,
-        ..train.training(&*loss, &observer)?
-    };
-    let select = |curve: &ErrorCurve| margins::Selection::from(arguments.select).of(curve);
-    let solved = train.on_threads(|| {
-        let solve = |prepared: &Prepared<'_>| {
-            let solved = match arguments.leave_one_out {
-                Some(how) => prepared.leave_one_out(&training, lambdas, how.into(), select),
-                None => prepared.cross_validate(&training, &folds, lambdas, select),
-            };
-            solved.map_err(refusal)
-        };
-        let mut chosen = Vec::new();
-        let mut best: Option<(Prepared<'_>, ErrorCurve, Fit)> = None;
-        let kernels =
-            arguments.or_kernel.iter().map(|kernel| train.prepare_kernel(kernel, registry, &data));
-        for prepared in std::iter::once(train.prepare(registry, &data)).chain(kernels) {
-            let prepared = prepared?;
-            let (curve, fit) = solve(&prepared)?;
-            chosen.extend(KernelDocument::new(&prepared, &curve));
-            let least = |curve: &ErrorCurve| curve.mean_error[curve.best];
-            if best.as_ref().is_none_or(|(_, other, _)| least(&curve) < least(other)) {
-                best = Some((prepared, curve, fit));
-            }
-        }
-        best.map(|best| (best, chosen)).ok_or_else(|| Failure::usage("no kernel to choose from"))
-    });
-    bar.finish_and_clear();
-    let ((prepared, curve, fit), kernels) = solved?;
-    let certified = curve.certified.iter().copied();
-    warn_if_uncertified(certified.chain([fit.report.converged()]));
-    if let Some(path) = &arguments.out {
-        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fit);
-        save(model, path)?;
-    }
-    let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
-    match train.format {
-        OutputFormat::Json => {
-            let document = CvDocument::new(
-                DataDocument::new(job.name, &data),
-                job.training_document(),
-                (count, seed),
-                (&curve, &kernels),
-                &arguments.select,
-                &fit,
-            );
-            emit(None, |out| write_json(out, &document))
-        }
-        OutputFormat::Table => {
-            let lines = [describe_cv(&curve, count), job.describe_fit(&fit)?].concat();
-            emit(None, |out| {
-                facts(out, &job.describe())?;
-                writeln!(out)?;
-                if kernels.len() > 1 {
-                    kernel_table(&kernels).write(out)?;
-                    writeln!(out)?;
-                }
-                cv_table(&curve).write(out)?;
-                writeln!(out)?;
-                facts(out, &lines)
             })
         }
     }
@@ -392,187 +324,4 @@ impl From<margins::Error> for Failure {
     fn from(error: margins::Error) -> Self {
         refusal(error)
     }
-}
-
-pub(crate) fn warn_if_uncertified(converged: impl Iterator<Item = bool>) {
-    let converged: Vec<bool> = converged.collect();
-    let all = converged.len();
-    let missed = converged.iter().filter(|&&converged| !converged).count();
-    if missed > 0 {
-        eprintln!(
-            "warning: at {missed} of {all} lambdas a fit missed the tolerance of its duality gap; \
-             --standardize, another --solver, more --max-iterations or a smaller tolerance of an \
-             approximation may help"
-        );
-    }
-}
-
-pub(crate) fn write_json(
-    out: &mut dyn Write,
-    document: &impl serde::Serialize,
-) -> std::io::Result<()> {
-    serde_json::to_writer(&mut *out, document)?;
-    writeln!(out)
-}
-
-/// What was asked for, for the reports on it.
-struct Job<'a> {
-    name: &'a str,
-    train: &'a TrainArguments,
-    loss: &'a dyn MarginLoss,
-    data: &'a Dataset,
-    prepared: Prepared<'a>,
-}
-
-impl Job<'_> {
-    fn training_document(&self) -> TrainDocument {
-        let kernel = self.prepared.kernel_specification();
-        TrainDocument::new(self.train, self.loss.specification(), kernel)
-    }
-
-    fn write_path(&self, format: &'static str, fits: &[Fit]) -> Result<(), Failure> {
-        let document = PathDocument {
-            format,
-            version: VERSION,
-            data: DataDocument::new(self.name, self.data),
-            training: self.training_document(),
-            fits: fits.iter().map(FitDocument::from).collect(),
-        };
-        emit(None, |out| write_json(out, &document))
-    }
-
-    fn describe(&self) -> Vec<(&'static str, String)> {
-        let (data, labels) = (self.data, self.data.labels());
-        let mut lines = vec![
-            ("data", format!("{}: {} rows, {} columns", self.name, data.rows(), data.columns())),
-            (
-                "classes",
-                format!(
-                    "'{}' positive ({}), '{}' negative ({})",
-                    labels.positive_class(),
-                    labels.count_positive(),
-                    labels.negative_class(),
-                    labels.len() - labels.count_positive()
-                ),
-            ),
-            ("loss", self.loss.specification()),
-        ];
-        if let SolverChoice::Robust(learner) = &self.train.solver {
-            lines.push(("learner", learner.to_string()));
-        }
-        if let Some(kernel) = self.prepared.kernel_specification() {
-            lines.push(("kernel", kernel));
-        }
-        if self.train.approx != Approximation::None {
-            let dimension = self.prepared.dimension();
-            lines.push(("approximation", format!("{}, rank {dimension}", self.train.approx)));
-        }
-        lines
-    }
-
-    /// Share of training samples on the wrong side, by their weights.
-    fn training_error(&self, fit: &Fit) -> Result<f64, Failure> {
-        let scores = self.prepared.scores(fit).map_err(refusal)?;
-        let signs = self.data.labels().signs();
-        let wrong: Vec<bool> = scores.iter().zip(signs).map(|(&f, &y)| is_mistake(f, y)).collect();
-        Ok(mistake_rate(&wrong, self.data.weights()).map_err(Failure::job)?.rate)
-    }
-
-    fn describe_fit(&self, fit: &Fit) -> Result<Vec<(&'static str, String)>, Failure> {
-        let report = &fit.report;
-        let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
-        let state = if report.converged() { "" } else { ", NOT CERTIFIED" };
-        Ok(vec![
-            ("lambda", number(fit.lambda.get())),
-            ("objective", number(report.objective)),
-            ("relative gap", format!("{}{state}", gap(report.relative_gap))),
-            ("iterations", report.iterations.to_string()),
-            ("training error", format!("{} %", percent(self.training_error(fit)?))),
-            ("intercept", number(fit.intercept)),
-            ("coefficients", format!("{}, {zeros} of them zero", fit.coef.len())),
-        ])
-    }
-
-    fn path_table(&self, fits: &[Fit]) -> Result<Table, Failure> {
-        let mut table = Table::new(&[
-            "lambda",
-            "objective",
-            "relative gap",
-            "iterations",
-            "norm of w",
-            "error %",
-            "",
-        ]);
-        for fit in fits {
-            table.row(vec![
-                number(fit.lambda.get()),
-                number(fit.report.objective),
-                gap(fit.report.relative_gap),
-                fit.report.iterations.to_string(),
-                number(self.prepared.norm(fit).map_err(refusal)?),
-                percent(self.training_error(fit)?),
-                if fit.report.converged() { String::new() } else { "not certified".to_owned() },
-            ]);
-        }
-        Ok(table)
-    }
-}
-
-pub(crate) fn describe_cv(curve: &ErrorCurve, folds: usize) -> Vec<(&'static str, String)> {
-    let at = |k: usize| {
-        format!(
-            "{}, error {} % +- {}",
-            number(curve.lambdas[k].get()),
-            percent(curve.mean_error[k]),
-            percent(curve.standard_error[k])
-        )
-    };
-    let certified = curve.certified.iter().filter(|&&certified| certified).count();
-    vec![
-        ("folds", folds.to_string()),
-        ("certified", format!("{certified} of {} lambdas", curve.lambdas.len())),
-        ("best lambda", at(curve.best)),
-        ("one-SE lambda", at(curve.one_standard_error)),
-    ]
-}
-
-fn kernel_table(kernels: &[KernelDocument]) -> Table {
-    let mut table = Table::new(&["kernel", "best lambda", "error %", "se", ""]);
-    for kernel in kernels {
-        table.row(vec![
-            kernel.kernel.clone(),
-            number(kernel.best_lambda),
-            percent(kernel.least_error),
-            percent(kernel.standard_error),
-            if kernel.all_certified { String::new() } else { "not certified".to_owned() },
-        ]);
-    }
-    table
-}
-
-pub(crate) fn cv_table(curve: &ErrorCurve) -> Table {
-    let mut table = Table::new(&["lambda", "error %", "se", "worst gap", ""]);
-    for k in 0..curve.lambdas.len() {
-        let mut notes = Vec::new();
-        if k == curve.one_standard_error {
-            notes.push("one-SE");
-        }
-        if k == curve.best {
-            notes.push("best");
-        }
-        if !curve.certified[k] {
-            notes.push("not certified");
-        }
-        if curve.abandoned[k] {
-            notes.push("abandoned");
-        }
-        table.row(vec![
-            number(curve.lambdas[k].get()),
-            percent(curve.mean_error[k]),
-            percent(curve.standard_error[k]),
-            gap(curve.worst_relative_gap[k]),
-            notes.join(", "),
-        ]);
-    }
-    table
 }

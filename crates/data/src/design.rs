@@ -164,6 +164,7 @@ impl Design {
                 Sample::Sparse {
                     columns: &matrix.col_indices()[range.clone()],
                     values: &matrix.values()[range],
+                    features: matrix.ncols(),
                 }
             }
         }
@@ -214,7 +215,9 @@ impl Design {
                 let (mut columns, mut values) = (Vec::new(), Vec::new());
                 offsets.push(0);
                 for &i in indices {
-                    let Sample::Sparse { columns: c, values: v } = self.sample(i) else { continue };
+                    let Sample::Sparse { columns: c, values: v, .. } = self.sample(i) else {
+                        continue;
+                    };
                     columns.extend_from_slice(c);
                     values.extend_from_slice(v);
                     offsets.push(columns.len());

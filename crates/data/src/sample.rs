@@ -7,20 +7,37 @@ pub enum Sample<'a> {
     Dense(&'a [f64]),
     /// The stored features only.
     Sparse {
-        /// Zero-based columns, strictly increasing.
+        /// Zero-based columns, strictly increasing and below `features`.
         columns: &'a [usize],
         /// The values in those columns.
         values: &'a [f64],
+        /// Number of features p, of which those that are not stored are 0.
+        features: usize,
     },
 }
 
 impl Sample<'_> {
+    /// Number of features p, stored or not.
+    ///
+    /// ```
+    /// use margins_data::Sample;
+    ///
+    /// assert_eq!(Sample::Dense(&[0.0, 2.0, 0.0]).features(), 3);
+    /// assert_eq!(Sample::Sparse { columns: &[1], values: &[2.0], features: 3 }.features(), 3);
+    /// ```
+    pub fn features(&self) -> usize {
+        match *self {
+            Sample::Dense(x) => x.len(),
+            Sample::Sparse { features, .. } => features,
+        }
+    }
+
     /// `<x, w>`.
     #[inline(always)]
     pub fn dot(&self, w: &[f64]) -> f64 {
         match *self {
             Sample::Dense(x) => dot(x, w),
-            Sample::Sparse { columns, values } => dot_sparse(columns, values, w),
+            Sample::Sparse { columns, values, .. } => dot_sparse(columns, values, w),
         }
     }
 
@@ -29,7 +46,7 @@ impl Sample<'_> {
     pub fn add_to(&self, factor: f64, out: &mut [f64]) {
         match *self {
             Sample::Dense(x) => axpy(factor, x, out),
-            Sample::Sparse { columns, values } => {
+            Sample::Sparse { columns, values, .. } => {
                 for (&column, &value) in columns.iter().zip(values) {
                     out[column] += factor * value;
                 }
@@ -45,7 +62,7 @@ impl Sample<'_> {
                     visit(column, value);
                 }
             }
-            Sample::Sparse { columns, values } => {
+            Sample::Sparse { columns, values, .. } => {
                 for (&column, &value) in columns.iter().zip(values) {
                     visit(column, value);
                 }
@@ -60,21 +77,22 @@ impl Sample<'_> {
         sum
     }
 
-    /// Calls `visit(x_k, z_k)` for every feature that one of the samples stores.
+    /// Calls `visit(x_k, z_k)` for every feature that one of the samples stores. The features that neither
+    /// stores are pairs of zeros; there are [`features`](Self::features) of all kinds.
     pub fn for_each_pair(&self, other: &Sample<'_>, mut visit: impl FnMut(f64, f64)) {
         match (*self, *other) {
             (Sample::Dense(x), Sample::Dense(z)) => {
                 x.iter().zip(z).for_each(|(&x, &z)| visit(x, z));
             }
-            (Sample::Dense(x), Sample::Sparse { columns, values }) => {
+            (Sample::Dense(x), Sample::Sparse { columns, values, .. }) => {
                 densify(x.len(), columns, values).zip(x).for_each(|(z, &x)| visit(x, z));
             }
-            (Sample::Sparse { columns, values }, Sample::Dense(z)) => {
+            (Sample::Sparse { columns, values, .. }, Sample::Dense(z)) => {
                 densify(z.len(), columns, values).zip(z).for_each(|(x, &z)| visit(x, z));
             }
             (
-                Sample::Sparse { columns: xs, values: x },
-                Sample::Sparse { columns: zs, values: z },
+                Sample::Sparse { columns: xs, values: x, .. },
+                Sample::Sparse { columns: zs, values: z, .. },
             ) => {
                 let (mut i, mut j) = (0, 0);
                 while i < xs.len() || j < zs.len() {
@@ -109,19 +127,32 @@ impl Sample<'_> {
 
     /// `||x||`, without overflow where only its square has it.
     pub fn norm(&self) -> f64 {
-        match *self {
-            Sample::Dense(values) | Sample::Sparse { values, .. } => norm(values),
-        }
+        norm(|visit| self.for_each(|_, x| visit(x)))
+    }
+
+    /// `||x - z||`, from the differences, without overflow or underflow where only the square has it.
+    ///
+    /// ```
+    /// use margins_data::Sample;
+    ///
+    /// let distance = Sample::Dense(&[4e200, 0.0]).distance(&Sample::Dense(&[1e200, 4e200]));
+    /// assert!((distance / 5e200 - 1.0).abs() < 1e-15);
+    /// ```
+    pub fn distance(&self, other: &Sample<'_>) -> f64 {
+        norm(|visit| self.for_each_pair(other, |x, z| visit(x - z)))
     }
 }
 
-/// `||x||` without overflow or underflow on the way.
-fn norm(values: &[f64]) -> f64 {
-    let largest = values.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
-    if largest == 0.0 {
-        return 0.0;
+/// The norm of the values that `for_each` visits, without overflow or underflow on the way.
+fn norm(for_each: impl Fn(&mut dyn FnMut(f64))) -> f64 {
+    let mut largest = 0.0f64;
+    for_each(&mut |x| largest = largest.max(x.abs()));
+    if largest == 0.0 || largest.is_infinite() {
+        return largest;
     }
-    largest * values.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
+    let mut sum = 0.0;
+    for_each(&mut |x| sum += (x / largest).powi(2));
+    largest * sum.sqrt()
 }
 
 /// All p features of a sparse sample.
@@ -141,7 +172,12 @@ mod tests {
     #[test]
     fn norms_neither_overflow_nor_vanish() {
         for (row, norm) in [([3e300, 4e300], 5e300), ([3e-300, 4e-300], 5e-300), ([0.0; 2], 0.0)] {
-            assert!((Sample::Dense(&row).norm() - norm).abs() <= 1e-15 * norm);
+            let (sample, half) = (Sample::Dense(&row), [row[0] / 2.0, row[1] / 2.0]);
+            assert!((sample.norm() - norm).abs() <= 1e-15 * norm);
+            let distance = sample.distance(&Sample::Dense(&half));
+            assert!((distance - norm / 2.0).abs() <= 1e-15 * norm);
+            let stored = Sample::Sparse { columns: &[0, 1], values: &half, features: 2 };
+            assert_eq!(stored.distance(&sample), distance);
         }
     }
 }

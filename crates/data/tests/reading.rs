@@ -1,7 +1,7 @@
 //! What well-formed files become, and that what is written reads back.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -316,38 +316,29 @@ impl Write for FullDisk {
     }
 }
 
-/// The data sets of the study, with the sizes that their manifest states.
+/// Real tables, with the sizes that their manifest states.
 #[test]
-fn shared_files_have_the_stated_sizes() {
-    let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
-    let Ok(manifest) = std::fs::read_to_string(directory.join("MANIFEST.csv")) else {
-        eprintln!("skipped: there is no {}", directory.join("MANIFEST.csv").display());
-        return;
-    };
-    // The test below reads the larger files.
-    check_manifest(&directory, &manifest, 0..1_000_000);
+fn real_files_have_the_stated_sizes() {
+    check_manifest(Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../test-support/fixtures/data"
+    )));
 }
 
+/// For release builds: `MARGINS_DATA=folder cargo test --release -p margins-data -- --ignored`.
 #[test]
-#[ignore = "reads some 50 MB of gzip: for release builds"]
-fn large_shared_files_have_the_stated_sizes() {
-    let directory = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
-    let Ok(manifest) = std::fs::read_to_string(directory.join("MANIFEST.csv")) else {
-        eprintln!("skipped: there is no {}", directory.join("MANIFEST.csv").display());
-        return;
-    };
-    check_manifest(&directory, &manifest, 1_000_000..u64::MAX);
+#[ignore = "reads a folder of data sets with a MANIFEST.csv, named by MARGINS_DATA"]
+fn files_of_a_folder_have_the_stated_sizes() {
+    check_manifest(Path::new(&std::env::var("MARGINS_DATA").expect("MARGINS_DATA names a folder")));
 }
 
-fn check_manifest(directory: &Path, manifest: &str, sizes: std::ops::Range<u64>) {
+fn check_manifest(directory: &Path) {
+    let manifest = std::fs::read_to_string(directory.join("MANIFEST.csv")).unwrap();
     let mut checked = 0;
     for line in manifest.lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
         let number = |cell: usize| cells[cell].parse::<usize>().unwrap();
         let (path, n, p, positives) = (directory.join(cells[1]), number(2), number(3), number(4));
-        if !sizes.contains(&path.metadata().unwrap().len()) {
-            continue;
-        }
         let options = ReadOptions { columns: Some(p), ..ReadOptions::default() };
         let start = std::time::Instant::now();
         let data = read::dataset(&path, &options).unwrap();

@@ -4,14 +4,13 @@ mod kernel;
 use std::sync::Arc;
 use std::time::Duration;
 
-use margins_data::ClassIndex;
 use margins_losses::{LeakyHockeyStick, MarginLoss};
-use margins_optim::{ClassWeights, Lambda, Options, Solver};
+use margins_optim::{ClassWeights, Lambda, Options, Solver, StepRule};
 
 use crate::estimator::{Estimator, Observer, Probabilities, Progress, Regularization};
 use crate::model::Scheme;
 use crate::space::Space;
-use crate::{CrossValidation, Error, Registry};
+use crate::{ClassCosts, CrossValidation, Error, Registry};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
@@ -30,6 +29,7 @@ pub struct ClassifierBuilder {
     path: Option<(Vec<Lambda>, usize)>,
     cross_validation: Option<CrossValidation>,
     balanced: bool,
+    costs: Vec<(String, f64)>,
 }
 
 impl Default for ClassifierBuilder {
@@ -44,7 +44,7 @@ impl Default for ClassifierBuilder {
                 intercept: true,
                 standardize: false,
                 class_weights: ClassWeights::AsGiven,
-                costs: Vec::new(),
+                costs: ClassCosts::default(),
                 sample_weights: None,
                 probabilities: Probabilities::default(),
                 options: Options::default(),
@@ -61,6 +61,7 @@ impl Default for ClassifierBuilder {
             path: None,
             cross_validation: None,
             balanced: false,
+            costs: Vec::new(),
         }
     }
 }
@@ -118,6 +119,13 @@ impl ClassifierBuilder {
         self
     }
 
+    /// The steps of [`Solver::GradientDescent`], a line search unless told; no other solver looks at them.
+    #[must_use]
+    pub fn step_rule(mut self, rule: StepRule) -> Self {
+        self.estimator.options.step = rule;
+        self
+    }
+
     /// The relative duality gap to reach, 1e-6 unless told.
     #[must_use]
     pub fn tolerance(mut self, relative_gap: f64) -> Self {
@@ -161,7 +169,7 @@ impl ClassifierBuilder {
     #[doc(alias = "class_weight")]
     #[must_use]
     pub fn class_cost(mut self, class: &(impl ToString + ?Sized), cost: f64) -> Self {
-        self.estimator.costs.push((class.to_string(), cost));
+        self.costs.push((class.to_string(), cost));
         self
     }
 
@@ -281,6 +289,7 @@ impl ClassifierBuilder {
         if let Probabilities::Platt { folds } = estimator.probabilities {
             check_folds(folds)?;
         }
+        estimator.costs = ClassCosts::new(self.costs)?;
         if self.balanced {
             if let Some((class, cost)) = estimator.costs.first() {
                 let other = format!("class_cost {cost} of '{class}'");
@@ -289,7 +298,6 @@ impl ClassifierBuilder {
             }
             estimator.class_weights = ClassWeights::Balanced;
         }
-        check_costs(&estimator.costs)?;
         #[cfg(feature = "rayon")]
         if estimator.threads == Some(0) {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
@@ -305,22 +313,6 @@ fn check_folds(folds: Option<usize>) -> Result<(), Error> {
             Err(Error::setting("the number of folds", &count, "at least 2"))
         }
         _ => Ok(()),
-    }
-}
-
-/// Refuses costs outside their range, and two of one class.
-fn check_costs(costs: &[(String, f64)]) -> Result<(), Error> {
-    if let Some((class, cost)) = costs.iter().find(|(_, cost)| !(cost.is_finite() && *cost > 0.0)) {
-        let requirement = format!("a finite number greater than 0, for class '{class}'");
-        return Err(Error::setting("a class cost", cost, requirement));
-    }
-    let names: Vec<&str> = costs.iter().map(|(class, _)| class.as_str()).collect();
-    match ClassIndex::new(&names) {
-        Err(margins_data::Error::DuplicateClass { first, second, .. }) => {
-            let cost = |k: usize| format!("class_cost {} of '{}'", costs[k].1, costs[k].0);
-            Err(contradiction(cost(first), cost(second), "a class has one cost"))
-        }
-        index => Ok(index.map(drop)?),
     }
 }
 

@@ -62,7 +62,7 @@ impl Classifier {
     ) -> Result<Self, Error> {
         let (basis, coefs) = prepared.basis(fits)?;
         let member = |(m, (fit, coef)): (usize, (&Fit, Vec<f64>))| Member {
-            lambda: fit.lambda.get(),
+            lambda: Some(fit.lambda.get()),
             intercept: fit.intercept,
             coef,
             training: TrainingSummary::new(&fit.report, data.rows(), estimator.standardize),
@@ -114,7 +114,8 @@ impl Classifier {
     /// classes, whose sign decides.
     ///
     /// # Errors
-    /// Other features than those of the training data; what [`Features::design`] refuses; values that overflow.
+    /// Other features than those of the training data; what [`Features::design`] refuses; a score that
+    /// is NaN or infinite.
     pub fn decision_function<X: Features + ?Sized>(
         &self,
         samples: &X,

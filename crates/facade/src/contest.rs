@@ -163,35 +163,59 @@ impl Contests {
     }
 
     /// Platt scaling of every contest, by the scores that its rows get when their fold is held out; fits at the last of
-    /// the lambdas. Samples count alike whatever they weigh, but for those that weigh nothing.
+    /// the lambdas. A sample of weight k counts as k samples; costs of classes are for the fits alone.
     pub(crate) fn platt<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,
         training: &Training<'_, L>,
         folds: &[usize],
         lambdas: &[Lambda],
+        sample_weights: Option<&[f64]>,
     ) -> Result<Vec<PlattScaling>, Error> {
         let n = self.data.rows();
-        let count = folds.iter().max().map_or(0, |last| last + 1);
-        let mut scores = vec![vec![0.0; n]; self.len()];
-        for fold in 0..count {
-            let (train, test) = fold_indices(folds, fold);
-            let fits = self.fits(prepared, training, &|_, _| {}, Some(&train), lambdas)?;
-            let held_out = prepared.scores_of(&fits, &test)?;
-            for (scores, held_out) in scores.iter_mut().zip(held_out) {
-                test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
-            }
-        }
-        let weighs = |row: &usize| self.data.weights().is_none_or(|weights| weights[*row] > 0.0);
+        let scores = held_out_scores(prepared, folds, (self.len(), n), |train| {
+            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
+        })?;
         let by_class = self.rows_by_class(None);
         let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
             let rows = contest.rows(&by_class).unwrap_or_else(|| (0..n).collect());
-            let rows: Vec<usize> = rows.into_iter().filter(weighs).collect();
             let own = contest.data(&self.data)?;
-            let signs = own.labels().signs();
             let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
-            Ok(PlattScaling::fit(&of(scores), &of(signs))?)
+            let weights = sample_weights.map(of);
+            platt_scaling(&of(scores), &of(own.labels().signs()), weights.as_deref())
         };
         self.each.iter().zip(&scores).map(scale).collect()
     }
+}
+
+/// The scores that every row gets from the fits without its fold: for each of the members a list of as many as
+/// there are rows.
+pub(crate) fn held_out_scores(
+    prepared: &Prepared<'_>,
+    folds: &[usize],
+    (members, rows): (usize, usize),
+    fits: impl Fn(&[usize]) -> Result<Vec<Fit>, Error>,
+) -> Result<Vec<Vec<f64>>, Error> {
+    let count = folds.iter().max().map_or(0, |last| last + 1);
+    let mut scores = vec![vec![0.0; rows]; members];
+    for fold in 0..count {
+        let (train, test) = fold_indices(folds, fold);
+        let held_out = prepared.scores_of(&fits(&train)?, &test)?;
+        for (scores, held_out) in scores.iter_mut().zip(held_out) {
+            test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
+        }
+    }
+    Ok(scores)
+}
+
+/// The scaling of scores of one member, each of weight 1 without weights.
+pub(crate) fn platt_scaling(
+    scores: &[f64],
+    signs: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<PlattScaling, Error> {
+    Ok(match weights {
+        Some(weights) => PlattScaling::fit_weighted(scores, signs, weights)?,
+        None => PlattScaling::fit(scores, signs)?,
+    })
 }

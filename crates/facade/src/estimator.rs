@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use margins_data::{ClassIndex, Classes, Dataset, Target};
+use margins_data::{Classes, Dataset, Target};
 use margins_losses::MarginLoss;
 use margins_optim::{ClassWeights, ErrorCurve, Fit, Lambda, Observed, Options, Report, Training};
 
@@ -13,7 +13,8 @@ use crate::model::Scheme;
 use crate::space::{Space, way_to};
 use crate::training_report::{KernelReport, member_names};
 use crate::{
-    Classifier, CrossValidation, Error, Features, Prepared, Registry, Selection, folds_of,
+    ClassCosts, Classifier, CrossValidation, Error, Features, Prepared, Registry, Selection,
+    TimeLimit, folds_of,
 };
 
 /// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as wanted.
@@ -30,8 +31,7 @@ pub struct Estimator {
     pub(crate) intercept: bool,
     pub(crate) standardize: bool,
     pub(crate) class_weights: ClassWeights,
-    /// Of classes by name, all finite and greater than 0.
-    pub(crate) costs: Vec<(String, f64)>,
+    pub(crate) costs: ClassCosts,
     pub(crate) sample_weights: Option<Vec<f64>>,
     pub(crate) probabilities: Probabilities,
     pub(crate) options: Options,
@@ -57,7 +57,8 @@ pub enum Probabilities {
     /// [`MarginLoss::probability`]. A loss such as hinge has none.
     #[default]
     OfTheLoss,
-    /// Platt scaling of scores that samples get when their fold is held out, for any loss.
+    /// Platt scaling of scores that samples get when their fold is held out, for any loss. Weights of
+    /// samples count there too, costs of classes do not.
     Platt {
         /// The number of folds, as in [`CrossValidation::folds`].
         folds: Option<usize>,
@@ -110,7 +111,7 @@ struct Search<'a> {
     watcher: &'a Watcher<'a>,
     /// Of every row.
     folds: &'a [usize],
-    time_limit: Duration,
+    limit: Option<TimeLimit>,
 }
 
 impl fmt::Debug for Observer {
@@ -167,11 +168,10 @@ impl Estimator {
         let classes = Classes::from(data.labels());
         check_repeated(&classes)?;
         let scheme = self.scheme_for(classes.names().len())?;
+        let sample_weights = self.sample_weights.as_deref().or(data.weights());
         let contests = Contests::new(scheme, self.weighted(data.relabelled(classes)?)?)?;
         let data = contests.classes();
-        let start = Instant::now();
-        let within =
-            |share: f64| self.time_limit.and_then(|limit| start.checked_add(limit.mul_f64(share)));
+        let limit = self.time_limit.map(TimeLimit::new);
         let folds = match &self.regularization {
             Regularization::CrossValidated(how) => folds_of(data, how.folds, self.options.seed)?.0,
             _ => Vec::new(),
@@ -183,7 +183,7 @@ impl Estimator {
         let mut best: Option<(Prepared<'_>, Selected)> = None;
         let mut kernels = Vec::new();
         for (place, space) in self.spaces.iter().enumerate() {
-            let share = |part: f64| within((place as f64 + part) / count as f64);
+            let limit = limit.map(|limit| limit.part(place, count));
             let prepared = self.prepare(space, contests.any())?;
             let watcher = |member: usize, made: &Observed<'_>| {
                 if let Some(observer) = &self.progress.0 {
@@ -197,17 +197,13 @@ impl Estimator {
             let search = Search {
                 contests: &contests,
                 prepared: &prepared,
-                training: self.training(share(1.0)),
+                training: self.training(limit.and_then(|limit| limit.of_fit())),
                 watcher: &watcher,
                 folds: &folds,
-                time_limit: self.time_limit.unwrap_or_default(),
+                limit,
             };
             let selected = match &self.regularization {
-                Regularization::CrossValidated(how) => {
-                    // The rest is for the fit at the lambda that is chosen.
-                    const SHARE: f64 = 0.8;
-                    search.cross_validate(how, share(SHARE))
-                }
+                Regularization::CrossValidated(how) => search.cross_validate(how),
                 Regularization::Path(lambdas) => search.along(lambdas.clone()),
                 Regularization::Single(lambda) => search.along(vec![*lambda]),
             };
@@ -232,7 +228,8 @@ impl Estimator {
             Probabilities::OfTheLoss => None,
             Probabilities::Platt { folds } => {
                 let (folds, _) = folds_of(data, folds, self.options.seed)?;
-                Some(contests.platt(&prepared, &self.training(within(1.0)), &folds, &way)?)
+                let training = self.training(limit.and_then(|limit| limit.of_fit()));
+                Some(contests.platt(&prepared, &training, &folds, &way, sample_weights)?)
             }
         };
         let selection = (curve, kernels);
@@ -285,23 +282,7 @@ impl Estimator {
             Some(weights) => data.with_weights(weights.clone())?,
             None => data,
         };
-        if self.costs.is_empty() {
-            return Ok(data);
-        }
-        let names = data.labels().names();
-        let index = ClassIndex::new(names)?;
-        let mut factors = vec![1.0; names.len()];
-        for (class, cost) in &self.costs {
-            let Some(k) = index.get(class) else {
-                let (class, classes) = (class.clone(), names.to_vec());
-                return Err(Error::UnknownClass { class, row: None, classes });
-            };
-            factors[k] = *cost;
-        }
-        let weight = |row: usize| data.weights().map_or(1.0, |weights| weights[row]);
-        let weights = (0..data.rows()).map(|row| factors[data.labels().index(row)] * weight(row));
-        let weights = weights.collect();
-        Ok(data.with_weights(weights)?)
+        self.costs.weigh(data)
     }
 
     /// How many fits the observer sees at most.
@@ -327,43 +308,37 @@ impl Search<'_> {
         Ok(Selected { way, fits, curve: None, least_error: 0.0 })
     }
 
-    fn cross_validate(
-        &self,
-        how: &CrossValidation,
-        deadline: Option<Instant>,
-    ) -> Result<Selected, Error> {
-        let Search { contests, prepared, folds, .. } = *self;
+    fn cross_validate(&self, how: &CrossValidation) -> Result<Selected, Error> {
+        let Search { contests, prepared, folds, limit, .. } = *self;
         let observer = |made: &Observed<'_>| (self.watcher)(0, made);
-        let of_folds = Training {
+        let training = Training {
             abandon_hopeless: how.abandon_hopeless,
-            options: Options { deadline, ..self.training.options },
             observer: &observer,
             ..self.training
         };
-        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let index = |rule: Selection, curve: &ErrorCurve, late: bool| {
-            if late { rule.of_certified(curve) } else { rule.of(curve) }
-        };
-        let (curve, fit) = if contests.len() == 1 {
-            let select = |curve: &ErrorCurve| index(how.selection, curve, is_late());
-            let (curve, fit) = prepared.cross_validate(&of_folds, folds, &how.lambdas, select)?;
-            (curve, Some(fit))
+        let (rule, lambdas) = (how.selection, &how.lambdas);
+        let (curve, at, fits) = if contests.len() == 1 {
+            let chosen = prepared.cross_validate_within(&training, folds, lambdas, rule, limit)?;
+            let (curve, at, fit) = chosen;
+            (curve, at, vec![fit])
         } else {
-            let watcher = self.watcher;
-            (contests.cross_validate(prepared, &of_folds, watcher, folds, &how.lambdas)?, None)
+            let of_folds = Training {
+                options: Options {
+                    deadline: limit.and_then(|limit| limit.of_folds()),
+                    ..self.training.options
+                },
+                ..training
+            };
+            let curve =
+                contests.cross_validate(prepared, &of_folds, self.watcher, folds, lambdas)?;
+            let at = TimeLimit::choose(limit, rule, &curve)?;
+            let way = way_to(&curve.lambdas, at);
+            let fits = contests.fits(prepared, &self.training, &|_, _| {}, None, &way)?;
+            (curve, at, fits)
         };
-        // What is not late now was not late before.
-        let late = is_late();
-        let at = index(how.selection, &curve, late);
-        if late && !curve.certified[at] {
-            return Err(Error::TimeLimit(self.time_limit));
-        }
         let way = way_to(&curve.lambdas, at);
-        let fits = match fit {
-            Some(fit) if !late => vec![fit],
-            _ => contests.fits(prepared, &self.training, &|_, _| {}, None, &way)?,
-        };
-        let least_error = curve.mean_error[index(Selection::Best, &curve, late)];
+        let best = limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
+        let least_error = curve.mean_error[best];
         Ok(Selected { way, fits, curve: Some(curve), least_error })
     }
 }

@@ -185,6 +185,7 @@
 //! * `testkit`: the conformance tests for losses of yours.
 
 mod builder;
+mod class_costs;
 mod classifier;
 mod contest;
 mod error;
@@ -201,9 +202,11 @@ mod selection;
 mod space;
 #[cfg(feature = "rayon")]
 mod threads;
+mod time_limit;
 mod training_report;
 
 pub use builder::ClassifierBuilder;
+pub use class_costs::ClassCosts;
 pub use classifier::Classifier;
 pub use error::Error;
 pub use estimator::{Estimator, Probabilities, Progress};
@@ -234,6 +237,7 @@ pub use space::{Approximation, LeaveOneOut, PRECOMPUTED};
 pub use space::{Prepared, Subset};
 #[cfg(feature = "rayon")]
 pub use threads::on_threads;
+pub use time_limit::TimeLimit;
 pub use training_report::{KernelReport, MemberReport, TrainingReport};
 
 #[cfg(all(doctest, feature = "serde"))]

@@ -75,8 +75,8 @@ pub struct Model {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Member {
-    /// The regularisation.
-    pub lambda: f64,
+    /// The regularisation; `None` of a fit whose objective has no penalty.
+    pub lambda: Option<f64>,
     /// `b`.
     pub intercept: f64,
     /// `w`, for the features as given, or the coefficients of the functions of the basis.
@@ -151,7 +151,7 @@ impl Model {
     ) -> Result<Self, Error> {
         let (basis, coefs) = prepared.basis(std::slice::from_ref(fit))?;
         let training = TrainingSummary::new(&fit.report, data.rows(), standardize);
-        let (lambda, intercept) = (fit.lambda.get(), fit.intercept);
+        let (lambda, intercept) = (Some(fit.lambda.get()), fit.intercept);
         let member =
             |coef| Member { lambda, intercept, coef, training: training.clone(), platt: None };
         Model::from_members(
@@ -167,21 +167,28 @@ impl Model {
         )
     }
 
+    /// The model with a Platt scaling for the probabilities of all of its members.
+    #[must_use]
+    pub fn with_platt(mut self, scaling: PlattScaling) -> Self {
+        self.members.iter_mut().for_each(|member| member.platt = Some(scaling));
+        self
+    }
+
     /// The model of a linear classifier learnt from a stream of `rows` samples, of the negative and the
-    /// positive class.
+    /// positive class; `lambda` is `None` if the learner has no penalty.
     ///
     /// # Errors
     /// As [`Model::new`].
     pub fn of_stream(
         loss: &dyn MarginLoss,
-        lambda: Lambda,
+        lambda: Option<Lambda>,
         (negative, positive): (&str, &str),
         feature_names: Option<Vec<String>>,
         rows: usize,
         classifier: &LinearClassifier,
     ) -> Result<Self, Error> {
         let member = Member {
-            lambda: lambda.get(),
+            lambda: lambda.map(Lambda::get),
             intercept: classifier.intercept,
             coef: classifier.coef.clone(),
             training: TrainingSummary::of_stream(rows),
@@ -309,7 +316,8 @@ impl Model {
     /// all members, in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
-    /// Another number of features; a kernel that is not in the registry; values that overflow.
+    /// Another number of features; a kernel that is not in the registry; a score that is NaN or infinite, because a
+    /// product overflowed and left no sign to rely on.
     pub fn decision_functions(
         &self,
         design: &Design,
@@ -344,7 +352,8 @@ impl Model {
         Ok(scores.as_slice().chunks_exact(members).map(|scores| self.decide(scores)).collect())
     }
 
-    /// The class, counted from 0, that the scores of a sample stand for.
+    /// The class, counted from 0, that the scores of a sample stand for. The scores are finite, as those of
+    /// [`decision_functions`](Self::decision_functions) are; NaN stands for no class.
     ///
     /// # Panics
     /// If there is not one score a member.
@@ -367,6 +376,11 @@ impl Model {
                 *score += member.intercept;
             }
         }
+        let members = self.members.len();
+        margins_optim::Error::check_scores(
+            scores.as_slice(),
+            (0..scores.len()).map(|at| at / members),
+        )?;
         Ok(scores)
     }
 
@@ -388,8 +402,8 @@ impl Member {
     }
 
     fn check(&self, functions: usize) -> Result<(), String> {
-        if !(self.lambda.is_finite() && self.lambda > 0.0) {
-            return Err(format!("its lambda is {:?}", self.lambda));
+        if let Some(lambda) = self.lambda.filter(|lambda| !(lambda.is_finite() && *lambda > 0.0)) {
+            return Err(format!("its lambda is {lambda:?}"));
         }
         if self.coef.len() != functions {
             return Err(format!(

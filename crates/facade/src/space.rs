@@ -6,18 +6,20 @@ mod approximation;
 #[cfg(feature = "kernels")]
 mod kernel;
 
+use margins_calibration::probability::PlattScaling;
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_optim::robust::Learner;
-use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Training, cross_validate};
+use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate};
 
 #[cfg(feature = "kernels")]
 pub use approximation::Approximation;
 #[cfg(feature = "kernels")]
 pub use kernel::{LeaveOneOut, PRECOMPUTED};
 
+use crate::contest::{held_out_scores, platt_scaling};
 use crate::model::Basis;
-use crate::{Error, model};
+use crate::{Error, Selection, TimeLimit, model};
 
 /// The space of an estimator, which its data will be prepared for.
 #[derive(Debug, Clone, Default)]
@@ -120,6 +122,26 @@ impl<'d> Prepared<'d> {
         }
     }
 
+    /// Platt scaling of the scores that samples get when their fold is held out, by fits at the last of the
+    /// lambdas, which are descending. The weights of the samples, 1 where absent, count in the scaling; those of the data
+    /// may hold costs of classes too, and are for the fits.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path) and [`PlattScaling::fit_weighted`].
+    pub fn platt<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        sample_weights: Option<&[f64]>,
+    ) -> Result<PlattScaling, Error> {
+        let scores = held_out_scores(self, folds, (1, self.data.rows()), |train| {
+            let fits = self.subset(Some(train)).path(training, self.data, lambdas)?;
+            Ok(fits.into_iter().next_back().into_iter().collect())
+        })?;
+        platt_scaling(&scores[0], self.data.labels().signs(), sample_weights)
+    }
+
     /// The cross-validated error along the lambdas, and the fit on all of the data at the one that
     /// `select` takes, by its index.
     ///
@@ -139,31 +161,69 @@ impl<'d> Prepared<'d> {
         }
     }
 
+    /// The cross-validated error along the lambdas, the index of the one that the rule takes, and the fit there on all of
+    /// the data: as [`cross_validate`](Self::cross_validate), under a limit on the time. After that the rule chooses among
+    /// the lambdas that were certified in all folds.
+    ///
+    /// # Errors
+    /// As [`cross_validate`](Self::cross_validate); [`Error::TimeLimit`]: no lambda was certified in time.
+    pub fn cross_validate_within<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        rule: Selection,
+        limit: Option<TimeLimit>,
+    ) -> Result<(ErrorCurve, usize, Fit), Error> {
+        let of_folds = limit.map_or(training.options.deadline, |limit| limit.of_folds());
+        let until =
+            |deadline| Training { options: Options { deadline, ..training.options }, ..*training };
+        let select =
+            |curve: &ErrorCurve| limit.map_or_else(|| rule.of(curve), |l| l.select(rule, curve));
+        let (curve, fit) = self.cross_validate(&until(of_folds), folds, lambdas, select)?;
+        let at = TimeLimit::choose(limit, rule, &curve)?;
+        // What is not late now was not late when the fit was chosen.
+        if !limit.is_some_and(|limit| limit.is_late()) {
+            return Ok((curve, at, fit));
+        }
+        let silent =
+            Training { observer: &|_| {}, ..until(limit.and_then(|limit| limit.of_fit())) };
+        let mut fits = self.path(&silent, &way_to(&curve.lambdas, at))?;
+        let fit = fits.swap_remove(fits.len() - 1);
+        Ok((curve, at, fit))
+    }
+
     /// The scores of some of the samples under every fit, one list a fit.
     ///
     /// # Errors
-    /// Kernel values that are not finite.
+    /// Kernel values or scores that are not finite.
     ///
     /// # Panics
     /// If there is no such row.
     pub fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
-        match &self.form {
-            Form::Linear => Ok(linear_scores_of(self.data.design(), fits, rows)),
+        let scores = match &self.form {
+            Form::Linear => linear_scores_of(self.data.design(), fits, rows),
             #[cfg(feature = "kernels")]
-            Form::Kernel(form) => form.scores_of(fits, rows),
-        }
+            Form::Kernel(form) => form.scores_of(fits, rows)?,
+        };
+        let check =
+            |scores: &Vec<f64>| margins_optim::Error::check_scores(scores, rows.iter().copied());
+        scores.iter().try_for_each(check)?;
+        Ok(scores)
     }
 
     /// The scores of the data themselves.
     ///
     /// # Errors
-    /// Kernel values that are not finite.
+    /// Kernel values or scores that are not finite.
     pub fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
-        match &self.form {
-            Form::Linear => Ok(fit.decision_function(self.data.design())),
+        let scores = match &self.form {
+            Form::Linear => fit.decision_function(self.data.design()),
             #[cfg(feature = "kernels")]
-            Form::Kernel(form) => form.scores(fit),
-        }
+            Form::Kernel(form) => form.scores(fit)?,
+        };
+        margins_optim::Error::check_scores(&scores, 0..scores.len())?;
+        Ok(scores)
     }
 
     /// The norm of the function without its intercept, `||w||` or the root of `a'Ka`.

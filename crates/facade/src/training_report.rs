@@ -42,8 +42,8 @@ pub struct KernelReport {
 pub struct MemberReport {
     /// Which classes it tells apart, the positive one first.
     pub name: String,
-    /// The regularisation.
-    pub lambda: f64,
+    /// The regularisation; `None` of a fit whose objective has no penalty.
+    pub lambda: Option<f64>,
     /// The certificate that a file keeps.
     pub summary: TrainingSummary,
     /// All that the solver said; a classifier from a file has forgotten it.
@@ -109,7 +109,9 @@ impl fmt::Display for TrainingReport {
         writeln!(f, "classes         {count}: {names}, {}", self.scheme)?;
         if let Some(first) = self.members.first() {
             writeln!(f, "rows            {}", first.summary.rows)?;
-            writeln!(f, "lambda          {}", first.lambda)?;
+            if let Some(lambda) = first.lambda {
+                writeln!(f, "lambda          {lambda}")?;
+            }
         }
         for member in self.members.iter().take(MOST_MEMBERS) {
             writeln!(f, "{}", member.name)?;
@@ -123,7 +125,7 @@ impl fmt::Display for TrainingReport {
         write_kernels(f, &self.kernels, self.kernel.as_deref())?;
         match &self.curve {
             Some(curve) => {
-                let chosen = self.members.first().map(|member| member.lambda);
+                let chosen = self.members.first().and_then(|member| member.lambda);
                 write_curve(f, curve, chosen)
             }
             None => Ok(()),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use margins::calibration::probability::PlattScaling;
 use margins::data::{Design, read};
-use margins::kernels::KernelRegistry;
+use margins::kernels::{Anova, Gaussian, Kernel, KernelRegistry, Linear, Product, Sum, combine};
 use margins::losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins::model::{Basis, Error, Format, Functions, Header, Member, Scheme, TrainingSummary};
-use margins::{Model, Registry};
+use margins::{Classifier, Model, Registry};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use serde::de::DeserializeSeed;
@@ -78,9 +78,13 @@ fn sparse(rows: &[Vec<f64>], p: usize) -> Design {
 /// The functions of a model of p features; `None` for the features themselves.
 fn basis(p: usize) -> impl Strategy<Value = Option<Basis>> {
     let scales = proptest::option::of(proptest::collection::vec(0.1..10.0f64, p));
-    (0..4, rows(1..5, p), scales).prop_map(move |(kind, rows, scales)| {
-        let kernel =
-            KernelRegistry::standard().parse("gaussian:sigma=0.3+poly:degree=2").expect("a kernel");
+    let kernel = prop_oneof![
+        Just("gaussian:sigma=0.3+poly:degree=2"),
+        Just("(gaussian:sigma=0.3+poly:degree=2)*linear"),
+        Just("linear*(linear*(linear+anova:sigma=1e-30))+(linear+linear)"),
+    ];
+    (0..4, rows(1..5, p), scales, kernel).prop_map(move |(kind, rows, scales, kernel)| {
+        let kernel = KernelRegistry::standard().parse(kernel).expect("a kernel");
         let dense = || Design::from_rows(&rows).expect("finite");
         let functions = match kind {
             0 => return None,
@@ -104,7 +108,7 @@ fn models() -> impl Strategy<Value = Model> {
             basis(p).prop_flat_map(move |basis| {
                 let functions = basis.as_ref().map_or(p, Basis::len);
                 let member = (
-                    1e-9..1e3f64,
+                    proptest::option::of(1e-9..1e3f64),
                     finite(),
                     proptest::collection::vec(finite(), functions),
                     summary(),
@@ -143,6 +147,39 @@ proptest! {
         prop_assert_eq!(serde_json::from_value::<Model>(value).unwrap(), model);
     }
 
+    /// A kernel of sums and products is another one after a reader that forgets its parentheses: scores tell.
+    #[test]
+    fn nested_kernels_score_alike_after_a_file(
+        weights in proptest::collection::vec(-2.0..2.0f64, 30),
+        stored_sparsely in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let rows: Vec<Vec<f64>> = weights.chunks_exact(3).map(<[f64]>::to_vec).collect();
+        let design = if stored_sparsely { sparse(&rows, 3) } else { Design::from_rows(&rows).unwrap() };
+        let sum = || -> Box<dyn Kernel> {
+            let anova = Box::new(Anova::new(0.5, 2.0).unwrap());
+            Box::new(Sum(Box::new(Linear), anova))
+        };
+        let kernel = Product(sum(), Box::new(Product(Box::new(Gaussian::new(0.1).unwrap()), sum())));
+        let coef = &weights[..3];
+        let sections = design.select(&[0, 4, 2]);
+        let want = combine(&kernel, &design, &sections, coef).unwrap();
+        let basis = Basis::new(&kernel, None, Functions::Sections(sections)).unwrap();
+        let member = Member {
+            lambda: 0.1,
+            intercept: 0.0,
+            coef: coef.to_vec(),
+            training: TrainingSummary::of_stream(10),
+            platt: None,
+        };
+        let classes = vec!["0".to_owned(), "1".to_owned()];
+        let model = Model::from_members(&Hinge, classes, Scheme::Binary, None, Some(basis), vec![member]);
+        for format in FORMATS {
+            let read = load(&model.as_ref().unwrap().to_bytes(format).unwrap()).unwrap();
+            prop_assert_eq!(&read.decision_function(&design, &registry).unwrap(), &want);
+        }
+    }
+
     /// Every member scores as it would alone, and the scheme decides.
     #[test]
     fn members_score_together_as_they_do_alone(
@@ -156,7 +193,7 @@ proptest! {
         let sections = Functions::Sections(design.select(&[0, 4, 2]));
         let basis = kernel.then(|| Basis::new(&*gaussian, Some(vec![1.0, 0.5, 2.0]), sections).unwrap());
         let member = |m: usize| Member {
-            lambda: 0.1,
+            lambda: Some(0.1),
             intercept: weights[m],
             coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
             training: TrainingSummary::of_stream(10),
@@ -302,7 +339,7 @@ fn the_layout_is_the_documented_one() {
     });
     let scaling: PlattScaling = serde_json::from_value(scaling).unwrap();
     let member = |m| Member {
-        lambda: 0.25,
+        lambda: Some(0.25),
         intercept: f64::from(m),
         coef: vec![0.5, -0.5],
         training: training.clone(),
@@ -583,7 +620,7 @@ fn refusals_name_place_and_value() {
 #[test]
 fn what_is_no_model_is_refused_when_it_is_built() {
     let member = |coef: &[f64]| Member {
-        lambda: 0.1,
+        lambda: Some(0.1),
         intercept: 0.0,
         coef: coef.to_vec(),
         training: TrainingSummary::of_stream(1),
@@ -637,4 +674,37 @@ fn the_name_of_a_file_chooses_its_format() {
     }
     let absent = Model::load(folder.path().join("absent.mgn"), &registry);
     assert!(matches!(absent, Err(Error::File { .. })), "{absent:?}");
+}
+
+/// No class and no probability follows from a score that overflowed: the row is named.
+#[test]
+fn scores_that_overflow_are_refused() {
+    let registry = Registry::standard();
+    let rows = [[1.0, 1.0], [1e308, -1e308], [1e308, 1e308]];
+    for (scheme, count) in
+        [(Scheme::Binary, 2), (Scheme::OneVersusRest, 3), (Scheme::OneVersusOne, 3)]
+    {
+        let member = Member {
+            lambda: None,
+            intercept: 0.0,
+            coef: vec![1e10, 1e10],
+            training: TrainingSummary::of_stream(1),
+            platt: None,
+        };
+        let classes: Vec<String> = (0..count).map(|k| k.to_string()).collect();
+        let members = vec![member; scheme.members(count).unwrap()];
+        let model = Model::from_members(&Logistic, classes, scheme, None, None, members).unwrap();
+        let refused = |rows: &[[f64; 2]]| {
+            let design = Design::from_rows(rows).unwrap();
+            let scores = message(model.decision_functions(&design, &registry));
+            assert_eq!(scores, message(model.predict(&design, &registry)));
+            let classifier = Classifier::from_model(model.clone(), &registry).unwrap();
+            assert_eq!(scores, classifier.predict_proba(&design).expect_err("refused").to_string());
+            scores
+        };
+        // NaN, or inf where multiplication and addition are one operation: the sign of what is left is worth nothing.
+        assert!(refused(&rows).starts_with("row 2: the score is "), "{}", refused(&rows));
+        let third = refused(&[rows[0], rows[0], rows[2]]);
+        assert!(third.starts_with("row 3: the score is inf"), "{third}");
+    }
 }

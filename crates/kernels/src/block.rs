@@ -101,11 +101,27 @@ impl Block<'_> {
         }
     }
 
+    /// `||x - z||` for each pair: the roots of [`squared_distances`](Self::squared_distances), but from the
+    /// differences where the squares overflow or vanish.
+    pub fn distances(&self, out: &mut [f64]) {
+        /// Smaller squares may be sums of squares that have lost digits or vanished.
+        const LEAST: f64 = 1e-290;
+        self.squared_distances(out);
+        for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {
+            for (i, out) in out.iter_mut().enumerate() {
+                let faithful = (LEAST..=f64::MAX).contains(out);
+                *out = if faithful { out.sqrt() } else { self.row(i).distance(&self.column(j)) };
+            }
+        }
+    }
+
     /// `||x - z||^2` for each pair, as a matrix product, but from the differences where that would
-    /// cancel: equal samples have the distance 0.
+    /// cancel or is no number: equal samples have the distance 0. A square may overflow to infinity or vanish
+    /// where the distance does not; see [`distances`](Self::distances).
     pub fn squared_distances(&self, out: &mut [f64]) {
         // Below this share of the norms the product has lost six of sixteen digits.
         const NEAR: f64 = 1e-6;
+        let is_near = |square: f64, norms: f64| square.is_nan() || square <= NEAR * norms;
         if self.rows.centered.is_empty() || self.columns.centered.is_empty() {
             self.inner_products(out);
         } else {
@@ -118,12 +134,12 @@ impl Block<'_> {
             for (out, row_norm) in out.iter_mut().zip(row_norms) {
                 let norms = row_norm + column_norm;
                 *out = norms - 2.0 * *out;
-                any_near |= *out <= NEAR * norms;
+                any_near |= is_near(*out, norms);
             }
             if any_near {
                 let z = self.column(j);
                 for (i, (out, row_norm)) in out.iter_mut().zip(row_norms).enumerate() {
-                    if *out <= NEAR * (row_norm + column_norm) {
+                    if is_near(*out, row_norm + column_norm) {
                         *out = self.row(i).squared_distance(&z);
                     }
                 }

@@ -107,7 +107,7 @@ pub fn training_path<L: MarginLoss + ?Sized>(
         let n = data.rows() as f64;
         let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
         let (signs, intercept) = (risk.signs(), risk.has_intercept());
-        let fits = svm::path(gram.matrix(), signs, Some(&weights), intercept, lambdas, options)?;
+        let fits = svm::path(gram, signs, Some(&weights), intercept, lambdas, options)?;
         fits.iter().for_each(|fit| observer(&Observed::new(fit.lambda, &fit.report)));
         return Ok(fits);
     }

@@ -108,9 +108,60 @@ pub enum Error {
         /// Size of the matrix.
         gigabytes: f64,
     },
+    /// The trace of a kernel matrix is infinite.
+    #[error(
+        "the values of kernel '{0}' between rows and themselves add up to more than the largest number: scale the \
+         features first"
+    )]
+    Trace(String),
+    /// A factor of low rank does not fit into the memory that it may take.
+    #[error(
+        "pivoted Cholesky stopped at rank {rank}, all that {gigabytes} GB hold for {n} rows, with {left:.1e} of the \
+         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {:.3} GB: \
+         allow more memory or a larger tolerance, or take Nystrom or random Fourier features",
+        1e-9 * crate::pivoted_cholesky::factor_bytes(*n, *needed)
+    )]
+    FactorTooLarge {
+        /// Number of samples.
+        n: usize,
+        /// The rank reached.
+        rank: usize,
+        /// The memory allowed.
+        gigabytes: f64,
+        /// The share of the trace that remains.
+        left: f64,
+        /// The share that may remain.
+        tolerance: f64,
+        /// An estimate of the rank that is needed, at the pace of the last half of the pivots.
+        needed: usize,
+    },
     /// All samples are the same, so that no distance tells a scale.
     #[error("all rows are the same: no distance between them says how wide a kernel should be")]
     NoDistance,
+    /// The distance between two samples is no number.
+    #[error(
+        "rows {one} and {other} are farther from each other than the largest number: scale the features first"
+    )]
+    Distance {
+        /// Zero-based row of the one sample.
+        one: usize,
+        /// Zero-based row of the other.
+        other: usize,
+    },
+    /// A width from data is no number.
+    #[error(
+        "rows {one} and {other} are {distance:.3e} from each other, and no number is one over the square of that, as \
+         sigma from the data would be: scale the features first, or take a kernel of the distance itself, such as \
+         laplacian:sigma={:.1e}", 1.0 / distance
+    )]
+    Width {
+        /// Zero-based row of the one sample.
+        one: usize,
+        /// Zero-based row of the other.
+        other: usize,
+        /// The distance, that of a quantile between two pairs.
+        distance: f64,
+    },
     /// A feature map of no features.
     #[error("a feature map needs at least {least} features, found {found}")]
     TooFewFeatures {

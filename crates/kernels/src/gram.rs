@@ -170,7 +170,9 @@ impl Gram {
     fn semidefinite(self) -> Result<Self, Error> {
         const ROUNDING: f64 = 1e-10;
         let n = self.len();
-        let shift = ROUNDING * self.matrix.trace() + f64::MIN_POSITIVE;
+        // Summed by parts: the trace may be beyond the largest number though no entry is.
+        let part: f64 = self.matrix.diagonal().iter().map(|k| ROUNDING * k).sum();
+        let shift = part + f64::MIN_POSITIVE;
         let mut shifted = self.matrix.clone();
         (0..n).for_each(|i| shifted[(i, i)] += shift);
         let view = MatRef::from_column_major_slice(shifted.as_slice(), n, n);

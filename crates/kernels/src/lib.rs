@@ -9,6 +9,7 @@
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
 //! * [`margin_distribution()`]: the large-margin distribution machine.
+//! * `testkit` (with the feature of this name): the conformance tests for kernels of yours.
 //! * [`features`]: Nystrom and random Fourier features for data too large for a kernel matrix.
 //!
 //! ```
@@ -37,6 +38,7 @@ mod cross_validation;
 mod error;
 pub mod features;
 mod gram;
+mod grammar;
 mod growing_cholesky;
 mod kernel;
 mod leave_one_out;
@@ -50,6 +52,8 @@ mod preconditioner;
 mod registry;
 pub mod svm;
 mod symmetric;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 
 pub use bandwidth::SigmaRange;
 pub use block::Block;

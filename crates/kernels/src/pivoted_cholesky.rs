@@ -26,11 +26,11 @@ pub struct PivotedCholesky {
 }
 
 impl PivotedCholesky {
-    /// Until the trace of what remains is at most `tolerance` times that of K, or there are `most_pivots`
-    /// of them.
+    /// Adds pivots until the trace of what remains is at most `tolerance` times that of K, or there are
+    /// `most_pivots` of them.
     ///
     /// # Errors
-    /// A kernel value that is not finite; a kernel that is not known to be positive
+    /// A kernel value or a trace that is not finite; a kernel that is not known to be positive
     /// semidefinite; a tolerance that is not positive.
     pub fn new(
         kernel: &dyn Kernel,
@@ -38,6 +38,43 @@ impl PivotedCholesky {
         tolerance: f64,
         most_pivots: usize,
     ) -> Result<Self, Error> {
+        Self::grown(kernel, design, tolerance, most_pivots)?.finish()
+    }
+
+    /// Adds pivots until the trace of what remains is at most `tolerance` times that of K, in at most so many
+    /// gigabytes (1e9 bytes) of memory: a factor of rank r for n samples takes `16 r n` bytes while it is made.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`Error::FactorTooLarge`] where the memory does not do; it says about which rank
+    /// would be needed.
+    pub fn within(
+        kernel: &dyn Kernel,
+        design: &Design,
+        tolerance: f64,
+        gigabytes: f64,
+    ) -> Result<Self, Error> {
+        let n = design.rows();
+        let most_pivots = (1e9 * gigabytes / factor_bytes(n, 1)).floor() as usize;
+        let factorization = Self::grown(kernel, design, tolerance, most_pivots)?;
+        if factorization.pivot(tolerance).is_none() {
+            return factorization.finish();
+        }
+        Err(Error::FactorTooLarge {
+            n,
+            rank: factorization.rank(),
+            gigabytes,
+            left: factorization.left(),
+            tolerance,
+            needed: factorization.rank_for(tolerance),
+        })
+    }
+
+    fn grown(
+        kernel: &dyn Kernel,
+        design: &Design,
+        tolerance: f64,
+        most_pivots: usize,
+    ) -> Result<Factorization, Error> {
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(margins_optim::Error::Tolerance(tolerance).into());
         }
@@ -45,12 +82,15 @@ impl PivotedCholesky {
             return Err(Error::MaybeIndefinite(kernel.specification()));
         }
         let mut factorization = Factorization::new(diagonal(kernel, design)?);
+        if !factorization.trace.is_finite() {
+            return Err(Error::Trace(kernel.specification()));
+        }
         while factorization.rank() < most_pivots
             && let Some(pivot) = factorization.pivot(tolerance)
         {
             factorization.extend(pivot, column(kernel, design, pivot)?);
         }
-        factorization.finish()
+        Ok(factorization)
     }
 
     /// Of a matrix at hand, to what most certificates need; `None` if the rank is not far below the order, so
@@ -65,6 +105,9 @@ impl PivotedCholesky {
         let n = matrix.nrows();
         let most = if n <= LARGE { n / SHARE } else { (PRODUCTS * n).isqrt() };
         let mut factorization = Factorization::new(matrix.diagonal().as_slice().to_vec());
+        if !factorization.trace.is_finite() {
+            return None;
+        }
         while let Some(pivot) = factorization.pivot(TOLERANCE) {
             let rank = factorization.rank();
             // A quarter of the pivots must have taken a quarter of the digits.
@@ -173,14 +216,27 @@ struct Factorization {
     columns: Vec<Vec<f64>>,
     /// Diagonal of `K - Z Z'`.
     remaining: Vec<f64>,
-    /// Of K.
+    /// Trace of K.
     trace: f64,
+    /// The share of the trace that remained before each pivot.
+    course: Vec<f64>,
+}
+
+/// Returns the most bytes that a factor of this rank takes: its columns and, for a moment, the same numbers row by row.
+pub(crate) fn factor_bytes(n: usize, rank: usize) -> f64 {
+    2.0 * size_of::<f64>() as f64 * n as f64 * rank as f64
 }
 
 impl Factorization {
     fn new(diagonal: Vec<f64>) -> Self {
         let trace = diagonal.iter().sum();
-        Factorization { pivots: Vec::new(), columns: Vec::new(), remaining: diagonal, trace }
+        Factorization {
+            pivots: Vec::new(),
+            columns: Vec::new(),
+            remaining: diagonal,
+            trace,
+            course: Vec::new(),
+        }
     }
 
     fn rank(&self) -> usize {
@@ -190,6 +246,17 @@ impl Factorization {
     /// The share of the trace that remains.
     fn left(&self) -> f64 {
         self.remaining.iter().sum::<f64>() / self.trace
+    }
+
+    /// Returns the rank at which the share of the trace would be down to the tolerance, if it went on falling by the same
+    /// factor a pivot as over the last half of them; at most n.
+    fn rank_for(&self, tolerance: f64) -> usize {
+        let (n, rank) = (self.remaining.len(), self.rank());
+        let Some(before) = self.course.get(rank / 2) else { return n };
+        let pace = (before / self.left()).ln() / (rank - rank / 2) as f64;
+        let more = (self.left() / tolerance).ln() / pace;
+        // Without any progress the pace is 0 and the quotient infinite, which the conversion takes to the largest number.
+        rank.saturating_add(more.ceil() as usize).min(n)
     }
 
     /// The next pivot; `None` if what remains is within the tolerance or rounding.
@@ -206,6 +273,7 @@ impl Factorization {
 
     /// Takes the column of K at a pivot in.
     fn extend(&mut self, pivot: usize, mut column: Vec<f64>) {
+        self.course.push(self.left());
         for earlier in &self.columns {
             let share = earlier[pivot];
             column.iter_mut().zip(earlier).for_each(|(k, z)| *k -= share * z);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use margins_data::Design;
 use margins_losses::Specification;
 
+use crate::grammar::{self, Part};
 use crate::kernel::{
     Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
 };
@@ -20,7 +21,10 @@ struct Entry {
 }
 
 /// A map from names to kernels: it reads specifications such as `gaussian:sigma=0.5`, sums of them with
-/// `+` and products with `*`, which binds tighter.
+/// `+` and products with `*`, which binds tighter; parentheses bind tightest.
+///
+/// [`Kernel::specification`] and [`parse`](Self::parse) are inverse to each other: a sum or a product is
+/// written with the parentheses that make it the same tree again.
 ///
 /// ```
 /// use margins_kernels::{Kernel, KernelRegistry};
@@ -28,6 +32,8 @@ struct Entry {
 /// let registry = KernelRegistry::standard();
 /// let kernel = registry.parse("gaussian:sigma=0.5+linear*linear")?;
 /// assert_eq!(kernel.specification(), "gaussian:sigma=0.5+linear*linear");
+/// let product = registry.parse("linear * (linear + gaussian:sigma=0.5)")?;
+/// assert_eq!(product.specification(), "linear*(linear+gaussian:sigma=0.5)");
 /// assert_eq!(
 ///     registry.parse("gaussian").unwrap_err().to_string(),
 ///     "kernel 'gaussian' needs its sigma, as in gaussian:sigma=0.5"
@@ -107,19 +113,11 @@ impl KernelRegistry {
         specification: &str,
         supply: impl Fn(&str, &str) -> Result<Option<f64>, Error>,
     ) -> Result<Box<dyn Kernel>, Error> {
-        const MOST_PARTS: usize = 100;
-        if specification.matches(['+', '*']).count() > MOST_PARTS {
-            let start: String = specification.chars().take(40).collect();
-            return Err(Error::Syntax {
-                specification: format!("{start}..."),
-                reason: format!("it has more than {MOST_PARTS} parts"),
-            });
-        }
-        let term = |text: &str| {
-            let factors = split(text, '*').map(|part| self.parse_one(part, specification, &supply));
-            fold(factors, |a, b| Box::new(Product(a, b)))
-        };
-        fold(split(specification, '+').map(term), |a, b| Box::new(Sum(a, b)))
+        let wrong =
+            |reason: String| Error::Syntax { specification: shortened(specification), reason };
+        grammar::check(specification).map_err(wrong)?;
+        let atom = |text: &str| self.parse_one(text, specification, &supply);
+        parse_part(specification, &|text| grammar::part(text).map_err(wrong), &atom)
     }
 
     /// Whether [`parse_for`](Self::parse_for) takes the specification, as far as one can say without data.
@@ -203,31 +201,32 @@ fn from_data(kernel: &str, parameter: &str) -> bool {
     (kernel, parameter) == ("gaussian", "sigma")
 }
 
-/// The parts between separators, where a `+` of a number such as `1e+3` is none.
-fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, _) in text.match_indices(separator) {
-        let before = &text[..at];
-        let exponent = before.ends_with(['e', 'E'])
-            && before[..at - 1].ends_with(|c: char| c.is_ascii_digit() || c == '.');
-        if !exponent {
-            parts.push(&text[start..at]);
-            start = at + 1;
-        }
+/// Makes the kernel of a text, in which `atom` makes the kernels that are no sum or product.
+fn parse_part<'t>(
+    text: &'t str,
+    part: &impl Fn(&'t str) -> Result<Part<'t>, Error>,
+    atom: &impl Fn(&'t str) -> Result<Box<dyn Kernel>, Error>,
+) -> Result<Box<dyn Kernel>, Error> {
+    let (operands, join): (_, fn(_, _) -> Box<dyn Kernel>) = match part(text)? {
+        Part::Atom(text) => return atom(text),
+        Part::Inner(text) => return parse_part(text, part, atom),
+        Part::Sum(operands) => (operands, |a, b| Box::new(Sum(a, b))),
+        Part::Product(operands) => (operands, |a, b| Box::new(Product(a, b))),
+    };
+    let mut whole = parse_part(operands[0], part, atom)?;
+    for operand in &operands[1..] {
+        whole = join(whole, parse_part(operand, part, atom)?);
     }
-    parts.push(&text[start..]);
-    parts.into_iter()
+    Ok(whole)
 }
 
-fn fold(
-    mut parts: impl Iterator<Item = Result<Box<dyn Kernel>, Error>>,
-    join: impl Fn(Box<dyn Kernel>, Box<dyn Kernel>) -> Box<dyn Kernel>,
-) -> Result<Box<dyn Kernel>, Error> {
-    let first = parts.next().unwrap_or_else(|| {
-        Err(Error::Syntax { specification: String::new(), reason: "it is empty".to_owned() })
-    })?;
-    parts.try_fold(first, |whole, part| Ok(join(whole, part?)))
+/// Returns the text or, if it is long, its beginning.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 400;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    format!("{}...", text.chars().take(40).collect::<String>())
 }
 
 impl Entry {

@@ -34,7 +34,7 @@ fn without_moments_it_is_the_support_vector_machine() {
         let lambda = Lambda::new(lambda).expect("positive");
         let ours = fit(&machine, &objective, lambda);
         let signs = data.labels().signs();
-        let theirs = svm::fit(gram.matrix(), signs, None, false, lambda, &options()).expect("fits");
+        let theirs = svm::fit(&gram, signs, None, false, lambda, &options()).expect("fits");
         assert!(ours.report.converged() && theirs.report.converged());
         let (one, other) = (ours.report.objective, theirs.report.objective);
         assert!((one - other).abs() <= 1e-6 * other, "{lambda}: {one} is not {other}");

@@ -1,6 +1,6 @@
 //! The support vector machine against a slow solver and its own symmetries.
 
-use margins_kernels::{KernelFit, svm};
+use margins_kernels::{Gram, KernelFit, svm};
 use margins_optim::{Options, Status, lambda_grid};
 use margins_test_support::lambda;
 use nalgebra::{DMatrix, DVector};
@@ -10,8 +10,12 @@ fn tight(tolerance: f64) -> Options {
     Options { tolerance, ..Options::default() }
 }
 
-fn gram(rows: &[Vec<f64>], k: impl Fn(&[f64], &[f64]) -> f64) -> DMatrix<f64> {
-    DMatrix::from_fn(rows.len(), rows.len(), |i, j| k(&rows[i], &rows[j]))
+fn gram(rows: &[Vec<f64>], k: impl Fn(&[f64], &[f64]) -> f64) -> Gram {
+    precomputed(DMatrix::from_fn(rows.len(), rows.len(), |i, j| k(&rows[i], &rows[j])))
+}
+
+fn precomputed(matrix: DMatrix<f64>) -> Gram {
+    Gram::precomputed(matrix).expect("positive semidefinite")
 }
 
 fn linear(x: &[f64], z: &[f64]) -> f64 {
@@ -26,7 +30,7 @@ fn gaussian(sigma: f64) -> impl Fn(&[f64], &[f64]) -> f64 {
 /// that is less, its bound `1/(4 lambda)`. Without intercept the coefficients are not unique.
 #[test]
 fn two_samples_have_a_closed_form() {
-    let gram = DMatrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]);
+    let gram = precomputed(DMatrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]));
     for (at, coef) in [(0.1, 0.5), (0.5, 0.5), (1.0, 0.25)] {
         for intercept in [true, false] {
             let fit =
@@ -36,22 +40,17 @@ fn two_samples_have_a_closed_form() {
             assert!(fit.report.converged(), "{:?}", fit.report);
             assert!((fit.report.objective - objective).abs() <= 1e-13, "{:?}", fit.report);
             assert!(fit.intercept.abs() <= 1e-13);
-            let fitted = &gram * DVector::from_vec(fit.coef);
+            let fitted = gram.matrix() * DVector::from_vec(fit.coef);
             assert!((fitted[0] - 2.0 * coef).abs() <= 1e-13, "{fitted}");
         }
     }
 }
 
 /// `F` and `D` from their definitions, and the largest violation of the conditions on `s` and `u`.
-fn definitions(
-    gram: &DMatrix<f64>,
-    signs: &[f64],
-    weights: &[f64],
-    fit: &KernelFit,
-) -> (f64, f64, f64) {
+fn definitions(gram: &Gram, signs: &[f64], weights: &[f64], fit: &KernelFit) -> (f64, f64, f64) {
     let n = signs.len() as f64;
     let a = DVector::from_column_slice(&fit.coef);
-    let fitted = gram * &a;
+    let fitted = gram.matrix() * &a;
     let penalty = fit.lambda.get() * a.dot(&fitted);
     let (mut risk, mut linear, mut violation) = (0.0, 0.0, 0.0f64);
     for i in 0..signs.len() {
@@ -71,7 +70,7 @@ fn definitions(
     (risk + penalty, linear - penalty, violation)
 }
 
-fn is_certified(gram: &DMatrix<f64>, signs: &[f64], weights: &[f64], fit: &KernelFit) {
+fn is_certified(gram: &Gram, signs: &[f64], weights: &[f64], fit: &KernelFit) {
     let report = &fit.report;
     assert!(report.converged() && report.duality_gap >= 0.0, "{report:?}");
     let (primal, dual, violation) = definitions(gram, signs, weights, fit);
@@ -84,8 +83,8 @@ fn is_certified(gram: &DMatrix<f64>, signs: &[f64], weights: &[f64], fit: &Kerne
 }
 
 /// Maximises the dual by exact steps on all pairs, or all single variables, in turn.
-fn slow_dual(gram: &DMatrix<f64>, signs: &[f64], intercept: bool, lambda: f64) -> f64 {
-    let n = signs.len();
+fn slow_dual(gram: &Gram, signs: &[f64], intercept: bool, lambda: f64) -> f64 {
+    let (n, gram) = (signs.len(), gram.matrix());
     let most = 1.0 / (2.0 * n as f64 * lambda);
     // alpha_i = y_i a_i, as textbooks have it.
     let mut alpha = vec![0.0f64; n];
@@ -181,7 +180,8 @@ proptest! {
         intercept in any::<bool>(),
         exponent in -3.0..0.5f64,
     ) {
-        let gram = gram(&rows, gaussian(sigma)) + DMatrix::identity(rows.len(), rows.len()) * 0.1;
+        let ridge = DMatrix::identity(rows.len(), rows.len()) * 0.1;
+        let gram = precomputed(gram(&rows, gaussian(sigma)).matrix() + ridge);
         let at = 10f64.powf(exponent);
         let fit = svm::fit(&gram, &signs, None, intercept, lambda(at), &tight(1e-10)).unwrap();
         let slow = slow_dual(&gram, &signs, intercept, at);
@@ -216,9 +216,7 @@ proptest! {
             (0..n).flat_map(|i| std::iter::repeat_n(i, counts[i])).collect();
         let weights: Vec<f64> = counts.iter().map(|&c| c as f64).collect();
         let whole = gram(&rows, gaussian(0.5));
-        let parts = DMatrix::from_fn(repeated.len(), repeated.len(), |i, j| {
-            whole[(repeated[i], repeated[j])]
-        });
+        let parts = whole.select(&repeated);
         let part_signs: Vec<f64> = repeated.iter().map(|&i| signs[i]).collect();
         let factor = repeated.len() as f64 / n as f64;
         let at = 0.003;
@@ -233,25 +231,103 @@ proptest! {
         prop_assert!(one.support().all(|i| one.coef[i] != 0.0 && counts[i] > 0));
     }
 
-    /// Sigmoid kernels are not positive semidefinite, nor is noise: no certificate, but an end.
+    /// Whatever the kernel, the weights and the lambda: no dual objective that is reported is above any primal value
+    /// there is, both evaluated from their definitions in twice the working precision.
     #[test]
-    fn indefinite_kernels_end(
-        (rows, signs) in samples(30),
-        slope in 0.1..3.0f64,
-        offset in -3.0..1.0f64,
+    fn gaps_bound_the_distance_to_every_other_classifier(
+        (rows, signs) in samples(24),
+        weights in prop::collection::vec(prop_oneof![Just(0.0), 1e-3..1e3f64], 24),
+        kind in 0..5usize,
+        at in -12.0..6.0f64,
+        tolerance in -10.0..-1.0f64,
         intercept in any::<bool>(),
     ) {
-        let sigmoid = gram(&rows, |x, z| (slope * linear(x, z) + offset).tanh());
-        let options = Options { max_iterations: Some(20_000), ..Options::default() };
-        for fit in svm::path(
-            &sigmoid, &signs, None, intercept, &lambda_grid(1.0, 1e-6, 4).unwrap(), &options,
-        ).unwrap() {
-            prop_assert!(fit.coef.iter().all(|a| a.is_finite()) && fit.intercept.is_finite());
-            let report = fit.report;
-            prop_assert!(report.objective.is_finite() && report.duality_gap >= 0.0);
-            prop_assert!(report.relative_gap.is_finite() && report.gradient_norm.is_finite());
+        let n = rows.len();
+        let mut weights = weights[..n].to_vec();
+        weights[..2].fill(1.0);
+        let gram = match kind {
+            0 => gram(&rows, linear),
+            1 => gram(&rows, gaussian(0.7)),
+            // Every sample twice.
+            2 => gram(&rows, gaussian(2.0)).select(&(0..n).map(|i| i / 2).collect::<Vec<_>>()),
+            // All rows equal.
+            3 => precomputed(DMatrix::from_element(n, n, 3.0)),
+            _ => gram(&rows, |x, z| 1e6 * (1.0 + linear(x, z)).powi(4)),
+        };
+        let at = lambda(10f64.powf(at));
+        let run = |tolerance, max_iterations| {
+            let options = Options { max_iterations: Some(max_iterations), ..tight(tolerance) };
+            svm::fit(&gram, &signs, Some(&weights), intercept, at, &options).unwrap()
+        };
+        let fits =
+            [run(10f64.powf(tolerance), 100_000), run(1e-9, 100_000), run(1e-9, 3), run(1e-9, 0)];
+        let primals = fits.each_ref().map(|fit| exact_primal(&gram, &signs, &weights, fit));
+        for (fit, primal) in fits.iter().zip(primals) {
+            let report = &fit.report;
+            prop_assert!(report.duality_gap >= 0.0 && report.dual_objective <= report.objective);
+            let slack = 1e-12 * primal;
+            prop_assert!((report.objective - primal).abs() <= slack + report.duality_gap, "{primal} {report:?}");
+            for other in primals {
+                prop_assert!(report.dual_objective <= other + slack, "{other} {report:?}");
+            }
+            if report.converged() {
+                prop_assert!(report.relative_gap <= 10f64.powf(tolerance).max(1e-9));
+            }
         }
     }
+
+    /// The cache forgets columns, and the fit does not notice.
+    #[test]
+    fn fits_do_not_depend_on_the_cache((rows, signs) in samples(40), intercept in any::<bool>()) {
+        let gram = gram(&rows, gaussian(1.0));
+        let lambdas = lambda_grid(1.0, 1e-5, 4).unwrap();
+        let run = |bytes| {
+            svm::path_with_cache(&gram, &signs, None, intercept, &lambdas, &tight(1e-8), bytes).unwrap()
+        };
+        let whole = run(usize::MAX);
+        for bytes in [0, 5 * 40 * 8] {
+            prop_assert_eq!(&run(bytes), &whole);
+        }
+    }
+}
+
+/// `x y` as a number and what rounding took from it.
+fn two_product(x: f64, y: f64) -> [f64; 2] {
+    let product = x * y;
+    [product, x.mul_add(y, -product)]
+}
+
+/// The sum as if in twice the working precision (Neumaier 1974).
+fn exact_sum(values: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0f64, 0.0);
+    for value in values {
+        let next = sum + value;
+        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}
+
+/// `F` from its definition, all sums of products compensated.
+fn exact_primal(gram: &Gram, signs: &[f64], weights: &[f64], fit: &KernelFit) -> f64 {
+    let n = signs.len();
+    let score =
+        |i: usize| exact_sum((0..n).flat_map(|j| two_product(gram.matrix()[(i, j)], fit.coef[j])));
+    let scores: Vec<f64> = (0..n).map(score).collect();
+    let risk = exact_sum((0..n).map(|i| {
+        let margin = signs[i] * exact_sum([fit.intercept, scores[i]]);
+        weights[i] * (1.0 - margin).max(0.0) / n as f64
+    }));
+    let square = exact_sum((0..n).flat_map(|i| two_product(fit.coef[i], scores[i])));
+    risk + fit.lambda.get() * square.max(0.0)
+}
+
+/// A fit on a matrix that is not positive semidefinite would certify nothing, so that there is none.
+#[test]
+fn indefinite_kernels_are_refused() {
+    let refusal = Gram::precomputed(DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 1.0, 0.0]));
+    let message = refusal.unwrap_err().to_string();
+    assert!(message.starts_with("the kernel matrix is not positive semidefinite"), "{message}");
 }
 
 /// Two interleaved lines of points, whose labels a linear kernel cannot separate and a narrow
@@ -289,7 +365,7 @@ fn extreme_inputs_end() {
     let duplicates: Vec<Vec<f64>> = rows.iter().map(|_| vec![1.0, 2.0]).collect();
     for intercept in [true, false] {
         for at in [f64::MAX, 1e-3, 1e-300] {
-            let run = |gram: &DMatrix<f64>| {
+            let run = |gram: &Gram| {
                 let options = Options { max_iterations: Some(100_000), ..Options::default() };
                 let fit = svm::fit(gram, &signs, None, intercept, lambda(at), &options).unwrap();
                 assert!(fit.report.objective.is_finite(), "{:?}", fit.report);
@@ -302,7 +378,7 @@ fn extreme_inputs_end() {
             run(&gram(&rows, |x, z| 1e-300 * linear(x, z)));
             // With an intercept all that can be had is the smaller class: 4 of 12 samples wrong, at
             // a loss of 2 each.
-            for useless in [gram(&duplicates, linear), DMatrix::zeros(12, 12)] {
+            for useless in [gram(&duplicates, linear), precomputed(DMatrix::zeros(12, 12))] {
                 let fit = run(&useless);
                 if intercept {
                     // Beside coefficients of 1e298 nothing of the labels is left.
@@ -325,25 +401,20 @@ fn the_iteration_limit_is_kept() {
 
 #[test]
 fn wrong_input_is_named() {
-    let good = DMatrix::identity(3, 3);
+    let good = precomputed(DMatrix::identity(3, 3));
     let signs = [1.0, -1.0, 1.0];
-    let refusal = |gram: &DMatrix<f64>, signs: &[f64], weights: Option<&[f64]>| {
+    let refusal = |gram: &Gram, signs: &[f64], weights: Option<&[f64]>| {
         svm::fit(gram, signs, weights, true, lambda(1.0), &Options::default())
             .expect_err("wrong input")
             .to_string()
     };
-    let mut with_nan = good.clone();
-    with_nan[(2, 1)] = f64::NAN;
-    let message = refusal(&with_nan, &signs, None);
-    assert!(message.contains("row 2") && message.contains("column 1"), "{message}");
     assert!(refusal(&good, &[1.0; 3], None).contains("class '-1'"));
     assert!(refusal(&good, &signs, Some(&[0.0, 1.0, 0.0])).contains("class '+1'"));
     assert!(refusal(&good, &signs, Some(&[1.0, -1.0, 0.0])).contains("row 1"));
     assert!(refusal(&good, &signs, Some(&[1.0])).contains("sample weights"));
     assert!(refusal(&good, &[1.0, 0.5, -1.0], None).contains("0.5"));
     assert!(refusal(&good, &[1.0, -1.0], None).contains("expected 2, found 3"));
-    assert!(refusal(&DMatrix::zeros(3, 2), &signs, None).contains("columns"));
-    assert!(refusal(&DMatrix::zeros(0, 0), &[], None).contains("class"));
+    assert!(refusal(&good.select(&[]), &[], None).contains("class"));
     assert!(svm::path(&good, &signs, None, true, &[], &Options::default()).is_err());
     assert!(svm::fit(&good, &signs, None, true, lambda(1.0), &tight(f64::NAN)).is_err());
 }

@@ -116,6 +116,11 @@ impl MarginLoss for LeakyRelu {
         None
     }
 
+    /// Without its kink, at lambda = 1/2, the loss is a line: the least risk is `-inf` but at even odds.
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        (self.lambda == 0.5).then_some(if a > 0.0 { f64::INFINITY } else { 0.0 })
+    }
+
     fn homogeneous_tail(&self) -> Option<HomogeneousTail> {
         Some(HomogeneousTail { from: f64::NEG_INFINITY, degree: 0.0 })
     }

@@ -1,3 +1,4 @@
+use crate::logistic::entropy_deficit;
 use crate::margin_pursuit::location_and_scale;
 use crate::scalar_search::newton_root;
 use crate::vectorized::{exp, exp_m1, ln_1p, map};
@@ -10,7 +11,9 @@ use crate::{Error, Interval, MarginLoss};
 /// Convex, smooth, with `L'' <= 1` (attained at `gamma`) and `|L'| < scale`; at least 0;
 /// classification-calibrated. Conjugate, with `a = t/scale` in [-1, 1]:
 /// `L*(-t) = -t gamma + scale^2 ((1+a) log(1+a) + (1-a) log(1-a))/2`. The population minimiser `u`
-/// solves `sinh(2u/scale) = (2 eta - 1) sinh(2 gamma/scale)`.
+/// solves `sinh(2u/scale) = (2 eta - 1) sinh(2 gamma/scale)`. With `g = gamma/scale` and `x = u/scale`
+/// there, at `a = 2 eta - 1`, the Psi-transform is
+/// `scale^2 (a artanh(tanh g tanh x) - log(1 + (sinh x/cosh g)^2)/2)`.
 ///
 /// Source: Holland, *Classification using margin pursuit*, AISTATS 2019, with `log cosh` for `rho`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,6 +69,32 @@ fn sech_squared(x: f64) -> f64 {
     4.0 * e / ((1.0 + e) * (1.0 + e))
 }
 
+/// The solution `x` of `sinh 2x = a sinh 2g` for `a` in [0, 1]: the population minimiser at scale 1.
+fn minimizer(g: f64, a: f64) -> f64 {
+    /// Beyond this `sinh` would overflow.
+    const LARGE: f64 = 700.0;
+    if a == 0.0 {
+        return 0.0;
+    }
+    if 2.0 * g < LARGE {
+        return 0.5 * (a * (2.0 * g).sinh()).asinh();
+    }
+    // sinh 2g is exp(2g)/2: x = g + ln(a)/2, but where sinh 2x is small.
+    let x = g + 0.5 * a.ln();
+    if x > LINEAR { x } else { 0.5 * (0.5 * (2.0 * x).exp()).asinh() }
+}
+
+/// `ln(cosh(g + x)/cosh(g - x))/2` at the [`minimizer`] `x` that belongs to `a`.
+fn half_log_ratio(g: f64, x: f64, a: f64) -> f64 {
+    if g < 1.0 {
+        return (tanh(g) * tanh(x)).atanh();
+    }
+    // x + ln((1 + exp(-2(g + x)))/(1 + exp(-2(g - x))))/2, the fraction as 1 minus what lacks to 1,
+    // in which sinh 2x is put by the condition of the minimiser.
+    let lack = a * -(-4.0 * g).exp_m1() / (1.0 + (2.0 * (x - g)).exp());
+    x + 0.5 * (-lack).ln_1p()
+}
+
 impl MarginLoss for LogCoshMarginPursuit {
     fn name(&self) -> &str {
         "log-cosh"
@@ -97,15 +126,7 @@ impl MarginLoss for LogCoshMarginPursuit {
 
     fn conjugate(&self, t: f64) -> f64 {
         let a = (t / self.scale).abs();
-        let entropy = if a > 1.0 {
-            f64::INFINITY
-        } else if a == 1.0 {
-            std::f64::consts::LN_2
-        } else if a > 0.5 {
-            0.5 * ((1.0 + a) * a.ln_1p() + (1.0 - a) * (-a).ln_1p())
-        } else {
-            a * a.atanh() + 0.5 * (-a * a).ln_1p()
-        };
+        let entropy = if a > 1.0 { f64::INFINITY } else { entropy_deficit(a) };
         self.scale * self.scale * entropy - t * self.gamma
     }
 
@@ -132,15 +153,23 @@ impl MarginLoss for LogCoshMarginPursuit {
 
     fn population_minimizer(&self, eta: f64) -> f64 {
         let bias = 2.0 * eta - 1.0;
-        let reach = 2.0 * self.gamma / self.scale;
-        if bias == 0.0 {
-            0.0
-        } else if reach < 700.0 {
-            0.5 * self.scale * (bias * reach.sinh()).asinh()
-        } else {
-            // Where sinh overflows, sinh x = exp(x)/2 on both sides.
-            (self.gamma + 0.5 * self.scale * bias.abs().ln()).copysign(bias)
+        self.scale * minimizer(self.gamma / self.scale, bias.abs()).copysign(bias)
+    }
+
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        /// Below this level the loss is half the squared loss of margins up to gamma, to rounding.
+        const QUADRATIC: f64 = 1e-9;
+        let g = self.gamma / self.scale;
+        if g < QUADRATIC {
+            let shift = a * self.gamma;
+            return Some(0.5 * shift * shift);
         }
+        let x = minimizer(g, a);
+        // C = L(0) - s^2 (a odd - even): the even part of the risk by
+        // cosh(g - x) cosh(g + x) = cosh^2 g + sinh^2 x, and no difference of like numbers is left.
+        let ratio = (x - g).exp() * -(-2.0 * x).exp_m1() / (1.0 + (-2.0 * g).exp());
+        let even = 0.5 * (ratio * ratio).ln_1p();
+        Some(self.scale * self.scale * (a * half_log_ratio(g, x, a) - even))
     }
 
     fn values(&self, margins: &[f64], out: &mut [f64]) {

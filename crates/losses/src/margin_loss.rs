@@ -190,8 +190,9 @@ pub trait MarginLoss: Debug + Send + Sync {
     /// The Psi-transform of Bartlett, Jordan and McAuliffe (2006) at `a` in [0, 1], where it has a
     /// closed form: with `H(eta)` the least conditional risk, `Psi(a) = L(0) - H((1 + a)/2)` for a
     /// convex calibrated loss. An excess surrogate risk of `Psi(a)` bounds the excess
-    /// misclassification risk by `a`. `None` without a closed form: the calibration crate then
-    /// computes it.
+    /// misclassification risk by `a`. A closed form must be accurate relative to its value, as the
+    /// inverse at a small risk depends on `Psi` near 0. `None` without a closed form: the calibration
+    /// crate then computes the transform.
     fn psi_transform(&self, _a: f64) -> Option<f64> {
         None
     }

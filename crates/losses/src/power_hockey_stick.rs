@@ -100,7 +100,11 @@ impl MarginLoss for PowerHockeyStick {
     fn psi_transform(&self, a: f64) -> Option<f64> {
         // (r - 1) eta ((eta / (1 - eta))^(1/(r - 1)) - 1) at eta = (1 + a)/2.
         let r_1 = self.r - 1.0;
-        Some(0.5 * r_1 * (1.0 + a) * (2.0 * a.atanh() / r_1).exp_m1())
+        let log_odds = 2.0 * a.atanh();
+        let exponent = log_odds / r_1;
+        // Below rounding exp_m1 is the identity, and the exponent may underflow.
+        let power = if exponent < f64::EPSILON { log_odds } else { r_1 * exponent.exp_m1() };
+        Some(0.5 * (1.0 + a) * power)
     }
 
     fn undecided_scores(&self) -> Option<Interval> {

@@ -126,6 +126,17 @@ impl MarginLoss for SmoothedHinge {
         }
     }
 
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        // Both margins on the quadratic piece, as far as a + 1 <= width; from there on the likely one
+        // alone, or the unlikely one on the line: no difference of like numbers.
+        let bend = self.width - 1.0;
+        if a <= bend {
+            return Some(a * (a / self.width) * 0.5);
+        }
+        let quadratic = if bend > 0.0 { 0.5 * bend * (bend / self.width) } else { 0.0 };
+        Some(quadratic + a * ((1.0 - self.width) + a) / (1.0 + a))
+    }
+
     fn values(&self, margins: &[f64], out: &mut [f64]) {
         let width = self.width;
         map(

@@ -613,16 +613,40 @@ impl Examination<'_> {
 
     fn psi_transform(&mut self) {
         let loss = self.loss;
+        if !loss.is_convex() {
+            return self.psi_transform_is_convex();
+        }
         for a in [0.0, 1e-6, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99] {
             let Some(psi) = loss.psi_transform(a) else { return };
             let eta = 0.5 * (1.0 + a);
             let u = loss.population_minimizer(eta);
             let expected = loss.value(0.0) - eta * loss.value(u) - (1.0 - eta) * loss.value(-u);
+            // Without an attained infimum the risk at the minimiser is no number.
+            let expected = if expected.is_nan() { f64::INFINITY } else { expected };
             self.require(
-                (psi - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+                psi == expected || (psi - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
                 "psi_transform: not L(0) - H",
                 || format!("{psi:e} at {a}, not {expected:e}"),
             );
+        }
+        self.psi_transform_is_convex();
+    }
+
+    /// Psi is convex with `Psi(0) = 0`, so that `Psi(a)/a` does not fall, down to the least `a`.
+    fn psi_transform_is_convex(&mut self) {
+        let mut before: Option<(f64, f64)> = None;
+        for exponent in -140..=0 {
+            let a = 10f64.powi(exponent);
+            let Some(psi) = self.loss.psi_transform(a) else { return };
+            self.require(psi >= 0.0, "psi_transform: negative", || format!("{psi:e} at {a:e}"));
+            if let Some((last_a, last_psi)) = before {
+                self.require(
+                    last_psi / last_a <= psi / a * (1.0 + 1e-12),
+                    "psi_transform: not convex",
+                    || format!("{last_psi:e} at {last_a:e}, but {psi:e} at {a:e}"),
+                );
+            }
+            before = Some((a, psi));
         }
     }
 

@@ -60,6 +60,11 @@ impl MarginLoss for ZeroOne {
         if eta >= 0.5 { 1.0 } else { -1.0 }
     }
 
+    /// A wrong sign costs `eta`, a right one `1 - eta`.
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        Some(a)
+    }
+
     fn values(&self, margins: &[f64], out: &mut [f64]) {
         map(
             margins,

@@ -1,21 +1,12 @@
-//! Values, derivatives and conjugates against the reference vectors, computed with 60 digits.
+//! Values, derivatives and conjugates against reference vectors: `fixtures/README.md`.
 
 use margins_losses::{LossRegistry, MarginLoss};
 use serde_json::{Map, Value};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors");
-
 type Row = Map<String, Value>;
 
-fn rows(file: &str) -> Option<Vec<Row>> {
-    let path = format!("{FOLDER}/{file}");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(serde_json::from_str(&text).expect("a list of rows")),
-        Err(error) => {
-            eprintln!("SKIPPED: reference vectors {path}: {error}");
-            None
-        }
-    }
+fn rows(text: &str) -> Vec<Row> {
+    serde_json::from_str(text).expect("a list of rows")
 }
 
 fn number(row: &Row, key: &str) -> f64 {
@@ -39,7 +30,7 @@ fn close(got: f64, want: f64, relative: f64) -> bool {
 
 #[test]
 fn losses() {
-    let Some(rows) = rows("losses.json") else { return };
+    let rows = rows(include_str!("fixtures/losses.json"));
     assert!(rows.len() >= 500);
     let mut faults = Vec::new();
     for row in &rows {
@@ -67,7 +58,7 @@ fn losses() {
 
 #[test]
 fn conjugates() {
-    let Some(rows) = rows("conjugates.json") else { return };
+    let rows = rows(include_str!("fixtures/conjugates.json"));
     assert!(rows.len() >= 100);
     let mut faults = Vec::new();
     for row in &rows {

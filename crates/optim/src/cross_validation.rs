@@ -53,6 +53,9 @@ impl ErrorCurve {
     /// at the k-th lambda, beside the fits on all of the data: every sample is a fold. `converged[k]` says
     /// whether the fits that the scores come from did.
     ///
+    /// # Errors
+    /// [`Error::Score`]: a score that is NaN or infinite.
+    ///
     /// # Panics
     /// If there is not one list of scores and one `converged` a fit, and one score a sample.
     pub fn of_scores<F: Fitted>(
@@ -60,8 +63,9 @@ impl ErrorCurve {
         fits: &[F],
         scores: &[Vec<f64>],
         converged: &[bool],
-    ) -> Self {
+    ) -> Result<Self, Error> {
         assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one a fit");
+        scores.iter().try_for_each(|scores| Error::check_scores(scores, 0..scores.len()))?;
         let lambdas: Vec<Lambda> = fits.iter().map(Fitted::lambda).collect();
         let signs = data.labels().signs();
         let held_out = |i: usize| Fold {
@@ -77,7 +81,7 @@ impl ErrorCurve {
         };
         let mut curve = summarize(lambdas, &(0..signs.len()).map(held_out).collect::<Vec<_>>());
         curve.include(fits);
-        curve
+        Ok(curve)
     }
 
     /// Takes the fits on all of the data, one a lambda, into the gaps.
@@ -163,6 +167,7 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
         let observer = |made: &Observed<'_>| (training.observer)(&made.without(folds[test[0]]));
         let training = &Training { observer: &observer, ..*training };
         let (fits, scores) = solve(training, rows, test, lambdas)?;
+        scores.iter().try_for_each(|scores| Error::check_scores(scores, test.iter().copied()))?;
         let signs = data.labels().signs();
         let wrong = |scores: &Vec<f64>| {
             let pairs = scores.iter().zip(test);

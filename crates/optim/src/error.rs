@@ -36,7 +36,10 @@ pub enum Error {
         alternative: &'static str,
     },
     /// A solver of linear classifiers was asked for a kernel classifier.
-    #[error("this solver is for linear classifiers; a kernel takes auto, newton or mm")]
+    #[error(
+        "this solver is for linear classifiers; a kernel takes auto, newton or mm, or an approximation by features, which \
+         makes the problem linear: nystrom or rff"
+    )]
     LinearOnly,
     /// The eigendecomposition of MM would be too large.
     #[error(
@@ -188,12 +191,39 @@ pub enum Error {
         /// How many there are.
         found: usize,
     },
+    /// The score of a sample is NaN or infinite, and stands for no class.
+    #[error(
+        "row {}: the score is {score}, which stands for no class: a product of features and coefficients overflowed; \
+         scale the features",
+        row + 1
+    )]
+    Score {
+        /// Zero-based row; the message counts from 1.
+        row: usize,
+        /// The score.
+        score: f64,
+    },
     /// A learner met a score that is no number.
     #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
     Diverged(f64),
 }
 
 impl Error {
+    /// Refuses scores from which no class follows. Scores must be finite: a sum that overflowed to infinity may have
+    /// the wrong sign, and NaN has none. The rows are those that the scores belong to, in order.
+    ///
+    /// # Errors
+    /// [`Error::Score`] names the first row whose score is NaN or infinite.
+    pub fn check_scores(
+        scores: &[f64],
+        rows: impl IntoIterator<Item = usize>,
+    ) -> Result<(), Error> {
+        match scores.iter().zip(rows).find(|(score, _)| !score.is_finite()) {
+            Some((&score, row)) => Err(Error::Score { row, score }),
+            None => Ok(()),
+        }
+    }
+
     /// A parameter that is finite and greater than 0.
     pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<f64, Error> {
         if value.is_finite() && value > 0.0 {

@@ -30,9 +30,8 @@ fn cutting_planes_reach_the_reference_minimisers() {
 }
 
 fn reaches_the_reference_minimisers(solver: Solver) {
-    let Some(problems) = reference_problems() else { return };
     let mut checked = 0;
-    for problem in &problems {
+    for problem in &reference_problems() {
         let design = Design::from_rows(&problem.x_rows).unwrap();
         let labels = Labels::from_signs(problem.y.clone()).unwrap();
         for solution in problem.solutions.iter().filter(|s| s.kernel.is_none()) {

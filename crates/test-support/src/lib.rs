@@ -29,17 +29,14 @@ pub fn close(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
 
-/// A file of reference values; `None`, with a notice, if it is not here.
+/// Reads a file of reference values from the folder `fixtures` of this crate.
 ///
 /// # Panics
-/// If the file does not hold what is asked for.
-pub fn reference<T: DeserializeOwned>(name: &str) -> Option<T> {
-    let path = format!("{}/../../../shared/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("SKIPPED: {path} is not here");
-        return None;
-    };
-    Some(serde_json::from_str(&text).expect("the reference file"))
+/// If the file is not there or does not hold what is asked for.
+pub fn reference<T: DeserializeOwned>(name: &str) -> T {
+    let path = format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Samples with the minimisers of several objectives on them.
@@ -73,8 +70,11 @@ pub struct ReferenceSolution {
     pub sigma: Option<f64>,
 }
 
-/// The problems of `erm_solutions.json`; `None`, with a notice, if it is not here.
-pub fn reference_problems() -> Option<Vec<ReferenceProblem>> {
+/// Reads the problems of `erm_solutions.json`.
+///
+/// # Panics
+/// As [`reference`] does.
+pub fn reference_problems() -> Vec<ReferenceProblem> {
     reference("erm_solutions.json")
 }
 

@@ -148,7 +148,7 @@ fn machine(kernel: &dyn Kernel, data: &Dataset) -> Result<Effort, Failure> {
     let gram = Gram::new(kernel, data.design())?;
     let signs = data.labels().signs();
     let options = Options { tolerance: 1e-3, ..Options::default() };
-    let fit = svm::fit(gram.matrix(), signs, None, true, Lambda::new(LAMBDA)?, &options)?;
+    let fit = svm::fit(&gram, signs, None, true, Lambda::new(LAMBDA)?, &options)?;
     let seconds = start.elapsed().as_secs_f64();
     let scores = combine(kernel, data.design(), data.design(), &fit.coef)?;
     let right = scores.iter().zip(signs).all(|(f, y)| y * (f + fit.intercept) > 0.0);

@@ -76,7 +76,7 @@ impl Geometry {
         let gram = Gram::new(&Linear, self.data.design())?;
         let signs = self.data.labels().signs();
         let options = Options { tolerance: 1e-9, ..Options::default() };
-        let fit = svm::fit(gram.matrix(), signs, None, false, Lambda::new(HARD_MARGIN)?, &options)?;
+        let fit = svm::fit(&gram, signs, None, false, Lambda::new(HARD_MARGIN)?, &options)?;
         let mut w = [0.0; 2];
         self.data.design().multiply_transposed(&fit.coef, &mut w);
         self.inside(w[1].atan2(w[0]))

@@ -8,7 +8,8 @@ use crate::Error;
 ///
 /// a and b minimise the cross-entropy with the targets `(N+ + 1)/(N+ + 2)` for the N+ positives and
 /// `1/(N- + 2)` for the N- negatives, which keep the minimiser finite on separable scores. If all
-/// scores are equal, then a = 0 and the probability is the mean target.
+/// scores are equal, then a = 0 and the probability is the mean target. With weights, N+ and N- are the
+/// sums of the weights, and a sample of weight k counts as k samples of weight 1.
 ///
 /// Source: Platt 1999; Lin, Lin and Weng, *A note on Platt's probabilistic outputs for support
 /// vector machines* (2007): Newton's method with backtracking, on scores that are standardised
@@ -70,13 +71,55 @@ impl PlattScaling {
     /// only; [`Error::NotConverged`] if 100 Newton steps do not reach the minimiser of this convex
     /// function to within 1e-10 standard errors.
     pub fn fit(scores: &[f64], signs: &[f64]) -> Result<Self, Error> {
-        let positives = check_scores(scores, signs)?;
-        let negatives = signs.len() - positives;
-        if positives == 0 || negatives == 0 {
-            return Err(Error::OneClass(signs.len()));
+        Self::fit_weighted(scores, signs, &vec![1.0; scores.len()])
+    }
+
+    /// Fits held-out scores and their signs, +1 or -1, with weights. A sample of weight k counts as k
+    /// samples, one of weight 0 as none.
+    ///
+    /// ```
+    /// use margins_calibration::probability::PlattScaling;
+    ///
+    /// let repeated = PlattScaling::fit(&[-1.0, 0.5, 0.5, 2.0], &[-1.0, -1.0, -1.0, 1.0])?;
+    /// let weighted = PlattScaling::fit_weighted(&[-1.0, 0.5, 2.0], &[-1.0, -1.0, 1.0], &[1.0, 2.0, 1.0])?;
+    /// assert!((repeated.probability(1.0) - weighted.probability(1.0)).abs() < 1e-9);
+    /// # Ok::<(), margins_calibration::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`fit`](Self::fit), where a class without weight is not there; a weight that is
+    /// negative or not finite; weights whose sum overflows.
+    pub fn fit_weighted(scores: &[f64], signs: &[f64], weights: &[f64]) -> Result<Self, Error> {
+        check_scores(scores, signs)?;
+        Error::check_length("weights, one a score", scores.len(), weights.len())?;
+        Error::check_entries("weight", weights, "finite and at least 0", |w| {
+            w.is_finite() && w >= 0.0
+        })?;
+        let samples: Vec<Sample> = scores
+            .iter()
+            .zip(signs)
+            .zip(weights)
+            .filter(|&(_, &weight)| weight > 0.0)
+            .map(|((&score, &sign), &weight)| Sample { score, sign, weight })
+            .collect();
+        Self::of(samples)
+    }
+
+    /// The scaling of checked samples that all weigh something.
+    fn of(mut samples: Vec<Sample>) -> Result<Self, Error> {
+        let sum = |wanted: f64| -> f64 {
+            samples.iter().filter(|s| s.sign == wanted).map(|s| s.weight).sum()
+        };
+        let (positives, negatives) = (sum(1.0), sum(-1.0));
+        if positives == 0.0 || negatives == 0.0 {
+            return Err(Error::OneClass(samples.len()));
         }
-        let (positives, negatives) = (positives as f64, negatives as f64);
-        let (center, spread) = center_and_spread(scores);
+        let total = positives + negatives;
+        Error::check("the sum of the weights", total, "finite", |_| true)?;
+        // The minimiser is that of all multiples of the weights, but the tolerance is for a mean of 1.
+        let mean = total / samples.len() as f64;
+        samples.iter_mut().for_each(|sample| sample.weight /= mean);
+        let (center, spread) = center_and_spread(&samples);
         let high = (positives + 1.0) / (positives + 2.0);
         let low = 1.0 / (negatives + 2.0);
         if spread == 0.0 {
@@ -88,10 +131,12 @@ impl PlattScaling {
             return Ok(PlattScaling { center, spread, slope: 0.0, intercept, iterations: 0 });
         }
         let entropy = CrossEntropy {
-            samples: scores
+            samples: samples
                 .iter()
-                .zip(signs)
-                .map(|(f, &y)| (standardize(*f, center, spread), if y > 0.0 { high } else { low }))
+                .map(|&Sample { score, sign, weight }| {
+                    let target = if sign > 0.0 { high } else { low };
+                    (standardize(score, center, spread), target, weight)
+                })
                 .collect(),
         };
         let start = [0.0, ((negatives + 1.0) / (positives + 1.0)).ln()];
@@ -132,15 +177,19 @@ fn standardize(score: f64, center: f64, spread: f64) -> f64 {
     if difference.is_finite() { difference / spread } else { score / spread - center / spread }
 }
 
-/// Mean and standard deviation, which is 0 only if all scores are equal; no overflow.
-fn center_and_spread(scores: &[f64]) -> (f64, f64) {
-    let largest = scores.iter().fold(0.0f64, |largest, f| largest.max(f.abs()));
-    if scores.iter().all(|f| f == &scores[0]) {
-        return (scores[0], 0.0);
+/// Mean and standard deviation of the scores, which is 0 only if all scores are equal; no overflow. The
+/// mean of the weights is 1.
+fn center_and_spread(samples: &[Sample]) -> (f64, f64) {
+    let largest = samples.iter().fold(0.0f64, |largest, s| largest.max(s.score.abs()));
+    if samples.iter().all(|s| s.score == samples[0].score) {
+        return (samples[0].score, 0.0);
     }
-    let n = scores.len() as f64;
-    let mean = scores.iter().map(|f| f / largest).sum::<f64>() / n;
-    let variance = scores.iter().map(|f| (f / largest - mean).powi(2)).sum::<f64>() / n;
+    let n = samples.len() as f64;
+    let average = |of: &dyn Fn(f64) -> f64| {
+        samples.iter().map(|s| s.weight * of(s.score / largest)).sum::<f64>() / n
+    };
+    let mean = average(&|f| f);
+    let variance = average(&|f| (f - mean).powi(2));
     (mean * largest, variance.sqrt() * largest)
 }
 
@@ -154,17 +203,24 @@ fn logistic(z: f64) -> f64 {
     }
 }
 
-/// `-sum t log p + (1 - t) log(1 - p)` of samples (f, t), with `p = logistic(a f + b)`.
+/// A score with its sign and weight.
+struct Sample {
+    score: f64,
+    sign: f64,
+    weight: f64,
+}
+
+/// `-sum w (t log p + (1 - t) log(1 - p))` of samples (f, t, w), with `p = logistic(a f + b)`.
 struct CrossEntropy {
-    samples: Vec<(f64, f64)>,
+    samples: Vec<(f64, f64, f64)>,
 }
 
 impl CrossEntropy {
     fn value(&self, [a, b]: [f64; 2]) -> f64 {
-        let term = |&(f, t): &(f64, f64)| {
+        let term = |&(f, t, w): &(f64, f64, f64)| {
             let z = a * f + b;
             // log(1 + e^z) - (1 - t) z
-            z.max(0.0) + (-z.abs()).exp().ln_1p() - (1.0 - t) * z
+            w * (z.max(0.0) + (-z.abs()).exp().ln_1p() - (1.0 - t) * z)
         };
         self.samples.iter().map(term).sum()
     }
@@ -175,12 +231,12 @@ impl CrossEntropy {
         // Keeps the Hessian definite when all probabilities are 0 or 1.
         const RIDGE: f64 = 1e-12;
         let (mut h11, mut h12, mut h22) = (RIDGE, 0.0, RIDGE);
-        for &(f, t) in &self.samples {
+        for &(f, t, w) in &self.samples {
             let z = a * f + b;
             let p = logistic(z);
-            let curvature = p * logistic(-z);
-            g1 += f * (t - p);
-            g2 += t - p;
+            let (pull, curvature) = (w * (t - p), w * p * logistic(-z));
+            g1 += f * pull;
+            g2 += pull;
             h11 += f * f * curvature;
             h12 += f * curvature;
             h22 += curvature;

@@ -6,9 +6,10 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::Failure;
 use crate::document::VERSION;
-use crate::train::write_json;
-use crate::{Failure, emit};
+use crate::files::emit;
+use crate::job::write_json;
 
 /// A file with one line on what game it is of and one with its state.
 pub(super) struct CheckpointFile<'a> {

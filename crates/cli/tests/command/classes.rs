@@ -64,6 +64,64 @@ fn what_several_classes_cannot_have_is_refused() {
     insta::assert_snapshot!(messages.join("\n"));
 }
 
+#[test]
+fn data_of_any_number_of_classes_are_described() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    let table = workshop.output(&["inspect", "--data", "three.csv"]);
+    assert!(table.contains("'a' (10), 'b' (10), 'c' (10)"), "{table}");
+    let document = workshop.json(&["inspect", "--data", "three.csv"]);
+    assert_eq!(document["classes"][2], serde_json::json!({"name": "c", "rows": 10}));
+    assert!(document["positive_class"].is_null() && document["positives"].is_null());
+    let two = workshop.json(&["inspect", "--data", "data.csv", "--positive", "no"]);
+    assert_eq!((&two["positive_class"], &two["positives"]), (&"no".into(), &6.into()));
+    for (data, positive) in [("three.csv", "a"), ("data.csv", "maybe")] {
+        let output = workshop.run(&["inspect", "--data", data, "--positive", positive]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    }
+}
+
+/// Costs of classes are weights of their samples.
+#[test]
+fn costs_are_weights() {
+    let workshop = Workshop::new();
+    let weighted: String = DATA
+        .lines()
+        .map(|line| match line.rsplit(',').next() {
+            Some("label") => format!("weight,{line}\n"),
+            Some("yes") => format!("3,{line}\n"),
+            _ => format!("0.5,{line}\n"),
+        })
+        .collect();
+    workshop.write("weighted.csv", weighted.as_bytes());
+    let fit = |data, option, value| {
+        let fit = ["fit", "--lambda", "0.1", "--data", data, option, value];
+        workshop.json(&fit)["fits"][0]["coef"].clone()
+    };
+    let costs = fit("data.csv", "--class-weight", "yes=3,no=0.5");
+    assert_eq!(costs, fit("weighted.csv", "--weights-column", "weight"));
+    let several = ["fit", "--lambda", "0.1", "--multi-class", "ovr", "--data", "data.csv"];
+    let members = workshop.json(&[&several[..], &["--class-weight", "yes=3,no=0.5"]].concat());
+    assert_eq!(members["members"][0]["coef"], costs);
+}
+
+/// Of several kernels the one of the least error is taken, for several classes as for two.
+#[test]
+fn kernels_are_chosen_for_several_classes() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    let cv = ["cv", "--data", "three.csv", "--lambdas", "1:0.01:3", "--folds", "3"];
+    let kernels =
+        ["--multi-class", "ovr", "--kernel", "gaussian:sigma=100", "--or-kernel", "linear"];
+    let arguments = [&cv[..], &kernels].concat();
+    let document = workshop.json(&arguments);
+    let tried = document["cv"]["kernels"].as_array().expect("kernels");
+    let least = |k: usize| tried[k]["least_error"].as_f64().expect("an error");
+    let chosen = usize::from(least(1) < least(0));
+    assert_eq!(tried[chosen]["kernel"], document["training"]["kernel"]);
+    assert!(workshop.output(&arguments).contains("best lambda  error %"));
+}
+
 /// The value behind a name in a table of facts.
 fn fact(table: &str, name: &str) -> String {
     let line = table.lines().find_map(|line| line.strip_prefix(name));
@@ -173,4 +231,49 @@ fn measurements_are_refused() {
     assert!(message.starts_with("warning: the 200 rows have 199 classes"), "{message}");
     let table = text(&output.stdout);
     assert!(table.contains("... and 179 more members") && table.lines().count() < 40, "{table}");
+}
+
+#[test]
+fn platt_scaling_gives_any_loss_probabilities() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    let platt = ["--loss", "hinge", "--probability", "platt", "--out", "model.json"];
+    let sigmoid = |scaling: &serde_json::Value, score: f64| {
+        let z = number(&scaling["slope"]) * score + number(&scaling["intercept"]);
+        1.0 / (1.0 + z.exp())
+    };
+    for command in [&["fit", "--lambda", "0.1"][..], &["cv", "--lambdas", "0.1:0.01:2"]] {
+        let document = workshop.json(&[command, &["--data", "data.csv"], &platt].concat());
+        let predicted = workshop.json(&["predict", "--model", "model.json", "--data", "data.csv"]);
+        for prediction in predicted["predictions"].as_array().expect("a list") {
+            let wanted = sigmoid(&document["platt"], number(&prediction["score"]));
+            assert!((number(&prediction["probability"]) - wanted).abs() < 1e-12);
+        }
+        let several = ["--data", "three.csv", "--multi-class", "ovo"];
+        let document = workshop.json(&[command, &several, &platt].concat());
+        assert!(number(&document["members"][2]["platt"]["slope"]) < 0.0);
+        let predicted = workshop.json(&["predict", "--model", "model.json", "--data", "three.csv"]);
+        assert!(predicted["predictions"][0]["probabilities"].is_array());
+    }
+}
+
+#[test]
+fn platt_scaling_is_refused_without_held_out_folds() {
+    let workshop = Workshop::new();
+    let mut messages = Vec::new();
+    for command in [
+        &["path", "--data", "data.csv"][..],
+        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "sgd"],
+        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "catoni:alpha=1"],
+    ] {
+        let output = workshop.run(&[command, &["--probability", "platt"]].concat());
+        messages.push(format!("{:?}: {}", output.status.code(), text(&output.stderr)));
+    }
+    assert!(
+        messages[0].contains("Some(2)") && messages[0].contains("not for path"),
+        "{messages:?}"
+    );
+    for message in &messages[1..] {
+        assert!(message.contains("Some(2)") && message.contains("held-out folds"), "{message}");
+    }
 }

@@ -246,3 +246,42 @@ fn a_limit_that_was_met_is_a_warning() {
     insta::assert_snapshot!(text(&output.stderr));
     assert!(text(&output.stdout).contains("not certified"));
 }
+
+/// The final fit is no lambda of the path.
+#[test]
+fn a_warning_counts_the_lambdas_and_names_the_final_fit() {
+    let workshop = Workshop::new();
+    let short =
+        ["--lambdas", "1:0.1:10", "--folds", "3", "--max-iterations", "1", "--tol", "1e-12"];
+    let output = workshop.run(&[&["cv", "--data", "data.csv"][..], &short].concat());
+    let message = text(&output.stderr);
+    assert!(
+        message.starts_with("warning: at 9 of 10 lambdas a fit, and so the final one, missed"),
+        "{message}"
+    );
+}
+
+/// What is certified in time is kept, the rest is reported as cut short.
+#[test]
+fn a_time_limit_ends_fits() {
+    let workshop = Workshop::new();
+    for (command, more) in [("fit", ["--lambda", "0.1"]), ("path", ["--lambdas", "1:0.1:3"])] {
+        let arguments = [command, "--data", "data.csv", more[0], more[1], "--format", "json"];
+        let output = workshop.run(&[&arguments[..], &["--time-limit", "1e-9"]].concat());
+        assert!(output.status.success() && text(&output.stderr).starts_with("warning: at "));
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let fits = document["fits"].as_array().expect("fits");
+        assert!(fits.iter().all(|fit| fit["status"] == "time-limit" && fit["converged"] == false));
+        // Time enough changes nothing.
+        let long = workshop.output(&[&arguments[..], &["--time-limit", "1e9"]].concat());
+        assert_eq!(long, workshop.output(&arguments));
+    }
+    let kernel: &[&str] = &["--kernel", "gaussian:sigma=1"];
+    let leave: &[&str] = &["--kernel", "gaussian:sigma=1", "--leave-one-out", "one-step"];
+    for more in [&[][..], kernel, leave, &["--multi-class", "ovr"]] {
+        let cv = ["cv", "--data", "data.csv", "--lambdas", "1:0.1:3", "--time-limit", "1e-9"];
+        let output = workshop.run(&[&cv[..], more].concat());
+        assert_eq!(output.status.code(), Some(1), "{more:?}");
+        assert!(text(&output.stderr).contains("the time limit of 1ns"), "{}", text(&output.stderr));
+    }
+}

@@ -66,6 +66,36 @@ fn focused_online_learning_makes_every_loss_small() {
     assert_eq!(losses.fold(0.0, f64::max), number(&document["max_loss"]));
 }
 
+/// Features that are not stored are zeros: the same rows as CSV and as svmlight make the same game.
+#[test]
+fn the_kernel_perceptron_takes_sparse_rows_for_what_they_are() {
+    let workshop = Workshop::new();
+    let rows: Vec<[usize; 5]> =
+        (0..40).map(|i| [0, 1, 2, 3, 4].map(|j| (i * (j + 2) + j * j) % 7 % 3)).collect();
+    let sign =
+        |row: &[usize; 5]| if (row[0] + row[1] * row[2]).is_multiple_of(2) { "1" } else { "-1" };
+    let dense = rows.iter().map(|row| {
+        format!("{},{},{},{},{},{}\n", row[0], row[1], row[2], row[3], row[4], sign(row))
+    });
+    let sparse = rows.iter().map(|row| {
+        let stored = row.iter().enumerate().filter(|(_, x)| **x != 0);
+        let stored: String = stored.map(|(j, x)| format!(" {}:{x}", j + 1)).collect();
+        format!("{}{stored}\n", sign(row))
+    });
+    let text = format!("a,b,c,d,e,label\n{}", dense.collect::<String>());
+    workshop.write("rows.csv", text.as_bytes());
+    workshop.write("rows.svm", sparse.collect::<String>().as_bytes());
+    for kernel in ["anova:sigma=1", "anova:sigma=0.5,degree=2*(linear+gaussian:sigma=1)"] {
+        let run = |data| {
+            let fit = ["fit", "--data", data, "--solver", "fol", "--learner", "kernel-perceptron"];
+            workshop.json(&[&fit[..], &["--kernel", kernel, "--max-steps", "300"]].concat())
+        };
+        let (dense, sparse) = (run("rows.csv"), run("rows.svm"));
+        assert_eq!(dense["losses"], sparse["losses"], "{kernel}");
+        assert_eq!(dense["steps"], sparse["steps"], "{kernel}");
+    }
+}
+
 #[test]
 fn slack_flags_the_row_with_the_wrong_label() {
     let workshop = Workshop::new();
@@ -133,6 +163,10 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         "--learner mlp:hidden=8xy",
         "--learner mlp:hidden=8,,loss=logistic",
         "--learner mlp:loss=hinges",
+        "--learner mlp:hidden=8,,loss=logistic",
+        "--learner mlp,loss=logistic",
+        "--learner mlp:hidden=9223372036854775807",
+        "--outputs 1000000000000000",
         "--learner kernel-perceptron",
         "--learner kernel-perceptron:budget=0 --kernel linear",
         "--kernel gaussian",

@@ -8,10 +8,11 @@ use crate::{Workshop, number};
 #[test]
 fn a_kernel_model_scores_like_its_fit() {
     let workshop = Workshop::new();
-    let spaces: [&[&str]; 8] = [
+    let spaces: [&[&str]; 9] = [
         &["--kernel", "gaussian"],
         &["--kernel", "gaussian:sigma=0.5+linear", "--standardize"],
         &["--kernel", "poly:degree=2*linear", "--loss", "logistic"],
+        &["--kernel", "(linear+gaussian:sigma=1)*(linear+poly:degree=2)"],
         &["--kernel", "matern52:length=2", "--approx", "cholesky:tol=1e-12"],
         &["--kernel", "laplacian:sigma=1", "--approx", "nystrom:m=12", "--standardize"],
         &["--kernel", "gaussian:sigma=0.2", "--approx", "nystrom:m=6,leverage=0.01"],

@@ -6,6 +6,7 @@ mod focused;
 mod kernels;
 mod massart;
 mod models;
+mod options;
 mod refusals;
 mod stochastic;
 

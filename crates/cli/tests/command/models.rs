@@ -184,3 +184,64 @@ fn a_failed_job_leaves_the_old_file() {
     let left: Vec<_> = std::fs::read_dir(workshop.folder.path()).expect("a folder").collect();
     assert_eq!(left.len(), 3, "no temporary file is left: {left:?}");
 }
+
+/// A score that overflowed has no class: the row is named and nothing is written.
+#[test]
+fn scores_that_overflow_are_an_error() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
+    let model = std::fs::read_to_string(workshop.path("m.json")).expect("a model");
+    let mut model: Value = serde_json::from_str(&model).expect("JSON");
+    model["members"][0]["coef"] = serde_json::json!([1e10, 1e10]);
+    workshop.write("m.json", model.to_string().as_bytes());
+    workshop.write("big.csv", b"height,width\n1,1\n1e308,-1e308\n");
+    let output = workshop.run(&["predict", "--model", "m.json", "--data", "big.csv"]);
+    let message = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), ""));
+    assert!(message.starts_with("error: big.csv: row 2: the score is "), "{message}");
+}
+
+/// `-` is standard output, which the model has to itself.
+#[test]
+fn models_go_to_standard_output() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    let lambdas = ["--lambdas", "1:0.1:2", "--folds", "2", "--data"];
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.mgn"]);
+    for arguments in [
+        &["fit", "--data", "data.csv", "--lambda", "0.1"][..],
+        &["fit", "--data", "data.csv", "--lambda", "0.1", "--format", "json"],
+        &["fit", "--data", "three.csv", "--lambda", "0.1", "--multi-class", "ovo"],
+        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "sgd", "--stream"],
+        &["fit", "--data", "data.csv", "--solver", "fol"],
+        &["fit", "--data", "data.csv", "--solver", "massart-auto"],
+        &[&["cv"], &lambdas[..], &["data.csv"]].concat(),
+        &[&["cv", "--multi-class", "ovr"], &lambdas[..], &["three.csv"]].concat(),
+        &["convert", "--model", "m.mgn"],
+    ] {
+        let output = workshop.run(&[arguments, &["--out", "-"]].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        let model: Value = serde_json::from_slice(&output.stdout).expect("a model alone");
+        assert_eq!(model["format"], "margins-model", "{arguments:?}");
+        assert_eq!(text(&output.stderr).is_empty(), arguments[0] == "convert", "{arguments:?}");
+        // What has no penalty has no lambda.
+        let without = arguments.iter().any(|part| ["fol", "massart-auto"].contains(part));
+        assert_eq!(model["members"][0]["lambda"].is_null(), without, "{arguments:?}");
+    }
+    assert!(!workshop.path("-").exists());
+    let predict = ["predict", "--model", "m.mgn", "--data", "data.csv"];
+    let with = workshop.output(&[&predict[..], &["--out", "-"]].concat());
+    assert_eq!(with, workshop.output(&predict));
+}
+
+/// A fit without a lambda stays one in either format.
+#[test]
+fn fits_without_a_lambda_have_none() {
+    let workshop = Workshop::new();
+    for name in ["m.json", "m.mgn"] {
+        workshop.output(&["fit", "--data", "data.csv", "--solver", "fol", "--out", name]);
+        let table = workshop.output(&["inspect", "--model", name]);
+        assert!(table.contains("lambda           none"), "{table}");
+        assert!(workshop.json(&["inspect", "--model", name])["members"][0]["lambda"].is_null());
+    }
+}

@@ -200,3 +200,34 @@ fn bad_input_gets_a_clear_message() {
         .collect();
     without_versions().bind(|| insta::assert_snapshot!(report));
 }
+
+/// No file of a command is two of its files, whatever they are called, and nothing is written before that is known.
+#[test]
+fn no_two_files_are_one() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.1"];
+    workshop.output(&[&fit[..], &["--out", "model.json"]].concat());
+    let fol = ["fit", "--data", "data.csv", "--solver", "fol"];
+    let report: String = [
+        [&fit[..], &["--history", "data.csv"]].concat(),
+        [&fit[..], &["--out", "./data.csv"]].concat(),
+        [&fit[..], &["--out", "new.json", "--history", "./new.json"]].concat(),
+        [&fit[..], &["--out", "-", "--history", "-"]].concat(),
+        [&fol[..], &["--out", "new.json", "--checkpoint", "new.json"]].concat(),
+        [&fol[..], &["--checkpoint", "-"]].concat(),
+        vec!["cv", "--data", "data.csv", "--folds", "2", "--out", "data.csv"],
+        vec!["predict", "--model", "model.json", "--data", "data.csv", "--out", "model.json"],
+        vec!["predict", "--model", "model.json", "--data", "data.csv", "--out", "data.csv"],
+        vec!["convert", "--model", "model.json", "--out", "model.json"],
+    ]
+    .iter()
+    .map(|arguments| {
+        let output = workshop.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        text(&output.stderr).lines().next().unwrap_or_default().to_owned() + "\n"
+    })
+    .collect();
+    assert!(!workshop.path("new.json").exists());
+    assert_eq!(std::fs::read(workshop.path("data.csv")).expect("data"), DATA.as_bytes());
+    insta::assert_snapshot!(report);
+}

@@ -152,7 +152,7 @@ impl Design {
             }
             Storage::Sparse(_) => {
                 for (i, &z) in z.iter().enumerate().filter(|(_, z)| **z != 0.0) {
-                    if let Sample::Sparse { columns, values } = self.sample(i) {
+                    if let Sample::Sparse { columns, values, .. } = self.sample(i) {
                         inner_loops::add_sparse_accurately(columns, values, z, out, &mut low);
                     }
                 }
@@ -276,7 +276,7 @@ impl Design {
                 out.fill(0.0);
                 let entries = out.as_mut_slice();
                 for (sample, &d) in self.samples().zip(d) {
-                    let Sample::Sparse { columns, values } = sample else { continue };
+                    let Sample::Sparse { columns, values, .. } = sample else { continue };
                     if d <= 0.0 {
                         continue;
                     }
@@ -310,7 +310,7 @@ impl Design {
                 // Row i is scattered once into a dense vector; the rows below it are gathered.
                 let mut dense = vec![0.0; matrix.ncols()];
                 for i in 0..n {
-                    let Sample::Sparse { columns, values } = self.sample(i) else { continue };
+                    let Sample::Sparse { columns, values, .. } = self.sample(i) else { continue };
                     for (&column, &value) in columns.iter().zip(values) {
                         dense[column] = value;
                     }

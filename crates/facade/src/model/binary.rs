@@ -59,6 +59,7 @@ struct Description<'a> {
 /// A member but for its coefficients.
 #[derive(Serialize, Deserialize)]
 struct FitDescription {
+    /// 0 stands for none.
     lambda: f64,
     training: TrainingSummary,
     platt: Option<PlattScaling>,
@@ -94,7 +95,7 @@ pub(super) fn starts(bytes: &[u8]) -> bool {
 
 pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     let fit = |member: &Member| FitDescription {
-        lambda: member.lambda,
+        lambda: member.lambda.unwrap_or(0.0),
         training: member.training.clone(),
         platt: member.platt,
     };
@@ -268,7 +269,7 @@ fn model(
     };
     let loss = registry.losses.parse(description.loss).map_err(Error::Loss)?;
     let member = |((fit, intercept), coef): ((FitDescription, f64), Cow<'_, [f64]>)| Member {
-        lambda: fit.lambda,
+        lambda: (fit.lambda != 0.0).then_some(fit.lambda),
         intercept,
         coef: coef.into_owned(),
         training: fit.training,

@@ -59,6 +59,9 @@ pub enum Error {
     /// Features overflow when they are scaled.
     #[error(transparent)]
     Data(#[from] margins_data::Error),
+    /// A score is NaN or infinite: no class and no probability follows from it.
+    #[error(transparent)]
+    Score(#[from] margins_optim::Error),
     /// One score a sample was asked of a model with several.
     #[error(
         "the model has {members} scores a sample, for {classes} classes, where one for two is needed"

@@ -182,7 +182,7 @@ impl BinaryDocument {
             Scheme::Binary,
             self.feature_names,
             basis,
-            vec![Member { lambda, intercept, coef, training, platt: None }],
+            vec![Member { lambda: Some(lambda), intercept, coef, training, platt: None }],
         )
     }
 }

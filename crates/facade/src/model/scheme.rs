@@ -37,7 +37,8 @@ impl Scheme {
         (0..classes).flat_map(move |i| (i + 1..classes).map(move |j| (i, j)))
     }
 
-    /// The class, counted from 0, that the scores of all members stand for.
+    /// The class, counted from 0, that the scores of all members stand for. The scores must be numbers: no class
+    /// follows from NaN, which this function takes for a score that is not greater than any other.
     ///
     /// # Panics
     /// If there is not one score a member.

@@ -8,7 +8,7 @@ use margins_kernels::{
 };
 use margins_losses::MarginLoss;
 use margins_optim::robust::Learner;
-use margins_optim::{ErrorCurve, Fit, Lambda, Training, error_curve};
+use margins_optim::{ErrorCurve, Fit, Lambda, Options, Training, error_curve};
 use nalgebra::DMatrix;
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
     linear_scores_of, way_to,
 };
 use crate::model::{Basis, Functions};
-use crate::{Approximation, Error, model};
+use crate::{Approximation, Error, Selection, TimeLimit, model};
 
 /// The specification of a kernel matrix given in the place of features.
 pub const PRECOMPUTED: &str = "precomputed";
@@ -108,17 +108,20 @@ impl<'d> Prepared<'d> {
         Ok(Prepared { data, form: super::Form::Kernel(Box::new(form)) })
     }
 
-    /// The leave-one-out error along the lambdas, and the fit on all of the data at the one that `select`
-    /// takes, by its index. For exact kernel classifiers with a differentiable loss.
+    /// The leave-one-out error along the lambdas, and the fit on all of the data at the one that the rule
+    /// takes; after the limit on the time among those that are certified. For exact kernel classifiers with a
+    /// differentiable loss.
     ///
     /// # Errors
-    /// Another kind of classifier; as [`margins_kernels::leave_one_out`].
+    /// Another kind of classifier; as [`margins_kernels::leave_one_out`]; [`Error::TimeLimit`]: no lambda was certified in
+    /// time.
     pub fn leave_one_out<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
         lambdas: &[Lambda],
         method: LeaveOneOut,
-        select: impl Fn(&ErrorCurve) -> usize,
+        rule: Selection,
+        limit: Option<TimeLimit>,
     ) -> Result<(ErrorCurve, Fit), Error> {
         let gram = match &self.form {
             super::Form::Kernel(form) => form.gram(),
@@ -126,7 +129,8 @@ impl<'d> Prepared<'d> {
         };
         let gram = gram.ok_or(Error::LeaveOneOut)?;
         let objective = KernelObjective::from_risk(training.risk(self.data)?, gram)?;
-        let (options, observer) = (&training.options, training.observer);
+        let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
+        let (options, observer) = (&Options { deadline, ..training.options }, training.observer);
         let mut fits = margins_kernels::path(&objective, lambdas, options, observer)?;
         let mut scores = Vec::with_capacity(fits.len());
         let mut converged = Vec::with_capacity(fits.len());
@@ -141,8 +145,8 @@ impl<'d> Prepared<'d> {
             scores.push(without);
             converged.push(all);
         }
-        let curve = ErrorCurve::of_scores(self.data, &fits, &scores, &converged);
-        let fit = fits.swap_remove(select(&curve));
+        let curve = ErrorCurve::of_scores(self.data, &fits, &scores, &converged)?;
+        let fit = fits.swap_remove(TimeLimit::choose(limit, rule, &curve)?);
         Ok((curve, into_fit(fit)))
     }
 
@@ -166,8 +170,8 @@ impl Form {
             Approximation::None => {
                 Form::Gram { gram: Gram::new(&**kernel, design)?, basis: Some(basis) }
             }
-            Approximation::Cholesky { tolerance } => {
-                let factor = PivotedCholesky::new(&**kernel, design, tolerance, usize::MAX)?;
+            Approximation::Cholesky { tolerance, gigabytes } => {
+                let factor = PivotedCholesky::within(&**kernel, design, tolerance, gigabytes)?;
                 Form::Cholesky { factor, basis }
             }
             Approximation::Nystrom { landmarks, leverage } => {

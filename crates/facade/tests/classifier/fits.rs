@@ -48,7 +48,7 @@ fn cross_validation_is_that_of_the_pieces() {
                 .cross_validate(&training, &folds, &lambdas, |curve| selection.of(curve))
                 .unwrap();
             assert_eq!(classifier.report().curve.as_ref(), Some(&curve));
-            assert_eq!(classifier.model().members()[0].lambda, fit.lambda.get());
+            assert_eq!(classifier.model().members()[0].lambda, Some(fit.lambda.get()));
             let scores = classifier.decision_function(&data).unwrap();
             for (one, other) in scores.iter().zip(prepared.scores(&fit).unwrap()) {
                 assert!((one - other).abs() < 1e-9);
@@ -117,7 +117,7 @@ fn errors_of_several_classes_are_held_out_errors() {
             assert!((curve.mean_error[k] - wrong / 60.0).abs() < 1e-12);
         }
         assert!(curve.certified.iter().all(|&certified| certified));
-        assert_eq!(classifier.model().members()[0].lambda, lambdas[curve.best].get());
+        assert_eq!(classifier.model().members()[0].lambda, Some(lambdas[curve.best].get()));
     }
 }
 
@@ -207,5 +207,44 @@ proptest! {
         };
         let back: Vec<usize> = fit(shift).iter().map(|class| (class + 4 - shift) % 4).collect();
         prop_assert_eq!(back, fit(0));
+    }
+}
+
+/// A weight of k is k repetitions for the scaling of every member, a weight of 0 a removed row; costs of
+/// classes are for the fits alone.
+#[test]
+fn weights_of_samples_count_in_platt_scaling() {
+    use margins::data::{Dataset, Design};
+
+    let data = corners(3, 12);
+    // Rows are of the three classes in turn.
+    let times = |row: usize| row / 3 % 3;
+    let weights: Vec<f64> = (0..data.rows()).map(|row| times(row) as f64).collect();
+    let repeated: Vec<usize> =
+        (0..data.rows()).flat_map(|row| std::iter::repeat_n(row, times(row))).collect();
+    // The repetitions of a row are in its fold.
+    let folds = |rows: &[usize]| rows.iter().map(|row| row / 3 % 4).collect::<Vec<_>>();
+    let all: Vec<usize> = (0..data.rows()).collect();
+    let set = |rows: &[usize]| {
+        let names: Vec<&str> = rows
+            .iter()
+            .map(|&row| data.labels().names()[data.labels().index(row)].as_str())
+            .collect();
+        let design: Design = data.design().select(rows);
+        let labels = margins::data::Classes::new(&names).unwrap();
+        Dataset::new(design, labels).unwrap().with_folds(folds(rows)).unwrap()
+    };
+    for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
+        let builder = || {
+            let platt = Probabilities::Platt { folds: None };
+            Classifier::builder().loss(Logistic).lambda(0.05).scheme(scheme).probabilities(platt)
+        };
+        let weighted = build(builder().sample_weights(weights.clone())).fit(&set(&all)).unwrap();
+        let plain = build(builder()).fit(&set(&repeated)).unwrap();
+        let p = weighted.predict_proba(&data).unwrap();
+        let q = plain.predict_proba(&data).unwrap();
+        assert!((&p - &q).amax() < 1e-4, "{}", (&p - &q).amax());
+        let unweighted = build(builder()).fit(&set(&all)).unwrap();
+        assert!((&p - unweighted.predict_proba(&data).unwrap()).amax() > 1e-3);
     }
 }

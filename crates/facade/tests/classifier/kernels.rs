@@ -18,7 +18,9 @@ fn kernels_are_chosen_by_their_least_error() {
     let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 5).unwrap(), ..Default::default() };
     let builder = Classifier::builder().loss(Logistic).cross_validation(how).seed(5);
     let names = ["linear", "gaussian:sigma=300.0", "gaussian", "gaussian:sigma=0.5"];
-    for approximation in [Approximation::None, Approximation::Cholesky { tolerance: 1e-10 }] {
+    for approximation in
+        [Approximation::None, Approximation::Cholesky { tolerance: 1e-10, gigabytes: 1.0 }]
+    {
         for data in [two_of_classes(), corners(3, 20)] {
             let builder = builder.clone().approximation(approximation);
             let classifier = build(builder.clone().kernels(names)).fit(&data).unwrap();

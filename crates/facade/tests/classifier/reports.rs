@@ -106,7 +106,7 @@ fn a_cross_validation_that_is_cut_short_chooses_among_what_is_certified() {
                 let report = classifier.report();
                 let curve = report.curve.as_ref().unwrap();
                 let lambda = classifier.model().members()[0].lambda;
-                let at = curve.lambdas.iter().position(|at| at.get() == lambda).unwrap();
+                let at = curve.lambdas.iter().position(|at| Some(at.get()) == lambda).unwrap();
                 assert!(curve.certified[at]);
             }
             Err(error) => assert!(matches!(error, margins::Error::TimeLimit(_)), "{error}"),

@@ -3,43 +3,9 @@
 use margins_optim::Lambda;
 use pulp::Arch;
 
+use super::columns::Columns;
 use super::problem::{Point, Problem};
 use super::sweep::{Bests, LANES, Search, Update};
-
-/// Columns of K restricted to the active samples and padded with zeros, copied when first used: the
-/// inner loops then run over contiguous memory however small the active set, and K is only read.
-#[derive(Default)]
-pub(super) struct Columns {
-    height: usize,
-    /// Where the column of an active sample begins in `entries`.
-    starts: Vec<Option<usize>>,
-    entries: Vec<f64>,
-}
-
-impl Columns {
-    fn reset(&mut self, count: usize, height: usize) {
-        self.height = height;
-        self.starts.clear();
-        self.starts.resize(count, None);
-        self.entries.clear();
-    }
-
-    /// Makes the column of active sample k present and says where it begins.
-    fn load(&mut self, k: usize, members: &[usize], column: &[f64]) -> usize {
-        if let Some(start) = self.starts[k] {
-            return start;
-        }
-        let start = self.entries.len();
-        self.entries.extend(members.iter().map(|&i| column[i]));
-        self.entries.resize(start + self.height, 0.0);
-        self.starts[k] = Some(start);
-        start
-    }
-
-    fn at(&self, start: usize) -> &[f64] {
-        &self.entries[start..start + self.height]
-    }
-}
 
 /// The samples that steps move, with all that steps read side by side.
 ///
@@ -167,10 +133,11 @@ impl<'p, 'a> Active<'p, 'a> {
     /// and Scovel, *Training SVMs without offset*, JMLR 12, 2011).
     pub(super) fn step(&mut self, extremes: Bests) -> Option<Bests> {
         let i = extremes.first(self.problem.intercept);
-        let start_i = self.load(i);
-        let j = self.second(i, self.columns.at(start_i));
-        let start_j = self.load(j);
-        let column_i = self.columns.at(start_i);
+        let slot_i = self.load(i);
+        let j = self.second(i, self.columns.at(slot_i));
+        // The column of i, used last, stays.
+        let slot_j = self.load(j);
+        let column_i = self.columns.at(slot_i);
         let (move_i, move_j) = if self.problem.intercept {
             let t = self.transfer(i, j, column_i[j]);
             (t, -t)
@@ -189,7 +156,7 @@ impl<'p, 'a> Active<'p, 'a> {
         self.set_directions(i);
         self.set_directions(j);
         self.entries += 2.0 * self.members.len() as f64;
-        let (column_i, column_j) = (self.columns.at(start_i), self.columns.at(start_j));
+        let (column_i, column_j) = (self.columns.at(slot_i), self.columns.at(slot_j));
         Some(self.arch.dispatch(Update {
             steps,
             columns: [column_i, column_j],

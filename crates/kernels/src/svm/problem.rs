@@ -3,7 +3,7 @@
 use margins_optim::Lambda;
 use nalgebra::DMatrix;
 
-use crate::Error;
+use crate::{Error, Gram};
 
 /// Curvatures count as at least this times the largest size of a diagonal entry of K, a little above
 /// the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples have none.
@@ -25,18 +25,14 @@ pub(super) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     pub(super) fn new(
-        gram: &'a DMatrix<f64>,
+        gram: &'a Gram,
         signs: &'a [f64],
         weights: Option<&[f64]>,
         intercept: bool,
     ) -> Result<Self, Error> {
         let n = signs.len();
-        check_size("rows of the kernel matrix", n, gram.nrows())?;
-        check_size("columns of the kernel matrix", n, gram.ncols())?;
-        if let Some(at) = gram.as_slice().iter().position(|k| !k.is_finite()) {
-            let (row, column) = (at % n, at / n);
-            return Err(Error::GramEntry { row, column, value: gram[(row, column)] });
-        }
+        check_size("rows of the kernel matrix", n, gram.len())?;
+        let gram = gram.matrix();
         if let Some(row) = signs.iter().position(|y| y.abs() != 1.0) {
             return Err(Error::Sign { row, value: signs[row] });
         }
@@ -175,12 +171,13 @@ impl Extremes {
     }
 }
 
-/// Takes the sum of the coefficients, which rounding lets drift, from the ones that have the room.
-pub(super) fn balance(problem: &Problem<'_>, lambda: Lambda, coef: &mut [f64]) {
-    let mut excess: f64 = coef.iter().sum();
+/// Takes the sum of the coefficients, which rounding lets drift, from the ones that have the room, and returns
+/// what is left of it.
+pub(super) fn balance(problem: &Problem<'_>, lambda: Lambda, coef: &mut [f64]) -> f64 {
+    let mut excess = compensated_sum(coef.iter().copied());
     for &i in &problem.samples {
         if excess == 0.0 {
-            return;
+            return 0.0;
         }
         let (lower, upper) = problem.bounds(i, lambda);
         if lower < coef[i] && coef[i] < upper {
@@ -188,5 +185,43 @@ pub(super) fn balance(problem: &Problem<'_>, lambda: Lambda, coef: &mut [f64]) {
             excess -= coef[i] - moved;
             coef[i] = moved;
         }
+    }
+    excess
+}
+
+/// Returns the sum with what rounding takes from it on the way (Neumaier 1974): many equal coefficients at a bound and as
+/// many at the other one add up to 0.
+fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0f64, 0.0);
+    for value in values {
+        let next = sum + value;
+        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_coefficient_can_take_of_the_sum_is_told() {
+        let gram = Gram::precomputed(DMatrix::identity(200, 200)).expect("positive semidefinite");
+        let signs: Vec<f64> = (0..200).map(|i| if i < 100 { 1.0 } else { -1.0 }).collect();
+        let problem = Problem::new(&gram, &signs, None, true).expect("a problem");
+        let lambda = Lambda::new(0.1 / 0.28).expect("positive");
+        let bound = problem.bounds(0, lambda).1;
+        let at_bounds: Vec<f64> = signs.iter().map(|y| y * bound).collect();
+        // One after the other these do not add up to 0.
+        assert_ne!(at_bounds.iter().sum::<f64>(), 0.0);
+        let mut coef = at_bounds.clone();
+        assert_eq!(balance(&problem, lambda, &mut coef), 0.0);
+        assert_eq!(coef, at_bounds);
+        coef[199] = 0.0;
+        assert_eq!(balance(&problem, lambda, &mut coef), bound);
+        coef[199] = -0.5 * bound;
+        assert_eq!(balance(&problem, lambda, &mut coef), 0.0);
+        assert_eq!(coef, at_bounds);
     }
 }

@@ -29,7 +29,7 @@ use crate::{Error, Lambda};
 /// let mut learner = OnlineGradient::new(Logistic, 2, Schedule::InverseSqrt(1.0))?.projected(5.0)?;
 /// for _ in 0..20 {
 ///     learner.step(&Sample::Dense(&[1.0, 0.5]), 1.0)?;
-///     learner.step(&Sample::Sparse { columns: &[1], values: &[-1.0] }, -1.0)?;
+///     learner.step(&Sample::Sparse { columns: &[1], values: &[-1.0], features: 2 }, -1.0)?;
 /// }
 /// assert!(learner.score(&Sample::Dense(&[0.0, 1.0])) > 0.0);
 /// let message = learner.step(&Sample::Dense(&[f64::NAN, 1.0]), 1.0).unwrap_err().to_string();

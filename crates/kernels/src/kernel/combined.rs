@@ -1,0 +1,54 @@
+use margins_data::Sample;
+
+use crate::grammar::operand;
+use crate::{Block, Kernel};
+
+/// `k_1(x, z) + k_2(x, z)`.
+#[derive(Debug)]
+pub struct Sum(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
+
+/// `k_1(x, z) k_2(x, z)`.
+#[derive(Debug)]
+pub struct Product(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
+
+impl Kernel for Sum {
+    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        self.0.value(x, z) + self.1.value(x, z)
+    }
+    fn name(&self) -> &str {
+        "sum"
+    }
+    fn specification(&self) -> String {
+        format!("{}+{}", operand(&*self.0, &[]), operand(&*self.1, &['+']))
+    }
+    fn is_positive_semidefinite(&self) -> bool {
+        self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
+    }
+    fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
+        self.0.fill(block, out);
+        let mut other = vec![0.0; out.len()];
+        self.1.fill(block, &mut other);
+        out.iter_mut().zip(&other).for_each(|(a, b)| *a += b);
+    }
+}
+
+impl Kernel for Product {
+    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        self.0.value(x, z) * self.1.value(x, z)
+    }
+    fn name(&self) -> &str {
+        "product"
+    }
+    fn specification(&self) -> String {
+        format!("{}*{}", operand(&*self.0, &['+']), operand(&*self.1, &['+', '*']))
+    }
+    fn is_positive_semidefinite(&self) -> bool {
+        self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
+    }
+    fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
+        self.0.fill(block, out);
+        let mut other = vec![0.0; out.len()];
+        self.1.fill(block, &mut other);
+        out.iter_mut().zip(&other).for_each(|(a, b)| *a *= b);
+    }
+}

@@ -1,0 +1,105 @@
+//! The cache of columns.
+
+/// The cache holds columns of K restricted to the active samples and padded with zeros, copied when first used: the
+/// inner loops then run over contiguous memory however small the active set, and K is only read.
+///
+/// There are as many slots as the budget allows, but at least two and no more than active samples.
+pub(super) struct Columns {
+    /// The most numbers in `entries`.
+    budget: usize,
+    height: usize,
+    /// The slot of the column of an active sample.
+    slots: Vec<Option<usize>>,
+    /// The sample of every slot in use, and when it was last used.
+    users: Vec<(usize, u64)>,
+    /// One column after the other.
+    entries: Vec<f64>,
+    uses: u64,
+}
+
+impl Columns {
+    pub(super) fn new(bytes: usize) -> Self {
+        Columns {
+            budget: bytes / size_of::<f64>(),
+            height: 0,
+            slots: Vec::new(),
+            users: Vec::new(),
+            entries: Vec::new(),
+            uses: 0,
+        }
+    }
+
+    /// Forgets all columns, for other active samples.
+    pub(super) fn reset(&mut self, count: usize, height: usize) {
+        self.height = height;
+        self.slots.clear();
+        self.slots.resize(count, None);
+        self.users.clear();
+        self.entries.clear();
+    }
+
+    /// Makes the column of active sample k present and returns its slot. It stays at least until two other
+    /// columns have been loaded.
+    pub(super) fn load(&mut self, k: usize, members: &[usize], column: &[f64]) -> usize {
+        self.uses += 1;
+        if let Some(slot) = self.slots[k] {
+            self.users[slot].1 = self.uses;
+            return slot;
+        }
+        let values = members.iter().map(|&i| column[i]);
+        let slot = if self.users.len() < 2 || self.entries.len() + self.height <= self.budget {
+            self.users.push((k, self.uses));
+            self.entries.extend(values);
+            self.entries.resize(self.users.len() * self.height, 0.0);
+            self.users.len() - 1
+        } else {
+            let slot = self.oldest();
+            let (evicted, _) = std::mem::replace(&mut self.users[slot], (k, self.uses));
+            self.slots[evicted] = None;
+            let place = &mut self.entries[slot * self.height..][..members.len()];
+            place.iter_mut().zip(values).for_each(|(entry, value)| *entry = value);
+            slot
+        };
+        self.slots[k] = Some(slot);
+        slot
+    }
+
+    /// Returns the slot that has not been used for the longest time.
+    fn oldest(&self) -> usize {
+        let age = |slot: &usize| self.users[*slot].1;
+        (0..self.users.len()).min_by_key(age).unwrap_or_default()
+    }
+
+    pub(super) fn at(&self, slot: usize) -> &[f64] {
+        &self.entries[slot * self.height..][..self.height]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_column_unused_for_the_longest_time_makes_room() {
+        let column = |k: usize| [k as f64, k as f64 + 0.25, k as f64 + 0.5];
+        let members = [0, 2];
+        // Room for three columns of height 8.
+        let mut columns = Columns::new(3 * 8 * 8 + 7);
+        columns.reset(6, 8);
+        let slots = [0, 1, 2].map(|k| columns.load(k, &members, &column(k)));
+        assert_eq!(slots, [0, 1, 2]);
+        assert_eq!(columns.load(0, &members, &column(0)), 0);
+        // 1 is the oldest now, then 2.
+        assert_eq!(columns.load(3, &members, &column(3)), 1);
+        assert_eq!(columns.load(4, &members, &column(4)), 2);
+        assert_eq!(columns.load(1, &members, &column(1)), 0);
+        assert_eq!(columns.at(0), [1.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(columns.at(1)[..2], [3.0, 3.5]);
+        assert_eq!(columns.entries.len(), 3 * 8);
+        // Without a budget there is still room for a pair.
+        let mut columns = Columns::new(0);
+        columns.reset(6, 8);
+        assert_eq!([5, 3, 5, 2, 4].map(|k| columns.load(k, &members, &column(k))), [0, 1, 0, 1, 0]);
+        assert_eq!(columns.entries.len(), 2 * 8);
+    }
+}
