@@ -7,20 +7,25 @@ use margins::calibration::probability::PlattScaling;
 use margins::data::Dataset;
 use margins::data::metrics::{is_mistake, mistake_rate};
 use margins::losses::MarginLoss;
-use margins::optim::Fit;
-use margins::{Approximation, Prepared};
+use margins::optim::{Fit, Status};
+use margins::{Approximation, Prepared, status_in_words};
 
 use crate::Failure;
 use crate::args::TrainArguments;
 use crate::choices::SolverChoice;
-use crate::document::{DataDocument, FitDocument, PathDocument, TrainDocument, VERSION};
+use crate::document::{DataDocument, FitDocument, PathDocument, TrainDocument, VERSION, status_name};
 use crate::files::report;
 use crate::probability::PlattDocument;
 use crate::table::{Table, gap, number, percent};
 use crate::train::refusal;
 
-/// Warns of fits without a certificate: at each lambda, and of the one at the lambda chosen.
-pub(crate) fn warn_of_gaps(lambdas: impl Iterator<Item = bool>, chosen: Option<bool>) {
+/// Warns of fits without a certificate: at each lambda, and of the one at the lambda chosen. What may help depends on
+/// how the fits ended that are known so far.
+pub(crate) fn warn_of_gaps(
+    lambdas: impl Iterator<Item = bool>,
+    chosen: Option<bool>,
+    ends: &[Status],
+) {
     let converged: Vec<bool> = lambdas.collect();
     let missed = converged.iter().filter(|&&converged| !converged).count();
     let at = format!("at {missed} of {} lambdas a fit", converged.len());
@@ -31,23 +36,40 @@ pub(crate) fn warn_of_gaps(lambdas: impl Iterator<Item = bool>, chosen: Option<b
         (true, true) => format!("{at}, and so the final one,"),
         (false, true) => "the final fit".to_owned(),
     };
-    warn_that_missed(&who);
+    warn_that_missed(&who, ends);
 }
 
 /// Warns of members of a classifier without a certificate.
-pub(crate) fn warn_of_members(converged: impl Iterator<Item = bool>) {
-    let converged: Vec<bool> = converged.collect();
-    let missed = converged.iter().filter(|&&converged| !converged).count();
+pub(crate) fn warn_of_members(ends: &[Status]) {
+    let missed = ends.iter().filter(|&&end| end != Status::Converged).count();
     if missed > 0 {
-        warn_that_missed(&format!("the final fit of {missed} of {} members", converged.len()));
+        warn_that_missed(&format!("the final fit of {missed} of {} members", ends.len()), ends);
     }
 }
 
-fn warn_that_missed(who: &str) {
-    eprintln!(
-        "warning: {who} missed the tolerance of its duality gap; --standardize, another --solver, more \
-         --max-iterations, a longer --time-limit or a smaller tolerance of an approximation may help"
-    );
+fn warn_that_missed(who: &str, ends: &[Status]) {
+    const SLOW: &str = "--standardize, another --solver, more --max-iterations, a longer --time-limit or a smaller \
+         tolerance of an approximation may help";
+    const UNBOUNDED: &str =
+        "--class-weight balanced, --no-intercept or a loss that is bounded below has a minimum";
+    let unbounded = ends.contains(&Status::Unbounded);
+    let only_unbounded =
+        ends.iter().all(|end| [Status::Converged, Status::Unbounded].contains(end));
+    let why = if unbounded { status_in_words(Status::Unbounded) } else { "" };
+    let parts = match (unbounded, only_unbounded) {
+        (true, true) => vec![why, UNBOUNDED],
+        (true, false) => vec![why, UNBOUNDED, SLOW],
+        (false, _) => vec![SLOW],
+    };
+    eprintln!("warning: {who} missed the tolerance of its duality gap; {}", parts.join("; "));
+}
+
+/// How a fit ended, for a cell of a table: nothing of one that is certified.
+pub(crate) fn state(end: Status) -> String {
+    match end {
+        Status::Converged => String::new(),
+        other => format!("not certified: {}", status_name(other)),
+    }
 }
 
 pub(crate) fn write_json(
@@ -131,7 +153,10 @@ impl Job<'_> {
     pub(crate) fn describe_fit(&self, fit: &Fit) -> Result<Vec<(&'static str, String)>, Failure> {
         let report = &fit.report;
         let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
-        let state = if report.converged() { "" } else { ", NOT CERTIFIED" };
+        let state = match report.status {
+            Status::Converged => String::new(),
+            other => format!(", NOT CERTIFIED: {}", status_in_words(other)),
+        };
         Ok(vec![
             ("lambda", number(fit.lambda.get())),
             ("objective", number(report.objective)),
@@ -161,7 +186,7 @@ impl Job<'_> {
                 fit.report.iterations.to_string(),
                 number(self.prepared.norm(fit).map_err(refusal)?),
                 percent(self.training_error(fit)?),
-                if fit.report.converged() { String::new() } else { "not certified".to_owned() },
+                state(fit.report.status),
             ]);
         }
         Ok(table)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use margins::data::{Classes, Dataset, Target};
-use margins::optim::ErrorCurve;
+use margins::optim::{ErrorCurve, Status};
 use margins::{
     Approximation, Classifier, ClassifierBuilder, CrossValidation, MemberReport, Registry, Scheme,
     folds_of,
@@ -18,7 +18,7 @@ use crate::document::{
     ClassDocument, CvLambdaDocument, KernelDocument, TrainDocument, VERSION, status_name,
 };
 use crate::files::report;
-use crate::job::{warn_of_gaps, warn_of_members, write_json};
+use crate::job::{state, warn_of_gaps, warn_of_members, write_json};
 use crate::model::save;
 use crate::probability::PlattDocument;
 use crate::table::{MOST_LISTED, Table, facts, gap, number, percent};
@@ -73,6 +73,7 @@ struct MemberDocument<'a> {
     objective: Option<f64>,
     dual_objective: Option<f64>,
     relative_gap: Option<f64>,
+    rounding: Option<f64>,
     converged: bool,
     status: &'static str,
     intercept: f64,
@@ -204,8 +205,9 @@ impl Job<'_> {
         })?;
         let summary = classifier.report();
         let curve = summary.curve.as_ref();
-        warn_of_gaps(curve.iter().flat_map(|curve| curve.certified.iter().copied()), None);
-        warn_of_members(summary.members.iter().map(|member| member.summary.converged));
+        let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();
+        warn_of_gaps(curve.iter().flat_map(|curve| curve.certified.iter().copied()), None, &ends);
+        warn_of_members(&ends);
         if let Some(path) = self.out {
             save(Ok(classifier.model().clone()), path)?;
         }
@@ -284,8 +286,9 @@ impl Job<'_> {
                     objective: member.summary.objective,
                     dual_objective: member.summary.dual_objective,
                     relative_gap: member.summary.relative_gap,
+                    rounding: member.report.as_ref().map(|report| report.rounding),
                     converged: member.summary.converged,
-                    status: member.report.as_ref().map_or("", |report| status_name(report.status)),
+                    status: status_of(member).map_or("", status_name),
                     intercept: fitted.intercept,
                     coef: &fitted.coef,
                     platt: fitted.platt.as_ref().map(PlattDocument::from),
@@ -334,6 +337,11 @@ fn warn_of_many(data: &Dataset<Classes>) {
     }
 }
 
+/// How the fit of a member ended.
+fn status_of(member: &MemberReport) -> Option<Status> {
+    member.report.as_ref().map(|report| report.status)
+}
+
 fn member_table(members: &[MemberReport]) -> Table {
     let mut table = Table::new(&["member", "objective", "relative gap", ""]);
     for member in members.iter().take(MOST_LISTED) {
@@ -341,7 +349,7 @@ fn member_table(members: &[MemberReport]) -> Table {
             member.name.clone(),
             member.summary.objective.map(number).unwrap_or_default(),
             member.summary.relative_gap.map(gap).unwrap_or_default(),
-            if member.summary.converged { String::new() } else { "not certified".to_owned() },
+            status_of(member).map(state).unwrap_or_default(),
         ]);
     }
     table

@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::robust::Learner;
-use margins::optim::{self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Training};
+use margins::optim::{self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Status, Training};
 use margins::{ClassCosts, Model, Prepared, Registry, TimeLimit, kernels};
 
 use crate::Failure;
@@ -129,7 +129,10 @@ impl TrainArguments {
                     "note: the objective of {learner} is not convex, so that nothing certifies a fit"
                 );
             }
-            _ => warn_of_gaps(fits.iter().map(|fit| fit.report.converged()), None),
+            _ => {
+                let ends: Vec<Status> = fits.iter().map(|fit| fit.report.status).collect();
+                warn_of_gaps(fits.iter().map(|fit| fit.report.converged()), None, &ends);
+            }
         }
     }
 

@@ -238,7 +238,7 @@ pub use space::{Prepared, Subset};
 #[cfg(feature = "rayon")]
 pub use threads::on_threads;
 pub use time_limit::TimeLimit;
-pub use training_report::{KernelReport, MemberReport, TrainingReport};
+pub use training_report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 
 #[cfg(all(doctest, feature = "serde"))]
 #[doc = include_str!("../README.md")]

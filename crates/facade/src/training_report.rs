@@ -142,19 +142,33 @@ impl fmt::Display for MemberReport {
         let gap = gap.map_or_else(|| "unknown".to_owned(), |gap| format!("{gap:.1e}"));
         let state = match (&self.report, self.summary.converged) {
             (_, true) => "certified".to_owned(),
-            (Some(report), false) => format!("NOT CERTIFIED: {}", reason(report.status)),
+            (Some(report), false) => format!("NOT CERTIFIED: {}", status_in_words(report.status)),
             (None, false) => "NOT CERTIFIED".to_owned(),
         };
         writeln!(f, "  relative gap  {gap}, {state}")
     }
 }
 
-fn reason(status: Status) -> &'static str {
+/// Returns what the status of a fit says, in words for whoever reads a report.
+///
+/// ```
+/// use margins::optim::Status;
+///
+/// assert_eq!(margins::status_in_words(Status::TimeLimit), "the time limit came first");
+/// ```
+pub fn status_in_words(status: Status) -> &'static str {
     match status {
         Status::Converged => "the gap is small enough",
         Status::IterationLimit => "the iteration limit came first",
         Status::TimeLimit => "the time limit came first",
         Status::Stalled => "rounding allows no further progress",
+        Status::RoundingLimit => {
+            "a minimum as far as rounding shows, but rounding leaves room for a gap above the tolerance"
+        }
+        Status::Unbounded => {
+            "the objective falls without bound along the intercept: no dual point is feasible (the weights of the \
+             classes differ by more than the slopes of the loss)"
+        }
         Status::Truncated => "the approximation of the kernel is too coarse",
         Status::Contradicted => "the loss contradicts itself, so that nothing is certain",
         Status::NumericalTrouble => "numbers overflowed",
