@@ -39,10 +39,12 @@ fn faults(package: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     match package["license"].as_str() {
         Some(expression) if is_allowed(expression) => (),
-        Some(expression) => {
-            faults.push(format!("{name}: the licence '{expression}' is not allowed"))
+        licence => {
+            let stated = licence.map_or("it states no licence".to_owned(), |expression| {
+                format!("the licence '{expression}' is not allowed")
+            });
+            faults.push(format!("{name}: {stated}"));
         }
-        None => faults.push(format!("{name}: it states no licence")),
     }
     match package["source"].as_str() {
         // Our own, whose dependencies must say which versions they are.

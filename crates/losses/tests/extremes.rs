@@ -286,3 +286,67 @@ fn undecided_scores_are_the_minimisers_at_even_odds() {
         assert!(loss.undecided_scores().is_none(), "{specification}");
     }
 }
+
+/// Margins of either sign from 1e-300 to 1e300, ascending, with 0 and 1 and their neighbours.
+fn every_size() -> Vec<f64> {
+    let sizes = (-300..=300).step_by(3).map(|k| 10f64.powi(k));
+    let mut margins: Vec<f64> = sizes.flat_map(|u| [-u, u]).collect();
+    margins.extend([0.0, BELOW_ONE, 1.0, ABOVE_ONE]);
+    margins.sort_by(f64::total_cmp);
+    margins
+}
+
+#[test]
+fn losses_are_sound_at_margins_of_every_size() -> Result<(), Error> {
+    let mut faults = Vec::new();
+    let registry = LossRegistry::standard();
+    let others =
+        ["l-r:r=1.01", "l-r:r=1e6", "log-cosh:gamma=1e-3,scale=1e3", "smoothed-hinge:width=1e-3"];
+    for specification in registry.names().chain(others) {
+        let loss = registry.parse(specification)?;
+        let mut fault = |text: String| faults.push(format!("{specification}: {text}"));
+        let margins = every_size();
+        for pair in margins.windows(2) {
+            let (low, high) = (loss.derivative(pair[0]), loss.derivative(pair[1]));
+            let rising = low <= high || low - high <= 4.0 * f64::EPSILON * high.abs();
+            if loss.is_convex() && !rising {
+                fault(format!("slopes {low:e} and {high:e} at {:e} and {:e}", pair[0], pair[1]));
+            }
+        }
+        for &u in &margins {
+            let (value, slope, bend) =
+                (loss.value(u), loss.derivative(u), loss.second_derivative(u));
+            if value.is_nan() || slope.is_nan() || bend.is_nan() || (loss.is_convex() && bend < 0.0)
+            {
+                fault(format!("{value:e}, {slope:e}, {bend:e} at {u:e}"));
+            }
+            let bounded = loss.lipschitz().is_some();
+            if bounded && !(value.is_finite() && slope.is_finite()) {
+                fault(format!("{value:e}, {slope:e} at {u:e}"));
+            }
+            let conjugate = loss.conjugate(-slope);
+            if loss.is_convex() && value.is_finite() && slope.is_finite() {
+                // Fenchel and Young: L(u) + L*(-t) + t u is 0 at t = -L'(u).
+                let sum = value + conjugate - slope * u;
+                let size = value.abs() + conjugate.abs() + (slope * u).abs();
+                if sum < -1e-13 * size || (conjugate.is_finite() && sum > 1e-9 * size) {
+                    fault(format!("Fenchel-Young {sum:e} of {size:e} at {u:e}"));
+                }
+            }
+            for (dual, curvature) in
+                [(0.0, 1e-300), (0.3, 1e-9), (0.3, 1.0), (0.3, 1e9), (0.3, 1e300)]
+            {
+                let step = loss.dual_step(dual, u, curvature);
+                let domain = loss.conjugate_domain();
+                if loss.is_convex() && (step.is_nan() || !domain.is_some_and(|d| d.contains(step)))
+                {
+                    fault(format!(
+                        "dual step {step:e} from {dual} at {u:e}, curvature {curvature:e}"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+    Ok(())
+}
