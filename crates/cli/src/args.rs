@@ -9,8 +9,9 @@ use margins::optim::Lambda;
 
 use crate::Failure;
 use crate::choices::{
-    ClassWeight, DataFormat, FOL, Grid, LeaveOneOutName, MultiClass, OutputFormat, Probability, Selection,
-    SolverChoice, number, parse_grid, parse_lambda, parse_solver, positive, seconds, tolerance,
+    ClassWeight, DataFormat, FOL, Grid, LeaveOneOutName, MultiClass, OutputFormat, Probability,
+    Selection, SolverChoice, number, parse_grid, parse_lambda, parse_solver, positive, seconds,
+    tolerance,
 };
 use crate::focused::FocusedArguments;
 use crate::stochastic::GradientArguments;

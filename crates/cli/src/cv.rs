@@ -72,7 +72,11 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     let weights = sample_weights.as_deref();
     let Chosen { prepared, curve, fit, kernels, platt } =
         choose(registry, arguments, &*loss, (&data, weights), &folds)?;
-    warn_of_gaps(curve.certified.iter().copied(), Some(fit.report.converged()), &[fit.report.status]);
+    warn_of_gaps(
+        curve.certified.iter().copied(),
+        Some(fit.report.converged()),
+        &[fit.report.status],
+    );
     if let Some(path) = &arguments.out {
         let model = Model::new(&*loss, &data, &prepared, train.standardize, &fit);
         save(model.map(|model| scaled(model, platt)), path)?;

@@ -13,7 +13,9 @@ use margins::{Approximation, Prepared, status_in_words};
 use crate::Failure;
 use crate::args::TrainArguments;
 use crate::choices::SolverChoice;
-use crate::document::{DataDocument, FitDocument, PathDocument, TrainDocument, VERSION, status_name};
+use crate::document::{
+    DataDocument, FitDocument, PathDocument, TrainDocument, VERSION, status_name,
+};
 use crate::files::report;
 use crate::probability::PlattDocument;
 use crate::table::{Table, gap, number, percent};
@@ -50,17 +52,17 @@ pub(crate) fn warn_of_members(ends: &[Status]) {
 fn warn_that_missed(who: &str, ends: &[Status]) {
     const SLOW: &str = "--standardize, another --solver, more --max-iterations, a longer --time-limit or a smaller \
          tolerance of an approximation may help";
-    const UNBOUNDED: &str =
-        "--class-weight balanced, --no-intercept or a loss that is bounded below has a minimum";
+    const UNBOUNDED: &str = "--class-weight balanced, --no-intercept or a loss that is bounded below gives it a minimum";
     let unbounded = ends.contains(&Status::Unbounded);
     let only_unbounded =
         ends.iter().all(|end| [Status::Converged, Status::Unbounded].contains(end));
-    let why = if unbounded { status_in_words(Status::Unbounded) } else { "" };
-    let parts = match (unbounded, only_unbounded) {
-        (true, true) => vec![why, UNBOUNDED],
-        (true, false) => vec![why, UNBOUNDED, SLOW],
-        (false, _) => vec![SLOW],
-    };
+    let mut parts = Vec::new();
+    if unbounded {
+        parts.extend([status_in_words(Status::Unbounded), UNBOUNDED]);
+    }
+    if !(unbounded && only_unbounded) {
+        parts.push(SLOW);
+    }
     eprintln!("warning: {who} missed the tolerance of its duality gap; {}", parts.join("; "));
 }
 

@@ -4,7 +4,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::robust::Learner;
-use margins::optim::{self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Status, Training};
+use margins::optim::{
+    self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Status, Training,
+};
 use margins::{ClassCosts, Model, Prepared, Registry, TimeLimit, kernels};
 
 use crate::Failure;

@@ -166,7 +166,7 @@ proptest! {
         let want = combine(&kernel, &design, &sections, coef).unwrap();
         let basis = Basis::new(&kernel, None, Functions::Sections(sections)).unwrap();
         let member = Member {
-            lambda: 0.1,
+            lambda: Some(0.1),
             intercept: 0.0,
             coef: coef.to_vec(),
             training: TrainingSummary::of_stream(10),

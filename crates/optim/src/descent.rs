@@ -99,6 +99,10 @@ impl Step<'_> {
     }
 
     /// Returns the point after a line search and an exact intercept; `None` if rounding hides any progress.
+    ///
+    /// So near to the minimum that the step may be the last one, the full step comes first, and the duals of the model
+    /// certify it where rounding keeps up the gap by the gradient: at once if that gap has hardly shrunk, else when
+    /// nothing else leads on.
     fn take(
         &self,
         problem: &mut impl Descent,
@@ -111,35 +115,60 @@ impl Step<'_> {
         if self.slope >= 0.0 || self.slope.is_nan() {
             return None;
         }
-        if self.is_last(tolerance) {
-            let mut next = point.step(1.0, self.direction);
-            let mut certificate = problem.certify(lambda, &mut next);
-            if certificate.relative_gap() > tolerance
-                && certificate.duality_gap > EXPECTED * self.from.duality_gap
-                && let Some(by_model) = problem.certify_by_model(lambda, &next, tolerance)
-            {
-                let gradient_norm = certificate.gradient_norm;
-                certificate = Certificate { gradient_norm, ..certificate.or(by_model) };
-            }
-            if self.is_progress(&certificate) {
-                return Some((next, certificate));
-            }
+        let taken = if self.is_last(tolerance) {
+            let least = EXPECTED * self.from.duality_gap;
+            self.take_full(problem, lambda, point, tolerance, least)
+                .or_else(|| self.search(problem, lambda, point))
+                .or_else(|| self.take_full(problem, lambda, point, tolerance, 0.0))
+        } else {
+            self.search(problem, lambda, point)
+        };
+        if taken.is_none() {
+            // The problem must describe the point that is kept.
+            problem.certify(lambda, &mut point.clone());
         }
-        self.search(problem, lambda, point)
+        taken
+    }
+
+    /// Returns the point after the full step, if that is progress, certified by the duals of the model, too, where the
+    /// gap by the gradient is above the tolerance and more than `least`.
+    fn take_full(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+        tolerance: f64,
+        least: f64,
+    ) -> Option<(Point, Certificate)> {
+        let mut next = point.step(1.0, self.direction);
+        let mut certificate = problem.certify(lambda, &mut next);
+        if certificate.relative_gap() > tolerance
+            && certificate.duality_gap > least
+            && let Some(by_model) = problem.certify_by_model(lambda, &next, tolerance)
+        {
+            let gradient_norm = certificate.gradient_norm;
+            certificate = Certificate { gradient_norm, ..certificate.or(by_model) };
+        }
+        let solved = certificate.relative_gap() <= tolerance && self.is_no_rise(&certificate);
+        (solved || self.is_progress(&certificate)).then_some((next, certificate))
     }
 
     /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which bounds F by itself,
     /// is half as large as the least so far.
     fn is_progress(&self, certificate: &Certificate) -> bool {
-        const BLUR: f64 = 1e-6;
         // Of the most that F can decrease, for which its own size stands in where the gap is far larger.
         const DECREASE: f64 = 1e-10;
         let size = self.from.objective.abs();
         let worth = DECREASE * self.from.duality_gap.min(size);
         let decreased = certificate.objective < self.from.objective - worth;
-        let tightened = certificate.duality_gap <= 0.5 * self.least_gap
-            && certificate.objective <= self.from.objective + BLUR * size;
-        decreased || tightened
+        let tightened = certificate.duality_gap <= 0.5 * self.least_gap;
+        decreased || (tightened && self.is_no_rise(certificate))
+    }
+
+    /// Returns true if F has not grown beyond what rounding makes of a decrease.
+    fn is_no_rise(&self, certificate: &Certificate) -> bool {
+        const BLUR: f64 = 1e-6;
+        certificate.objective <= self.from.objective + BLUR * self.from.objective.abs()
     }
 
     /// Looks along the direction: a coarse search first; then the full step, whose gap tells more than its F near the
@@ -164,8 +193,6 @@ impl Step<'_> {
                 return Some((next, certificate));
             }
         }
-        // The problem must describe the point that is kept.
-        problem.certify(lambda, &mut point.clone());
         None
     }
 

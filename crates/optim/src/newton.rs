@@ -383,7 +383,7 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
     ) -> Option<Certificate> {
         /// Corrections of the duals, each at the cost of three products with the data.
         const MOST_CORRECTIONS: usize = 3;
-        let mut duals = std::mem::take(&mut self.predicted);
+        let mut duals = self.predicted.clone();
         self.evaluator.objective.risk.balance(&mut duals);
         let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, point, &duals);
         for _ in 0..MOST_CORRECTIONS {

@@ -105,6 +105,19 @@ fn costs_are_weights() {
     assert_eq!(members["members"][0]["coef"], costs);
 }
 
+/// Costs are for the fits: the scaling of their scores counts samples by their own weights, of two classes as of several.
+#[test]
+fn costs_do_not_count_in_the_scaling() {
+    let workshop = Workshop::new();
+    let platt = ["--data", "data.csv", "--class-weight", "yes=3", "--probability", "platt"];
+    for command in [&["fit", "--lambda", "0.1"][..], &["cv", "--lambdas", "0.1"]] {
+        let two = workshop.json(&[command, &platt].concat());
+        let several = workshop.json(&[command, &platt, &["--multi-class", "ovr"]].concat());
+        assert!(number(&two["platt"]["slope"]) < 0.0);
+        assert_eq!(two["platt"], several["members"][0]["platt"], "{command:?}");
+    }
+}
+
 /// Of several kernels the one of the least error is taken, for several classes as for two.
 #[test]
 fn kernels_are_chosen_for_several_classes() {

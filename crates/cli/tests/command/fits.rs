@@ -56,6 +56,7 @@ fn the_path_document_is_stable() {
             "objective",
             "passes",
             "relative_gap",
+            "rounding",
             "status"
         ]
     );
@@ -284,4 +285,51 @@ fn a_time_limit_ends_fits() {
         assert_eq!(output.status.code(), Some(1), "{more:?}");
         assert!(text(&output.stderr).contains("the time limit of 1ns"), "{}", text(&output.stderr));
     }
+}
+
+/// An objective without a minimum says so, and is not told to be scaled; nothing else changes.
+#[test]
+fn an_objective_without_a_minimum_says_so() {
+    let workshop = Workshop::new();
+    let mut rows = "height,width,label\n".to_owned();
+    for i in 0..40 {
+        let (t, label) = (f64::from(i), if [7, 23].contains(&i) { "yes" } else { "no" });
+        rows += &format!("{},{},{label}\n", (1.3 * t).sin(), (0.7 * t + 1.0).cos());
+    }
+    assert_eq!(rows.matches("yes").count(), 2);
+    workshop.write("rare.csv", rows.as_bytes());
+    let rare = ["--data", "rare.csv", "--loss", "leaky-relu:lambda=0.1"];
+    let reason = "the objective falls without bound along the intercept: no dual point is feasible (the weights of \
+                  the classes differ by more than the slopes of the loss)";
+    let fit = [&["fit", "--lambda", "0.1"], &rare[..]].concat();
+    let output = workshop.run(&fit);
+    assert_eq!(output.status.code(), Some(0));
+    let (table, warning) = (text(&output.stdout), text(&output.stderr));
+    assert!(table.contains(&format!("NOT CERTIFIED: {reason}")), "{table}");
+    assert!(warning.contains(reason) && warning.contains("--class-weight balanced"), "{warning}");
+    assert!(!warning.contains("--standardize"), "{warning}");
+    let output = workshop.run(&[&fit[..], &["--format", "json"]].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let fitted = &document["fits"][0];
+    assert_eq!((&fitted["status"], &fitted["converged"]), (&"unbounded".into(), &false.into()));
+    assert!(fitted["relative_gap"].is_null() && fitted["rounding"].is_number(), "{fitted}");
+
+    let path = workshop.run(&[&["path", "--lambdas", "1:0.1:2"], &rare[..]].concat());
+    assert_eq!(text(&path.stdout).matches("not certified: unbounded").count(), 2);
+    let several = workshop.run(&[&fit[..], &["--multi-class", "ovr"]].concat());
+    assert!(text(&several.stdout).contains("not certified: unbounded"));
+    for command in [path, several] {
+        let warning = text(&command.stderr);
+        assert!(warning.contains(reason) && !warning.contains("--standardize"), "{warning}");
+    }
+    // What the warning advises.
+    for more in [&["--class-weight", "balanced"][..], &["--no-intercept"]] {
+        let output = workshop.run(&[&fit[..], more].concat());
+        assert!(output.stderr.is_empty() && output.status.success(), "{}", text(&output.stderr));
+    }
+    // Other fits that fall short are advised as ever.
+    let few = ["--data", "rare.csv", "--solver", "mm", "--max-iterations", "1"];
+    let short = workshop.run(&[&["fit", "--lambda", "0.01"], &few[..]].concat());
+    assert!(text(&short.stderr).contains("--standardize"), "{}", text(&short.stderr));
+    assert!(text(&short.stdout).contains("NOT CERTIFIED: the iteration limit came first"));
 }

@@ -163,7 +163,6 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         "--learner mlp:hidden=8xy",
         "--learner mlp:hidden=8,,loss=logistic",
         "--learner mlp:loss=hinges",
-        "--learner mlp:hidden=8,,loss=logistic",
         "--learner mlp,loss=logistic",
         "--learner mlp:hidden=9223372036854775807",
         "--outputs 1000000000000000",

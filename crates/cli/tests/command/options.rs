@@ -28,7 +28,7 @@ const SOLVERS: [(&str, &str, &[&str]); 17] = [
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 38] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 39] = [
     ("lambda", &[], &["--lambda", "0.3"]),
     ("tol", &[], &["--tol", "0.9"]),
     ("max-iterations", &[], &["--max-iterations", "1"]),
@@ -36,6 +36,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 38] = [
     ("kernel", &[], &["--kernel", "gaussian:sigma=1"]),
     ("approx", &["--kernel", "gaussian:sigma=1"], &["--approx", "nystrom:m=3"]),
     ("multi-class", &[], &["--multi-class", "ovr"]),
+    ("probability", &[], &["--probability", "platt"]),
     ("standardize", &[], &["--standardize"]),
     ("class-weight", &[], &["--class-weight", "yes=3"]),
     ("no-intercept", &[], &["--no-intercept"]),

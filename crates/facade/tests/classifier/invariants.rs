@@ -15,7 +15,7 @@ use crate::{SPACES, Space, build, corners, within};
 /// How far from the minimiser of its problem a member can be: `sqrt(gap/lambda)`.
 fn radius(classifier: &Classifier, member: usize) -> f64 {
     let member = &classifier.report().members[member];
-    (member.report.as_ref().unwrap().duality_gap / member.lambda).sqrt()
+    (member.report.as_ref().unwrap().duality_gap / member.lambda.unwrap()).sqrt()
 }
 
 fn distance(one: &[f64], other: &[f64]) -> f64 {

@@ -212,3 +212,22 @@ fn a_report_is_a_page_of_text() {
     assert!(text.lines().count() <= 25, "{text}");
     insta::assert_snapshot!(without_gaps(&text));
 }
+
+/// Two classes whose weights differ by more than the slopes of a loss have no minimum, and the page says why.
+#[test]
+fn an_objective_without_a_minimum_says_so() {
+    let rows: Vec<[f64; 1]> = (0..40).map(|i| [(1.3 * f64::from(i)).sin()]).collect();
+    let labels: Vec<bool> = (0..40).map(|i| i == 7 || i == 23).collect();
+    let builder = Classifier::builder().loss_named("leaky-relu:lambda=0.1").lambda(0.1);
+    let classifier = build(builder.clone()).fit_samples(&rows, &labels).unwrap();
+    let report = classifier.report();
+    assert!(!report.is_certified());
+    assert_eq!(report.members[0].report.as_ref().unwrap().status, Status::Unbounded);
+    let page = report.to_string();
+    assert!(
+        page.contains("NOT CERTIFIED: the objective falls without bound along the intercept"),
+        "{page}"
+    );
+    let balanced = build(builder.balanced_classes()).fit_samples(&rows, &labels).unwrap();
+    assert!(balanced.report().is_certified(), "{}", balanced.report());
+}
