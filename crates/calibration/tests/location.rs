@@ -34,7 +34,7 @@ fn close(got: f64, want: f64) -> bool {
 
 #[test]
 fn reference_vectors() {
-    let text = include_str!("fixtures/catoni_location.json");
+    let text = include_str!("../../test-support/fixtures/catoni_location.json");
     let rows: Vec<Row> = serde_json::from_str(text).unwrap();
     assert!(rows.len() >= 25);
     for row in rows {
