@@ -101,28 +101,27 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     pub fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> FenchelYoung {
         let mut values = vec![0.0; margins.len()];
         self.values(margins, &mut values);
-        let terms = |i: usize| -> [f64; 3] {
-            let c = self.weights[i];
-            if c == 0.0 {
-                return [0.0; 3];
-            }
-            let (s, value) = (duals[i], values[i]);
+        let (mut least, mut largest) = (0.0f64, 0.0f64);
+        let mut terms = vec![[0.0; 2]; margins.len()];
+        for (i, out) in terms.iter_mut().enumerate().filter(|(i, _)| self.weights[*i] > 0.0) {
+            let (c, s, value) = (self.weights[i], duals[i], values[i]);
             let (conjugate, product) = (self.conjugate(i, s), s * margins[i]);
             let size = value.abs() + conjugate.abs() + product.abs();
             let term = value + conjugate + product;
-            let refutes = if term < -CONJUGATE_ERROR * size { 1.0 } else { 0.0 };
+            (least, largest) = (least.min(term), largest.max(size));
             // A NaN must not be lost.
-            [c * if term < 0.0 { 0.0 } else { term }, c * size, refutes]
-        };
-        let [sum, size, refuting] = sum(margins.len(), &terms);
+            *out = [c * if term < 0.0 { 0.0 } else { term }, c * size];
+        }
+        let [sum, size] = sum(terms.len(), &|i| terms[i]);
         let rounding = (SUM_ERROR + TERM_ERROR) * UNIT * size;
-        FenchelYoung { sum, rounding, contradicted: refuting > 0.0 }
+        let contradicted = largest.is_finite() && least < -CONJUGATE_ERROR * largest;
+        FenchelYoung { sum, rounding, contradicted }
     }
 }
 
-/// The error, relative to the sizes of the terms of a Fenchel-Young sum, that a conjugate may have: one that is found by
-/// a numerical search keeps more digits than that.
-pub(crate) const CONJUGATE_ERROR: f64 = 1e-9;
+/// The error, relative to the largest size of the terms of a Fenchel-Young sum, that a conjugate may have which is found
+/// by a numerical search from derivatives that are themselves differences.
+pub(crate) const CONJUGATE_ERROR: f64 = 1e-6;
 
 /// Units of roundoff of a loss, its conjugate and a product.
 const TERM_ERROR: f64 = 8.0;

@@ -134,7 +134,8 @@ mod tests {
     fn features_of_all_sizes_keep_their_digits() {
         let (n, p) = (12, 30);
         let size = |j: usize| 10f64.powi(10 - ((7 * j) % 21) as i32);
-        let x = |i: usize, j: usize| size(j) * (1.0 + ((i * 31 + j * 17) as f64).sin());
+        let noise = |i: usize, j: usize| ((i * 7919 + j * j * 104_729 + i * i * j) % 1009) as f64;
+        let x = |i: usize, j: usize| size(j) * (1.0 + noise(i, j) / 1009.0);
         let rows: Vec<Vec<f64>> = (0..n).map(|i| (0..p).map(|j| x(i, j)).collect()).collect();
         let design = Design::from_rows(&rows).expect("finite");
         let (coordinates, reflections) = triangularize(&design).expect("no overflow");

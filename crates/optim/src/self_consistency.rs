@@ -30,7 +30,8 @@ pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f6
     loss.derivatives(&u, &mut slopes);
     let refutes = |k: usize| {
         let (conjugate, product) = (loss.conjugate(-slopes[k]), -slopes[k] * u[k]);
-        let slack = CONJUGATE_ERROR * (values[k].abs() + conjugate.abs() + product.abs());
+        let terms = values[k].abs() + conjugate.abs() + product.abs();
+        let slack = CONJUGATE_ERROR * (size + terms);
         slack.is_finite() && values[k] + conjugate + product < -slack
     };
     if (0..u.len()).any(refutes) {
