@@ -73,7 +73,7 @@ pub struct ReferenceSolution {
 /// Reads the problems of `erm_solutions.json`.
 ///
 /// # Panics
-/// As [`reference`] does.
+/// Panics as [`reference()`] does.
 pub fn reference_problems() -> Vec<ReferenceProblem> {
     reference("erm_solutions.json")
 }
