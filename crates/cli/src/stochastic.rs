@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 use margins::data::metrics::{MistakeTally, is_mistake};
 use margins::data::read::Stream;
 use margins::losses::MarginLoss;
-use margins::optim::online::{OnlineLearner, Scorer};
-use margins::optim::stochastic::{
+use margins::optim::online::stochastic::{
     self, Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
 };
+use margins::optim::online::{OnlineLearner, Scorer};
 use margins::optim::{self, Fit, Lambda, StepRule};
 use margins::{Model, Registry};
 

@@ -220,9 +220,10 @@ pub use margins_data as data;
 #[cfg(feature = "kernels")]
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
-pub use margins_optim as optim;
 #[cfg(feature = "massart")]
-pub use margins_optim::massart;
+pub use margins_massart as massart;
+pub use margins_optim as optim;
+pub use margins_robust as robust;
 pub use model::{Model, Scheme};
 pub use nalgebra;
 #[cfg(feature = "ndarray")]

@@ -9,8 +9,8 @@ mod kernel;
 use margins_calibration::probability::PlattScaling;
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
-use margins_optim::robust::Learner;
 use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate};
+use margins_robust::Learner;
 
 #[cfg(feature = "kernels")]
 pub use approximation::Approximation;

@@ -192,6 +192,9 @@ pub enum Error {
     /// The optim crate refused something.
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),
+    /// A robust learner cannot take the problem.
+    #[error(transparent)]
+    Robust(#[from] margins_robust::Error),
     /// The data crate refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),

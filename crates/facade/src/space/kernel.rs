@@ -7,8 +7,8 @@ use margins_kernels::{
     margin_distribution,
 };
 use margins_losses::MarginLoss;
-use margins_optim::robust::Learner;
 use margins_optim::{ErrorCurve, Fit, Lambda, Options, Training, error_curve};
+use margins_robust::Learner;
 use nalgebra::DMatrix;
 
 use super::{
