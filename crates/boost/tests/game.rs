@@ -209,12 +209,13 @@ fn is_resumed_to_the_bit<L, M, R>(
 fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
     let (design, _) = separable(70, 3, 0.02, 4);
     let lambda = Lambda::new(0.01).unwrap();
-    let gradient = OnlineGradient::new(Logistic, 3, optim::stochastic::Schedule::InverseSqrt(1.0))
-        .and_then(|learner| learner.projected(3.0))
-        .unwrap()
-        .penalized(lambda)
-        .averaged_after(100);
-    let bottou = optim::stochastic::Schedule::Bottou { first: 0.5, lambda };
+    let gradient =
+        OnlineGradient::new(Logistic, 3, optim::online::stochastic::Schedule::InverseSqrt(1.0))
+            .and_then(|learner| learner.projected(3.0))
+            .unwrap()
+            .penalized(lambda)
+            .averaged_after(100);
+    let bottou = optim::online::stochastic::Schedule::Bottou { first: 0.5, lambda };
     let gaussian: fn(&Sample<'_>, &Sample<'_>) -> f64 = |x, z| (-x.squared_distance(z)).exp();
     let network = MultilayerPerceptron::new(3, &[8], Logistic, 0.1, 1).unwrap();
     is_resumed_to_the_bit(&Perceptron::new(3), |c| c, |c| c);

@@ -8,10 +8,10 @@ use margins::data::metrics::{MistakeTally, is_mistake};
 use margins::data::read::Stream;
 use margins::estimators::linear_model;
 use margins::losses::MarginLoss;
-use margins::optim::online::{OnlineLearner, Scorer};
-use margins::optim::stochastic::{
+use margins::optim::online::stochastic::{
     self, Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
 };
+use margins::optim::online::{OnlineLearner, Scorer};
 use margins::optim::{self, Fit, Lambda, StepRule};
 
 use crate::Failure;

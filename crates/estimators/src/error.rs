@@ -1,5 +1,5 @@
 use margins_data::Listed;
-use margins_optim::robust::Learner;
+use margins_robust::Learner;
 
 /// A reason for which a classifier cannot be fitted or applied.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,13 @@ pub enum Error {
     /// The optim crate refused something.
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),
+    /// A robust learner cannot take the problem.
+    #[error(transparent)]
+    Robust(#[from] margins_robust::Error),
+    /// A learner of halfspaces under Massart noise refused something.
+    #[cfg(feature = "massart")]
+    #[error(transparent)]
+    Massart(#[from] margins_massart::Error),
     /// The kernels crate refused something.
     #[cfg(feature = "kernels")]
     #[error(transparent)]

@@ -218,11 +218,12 @@ pub use margins_estimators::stream::data_driven_scale;
 #[cfg(feature = "kernels")]
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
+#[cfg(feature = "massart")]
+pub use margins_massart as massart;
 pub use margins_model as model;
 pub use margins_model::{Model, Registry, Scheme};
 pub use margins_optim as optim;
-#[cfg(feature = "massart")]
-pub use margins_optim::massart;
+pub use margins_robust as robust;
 pub use nalgebra;
 #[cfg(feature = "ndarray")]
 pub use ndarray;

@@ -2,7 +2,7 @@ use std::sync::OnceLock;
 
 use faer::{Accum, MatMut, MatRef, Par, Side};
 use margins_data::{Design, parallel};
-use margins_optim::solver_kit::Eigenspace;
+use margins_optim::problem::Eigenspace;
 use nalgebra::DMatrix;
 
 use crate::block::{Points, center};

@@ -1,6 +1,8 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{Descent, Ending, Minimizer, Point, follow};
+use margins_optim::path::{Minimizer, follow};
+use margins_optim::problem::Point;
+use margins_optim::solve::{Descent, Ending};
 use margins_optim::{Certificate, Lambda, Objective, Observed, Observer, Options, Solver, Status};
 use nalgebra::DMatrix;
 

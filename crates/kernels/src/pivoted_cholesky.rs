@@ -1,6 +1,7 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{EmpiricalRisk, Ending};
+use margins_optim::problem::EmpiricalRisk;
+use margins_optim::solve::Ending;
 use margins_optim::{Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 

@@ -4,8 +4,8 @@ use margins_calibration::probability::PlattScaling;
 use margins_data::{Classes, Dataset, Target, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
-use margins_optim::robust::Learner;
 use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Training, held_out_curve};
+use margins_robust::Learner;
 
 use super::platt::platt_scaling;
 use super::prepared::Prepared;

@@ -13,8 +13,8 @@ use margins_data::split::fold_indices;
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
-use margins_optim::robust::Learner;
 use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate};
+use margins_robust::Learner;
 
 #[cfg(feature = "kernels")]
 pub use kernel::PRECOMPUTED;

@@ -3,8 +3,8 @@ use std::time::{Duration, Instant};
 
 use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_model::Scheme;
-use margins_optim::robust::Learner;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training};
+use margins_robust::Learner;
 
 use super::class_costs::ClassCosts;
 use super::cross_validation::{CrossValidation, check_folds};

@@ -3,8 +3,8 @@ use std::borrow::Cow;
 use margins_data::Dataset;
 use margins_kernels::{Gram, KernelObjective, PivotedCholesky, margin_distribution, training_path};
 use margins_losses::MarginLoss;
-use margins_optim::robust::Learner;
 use margins_optim::{Fit, Lambda, Training};
+use margins_robust::Learner;
 
 use super::super::{Subset, linear_path};
 use super::{KernelBasis, into_fit, unscaled};
