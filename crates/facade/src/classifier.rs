@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use margins_calibration::probability::{PlattScaling, pairwise_coupling};
 use margins_data::metrics::{ErrorRate, mistake_rate};
-use margins_data::{Classes, Dataset, Target};
+use margins_data::{ClassLabels, Classes, Dataset};
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit};
 use nalgebra::DMatrix;
@@ -225,7 +225,7 @@ impl Classifier {
     ///
     /// # Errors
     /// As [`error_rate`](Self::error_rate).
-    pub fn score<Y: Target>(&self, data: &Dataset<Y>) -> Result<f64, Error> {
+    pub fn score<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<f64, Error> {
         Ok(1.0 - self.error_rate(data)?.rate)
     }
 
@@ -234,7 +234,7 @@ impl Classifier {
     ///
     /// # Errors
     /// As [`decision_function`](Self::decision_function); a class that the classifier does not know; data without rows.
-    pub fn error_rate<Y: Target>(&self, data: &Dataset<Y>) -> Result<ErrorRate, Error> {
+    pub fn error_rate<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<ErrorRate, Error> {
         let names = data.labels().names().iter();
         let own: Vec<Option<usize>> = names.map(|class| self.model.class_of(class)).collect();
         let mut mistakes = Vec::with_capacity(data.rows());

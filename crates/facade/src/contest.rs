@@ -2,7 +2,7 @@
 
 use margins_calibration::probability::PlattScaling;
 use margins_data::split::fold_indices;
-use margins_data::{Classes, Dataset, Target, parallel};
+use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Training, held_out_curve};
 

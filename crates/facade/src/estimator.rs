@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use margins_data::{Classes, Dataset, Target};
+use margins_data::{ClassLabels, Classes, Dataset};
 use margins_losses::MarginLoss;
 use margins_optim::{ClassWeights, ErrorCurve, Fit, Lambda, Observed, Options, Report, Training};
 
@@ -128,7 +128,7 @@ impl Estimator {
     /// [`Error::Contradiction`]: weights or folds both of the data and of the settings. A cost of a class that the
     /// data do not have; more than two classes for [`Scheme::Binary`]; what the loss, the kernel, the solver or the
     /// folds cannot take.
-    pub fn fit<Y: Target>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
+    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         #[cfg(feature = "rayon")]
         let classifier = crate::on_threads(self.threads, || self.fit_here(data));
         #[cfg(not(feature = "rayon"))]
@@ -164,7 +164,7 @@ impl Estimator {
         self.fit(&dataset(samples, labels)?)
     }
 
-    fn fit_here<Y: Target>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
+    fn fit_here<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         let classes = Classes::from(data.labels());
         check_repeated(&classes)?;
         let scheme = self.scheme_for(classes.names().len())?;
