@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use margins::data::{Classes, Dataset, Target};
+use margins::data::{ClassLabels, Classes, Dataset};
 use margins::optim::{ErrorCurve, Status};
 use margins::{
     Approximation, Classifier, ClassifierBuilder, CrossValidation, MemberReport, Registry, Scheme,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use margins_data::metrics::{ErrorRate, mistake_rate};
-use margins_data::{Dataset, Target};
+use margins_data::{ClassLabels, Dataset};
 use margins_estimators::regularised::{Fitted, Settings, TrainingReport};
 use margins_losses::MarginLoss;
 use margins_model::{Model, Registry};
@@ -160,7 +160,7 @@ impl Classifier {
     ///
     /// # Errors
     /// [`error_rate`](Self::error_rate) says which.
-    pub fn score<Y: Target>(&self, data: &Dataset<Y>) -> Result<f64, Error> {
+    pub fn score<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<f64, Error> {
         Ok(1.0 - self.error_rate(data)?.rate)
     }
 
@@ -170,7 +170,7 @@ impl Classifier {
     /// # Errors
     /// A class that the classifier does not know; data without rows. [`decision_function`](Self::decision_function) says
     /// which others.
-    pub fn error_rate<Y: Target>(&self, data: &Dataset<Y>) -> Result<ErrorRate, Error> {
+    pub fn error_rate<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<ErrorRate, Error> {
         let names = data.labels().names().iter();
         let own: Vec<Option<usize>> = names.map(|class| self.model.class_of(class)).collect();
         let mut mistakes = Vec::with_capacity(data.rows());

@@ -1,6 +1,6 @@
 use std::fmt::Display;
 
-use margins_data::{Classes, Dataset, Target};
+use margins_data::{ClassLabels, Classes, Dataset};
 use margins_estimators::regularised::Settings;
 
 use crate::{Classifier, Error, Features, Registry};
@@ -27,7 +27,7 @@ impl Estimator {
     /// [`Error::Contradiction`]: weights or folds both of the data and of the settings. A cost of a class that the
     /// data do not have; more than two classes for [`Scheme::Binary`](crate::Scheme::Binary); data that the loss, the
     /// kernel, the solver or the folds cannot take.
-    pub fn fit<Y: Target>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
+    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         let fitted = self.settings.fit(data)?;
         Ok(Classifier::new(fitted, &self.settings, &self.registry))
     }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use margins_data::{Dataset, Design, Error, Target};
+use margins_data::{ClassLabels, Dataset, Design, Error};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
@@ -26,7 +26,7 @@ impl Features for Design {
     }
 }
 
-impl<Y: Target> Features for Dataset<Y> {
+impl<Y: ClassLabels> Features for Dataset<Y> {
     fn design(&self) -> Result<Cow<'_, Design>, Error> {
         Ok(Cow::Borrowed(self.design()))
     }

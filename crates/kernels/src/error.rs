@@ -194,7 +194,7 @@ pub enum Error {
     #[cfg(feature = "solvers")]
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),
-    /// A robust learner cannot take the problem.
+    /// A robust learner cannot take the problem (with the feature `solvers`).
     #[cfg(feature = "solvers")]
     #[error(transparent)]
     Robust(#[from] margins_robust::Error),

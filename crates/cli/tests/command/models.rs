@@ -1,6 +1,6 @@
 //! Model files, predictions, and outputs that are never half written.
 
-use margins::data::{Target, read};
+use margins::data::{ClassLabels, read};
 use margins::losses::Hinge;
 use margins::{Classifier, Probabilities};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-use margins_data::{ClassIndex, Dataset, Target};
+use margins_data::{ClassIndex, ClassLabels, Dataset};
 
 use crate::Error;
 
@@ -49,7 +49,7 @@ impl ClassCosts {
     ///
     /// # Errors
     /// [`Error::UnknownClass`]: the data do not have a class that is named. Weights that overflow.
-    pub fn weigh<Y: Target>(&self, data: Dataset<Y>) -> Result<Dataset<Y>, Error> {
+    pub fn weigh<Y: ClassLabels>(&self, data: Dataset<Y>) -> Result<Dataset<Y>, Error> {
         if self.0.is_empty() {
             return Ok(data);
         }

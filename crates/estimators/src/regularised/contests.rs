@@ -1,7 +1,7 @@
 //! Several classes as binary problems.
 
 use margins_calibration::probability::PlattScaling;
-use margins_data::{Classes, Dataset, Target, parallel};
+use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
 use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Training, held_out_curve};

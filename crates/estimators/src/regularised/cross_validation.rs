@@ -1,5 +1,5 @@
 use margins_data::split::stratified_folds;
-use margins_data::{Dataset, Target};
+use margins_data::{ClassLabels, Dataset};
 use margins_optim::{DEFAULT_GRID, ErrorCurve, Lambda, lambda_grid};
 
 use crate::Error;
@@ -139,7 +139,7 @@ pub struct Folds {
 
 impl Folds {
     /// Returns the folds that the settings ask for.
-    pub(super) fn new<Y: Target>(
+    pub(super) fn new<Y: ClassLabels>(
         data: &Dataset<Y>,
         how: &CrossValidation,
         seed: u64,
@@ -163,7 +163,7 @@ pub const DEFAULT_FOLDS: usize = 5;
 /// # Errors
 /// A number of folds for data that have folds already; a number that is less than 2 or more than the size of the
 /// smallest class.
-pub fn folds_of<Y: Target>(
+pub fn folds_of<Y: ClassLabels>(
     data: &Dataset<Y>,
     count: Option<usize>,
     seed: u64,

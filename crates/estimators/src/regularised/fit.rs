@@ -1,4 +1,4 @@
-use margins_data::{Classes, Dataset, Target};
+use margins_data::{ClassLabels, Classes, Dataset};
 use margins_model::Scheme;
 
 use super::contests::Contests;
@@ -17,7 +17,7 @@ impl Settings {
     /// and more than two. [`Error::Contradiction`]: weights or folds both of the data and of the settings.
     /// [`Error::SeveralClasses`]: more than two classes for [`Scheme::Binary`]. A cost of a class that the data do not
     /// have; data that the loss, the kernel, the solver or the folds cannot take; a fit whose numbers overflowed.
-    pub fn fit<Y: Target>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
         self.check()?;
         self.on_threads(|| self.fit_here(data))
     }
@@ -40,7 +40,7 @@ impl Settings {
     /// assert!(path.norms(9)? > path.norms(0)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn path<Y: Target>(&self, data: &Dataset<Y>) -> Result<Path, Error> {
+    pub fn path<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Path, Error> {
         self.check()?;
         let refuse = |other: &str, reason| {
             Err(Error::contradiction("the fits of a path".to_owned(), other.to_owned(), reason))
@@ -73,7 +73,7 @@ impl Settings {
         job()
     }
 
-    fn fit_here<Y: Target>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+    fn fit_here<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
         let contests = self.contests(data)?;
         let limit = self.time_limit.map(TimeLimit::new);
         let folds = match &self.regularisation {
@@ -101,7 +101,7 @@ impl Settings {
     }
 
     /// Returns the binary problems that the classes of the data are broken into, with all weights.
-    fn contests<Y: Target>(&self, data: &Dataset<Y>) -> Result<Contests, Error> {
+    fn contests<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Contests, Error> {
         let classes = Classes::from(data.labels());
         check_repeated(&classes)?;
         let scheme = self.scheme_for(classes.names().len())?;

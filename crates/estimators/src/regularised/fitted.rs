@@ -1,5 +1,5 @@
 use margins_calibration::probability::PlattScaling;
-use margins_data::Target;
+use margins_data::ClassLabels;
 use margins_data::metrics::mistake_rate;
 use margins_model::Model;
 use margins_optim::{ErrorCurve, Fit, Report};

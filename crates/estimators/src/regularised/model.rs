@@ -1,7 +1,7 @@
 //! Models of fits.
 
 use margins_calibration::probability::PlattScaling;
-use margins_data::{Classes, Dataset, Target};
+use margins_data::{ClassLabels, Classes, Dataset};
 use margins_losses::MarginLoss;
 use margins_model::{Member, Model, Scheme, TrainingSummary};
 use margins_optim::{Fit, Report, Status};

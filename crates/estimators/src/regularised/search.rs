@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use margins_data::{Dataset, Target};
+use margins_data::{ClassLabels, Dataset};
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Options, Training};
 

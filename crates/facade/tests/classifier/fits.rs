@@ -1,7 +1,7 @@
 //! The same as the pieces that a classifier is made of.
 
 use margins::data::split::fold_indices;
-use margins::data::{Dataset, Target};
+use margins::data::{ClassLabels, Dataset};
 use margins::losses::{Hinge, LeakyHockeyStick, Logistic, SquaredHinge};
 use margins::optim::{Lambda, Training, lambda_grid};
 use margins::{

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use margins_data::metrics::{MistakeTally, is_mistake};
-use margins_data::{Dataset, Target, parallel};
+use margins_data::{ClassLabels, Dataset, parallel};
 use margins_losses::MarginLoss;
 
 use crate::{Error, Fit, Lambda, Observed, Report, Training};
@@ -188,7 +188,7 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
 ///
 /// # Errors
 /// As [`cross_validate`], and what `solve` says.
-pub fn held_out_curve<Y: Target, E: From<Error> + Send>(
+pub fn held_out_curve<Y: ClassLabels, E: From<Error> + Send>(
     data: &Dataset<Y>,
     folds: &[usize],
     lambdas: &[Lambda],
@@ -258,7 +258,7 @@ pub fn training_rows(data: &Dataset, folds: &[usize]) -> Result<Vec<Vec<usize>>,
 }
 
 /// The rows of a fold, and the others.
-fn split_at<Y: Target>(
+fn split_at<Y: ClassLabels>(
     data: &Dataset<Y>,
     folds: &[usize],
     fold: usize,
@@ -275,7 +275,7 @@ fn split_at<Y: Target>(
 }
 
 /// The number of folds, one a row of the data.
-fn check_folds<Y: Target>(data: &Dataset<Y>, folds: &[usize]) -> Result<usize, Error> {
+fn check_folds<Y: ClassLabels>(data: &Dataset<Y>, folds: &[usize]) -> Result<usize, Error> {
     if folds.len() != data.rows() {
         return Err(Error::Shape {
             what: "folds, one a row",

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// How many rounds T a game has, and how many of its classifiers k make the ensemble.
+/// The horizon of a game: the number T of its rounds, and the number k of its classifiers that make the ensemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Schedule {
+pub struct Horizon {
     rounds: u64,
     outputs: usize,
 }
@@ -15,11 +15,11 @@ pub struct Schedule {
 /// Below 1/2, so that a majority is right where the mean 0-1 loss is at most this.
 const CLASSIFICATION_EPSILON: f64 = 0.49;
 
-impl Schedule {
-    /// T rounds and k outputs.
+impl Horizon {
+    /// Returns the horizon of T rounds and k outputs.
     ///
     /// # Errors
-    /// None of one of them; more outputs than fit in 4 GiB of memory, 8 bytes each for the round that it is taken before.
+    /// No rounds; no outputs; more outputs than fit in 4 GiB of memory, 8 bytes an output.
     pub fn new(rounds: u64, outputs: usize) -> Result<Self, Error> {
         let positive = |value: f64| value >= 1.0;
         Error::check("the number of rounds", rounds as f64, "at least 1", positive)?;
@@ -27,10 +27,10 @@ impl Schedule {
         Error::check_memory(outputs as f64, "take fewer outputs", || {
             format!("the list of {outputs} outputs")
         })?;
-        Ok(Schedule { rounds, outputs })
+        Ok(Horizon { rounds, outputs })
     }
 
-    /// T and k with which, on m samples and with probability `1 - delta`, the mean loss of the k
+    /// Returns the T and k with which, on m samples and with probability `1 - delta`, the mean loss of the k
     /// classifiers is at most `epsilon` on *every* sample:
     ///
     /// `T = (8/epsilon) ((e - 1) B + m (ln m + ln(2m/delta)))`,
@@ -62,8 +62,8 @@ impl Schedule {
         Self::new(rounds as u64, outputs as usize)
     }
 
-    /// [`theorem_1`](Self::theorem_1) for the 0-1 loss: epsilon = 0.49, with which the majority of
-    /// the k classifiers is right on every sample (corollary 1).
+    /// Returns the horizon of [`theorem_1`](Self::theorem_1) for the 0-1 loss: epsilon = 0.49, with which the
+    /// majority of the k classifiers is right on every sample (corollary 1).
     ///
     /// # Errors
     /// Those of [`theorem_1`](Self::theorem_1).
@@ -71,17 +71,17 @@ impl Schedule {
         Self::theorem_1(m, CLASSIFICATION_EPSILON, delta, mistakes)
     }
 
-    /// T.
+    /// Returns the number of rounds T.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// k.
+    /// Returns the number of outputs k.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// The rounds before which the classifiers are taken: k of 0 to T - 1, each independent of the
+    /// Draws the rounds before which the classifiers are taken: k of 0 to T - 1, each independent of the
     /// others, ascending.
     pub(crate) fn draw_outputs(&self, random: &mut ChaCha8Rng) -> Vec<u64> {
         let mut rounds: Vec<u64> =
@@ -91,8 +91,8 @@ impl Schedule {
     }
 }
 
-/// What theorem 1 says after a game: with probability `1 - delta`, the mean loss of the learner over
-/// the rounds is, on every of `m` samples, at most
+/// Returns the bound of theorem 1 after a game: with probability `1 - delta`, the mean loss of the learner over
+/// the rounds is, on each of `m` samples, at most
 /// `(4 (e - 1) S + 4 m (ln m + ln(m/delta)))/T`, with `S` the sum of the losses that were seen.
 ///
 /// Nothing about the learner or the samples is assumed.
@@ -107,27 +107,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bound_holds_with_half_of_epsilon_at_the_schedule() {
+    fn the_bound_holds_with_half_of_epsilon_at_the_horizon() {
         for (m, epsilon, delta, total) in [(1, 0.3, 0.1, 0.0), (1000, 0.49, 0.01, 4e5)] {
-            let schedule = Schedule::theorem_1(m, epsilon, delta, total).unwrap();
-            let bound = mean_loss_bound(m, schedule.rounds(), total, delta / 2.0);
+            let horizon = Horizon::theorem_1(m, epsilon, delta, total).unwrap();
+            let bound = mean_loss_bound(m, horizon.rounds(), total, delta / 2.0);
             assert!(bound <= epsilon / 2.0 && bound > 0.49 * epsilon, "{bound}");
         }
     }
 
     #[test]
     fn refusals() {
-        let message = |result: Result<Schedule, Error>| result.unwrap_err().to_string();
+        let message = |result: Result<Horizon, Error>| result.unwrap_err().to_string();
         insta::assert_snapshot!(
             [
-                message(Schedule::new(0, 1)),
-                message(Schedule::new(1, 0)),
-                message(Schedule::new(1, 1_000_000_000_000_000)),
-                message(Schedule::theorem_1(0, 0.1, 0.1, 0.0)),
-                message(Schedule::theorem_1(3, 1.0, 0.1, 0.0)),
-                message(Schedule::theorem_1(3, 0.1, f64::NAN, 0.0)),
-                message(Schedule::theorem_1(3, 0.1, 0.1, -1.0)),
-                message(Schedule::classification(3, 0.1, 1e300)),
+                message(Horizon::new(0, 1)),
+                message(Horizon::new(1, 0)),
+                message(Horizon::new(1, 1_000_000_000_000_000)),
+                message(Horizon::theorem_1(0, 0.1, 0.1, 0.0)),
+                message(Horizon::theorem_1(3, 1.0, 0.1, 0.0)),
+                message(Horizon::theorem_1(3, 0.1, f64::NAN, 0.0)),
+                message(Horizon::theorem_1(3, 0.1, 0.1, -1.0)),
+                message(Horizon::classification(3, 0.1, 1e300)),
             ]
             .join("\n")
         );
