@@ -11,7 +11,7 @@
 //! (`W_i = 0`, at a bound of the dual) at `da_i = -r_i/(2 lambda)`. It is solved by conjugate gradients
 //! on the constraint, preconditioned by a factor kept from step to step.
 
-use margins_losses::MarginLoss;
+use margins_losses::{HomogeneousTail, MarginLoss};
 use margins_optim::path::Minimizer;
 use margins_optim::problem::{EmpiricalRisk, Margins, Point};
 use margins_optim::solve::{Descent, Ending, descend};
@@ -56,7 +56,7 @@ fn penalty(lambda: Lambda, point: &Point) -> f64 {
 
 /// The solver with the memory it keeps from one lambda to the next.
 pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
-    risk: &'o EmpiricalRisk<'o, L>,
+    pub(crate) risk: &'o EmpiricalRisk<'o, L>,
     matrix: &'o DMatrix<f64>,
     margins: Margins<'o, L>,
     /// `r`, at the point certified last.
@@ -209,6 +209,8 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
 }
 
 impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
+    type Products = Vec<f64>;
+
     fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         point.intercept = self.margins.settle(&point.products, point.intercept);
         let objective = self.margins.risk() + penalty(lambda, point);
@@ -267,13 +269,17 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
 }
 
 impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
-    type Loss = L;
+    type Products = Vec<f64>;
 
-    fn risk(&self) -> &EmpiricalRisk<'_, L> {
-        self.risk
+    fn tail(&self) -> Option<HomogeneousTail> {
+        self.risk.loss().homogeneous_tail()
     }
 
-    fn origin(&self) -> Point {
+    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+        self.risk.all_beyond(&point.products, point.intercept, from)
+    }
+
+    fn origin(&mut self) -> Point {
         Point::zero(self.gradient.len(), self.gradient.len())
     }
 
