@@ -4,7 +4,7 @@
 //! Labels are random, so that about every other round has a loss and updates the tree, as few rounds of
 //! a real game do.
 
-use margins::boost::{FocusedPlayer, Game, SamplePlayer, Schedule, UniformPlayer};
+use margins::boost::{FocusedPlayer, Game, Horizon, SamplePlayer, UniformPlayer};
 use margins::data::{Design, Labels};
 use margins::optim::online::Perceptron;
 use margins_benches::Comparison;
@@ -38,8 +38,8 @@ fn player<'a>(
     design: &'a Design,
     labels: &'a Labels,
 ) -> impl FnMut() + 'a {
-    let schedule = Schedule::new(1 << 50, 1).expect("rounds");
-    let game = Game::new(player, Perceptron::new(FEATURES), design, labels, schedule, 1);
+    let horizon = Horizon::new(1 << 50, 1).expect("rounds");
+    let game = Game::new(player, Perceptron::new(FEATURES), design, labels, horizon, 1);
     let mut game = game.expect("parts that fit");
     move || assert!(game.play().expect("finite scores"))
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use margins::boost::{FocusedPlayer, Game, SamplePlayer, Schedule, Stop, UniformPlayer};
+use margins::boost::{FocusedPlayer, Game, Horizon, SamplePlayer, Stop, UniformPlayer};
 use margins::data::read::{self, ReadOptions};
 use margins::data::{Dataset, Design, Labels};
 use margins::model::write_atomically;
@@ -139,8 +139,8 @@ fn played<'a, P: SamplePlayer, L: OnlineLearner>(
     (rounds, outputs): (u64, usize),
     seed: u64,
 ) -> Result<Game<'a, P, L>, Failure> {
-    let schedule = Schedule::new(rounds, outputs)?;
-    let mut game = Game::new(player, learner, data.design(), data.labels(), schedule, seed)?;
+    let horizon = Horizon::new(rounds, outputs)?;
+    let mut game = Game::new(player, learner, data.design(), data.labels(), horizon, seed)?;
     game.run(Stop::Never)?;
     Ok(game)
 }

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::consistency::ConsistencyCheck;
-use crate::{Ensemble, Error, SamplePlayer, Schedule, Slack};
+use crate::{Ensemble, Error, Horizon, SamplePlayer, Slack};
 
 /// A game between two rounds, without its data and its loss: of the player `P`, the learner `L` and its
 /// classifiers `S`.
@@ -15,7 +15,7 @@ use crate::{Ensemble, Error, SamplePlayer, Schedule, Slack};
 ///
 /// ```
 /// use margins_boost::{
-///     Checkpoint, FocusedPlayer, Fol, Game, KernelExpansion, KernelPerceptron, Schedule, Stop,
+///     Checkpoint, FocusedPlayer, Fol, Game, KernelExpansion, KernelPerceptron, Horizon, Stop,
 /// };
 /// use margins_data::{Design, Labels, Sample};
 /// use margins_losses::ZeroOne;
@@ -24,7 +24,7 @@ use crate::{Ensemble, Error, SamplePlayer, Schedule, Slack};
 /// let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0])?;
 /// let kernel = |x: &Sample<'_>, z: &Sample<'_>| (-2.0 * x.squared_distance(z)).exp();
 /// let (player, learner) = (FocusedPlayer::new(4)?, KernelPerceptron::new(kernel, 4, 1)?);
-/// let mut game = Fol::new(player, learner, &design, &labels, Schedule::new(100, 9)?, 1)?;
+/// let mut game = Fol::new(player, learner, &design, &labels, Horizon::new(100, 9)?, 1)?;
 /// game.run_until(30, Stop::Never)?;
 /// let held = game.checkpoint().clone().map(|l| l.map_kernel(drop), |c| c.map_kernel(drop));
 /// let text = serde_json::to_string(&held)?;
@@ -41,7 +41,8 @@ use crate::{Ensemble, Error, SamplePlayer, Schedule, Slack};
 pub struct Checkpoint<P, L, S> {
     pub(crate) data: Fingerprint,
     pub(crate) loss: String,
-    pub(crate) schedule: Schedule,
+    #[serde(rename = "schedule")]
+    pub(crate) horizon: Horizon,
     /// The rounds before which classifiers are taken, ascending.
     pub(crate) outputs: Vec<u64>,
     pub(crate) random: ChaCha8Rng,
@@ -66,7 +67,7 @@ impl<P, L, S> Checkpoint<P, L, S> {
         Checkpoint {
             data: self.data,
             loss: self.loss,
-            schedule: self.schedule,
+            horizon: self.horizon,
             outputs: self.outputs,
             random: self.random,
             player: self.player,
@@ -102,8 +103,8 @@ impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
         if let Some(slack) = &self.slack {
             Error::check_len("slack variables", data.rows, slack.rows())?;
         }
-        if self.round > self.schedule.rounds() {
-            return differs("number of rounds", &self.round, &self.schedule.rounds());
+        if self.round > self.horizon.rounds() {
+            return differs("number of rounds", &self.round, &self.horizon.rounds());
         }
         if !self.check.fits(self.ensemble.members().len()) {
             return differs("check of the ensemble", &"one that is none of it", &"one of it");
@@ -118,7 +119,7 @@ impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
             let found = classifier.columns().unwrap_or(columns);
             Error::check_len("features of a classifier", columns, found)?;
         }
-        Error::check_len("outputs", self.schedule.outputs(), self.outputs.len())?;
+        Error::check_len("outputs", self.horizon.outputs(), self.outputs.len())?;
         let taken = self.outputs.partition_point(|&output| output < self.round);
         Error::check_len("classifiers", taken, self.ensemble.members().len())
     }

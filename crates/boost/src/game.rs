@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::checkpoint::{Checkpoint, Fingerprint};
 use crate::consistency::ConsistencyCheck;
 use crate::evaluation::clipped;
-use crate::{Combination, Ensemble, Error, FocusedPlayer, SamplePlayer, Schedule, Slack};
+use crate::{Combination, Ensemble, Error, FocusedPlayer, Horizon, SamplePlayer, Slack};
 
 /// Focused online learning (FOL): the game with the focused player.
 ///
@@ -15,15 +15,15 @@ use crate::{Combination, Ensemble, Error, FocusedPlayer, SamplePlayer, Schedule,
 /// small.
 ///
 /// ```
-/// use margins_boost::{Fol, FocusedPlayer, Schedule, Stop};
+/// use margins_boost::{Fol, FocusedPlayer, Horizon, Stop};
 /// use margins_data::{Design, Labels};
 /// use margins_optim::online::{Perceptron, Scorer};
 ///
 /// let design = Design::from_rows(&[[1.0, 0.1], [-1.0, 0.2], [0.5, -0.9]])?;
 /// let labels = Labels::from_signs(vec![1.0, -1.0, 1.0])?;
-/// let schedule = Schedule::classification(3, 0.01, 20.0)?;
+/// let horizon = Horizon::classification(3, 0.01, 20.0)?;
 /// let player = FocusedPlayer::new(3)?;
-/// let mut game = Fol::new(player, Perceptron::new(2), &design, &labels, schedule, 1)?;
+/// let mut game = Fol::new(player, Perceptron::new(2), &design, &labels, horizon, 1)?;
 /// let ending = game.run(Stop::Consistent)?;
 /// assert!(ending.consistent_at.is_some());
 /// assert!(game.ensemble().score(&design.sample(2)) > 0.0);
@@ -81,7 +81,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         learner: L,
         design: &'a Design,
         labels: &'a Labels,
-        schedule: Schedule,
+        horizon: Horizon,
         seed: u64,
     ) -> Result<Self, Error> {
         Error::check_len("labels", design.rows(), labels.len())?;
@@ -90,13 +90,13 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         Error::check_len("features of the learner", columns, learner.columns().unwrap_or(columns))?;
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(OUTPUTS);
-        let outputs = schedule.draw_outputs(&mut random);
+        let outputs = horizon.draw_outputs(&mut random);
         random.set_stream(SAMPLES);
         random.set_word_pos(0);
         let state = Checkpoint {
             data: Fingerprint::new(design, labels),
             loss: ZeroOne.specification(),
-            schedule,
+            horizon,
             outputs,
             random,
             player,
@@ -164,7 +164,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// are then not as before.
     pub fn play(&mut self) -> Result<bool, Error> {
         let state = &mut self.state;
-        if state.round == state.schedule.rounds() {
+        if state.round == state.horizon.rounds() {
             return Ok(false);
         }
         let row = state.player.draw(&mut state.random);
@@ -198,7 +198,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// # Errors
     /// Those of [`play`](Self::play).
     pub fn run(&mut self, stop: Stop) -> Result<Ending, Error> {
-        self.run_until(self.state.schedule.rounds(), stop)
+        self.run_until(self.state.horizon.rounds(), stop)
     }
 
     /// Plays until so many rounds are over, or to the end.
@@ -220,8 +220,8 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
 
     /// Samples to look after in a round: twice m for every new member.
     fn visits(&self) -> usize {
-        let schedule = &self.state.schedule;
-        let a_member = schedule.rounds() as f64 / schedule.outputs() as f64;
+        let horizon = &self.state.horizon;
+        let a_member = horizon.rounds() as f64 / horizon.outputs() as f64;
         (2.0 * self.signs.len() as f64 / a_member).ceil() as usize
     }
 

@@ -5,7 +5,7 @@
 //! [`OnlineLearner`](margins_optim::online::OnlineLearner), learns from. Where samples are drawn
 //! uniformly the *mean* loss becomes small; where the first player is focused, the *largest*.
 //!
-//! * [`Fol`]: focused online learning; [`Schedule`]: how long, by theorem 1, with its constants.
+//! * [`Fol`]: focused online learning; [`Horizon`]: its rounds and outputs, by theorem 1 with its constants.
 //! * [`Game`] of a [`SamplePlayer`] and a learner; [`Ensemble`]: what comes out; [`Evaluation`].
 //! * [`Checkpoint`]: a game to go on with later.
 //! * [`SampleTree`]: weights to draw from and to multiply, without overflow and drift.
@@ -17,7 +17,7 @@
 //! Source: S. Shalev-Shwartz and Y. Wexler, *Minimizing the maximal loss: how and why?* (ICML 2016).
 //!
 //! ```
-//! use margins_boost::{Evaluation, Fol, FocusedPlayer, Schedule, Stop};
+//! use margins_boost::{Evaluation, Fol, FocusedPlayer, Horizon, Stop};
 //! use margins_data::generate::GaussianMixture;
 //! use margins_losses::ZeroOne;
 //! use margins_optim::online::Perceptron;
@@ -26,9 +26,9 @@
 //! let mixture =
 //!     GaussianMixture::with_centres(vec![vec![1.0, 0.0]], vec![vec![-1.0, 0.0]], 0.1)?;
 //! let data = mixture.sample(100, 1)?;
-//! let schedule = Schedule::classification(100, 0.01, 100.0)?;
+//! let horizon = Horizon::classification(100, 0.01, 100.0)?;
 //! let (player, learner) = (FocusedPlayer::new(100)?, Perceptron::new(2));
-//! let mut game = Fol::new(player, learner, data.design(), data.labels(), schedule, 1)?;
+//! let mut game = Fol::new(player, learner, data.design(), data.labels(), horizon, 1)?;
 //! game.run(Stop::Consistent)?;
 //! let result = Evaluation::new(game.ensemble(), data.design(), data.labels(), &ZeroOne)?;
 //! assert_eq!(result.max_loss(), 0.0);
@@ -41,13 +41,13 @@ mod ensemble;
 mod error;
 mod evaluation;
 mod game;
+mod horizon;
 mod kernel_perceptron;
 mod multilayer_perceptron;
 pub mod opponents;
 mod player;
 mod power_of_two;
 mod sample_tree;
-mod schedule;
 mod shared;
 mod slack;
 mod stump;
@@ -58,11 +58,11 @@ pub use ensemble::{Combination, Ensemble};
 pub use error::Error;
 pub use evaluation::Evaluation;
 pub use game::{Ending, Fol, Game, Stop};
+pub use horizon::{Horizon, mean_loss_bound};
 pub use kernel_perceptron::{KernelExpansion, KernelPerceptron};
 pub use multilayer_perceptron::{MultilayerPerceptron, Network};
 pub use player::{FocusedPlayer, SamplePlayer, UniformPlayer};
 pub use sample_tree::SampleTree;
-pub use schedule::{Schedule, mean_loss_bound};
 pub use slack::{Slack, SlackKind, projection_threshold};
 pub use stump::{Stump, StumpSearch, StumpVote, StumpWinnow};
 pub use subsample::Subsample;

@@ -5,9 +5,8 @@ mod common;
 use common::{fol, mistakes, separable};
 use margins_boost::opponents::Exp3P1;
 use margins_boost::{
-    Checkpoint, Combination, Evaluation, FocusedPlayer, Fol, Game, KernelPerceptron,
-    MultilayerPerceptron, SamplePlayer, Schedule, Slack, SlackKind, Stop, StumpWinnow,
-    UniformPlayer,
+    Checkpoint, Combination, Evaluation, FocusedPlayer, Fol, Game, Horizon, KernelPerceptron,
+    MultilayerPerceptron, SamplePlayer, Slack, SlackKind, Stop, StumpWinnow, UniformPlayer,
 };
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, ZeroOne};
@@ -28,13 +27,13 @@ fn theorem_1_holds_on_every_problem() {
     for seed in 0..100 {
         let (m, p, margin) = (20 + (seed as usize % 7) * 5, 3, 0.3);
         let data = separable(m, p, margin, seed);
-        let schedule = Schedule::classification(m, 1e-3, mistakes(p, margin)).unwrap();
-        let mut game = fol(Perceptron::new(p).without_intercept(), &data, schedule, seed);
+        let horizon = Horizon::classification(m, 1e-3, mistakes(p, margin)).unwrap();
+        let mut game = fol(Perceptron::new(p).without_intercept(), &data, horizon, seed);
         let ending = game.run(Stop::Never).unwrap();
-        assert_eq!(ending.rounds, schedule.rounds());
+        assert_eq!(ending.rounds, horizon.rounds());
         assert!(ending.seen_loss <= mistakes(p, margin));
         let ensemble = game.ensemble();
-        assert_eq!(ensemble.members().len(), schedule.outputs());
+        assert_eq!(ensemble.members().len(), horizon.outputs());
         for (row, (x, y)) in data.0.samples().zip(data.1.signs()).enumerate() {
             let wrong = ensemble.members().iter().filter(|h| y * h.score(&x) <= 0.0).count();
             let mean = wrong as f64 / ensemble.members().len() as f64;
@@ -49,7 +48,7 @@ fn theorem_1_holds_on_every_problem() {
 #[test]
 fn the_average_of_linear_classifiers_is_one_of_at_most_the_mean_loss() {
     let data = separable(40, 4, 0.1, 3);
-    let mut game = fol(Perceptron::new(4), &data, Schedule::new(4000, 25).unwrap(), 1)
+    let mut game = fol(Perceptron::new(4), &data, Horizon::new(4000, 25).unwrap(), 1)
         .with_loss(&Hinge)
         .with_combination(Combination::Average);
     game.run(Stop::Never).unwrap();
@@ -80,7 +79,7 @@ fn gap(m: usize, alpha: f64, epsilon: f64, seed: u64) -> (Design, Labels) {
 #[test]
 fn fol_is_consistent_where_sgd_with_the_same_budget_is_not() {
     let (alpha, epsilon) = (0.001, 0.01);
-    let budget = Schedule::new(15_000, 50).unwrap();
+    let budget = Horizon::new(15_000, 50).unwrap();
     for seed in 0..10 {
         // m >= 2 ln(4/delta)/epsilon with delta = 0.01 (lemma 1).
         let (design, labels) = gap(1200, alpha, epsilon, seed);
@@ -103,21 +102,21 @@ fn fol_is_consistent_where_sgd_with_the_same_budget_is_not() {
 fn a_game_stops_exactly_when_its_ensemble_is_consistent() {
     for seed in 0..20 {
         let data = separable(60, 3, 0.05, seed);
-        let schedule = Schedule::classification(60, 0.01, mistakes(3, 0.05)).unwrap();
-        let mut game = fol(Perceptron::new(3), &data, schedule, seed);
+        let horizon = Horizon::classification(60, 0.01, mistakes(3, 0.05)).unwrap();
+        let mut game = fol(Perceptron::new(3), &data, horizon, seed);
         let ending = game.run(Stop::Consistent).unwrap();
         let evaluate = |game: &Fol<'_, Perceptron>| {
             Evaluation::new(game.ensemble(), &data.0, &data.1, &ZeroOne).unwrap()
         };
         assert!(evaluate(&game).consistent());
         assert_eq!(ending.consistent_at, Some(ending.rounds));
-        assert!(ending.rounds < schedule.rounds());
+        assert!(ending.rounds < horizon.rounds());
         // It is over, and stays so.
         assert_eq!(game.run(Stop::Consistent).unwrap(), ending);
         // The check lags behind by no more than it needs for m visits after the last member: with the
         // members of that many rounds earlier, the ensemble was not consistent, or had changed since.
-        let mut again = fol(Perceptron::new(3), &data, schedule, seed);
-        let visits = (2.0 * 60.0 * schedule.outputs() as f64 / schedule.rounds() as f64).ceil();
+        let mut again = fol(Perceptron::new(3), &data, horizon, seed);
+        let visits = (2.0 * 60.0 * horizon.outputs() as f64 / horizon.rounds() as f64).ceil();
         let lag = (60.0 / visits).ceil() as u64;
         again.run_until(ending.rounds.saturating_sub(lag + 1), Stop::Never).unwrap();
         let members = |game: &Fol<'_, Perceptron>| game.ensemble().members().len();
@@ -151,8 +150,8 @@ impl OnlineLearner for Mine {
 
 fn ends_consistent<P: SamplePlayer, L: OnlineLearner>(player: P, learner: L) {
     let (design, labels) = separable(50, 2, 0.2, 8);
-    let schedule = Schedule::new(60_000, 60).unwrap();
-    let mut game = Game::new(player, learner, &design, &labels, schedule, 5).unwrap();
+    let horizon = Horizon::new(60_000, 60).unwrap();
+    let mut game = Game::new(player, learner, &design, &labels, horizon, 5).unwrap();
     game.run(Stop::Consistent).unwrap();
     let result = Evaluation::new(game.ensemble(), &design, &labels, &ZeroOne).unwrap();
     assert_eq!((result.max_loss(), result.mean_loss(), result.mistakes), (0.0, 0.0, 0));
@@ -185,10 +184,10 @@ fn is_resumed_to_the_bit<L, M, R>(
     R: Serialize + DeserializeOwned,
 {
     let data = separable(70, 3, 0.02, 4);
-    let schedule = Schedule::new(9000, 40).unwrap();
+    let horizon = Horizon::new(9000, 40).unwrap();
     let slack = Slack::new(SlackKind::AdditiveSum, 70, 2.0, 9000).unwrap();
     let start = || {
-        let game = fol(learner.clone(), &data, schedule, 11).with_loss(&Hinge);
+        let game = fol(learner.clone(), &data, horizon, 11).with_loss(&Hinge);
         game.with_slack(slack.clone()).unwrap()
     };
     let write =
@@ -209,12 +208,13 @@ fn is_resumed_to_the_bit<L, M, R>(
 fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
     let (design, _) = separable(70, 3, 0.02, 4);
     let lambda = Lambda::new(0.01).unwrap();
-    let gradient = OnlineGradient::new(Logistic, 3, optim::stochastic::Schedule::InverseSqrt(1.0))
-        .and_then(|learner| learner.projected(3.0))
-        .unwrap()
-        .penalized(lambda)
-        .averaged_after(100);
-    let bottou = optim::stochastic::Schedule::Bottou { first: 0.5, lambda };
+    let gradient =
+        OnlineGradient::new(Logistic, 3, optim::online::stochastic::Schedule::InverseSqrt(1.0))
+            .and_then(|learner| learner.projected(3.0))
+            .unwrap()
+            .penalized(lambda)
+            .averaged_after(100);
+    let bottou = optim::online::stochastic::Schedule::Bottou { first: 0.5, lambda };
     let gaussian: fn(&Sample<'_>, &Sample<'_>) -> f64 = |x, z| (-x.squared_distance(z)).exp();
     let network = MultilayerPerceptron::new(3, &[8], Logistic, 0.1, 1).unwrap();
     is_resumed_to_the_bit(&Perceptron::new(3), |c| c, |c| c);
@@ -299,8 +299,8 @@ fn survives_edits<P, L, M, R>(
     R: Serialize + DeserializeOwned,
 {
     let data = separable(5, 3, 0.02, 4);
-    let schedule = Schedule::new(40, 3).unwrap();
-    let mut game = Game::new(player, learner, &data.0, &data.1, schedule, 1).unwrap();
+    let horizon = Horizon::new(40, 3).unwrap();
+    let mut game = Game::new(player, learner, &data.0, &data.1, horizon, 1).unwrap();
     game.run_until(25, Stop::Never).unwrap();
     let document = serde_json::to_value(hold(game.checkpoint().clone())).unwrap();
     let (mut refused, mut played) = (0, 0);
@@ -364,11 +364,11 @@ fn slack_finds_the_outliers() {
     flipped.iter().for_each(|&row| signs[row] = -signs[row]);
     let data = (design, Labels::from_signs(signs).unwrap());
     let rounds = 400_000;
-    let schedule = Schedule::new(rounds, 200).unwrap();
+    let horizon = Horizon::new(rounds, 200).unwrap();
     for kind in [SlackKind::AdditiveSum, SlackKind::AdditiveEuclidean, SlackKind::Multiplicative] {
         let slack = Slack::new(kind, 200, 5.0, rounds).unwrap();
         let learner = Perceptron::new(3).without_intercept();
-        let mut game = fol(learner, &data, schedule, 2).with_slack(slack).unwrap();
+        let mut game = fol(learner, &data, horizon, 2).with_slack(slack).unwrap();
         game.run(Stop::Never).unwrap();
         // The ball has room for up to 4 K = 20 that are at least 1/2: the largest five then.
         let mut outliers = game.slack().unwrap().outliers();
@@ -388,9 +388,9 @@ fn refusals_name_what_does_not_fit() {
     let data = separable(10, 2, 0.1, 1);
     let other = separable(10, 2, 0.1, 2);
     let short = separable(9, 2, 0.1, 1);
-    let schedule = Schedule::new(10, 2).unwrap();
+    let horizon = Horizon::new(10, 2).unwrap();
     let player = |rows| FocusedPlayer::new(rows).unwrap();
-    let new = |player, labels| Game::new(player, Perceptron::new(2), &data.0, labels, schedule, 1);
+    let new = |player, labels| Game::new(player, Perceptron::new(2), &data.0, labels, horizon, 1);
     let game = new(player(10), &data.1).unwrap();
     let slack = Slack::new(SlackKind::AdditiveSum, 9, 1.0, 10).unwrap();
     let resume = |design: &Design, labels: &Labels, loss: &dyn MarginLoss| {
@@ -405,12 +405,12 @@ fn refusals_name_what_does_not_fit() {
         Design::from_rows(&[[1e200, 0.0], [-1e200, 0.0]]).unwrap(),
         Labels::from_signs(vec![1.0, -1.0]).unwrap(),
     );
-    let mut overflowing = fol(constant(1e200), &huge, schedule, 1);
+    let mut overflowing = fol(constant(1e200), &huge, horizon, 1);
     // The hash of the data is not the message's business.
     let text = [
         new(player(10), &short.1).err().unwrap().to_string(),
         new(player(9), &data.1).err().unwrap().to_string(),
-        Game::new(player(10), Perceptron::new(3), &data.0, &data.1, schedule, 1)
+        Game::new(player(10), Perceptron::new(3), &data.0, &data.1, horizon, 1)
             .err()
             .unwrap()
             .to_string(),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use margins::LeaveOneOut;
-use margins::optim::{self, robust::Learner};
 use margins::optim::{Lambda, Solver, lambda_grid};
+use margins::robust::{self, Learner};
 
 use crate::massart::MassartLearner;
 
@@ -235,7 +235,7 @@ pub(crate) fn parse_solver(text: &str) -> Result<SolverChoice, String> {
         return text
             .parse()
             .map(SolverChoice::Robust)
-            .map_err(|error: optim::Error| error.to_string());
+            .map_err(|error: robust::Error| error.to_string());
     }
     if let Some(learner) = MassartLearner::ALL.into_iter().find(|learner| learner.name() == text) {
         return Ok(SolverChoice::Massart(learner));

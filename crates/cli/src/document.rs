@@ -2,7 +2,7 @@
 //! without a new version.
 
 use margins::Prepared;
-use margins::data::{Classes, Dataset, Target};
+use margins::data::{ClassLabels, Classes, Dataset};
 use margins::optim::{ErrorCurve, Fit, Status};
 use serde::Serialize;
 

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use margins::Registry;
 use margins::boost::{
-    Checkpoint, Combination, Ending, Ensemble, Evaluation, FocusedPlayer, Fol, Game,
-    KernelPerceptron, MultilayerPerceptron, Schedule, Slack, SlackKind, Stop, StumpWinnow,
-    Subsample,
+    Checkpoint, Combination, Ending, Ensemble, Evaluation, FocusedPlayer, Fol, Game, Horizon,
+    KernelPerceptron, MultilayerPerceptron, Slack, SlackKind, Stop, StumpWinnow, Subsample,
 };
 use margins::data::{Dataset, Sample};
+use margins::estimators::linear_model;
 use margins::losses::{MarginLoss, ZeroOne};
 use margins::optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
 };
-use margins::{Model, Registry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -129,7 +129,7 @@ struct Setting<'a> {
     /// All there is.
     all: &'a Dataset,
     loss: &'a dyn MarginLoss,
-    schedule: Schedule,
+    horizon: Horizon,
     combination: Combination,
     slack: Option<(SlackKind, f64)>,
     seed: u64,
@@ -189,7 +189,7 @@ impl Setting<'_> {
             let next = self.pause_at.min(game.round().saturating_add(STEPS_A_LOOK));
             let ending = game.run_until(next, Stop::Consistent).map_err(Failure::job)?;
             if ending.consistent_at.is_some()
-                || ending.rounds >= self.pause_at.min(self.schedule.rounds())
+                || ending.rounds >= self.pause_at.min(self.horizon.rounds())
             {
                 break ending;
             }
@@ -217,11 +217,11 @@ impl Setting<'_> {
     fn start<L: OnlineLearner>(&self, learner: L) -> Result<Fol<'_, L>, Failure> {
         let (design, labels) = (self.data.design(), self.data.labels());
         let player = FocusedPlayer::new(design.rows()).map_err(Failure::job)?;
-        let game = Fol::new(player, learner, design, labels, self.schedule, self.seed);
+        let game = Fol::new(player, learner, design, labels, self.horizon, self.seed);
         let game = game.map_err(Failure::job)?;
         let game = game.with_loss(self.loss).with_combination(self.combination);
         let Some((kind, budget)) = self.slack else { return Ok(game) };
-        let slack = Slack::new(kind, design.rows(), budget, self.schedule.rounds());
+        let slack = Slack::new(kind, design.rows(), budget, self.horizon.rounds());
         game.with_slack(slack.map_err(Failure::usage)?).map_err(Failure::job)
     }
 
@@ -441,9 +441,9 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     let rows = focused.subsample.as_deref().map(|text| draw_rows(text, all.rows(), train.seed));
     let part = rows.transpose()?.map(|rows| all.select(&rows));
     let data = part.as_ref().unwrap_or(&all);
-    let theory = Schedule::classification(data.rows(), DELTA, data.rows() as f64);
+    let theory = Horizon::classification(data.rows(), DELTA, data.rows() as f64);
     let theory = theory.map_err(Failure::job)?;
-    let schedule = Schedule::new(
+    let horizon = Horizon::new(
         focused.max_steps.unwrap_or(theory.rounds()),
         focused.outputs.unwrap_or(theory.outputs()),
     )
@@ -455,8 +455,8 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         ("--combine", format!("{combination:?}").to_lowercase()),
         ("--slack", focused.slack.clone().unwrap_or_default()),
         ("--subsample", focused.subsample.clone().unwrap_or_default()),
-        ("--max-steps", schedule.rounds().to_string()),
-        ("--outputs", schedule.outputs().to_string()),
+        ("--max-steps", horizon.rounds().to_string()),
+        ("--outputs", horizon.outputs().to_string()),
         ("--seed", train.seed.to_string()),
     ];
     let file = focused.checkpoint.as_deref().map(|path| CheckpointFile {
@@ -467,7 +467,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         data,
         all: &all,
         loss: &*loss,
-        schedule,
+        horizon,
         combination,
         slack,
         seed: train.seed,
@@ -477,7 +477,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     let kernel = train.kernel.as_deref();
     let outcome = setting.play_with(learner, kernel, !train.no_intercept, registry)?;
     let (ending, evaluation) = (outcome.ending, &outcome.evaluation);
-    let finished = ending.consistent_at.is_some() || ending.rounds == schedule.rounds();
+    let finished = ending.consistent_at.is_some() || ending.rounds == horizon.rounds();
     if let Some(path) = &arguments.out {
         let Some(classifier) = &outcome.classifier else {
             return Err(Failure::job("no classifier was taken before the end"));
@@ -487,7 +487,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         let names = all.feature_names().map(<[String]>::to_vec);
         // No probabilities follow from a game, whatever its loss is.
         let rows = data.rows();
-        save(Model::of_stream(&ZeroOne, None, classes, names, rows, classifier), path)?;
+        save(linear_model(&ZeroOne, None, classes, names, rows, classifier), path)?;
     }
     let document = FocusedDocument {
         format: "margins-fol",
@@ -501,7 +501,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         samples: data.rows(),
         seed: train.seed,
         steps: ending.rounds,
-        max_steps: schedule.rounds(),
+        max_steps: horizon.rounds(),
         finished,
         consistent: evaluation.consistent(),
         steps_to_consistency: ending.consistent_at,

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use margins::Registry;
-use margins::data::{Classes, Dataset, Standardizer, Target, same_class};
+use margins::data::{ClassLabels, Classes, Dataset, Standardizer, same_class};
 use serde::Serialize;
 
 use crate::Failure;

@@ -3,11 +3,11 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
-use margins::optim::robust::Learner;
 use margins::optim::{
     self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Status, Training,
 };
-use margins::{ClassCosts, Model, Prepared, Registry, TimeLimit, kernels};
+use margins::robust::Learner;
+use margins::{ClassCosts, Prepared, Registry, TimeLimit, kernels};
 
 use crate::Failure;
 use crate::args::{FitArguments, PathArguments, TrainArguments};
@@ -213,7 +213,7 @@ fn fit_data(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure
         train.warn(&fits);
     }
     if let Some(path) = &arguments.out {
-        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
+        let model = prepared.model(&*loss, train.standardize, &fits[0]);
         save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
@@ -292,18 +292,32 @@ pub(crate) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
 /// What the method asked for cannot take is a matter of usage, all else one of the job.
 pub(crate) fn refusal(error: margins::Error) -> Failure {
     use kernels::Error as Kernels;
+    use margins::robust::Error as Robust;
     use optim::Error as Optim;
-    match &error {
-        margins::Error::Optim(inner) | margins::Error::Kernels(Kernels::Optim(inner)) => {
-            match inner {
-                Optim::Unsuitable { .. }
+    let of_solver = |inner: &Optim| {
+        matches!(
+            inner,
+            Optim::Unsuitable { .. }
                 | Optim::TooLargeForMm { .. }
                 | Optim::LinearOnly
-                | Optim::FreeIntercept
-                | Optim::Blocks { .. }
-                | Optim::Parameter { .. } => Failure::usage(error),
-                _ => Failure::job(error),
-            }
+                | Optim::Parameter { .. }
+        )
+    };
+    let of_learner = |inner: &Robust| match inner {
+        Robust::FreeIntercept | Robust::Blocks { .. } | Robust::Parameter { .. } => true,
+        Robust::Optim(inner) => of_solver(inner),
+        _ => false,
+    };
+    match &error {
+        margins::Error::Optim(inner) | margins::Error::Kernels(Kernels::Optim(inner))
+            if of_solver(inner) =>
+        {
+            Failure::usage(error)
+        }
+        margins::Error::Robust(inner) | margins::Error::Kernels(Kernels::Robust(inner))
+            if of_learner(inner) =>
+        {
+            Failure::usage(error)
         }
         margins::Error::Contradiction { .. }
         | margins::Error::Setting { .. }

@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use margins::optim::robust::Learner;
+use margins::robust::Learner;
 
 use crate::Failure;
 use crate::choices::{FOL, SolverChoice, SolverName};

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::Error;
-use crate::labels::number;
+use crate::class_name::number;
 
 /// What tells classes apart: the number that a name spells, else its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

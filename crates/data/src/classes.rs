@@ -1,56 +1,11 @@
-use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::fmt::Debug;
-
-use crate::labels::number;
-use crate::{ClassIndex, Error, Labels};
-
-/// What a data set says of its samples: [`Labels`] of two classes, or [`Classes`] of two or more.
-///
-/// Nothing else can implement it.
-pub trait Target: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed {
-    /// The names of the classes in order; with two classes the first is the negative one.
-    fn names(&self) -> &[String];
-
-    /// The class of a row, as an index into the names.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    fn index(&self, row: usize) -> usize;
-
-    /// Number of rows.
-    fn len(&self) -> usize;
-
-    /// Whether there are none (only after selecting none).
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The rows with the given indices, in their order; an index may repeat. The names stay, even if not all of
-    /// the classes do.
-    ///
-    /// # Panics
-    /// If an index is not below the number of rows.
-    #[must_use]
-    fn select(&self, indices: &[usize]) -> Self;
-
-    /// The name of the class of a row.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    fn class_of(&self, row: usize) -> &str {
-        &self.names()[self.index(row)]
-    }
-}
-
-pub(crate) mod sealed {
-    pub trait Sealed {}
-}
+use crate::class_collector::ClassCollector;
+use crate::class_labels::sealed;
+use crate::{ClassIndex, ClassLabels, Error, Labels};
 
 /// Labels of two or more classes as indices, with the class names that they stand for.
 ///
 /// ```
-/// use margins_data::{Classes, Target};
+/// use margins_data::{ClassLabels, Classes};
 ///
 /// let classes = Classes::new(&["10", "9", "8", "9.0"])?;
 /// assert_eq!(classes.names(), ["8", "9", "10"]);
@@ -73,7 +28,7 @@ impl Classes {
     /// # Errors
     /// No value, a missing one such as NaN, or one class only.
     pub fn new<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
-        ClassCollector::default().take_all(values)?.take_classes()
+        Self::collected(&mut ClassCollector::default().take_all(values)?)
     }
 
     /// Takes labels as data have them, which may turn out to be measurements: as [`Classes::new`] does, but labels that
@@ -93,7 +48,16 @@ impl Classes {
     /// # Errors
     /// Those of [`Classes::new`]; [`Error::ContinuousLabel`].
     pub fn of_labels<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
-        ClassCollector::of_labels().take_all(values)?.take_classes()
+        Self::collected(&mut ClassCollector::of_labels().take_all(values)?)
+    }
+
+    /// Takes the labels that a collector has seen, and their classes with them.
+    ///
+    /// # Errors
+    /// As [`Classes::of_labels`].
+    pub(crate) fn collected(collector: &mut ClassCollector) -> Result<Self, Error> {
+        let (names, indices) = collector.take_indices()?;
+        Ok(Classes { names, indices })
     }
 
     /// From one index a row into the names of the classes, not all of which need to occur.
@@ -158,7 +122,7 @@ impl Classes {
     }
 }
 
-impl<Y: Target> From<&Y> for Classes {
+impl<Y: ClassLabels> From<&Y> for Classes {
     fn from(target: &Y) -> Self {
         Classes {
             names: target.names().to_vec(),
@@ -169,7 +133,7 @@ impl<Y: Target> From<&Y> for Classes {
 
 impl sealed::Sealed for Classes {}
 
-impl Target for Classes {
+impl ClassLabels for Classes {
     fn names(&self) -> &[String] {
         &self.names
     }
@@ -186,204 +150,6 @@ impl Target for Classes {
         let indices = indices.iter().map(|&i| self.indices[i]).collect();
         Classes { names: self.names.clone(), indices }
     }
-}
-
-/// Turns label values into classes as they come, keeping each spelling once.
-#[derive(Debug, Default)]
-pub(crate) struct ClassCollector {
-    /// In order of appearance.
-    names: Vec<String>,
-    index: ClassIndex,
-    /// The class of every spelling so far.
-    spellings: HashMap<String, usize>,
-    indices: Vec<usize>,
-    /// Whether a third class is refused.
-    only_two: bool,
-    /// What is looked at to tell labels from measurements; `None` where names of classes are given.
-    numbers: Option<Numbers>,
-}
-
-/// What the labels so far are as numbers.
-#[derive(Debug, Default)]
-struct Numbers {
-    /// Whether a label is no number, so that all of them are names.
-    is_text: bool,
-    /// The first label that is a number and not whole, with its row.
-    fraction: Option<(usize, String)>,
-}
-
-impl Numbers {
-    /// Looks at a label that is not missing.
-    fn look_at(&mut self, row: usize, value: &str) {
-        match value.trim().parse::<f64>() {
-            Err(_) => self.is_text = true,
-            Ok(x) if self.fraction.is_none() && x.is_finite() && x.fract() != 0.0 => {
-                self.fraction = Some((row, value.to_owned()));
-            }
-            Ok(_) => {}
-        }
-    }
-
-    /// The first label that shows all of them to be measurements: they are numbers, and this one is not whole.
-    fn measurement(&self) -> Option<Error> {
-        let (row, value) = self.fraction.as_ref().filter(|_| !self.is_text)?;
-        Some(Error::ContinuousLabel { row: *row, value: value.clone() })
-    }
-}
-
-impl ClassCollector {
-    /// A collector of names that refuses a third class.
-    pub(crate) fn of_two() -> Self {
-        ClassCollector { only_two: true, ..Self::default() }
-    }
-
-    /// A collector of labels, which refuses measurements.
-    pub(crate) fn of_labels() -> Self {
-        ClassCollector { numbers: Some(Numbers::default()), ..Self::default() }
-    }
-
-    /// A collector of labels that refuses measurements and a third class.
-    pub(crate) fn of_two_labels() -> Self {
-        ClassCollector { only_two: true, ..Self::of_labels() }
-    }
-
-    /// A collector of two classes that are known beforehand, the negative one first.
-    ///
-    /// # Errors
-    /// Two names of one class.
-    pub(crate) fn of_known([negative, positive]: [&str; 2]) -> Result<Self, Error> {
-        crate::labels::check_distinct(negative, positive)?;
-        let names = vec![negative.to_owned(), positive.to_owned()];
-        Ok(ClassCollector { index: ClassIndex::new(&names)?, names, ..Self::of_two() })
-    }
-
-    /// Takes the labels of all rows.
-    pub(crate) fn take_all<S: AsRef<str>>(mut self, values: &[S]) -> Result<Self, Error> {
-        values.iter().try_for_each(|value| self.push(value.as_ref()))?;
-        Ok(self)
-    }
-
-    /// Takes the label of the next row.
-    pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
-        if let Some(&class) = self.spellings.get(value) {
-            self.indices.push(class);
-            return Ok(());
-        }
-        let row = self.indices.len();
-        let missing = value.parse().is_ok_and(f64::is_nan) || matches!(value, "NA" | "N/A" | "?");
-        if missing {
-            return Err(Error::MissingLabel { row, value: value.to_owned() });
-        }
-        if let Some(numbers) = &mut self.numbers {
-            numbers.look_at(row, value);
-        }
-        let class = match self.index.get(value) {
-            Some(class) => class,
-            None => {
-                self.check_third(row, value)?;
-                self.names.push(value.to_owned());
-                self.index.add(value)
-            }
-        };
-        self.spellings.insert(value.to_owned(), class);
-        self.indices.push(class);
-        Ok(())
-    }
-
-    /// Refuses a new class beside two, if there may be no more.
-    fn check_third(&self, row: usize, value: &str) -> Result<(), Error> {
-        match &self.names[..] {
-            [first, second] if self.only_two => {
-                self.check_whole()?;
-                let classes = [first.clone(), second.clone()];
-                Err(Error::ThirdClass { row, value: value.to_owned(), classes })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses labels that are measurements.
-    fn check_whole(&self) -> Result<(), Error> {
-        match self.numbers.as_ref().and_then(Numbers::measurement) {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns true if some label so far is a number that is not whole.
-    pub(crate) fn has_fraction(&self) -> bool {
-        self.numbers.as_ref().is_some_and(|numbers| numbers.fraction.is_some())
-    }
-
-    /// The labels so far as those of two classes. They are forgotten but for their classes, so that even one class will do
-    /// where two have been seen before.
-    ///
-    /// # Errors
-    /// As [`Labels::with_positive`]; labels that are measurements.
-    pub(crate) fn take_labels(&mut self, positive: Option<&str>) -> Result<Labels, Error> {
-        self.check_whole()?;
-        let indices = std::mem::take(&mut self.indices);
-        self.two(&indices, positive)
-    }
-
-    /// The labels so far, of all classes. They are forgotten, and their classes with them.
-    ///
-    /// # Errors
-    /// As [`Classes::of_labels`].
-    pub(crate) fn take_classes(&mut self) -> Result<Classes, Error> {
-        self.check_whole()?;
-        let ClassCollector { names, indices, .. } = std::mem::take(self);
-        Self::check_count(&names, indices.len())?;
-        let order = sorted_order(&names);
-        let mut rank = vec![0; names.len()];
-        order.iter().enumerate().for_each(|(k, &class)| rank[class] = k);
-        Ok(Classes {
-            indices: indices.into_iter().map(|class| rank[class]).collect(),
-            names: order.into_iter().map(|class| names[class].clone()).collect(),
-        })
-    }
-
-    fn check_count(names: &[String], rows: usize) -> Result<(), Error> {
-        match names {
-            [] => Err(Error::Empty("labels")),
-            [only] => Err(Error::OneClass { class: only.clone(), rows }),
-            _ => Ok(()),
-        }
-    }
-
-    fn two(&self, indices: &[usize], positive: Option<&str>) -> Result<Labels, Error> {
-        let names = &self.names;
-        Self::check_count(names, indices.len())?;
-        let positive_class = match positive {
-            None => sorted_order(names)[1],
-            Some(positive) => match self.index.get(positive) {
-                Some(class) => class,
-                None => {
-                    let classes = [names[0].clone(), names[1].clone()];
-                    return Err(Error::UnknownClass { class: positive.to_owned(), classes });
-                }
-            },
-        };
-        let signs = indices.iter().map(|&c| if c == positive_class { 1.0 } else { -1.0 }).collect();
-        let [negative, positive] = [1 - positive_class, positive_class].map(|c| names[c].clone());
-        Ok(Labels::from_parts(signs, negative, positive))
-    }
-}
-
-/// The order of values, as indices: numeric if all of them are numbers, else alphabetical. (By pairs the two
-/// orders together are none: 2 < 10, "10" < "1a" and "1a" < "2".)
-pub(crate) fn sorted_order<S: AsRef<str>>(values: &[S]) -> Vec<usize> {
-    let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value.as_ref())).collect();
-    let compare = |&i: &usize, &j: &usize| -> Ordering {
-        let by_text = || values[i].as_ref().cmp(values[j].as_ref());
-        match &numbers {
-            Some(numbers) => numbers[i].total_cmp(&numbers[j]).then_with(by_text),
-            None => by_text(),
-        }
-    };
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(compare);
-    order
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use crate::error::{check_count, check_len, check_weights};
-use crate::{Design, Error, Labels, Target};
+use crate::{ClassLabels, Design, Error, Labels};
 
 /// A design with its labels, those of two classes unless told, and optionally sample weights, feature names and cross-validation
 /// folds.
@@ -16,7 +16,7 @@ use crate::{Design, Error, Labels, Target};
 /// # Ok::<(), margins_data::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Dataset<Y: Target = Labels> {
+pub struct Dataset<Y: ClassLabels = Labels> {
     design: Design,
     labels: Y,
     weights: Option<Vec<f64>>,
@@ -24,7 +24,7 @@ pub struct Dataset<Y: Target = Labels> {
     folds: Option<Vec<usize>>,
 }
 
-impl<Y: Target> Dataset<Y> {
+impl<Y: ClassLabels> Dataset<Y> {
     /// From n samples and their n labels.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl<Y: Target> Dataset<Y> {
     ///
     /// # Errors
     /// Not one label a row, or a class in which all weights are zero.
-    pub fn relabelled<Z: Target>(&self, labels: Z) -> Result<Dataset<Z>, Error> {
+    pub fn relabelled<Z: ClassLabels>(&self, labels: Z) -> Result<Dataset<Z>, Error> {
         let mut data = Dataset::new(self.design.clone(), labels)?;
         if let Some(weights) = &self.weights {
             data = data.with_weights(weights.clone())?;

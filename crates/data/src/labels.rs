@@ -1,6 +1,8 @@
-use crate::classes::{ClassCollector, sealed};
+use crate::class_collector::ClassCollector;
+use crate::class_labels::sealed;
+use crate::class_name::{check_distinct, same_class};
 use crate::error::check_signs;
-use crate::{Error, Target};
+use crate::{ClassLabels, Error};
 
 /// Labels of two classes as signs, +1 and -1, with the class names that they stand for.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +23,7 @@ impl Labels {
     /// # Errors
     /// No value, one class only, or a third class.
     pub fn new<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
-        ClassCollector::of_two().take_all(values)?.take_labels(None)
+        Self::collected(&mut ClassCollector::of_two().take_all(values)?, None)
     }
 
     /// As [`Labels::new`], with the positive class named.
@@ -29,7 +31,7 @@ impl Labels {
     /// # Errors
     /// Those of [`Labels::new`], or `positive` is neither class.
     pub fn with_positive<S: AsRef<str>>(values: &[S], positive: &str) -> Result<Self, Error> {
-        ClassCollector::of_two().take_all(values)?.take_labels(Some(positive))
+        Self::collected(&mut ClassCollector::of_two().take_all(values)?, Some(positive))
     }
 
     /// From values of two classes that are known beforehand, such as those of a trained model. Both
@@ -74,7 +76,19 @@ impl Labels {
         Ok(Self::from_parts(signs, "-1".to_owned(), "1".to_owned()))
     }
 
-    /// From signs and the names of two different classes.
+    /// Takes the labels that a collector has seen, and leaves it their classes.
+    ///
+    /// # Errors
+    /// As [`Labels::with_positive`]; labels that are measurements.
+    pub(crate) fn collected(
+        collector: &mut ClassCollector,
+        positive: Option<&str>,
+    ) -> Result<Self, Error> {
+        let (signs, names) = collector.take_signs(positive)?;
+        Ok(Labels { signs, names })
+    }
+
+    /// Makes labels from signs and the names of two different classes.
     pub(crate) fn from_parts(signs: Vec<f64>, negative: String, positive: String) -> Self {
         Labels { signs, names: [negative, positive] }
     }
@@ -129,7 +143,7 @@ impl Labels {
 
 impl sealed::Sealed for Labels {}
 
-impl Target for Labels {
+impl ClassLabels for Labels {
     fn names(&self) -> &[String] {
         &self.names
     }
@@ -145,23 +159,6 @@ impl Target for Labels {
     fn select(&self, indices: &[usize]) -> Self {
         self.select(indices)
     }
-}
-
-pub(crate) fn number(value: &str) -> Option<f64> {
-    value.trim().parse().ok().filter(|x: &f64| x.is_finite())
-}
-
-/// Whether two names of classes are the same text or the same number.
-pub fn same_class(a: &str, b: &str) -> bool {
-    a == b || matches!((number(a), number(b)), (Some(a), Some(b)) if a == b)
-}
-
-pub(crate) fn check_distinct(negative: &str, positive: &str) -> Result<(), Error> {
-    if same_class(negative, positive) {
-        let requirement = format!("another than the positive class '{positive}'");
-        return Err(Error::parameter("the negative class", format!("'{negative}'"), requirement));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

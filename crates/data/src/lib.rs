@@ -28,7 +28,10 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
+mod class_collector;
 mod class_index;
+mod class_labels;
+mod class_name;
 mod classes;
 mod dataset;
 mod design;
@@ -45,11 +48,13 @@ mod standardize;
 pub mod write;
 
 pub use class_index::ClassIndex;
-pub use classes::{Classes, Target};
+pub use class_labels::ClassLabels;
+pub use class_name::same_class;
+pub use classes::Classes;
 pub use dataset::Dataset;
 pub use design::Design;
 pub use error::{Column, Error, Listed, Place};
-pub use labels::{Labels, same_class};
+pub use labels::Labels;
 pub use sample::Sample;
 pub use standardize::Standardizer;
 

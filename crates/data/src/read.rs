@@ -38,8 +38,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::classes::ClassCollector;
-use crate::{Classes, Dataset, Design, Error, Place, Target};
+use crate::class_collector::ClassCollector;
+use crate::{ClassLabels, Classes, Dataset, Design, Error, Labels, Place};
 use lines::Lines;
 
 pub use stream::{Chunk, Stream};
@@ -208,7 +208,7 @@ pub fn dataset_from(
     let mut labels = FileLabels::new(ClassCollector::of_two_labels());
     let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
     let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
-    let found = labels.classes.take_labels(options.positive.as_deref());
+    let found = Labels::collected(&mut labels.classes, options.positive.as_deref());
     found.and_then(|found| assemble(table, found)).map_err(|error| labels.in_file(name, error))
 }
 
@@ -227,7 +227,7 @@ pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<
 /// the options.
 ///
 /// ```
-/// use margins_data::Target;
+/// use margins_data::ClassLabels;
 /// use margins_data::read::{self, Format, ReadOptions};
 ///
 /// let text = "b 1:0.5\na 1:2\nc 2:1\n";
@@ -253,11 +253,11 @@ pub fn classes_from(
     let mut labels = FileLabels::new(ClassCollector::of_labels());
     let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
     let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
-    let found = labels.classes.take_classes();
+    let found = Classes::collected(&mut labels.classes);
     found.and_then(|found| assemble(table, found)).map_err(|error| labels.in_file(name, error))
 }
 
-fn assemble<Y: Target>(table: Table, labels: Y) -> Result<Dataset<Y>, Error> {
+fn assemble<Y: ClassLabels>(table: Table, labels: Y) -> Result<Dataset<Y>, Error> {
     let mut data = Dataset::new(table.design, labels)?;
     if let Some(names) = table.feature_names {
         data = data.with_feature_names(names)?;

@@ -7,14 +7,18 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::{Error, Labels, Target};
+use crate::{ClassLabels, Error, Labels};
 
 /// The fold, 0 to k-1, of every row, at random. The number of rows of each class, and of all rows,
 /// differs by at most one between folds.
 ///
 /// # Errors
 /// `k` is less than 2 or more than the size of the smallest class.
-pub fn stratified_folds<Y: Target>(labels: &Y, k: usize, seed: u64) -> Result<Vec<usize>, Error> {
+pub fn stratified_folds<Y: ClassLabels>(
+    labels: &Y,
+    k: usize,
+    seed: u64,
+) -> Result<Vec<usize>, Error> {
     let classes = shuffled_classes(labels, seed);
     let smaller = classes.iter().map(Vec::len).min().unwrap_or(0);
     if k < 2 || k > smaller {
@@ -40,7 +44,7 @@ pub fn fold_indices(folds: &[usize], fold: usize) -> (Vec<usize>, Vec<usize>) {
 ///
 /// # Errors
 /// `test_fraction` is not strictly between 0 and 1, or a class has fewer than two rows.
-pub fn hold_out<Y: Target>(
+pub fn hold_out<Y: ClassLabels>(
     labels: &Y,
     test_fraction: f64,
     seed: u64,
@@ -99,7 +103,7 @@ pub fn balanced_subsample(labels: &Labels, size: usize, seed: u64) -> Result<Vec
 }
 
 /// The rows of every class, the classes in order, each in random order.
-fn shuffled_classes<Y: Target>(labels: &Y, seed: u64) -> Vec<Vec<usize>> {
+fn shuffled_classes<Y: ClassLabels>(labels: &Y, seed: u64) -> Vec<Vec<usize>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut classes = vec![Vec::new(); labels.names().len()];
     (0..labels.len()).for_each(|row| classes[labels.index(row)].push(row));

@@ -216,7 +216,7 @@ fn many_classes_are_read_in_one_pass() {
     let classes = data.labels();
     assert!(classes.rows_by_class().iter().all(|rows| rows.len() == 2));
     let (indices, names) =
-        (classes.indices().to_vec(), margins_data::Target::names(classes).to_vec());
+        (classes.indices().to_vec(), margins_data::ClassLabels::names(classes).to_vec());
     assert_eq!(&Classes::from_indices(indices, names).unwrap(), classes);
     let numbers: Vec<String> = (0..CLASSES).map(|k| k.to_string()).collect();
     let index = margins_data::ClassIndex::new(&numbers).unwrap();
@@ -231,7 +231,7 @@ fn many_classes_are_read_in_one_pass() {
 fn measurements_are_told_from_classes() {
     let of = |text: &str, format| {
         read::classes_from(text.as_bytes(), "y.csv", format, &ReadOptions::default())
-            .map(|data| margins_data::Target::names(data.labels()).len())
+            .map(|data| margins_data::ClassLabels::names(data.labels()).len())
             .map_err(|error| error.to_string())
     };
     let csv = |labels: &[&str]| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use margins_data::read::{self, Format, ReadOptions, Stream, Unlabelled};
-use margins_data::{Dataset, Design, Labels, Sample, Target, write};
+use margins_data::{ClassLabels, Dataset, Design, Labels, Sample, write};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;

@@ -1,6 +1,7 @@
 use margins_data::Dataset;
 use margins_losses::{Hinge, MarginLoss};
-use margins_optim::solver_kit::{Ending, Point, Reached, paths};
+use margins_optim::problem::Point;
+use margins_optim::solve::{Ending, Reached, paths};
 use margins_optim::{ErrorCurve, Lambda, Observed, Solver, Training, error_curve, training_rows};
 
 use crate::newton::SampleNewton;

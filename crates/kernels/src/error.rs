@@ -117,9 +117,8 @@ pub enum Error {
     /// A factor of low rank does not fit into the memory that it may take.
     #[error(
         "pivoted Cholesky stopped at rank {rank}, all that {gigabytes} GB hold for {n} rows, with {left:.1e} of the \
-         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {:.3} GB: \
-         allow more memory or a larger tolerance, or take Nystrom or random Fourier features",
-        1e-9 * crate::pivoted_cholesky::factor_bytes(*n, *needed)
+         trace left and not the {tolerance:e} that was asked for; that would take about rank {needed}, which is {needed_gigabytes:.3} GB: \
+         allow more memory or a larger tolerance, or take Nystrom or random Fourier features"
     )]
     FactorTooLarge {
         /// Number of samples.
@@ -134,6 +133,8 @@ pub enum Error {
         tolerance: f64,
         /// An estimate of the rank that is needed, at the pace of the last half of the pivots.
         needed: usize,
+        /// The memory that a factor of that rank takes.
+        needed_gigabytes: f64,
     },
     /// All samples are the same, so that no distance tells a scale.
     #[error("all rows are the same: no distance between them says how wide a kernel should be")]
@@ -189,9 +190,14 @@ pub enum Error {
         "kernel '{0}' is not known to be positive semidefinite, which this approximation needs"
     )]
     MaybeIndefinite(String),
-    /// The optim crate refused something.
+    /// A solver of `margins-optim` refused the problem or an option (with the feature `solvers`).
+    #[cfg(feature = "solvers")]
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),
+    /// A robust learner cannot take the problem (with the feature `solvers`).
+    #[cfg(feature = "solvers")]
+    #[error(transparent)]
+    Robust(#[from] margins_robust::Error),
     /// The data crate refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),

@@ -3,7 +3,9 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use margins_data::parallel;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{Accept, EmpiricalRisk, Margins, Minimizer, Point, search};
+use margins_optim::path::Minimizer;
+use margins_optim::problem::{EmpiricalRisk, Margins, Point};
+use margins_optim::solve::{Accept, search};
 use margins_optim::{Lambda, Options};
 use nalgebra::{DMatrix, DVector};
 

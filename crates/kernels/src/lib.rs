@@ -1,16 +1,22 @@
 //! Kernel classifiers with any margin loss.
 //!
-//! This crate knows nothing of files, of the command or of other ways to classify. On top of the
-//! objectives and paths of `margins-optim` it puts the function space of a kernel:
+//! This crate knows nothing of files, of the command or of other ways to classify. Kernels, and the scores of
+//! classifiers that are made of them:
 //!
 //! * [`Kernel`] and [`KernelRegistry`]: the kernels, sums and products of them, and yours.
-//! * [`Gram`]: the kernel matrix; [`combine`]: scores without one; [`SigmaRange`]: how wide a kernel.
+//! * [`combine`] and [`combine_all`]: scores `sum_j a_j k(z_j, x)`, without a kernel matrix.
+//! * [`SigmaRange`]: how wide a kernel.
+//! * [`features`]: Nystrom and random Fourier features for data too large for a kernel matrix.
+//! * `testkit` (with the feature of this name): the conformance tests for kernels of yours.
+//!
+//! With the feature `solvers`, one of the default features, the minimisers over the function space of a kernel,
+//! on top of the objectives and paths of `margins-optim`, which is left out without it:
+//!
+//! * [`Gram`]: the kernel matrix, with the factors of it that solvers share.
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
 //! * [`margin_distribution()`]: the large-margin distribution machine.
-//! * `testkit` (with the feature of this name): the conformance tests for kernels of yours.
-//! * [`features`]: Nystrom and random Fourier features for data too large for a kernel matrix.
 //!
 //! ```
 //! use margins_data::{Design, Labels};
@@ -34,42 +40,63 @@
 
 mod bandwidth;
 mod block;
+#[cfg(feature = "solvers")]
 mod cross_validation;
 mod error;
+mod expansion;
 pub mod features;
+#[cfg(feature = "solvers")]
 mod gram;
 mod grammar;
+#[cfg(feature = "solvers")]
 mod growing_cholesky;
 mod kernel;
+#[cfg(feature = "solvers")]
+mod kernel_fit;
+#[cfg(feature = "solvers")]
 mod leave_one_out;
+#[cfg(feature = "solvers")]
 mod low_rank;
+#[cfg(feature = "solvers")]
 mod margin_distribution;
+#[cfg(feature = "solvers")]
 mod newton;
+#[cfg(feature = "solvers")]
 mod objective;
+#[cfg(feature = "solvers")]
 mod path;
+#[cfg(feature = "solvers")]
 mod pivoted_cholesky;
+#[cfg(feature = "solvers")]
 mod preconditioner;
 mod registry;
+#[cfg(feature = "solvers")]
 pub mod svm;
+#[cfg(feature = "solvers")]
 mod symmetric;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
 pub use bandwidth::SigmaRange;
 pub use block::Block;
-pub use cross_validation::{cross_validate, training_path};
 pub use error::Error;
-pub use gram::{Gram, combine, combine_all};
+pub use expansion::{combine, combine_all};
 pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
     Sum,
 };
-pub use leave_one_out::{leave_one_out, one_step_leave_one_out};
-pub use margin_distribution::margin_distribution;
-pub use objective::KernelObjective;
-pub use path::{KernelFit, fit, path};
-pub use pivoted_cholesky::PivotedCholesky;
 pub use registry::KernelRegistry;
+#[cfg(feature = "solvers")]
+pub use {
+    cross_validation::{cross_validate, training_path},
+    gram::Gram,
+    kernel_fit::KernelFit,
+    leave_one_out::{leave_one_out, one_step_leave_one_out},
+    margin_distribution::margin_distribution,
+    objective::KernelObjective,
+    path::{fit, path},
+    pivoted_cholesky::PivotedCholesky,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

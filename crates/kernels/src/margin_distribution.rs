@@ -1,7 +1,7 @@
 use margins_losses::MarginLoss;
-use margins_optim::robust::{MarginDistribution, MarginDistributionSolution};
-use margins_optim::solver_kit::Point;
+use margins_optim::problem::Point;
 use margins_optim::{Lambda, Objective, Observed, Observer, Options};
+use margins_robust::{MarginDistribution, MarginDistributionSolution};
 use nalgebra::DVector;
 
 use crate::symmetric::quadratic_form;

@@ -12,9 +12,9 @@
 //! on the constraint, preconditioned by a factor kept from step to step.
 
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{
-    Descent, EmpiricalRisk, Ending, Margins, Minimizer, Point, minimize,
-};
+use margins_optim::path::Minimizer;
+use margins_optim::problem::{EmpiricalRisk, Margins, Point};
+use margins_optim::solve::{Descent, Ending, descend};
 use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
 use nalgebra::DMatrix;
 
@@ -288,7 +288,7 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
         {
             *point = start;
         }
-        minimize(self, lambda, point, options, limit)
+        descend(self, lambda, point, options, limit)
     }
 
     fn large_lambda(&self) -> f64 {

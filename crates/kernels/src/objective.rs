@@ -1,6 +1,7 @@
 use margins_data::Labels;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{EmpiricalRisk, Minimizer, Point};
+use margins_optim::path::Minimizer;
+use margins_optim::problem::{EmpiricalRisk, Point};
 use margins_optim::{Certificate, Lambda};
 
 use crate::newton::SampleNewton;

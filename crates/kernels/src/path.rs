@@ -1,55 +1,13 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{Descent, Ending, Minimizer, Point, follow};
-use margins_optim::{
-    Certificate, Fitted, Lambda, Objective, Observed, Observer, Options, Report, Solver, Status,
-};
-
-use nalgebra::{DMatrix, DVector};
+use margins_optim::path::{Minimizer, follow};
+use margins_optim::problem::Point;
+use margins_optim::solve::{Descent, Ending};
+use margins_optim::{Certificate, Lambda, Objective, Observed, Observer, Options, Solver, Status};
+use nalgebra::DMatrix;
 
 use crate::newton::SampleNewton;
-use crate::{Error, KernelObjective};
-
-/// A kernel classifier `f(x) = b + sum_i a_i k(x_i, x)` with the certificate of its fit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KernelFit {
-    /// The regularisation.
-    pub lambda: Lambda,
-    /// `b`, 0 where the objective has none.
-    pub intercept: f64,
-    /// `a`, one coefficient a training sample.
-    pub coef: Vec<f64>,
-    /// How good it is.
-    pub report: Report,
-}
-
-impl Fitted for KernelFit {
-    fn lambda(&self) -> Lambda {
-        self.lambda
-    }
-
-    fn report(&self) -> &Report {
-        &self.report
-    }
-}
-
-impl KernelFit {
-    /// The training samples that the classifier is made of, those with `a_i` other than 0, ascending.
-    pub fn support(&self) -> impl Iterator<Item = usize> + '_ {
-        self.coef.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(i, _)| i)
-    }
-
-    /// The scores of samples, given their kernel values with the training samples, one row a sample.
-    ///
-    /// # Panics
-    /// If the matrix has another number of columns than there are training samples.
-    pub fn scores(&self, cross: &DMatrix<f64>) -> Vec<f64> {
-        assert_eq!(cross.ncols(), self.coef.len(), "one column a training sample");
-        let mut scores = DVector::from_element(cross.nrows(), self.intercept);
-        scores.gemv(1.0, cross, &DVector::from_column_slice(&self.coef), 1.0);
-        scores.as_slice().to_vec()
-    }
-}
+use crate::{Error, KernelFit, KernelObjective};
 
 /// Minimises `F` at one lambda.
 ///

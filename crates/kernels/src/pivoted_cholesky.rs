@@ -1,10 +1,11 @@
 use margins_data::Design;
 use margins_losses::MarginLoss;
-use margins_optim::solver_kit::{EmpiricalRisk, Ending};
+use margins_optim::problem::EmpiricalRisk;
+use margins_optim::solve::Ending;
 use margins_optim::{Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 
-use crate::gram::{combine, combine_all, diagonal};
+use crate::expansion::{combine, combine_all, diagonal};
 use crate::newton::norm_of;
 use crate::{Error, Kernel, KernelFit};
 
@@ -59,13 +60,15 @@ impl PivotedCholesky {
         if factorization.pivot(tolerance).is_none() {
             return factorization.finish();
         }
+        let needed = factorization.rank_for(tolerance);
         Err(Error::FactorTooLarge {
             n,
             rank: factorization.rank(),
             gigabytes,
             left: factorization.left(),
             tolerance,
-            needed: factorization.rank_for(tolerance),
+            needed,
+            needed_gigabytes: 1e-9 * factor_bytes(n, needed),
         })
     }
 
@@ -223,7 +226,7 @@ struct Factorization {
 }
 
 /// Returns the most bytes that a factor of this rank takes: its columns and, for a moment, the same numbers row by row.
-pub(crate) fn factor_bytes(n: usize, rank: usize) -> f64 {
+fn factor_bytes(n: usize, rank: usize) -> f64 {
     2.0 * size_of::<f64>() as f64 * n as f64 * rank as f64
 }
 

@@ -30,7 +30,7 @@
 use margins_data::{Design, Sample};
 use nalgebra::DMatrix;
 
-use crate::gram::{combine_all, diagonal};
+use crate::expansion::{combine_all, diagonal};
 use crate::{Kernel, KernelRegistry};
 
 /// Panics with a readable list if the implementation contradicts itself or the trait.

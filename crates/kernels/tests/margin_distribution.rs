@@ -5,8 +5,8 @@ use margins_kernels::{
     Gaussian, Gram, KernelFit, KernelObjective, Linear, margin_distribution, svm,
 };
 use margins_losses::Hinge;
-use margins_optim::robust::MarginDistribution;
 use margins_optim::{Lambda, Objective, Options};
+use margins_robust::MarginDistribution;
 use nalgebra::{DMatrix, DVector};
 
 fn options() -> Options {

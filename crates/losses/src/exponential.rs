@@ -1,5 +1,5 @@
 use crate::logistic::{log_odds, sigmoid};
-use crate::vectorized::{exp, map};
+use crate::vectorized::{batch, exp};
 use crate::{Interval, MarginLoss};
 
 /// The exponential loss of boosting, `L(u) = exp(-u)`.
@@ -78,30 +78,9 @@ impl MarginLoss for Exponential {
         Some(sigmoid(2.0 * score))
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| exp(-u),
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| -exp(-u),
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| exp(-u),
-        );
+    batch! {
+        values: |u| exp(-u);
+        derivatives: |u| -exp(-u);
+        second_derivatives: |u| exp(-u);
     }
 }

@@ -1,5 +1,5 @@
 use crate::scalar_search::monotone_root;
-use crate::vectorized::{exp, map};
+use crate::vectorized::{batch, exp};
 use crate::{Error, MarginLoss};
 
 /// The projection profile of Garg and Roth, `alpha, beta > 0`:
@@ -161,33 +161,9 @@ impl MarginLoss for GargRoth {
         }
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        let loss = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| exp(loss.exponent(u)),
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let loss = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| loss.slope(u, exp(loss.exponent(u))),
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let loss = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| loss.bend(u, exp(loss.exponent(u))),
-        );
+    batch! { loss =>
+        values: |u| exp(loss.exponent(u));
+        derivatives: |u| loss.slope(u, exp(loss.exponent(u)));
+        second_derivatives: |u| loss.bend(u, exp(loss.exponent(u)));
     }
 }

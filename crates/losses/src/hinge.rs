@@ -1,4 +1,4 @@
-use crate::vectorized::map;
+use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 
 /// The hinge loss of the support vector machine, `L(u) = max(0, 1 - u)`.
@@ -79,25 +79,9 @@ impl MarginLoss for Hinge {
         None
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u >= 1.0 { 0.0 } else { 1.0 - u },
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u >= 1.0 { 0.0 } else { -1.0 },
-        );
-    }
-
-    fn second_derivatives(&self, _margins: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
+    batch! {
+        values: |u| if u >= 1.0 { 0.0 } else { 1.0 - u };
+        derivatives: |u| if u >= 1.0 { 0.0 } else { -1.0 };
+        second_derivatives: |_u| 0.0;
     }
 }

@@ -1,4 +1,4 @@
-use crate::vectorized::{ln, map};
+use crate::vectorized::{batch, ln};
 use crate::{HomogeneousTail, Interval, MarginLoss};
 
 /// The leaky hockey stick loss, the first negatively divergent margin loss:
@@ -81,30 +81,9 @@ impl MarginLoss for LeakyHockeyStick {
         Some(HomogeneousTail { from: 1.0, degree: 1.0 })
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u > 1.0 { -ln(u) } else { 1.0 - u },
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| -1.0 / if u > 1.0 { u } else { 1.0 },
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u >= 1.0 { 1.0 / (u * u) } else { 0.0 },
-        );
+    batch! {
+        values: |u| if u > 1.0 { -ln(u) } else { 1.0 - u };
+        derivatives: |u| -1.0 / if u > 1.0 { u } else { 1.0 };
+        second_derivatives: |u| if u >= 1.0 { 1.0 / (u * u) } else { 0.0 };
     }
 }

@@ -1,4 +1,4 @@
-use crate::vectorized::map;
+use crate::vectorized::batch;
 use crate::{Error, HomogeneousTail, Interval, MarginLoss};
 
 /// The leaky rectifier of the negated margin, `0 <= lambda <= 1/2`:
@@ -125,17 +125,11 @@ impl MarginLoss for LeakyRelu {
         Some(HomogeneousTail { from: f64::NEG_INFINITY, degree: 0.0 })
     }
 
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let lambda = self.lambda;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u <= 0.0 { lambda - 1.0 } else { -lambda },
-        );
+    batch! { loss =>
+        derivatives: |u| if u <= 0.0 { loss.lambda - 1.0 } else { -loss.lambda };
     }
 
-    fn second_derivatives(&self, _margins: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
+    batch! {
+        second_derivatives: |_u| 0.0;
     }
 }

@@ -1,7 +1,7 @@
 use crate::logistic::entropy_deficit;
 use crate::margin_pursuit::location_and_scale;
 use crate::scalar_search::newton_root;
-use crate::vectorized::{exp, exp_m1, ln_1p, map};
+use crate::vectorized::{batch, exp, exp_m1, ln_1p};
 use crate::{Error, Interval, MarginLoss};
 
 /// Margin pursuit with the analytic `log cosh` in the place of the piecewise `rho`:
@@ -172,33 +172,9 @@ impl MarginLoss for LogCoshMarginPursuit {
         Some(self.scale * self.scale * (a * half_log_ratio(g, x, a) - even))
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        let LogCoshMarginPursuit { gamma, scale } = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| scale * scale * log_cosh((gamma - u) / scale),
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let LogCoshMarginPursuit { gamma, scale } = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| -scale * tanh((gamma - u) / scale),
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let LogCoshMarginPursuit { gamma, scale } = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| sech_squared((gamma - u) / scale),
-        );
+    batch! { loss =>
+        values: |u| loss.scale * loss.scale * log_cosh((loss.gamma - u) / loss.scale);
+        derivatives: |u| -loss.scale * tanh((loss.gamma - u) / loss.scale);
+        second_derivatives: |u| sech_squared((loss.gamma - u) / loss.scale);
     }
 }

@@ -1,5 +1,5 @@
 use crate::scalar_search::newton_root;
-use crate::vectorized::{exp, ln_1p, map};
+use crate::vectorized::{batch, exp, ln_1p};
 use crate::{Interval, MarginLoss};
 
 /// The logistic loss, `L(u) = log(1 + exp(-u))`.
@@ -101,36 +101,15 @@ impl MarginLoss for Logistic {
         Some(sigmoid(score))
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| (-u).max(0.0) + ln_1p(exp(-u.abs())),
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| {
-                let e = exp(-u.abs());
-                -(if u > 0.0 { e } else { 1.0 }) / (1.0 + e)
-            },
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| {
-                let e = exp(-u.abs());
-                e / ((1.0 + e) * (1.0 + e))
-            },
-        );
+    batch! {
+        values: |u| (-u).max(0.0) + ln_1p(exp(-u.abs()));
+        derivatives: |u| {
+            let e = exp(-u.abs());
+            -(if u > 0.0 { e } else { 1.0 }) / (1.0 + e)
+        };
+        second_derivatives: |u| {
+            let e = exp(-u.abs());
+            e / ((1.0 + e) * (1.0 + e))
+        };
     }
 }

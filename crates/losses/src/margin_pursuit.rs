@@ -1,6 +1,6 @@
 use crate::catoni::{SATURATION, psi, psi_prime, rho, rho_conjugate};
 use crate::scalar_search::newton_root;
-use crate::vectorized::map;
+use crate::vectorized::batch;
 use crate::{Error, Interval, MarginLoss};
 
 /// Margin pursuit: a robust location loss that pulls every margin towards `gamma`.
@@ -126,33 +126,9 @@ impl MarginLoss for MarginPursuit {
         Some(0.0)
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        let MarginPursuit { gamma, scale } = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| scale * scale * rho((gamma - u) / scale),
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let MarginPursuit { gamma, scale } = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| -scale * psi((gamma - u) / scale),
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let MarginPursuit { gamma, scale } = *self;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| psi_prime((gamma - u) / scale),
-        );
+    batch! { loss =>
+        values: |u| loss.scale * loss.scale * rho((loss.gamma - u) / loss.scale);
+        derivatives: |u| -loss.scale * psi((loss.gamma - u) / loss.scale);
+        second_derivatives: |u| psi_prime((loss.gamma - u) / loss.scale);
     }
 }

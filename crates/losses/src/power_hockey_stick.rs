@@ -1,5 +1,5 @@
 use crate::scalar_search::newton_root;
-use crate::vectorized::{exp, exp_m1, ln, map};
+use crate::vectorized::{batch, exp, exp_m1, ln};
 use crate::{Error, HomogeneousTail, Interval, MarginLoss};
 
 /// The family `L_r`, `r > 1`, that interpolates between a line and the leaky hockey stick:
@@ -126,39 +126,15 @@ impl MarginLoss for PowerHockeyStick {
         Some(HomogeneousTail { from: 1.0, degree: self.degree })
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        let r = self.r;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| {
-                let tail = -r * exp_m1(ln(if u > 1.0 { u } else { 1.0 }) / r);
-                if u > 1.0 { tail } else { 1.0 - u }
-            },
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let degree = self.degree;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| -exp(-degree * ln(if u > 1.0 { u } else { 1.0 })),
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let degree = self.degree;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| {
-                let tail = degree * exp(-degree * ln(if u > 1.0 { u } else { 1.0 })) / u;
-                if u >= 1.0 { tail } else { 0.0 }
-            },
-        );
+    batch! { loss =>
+        values: |u| {
+            let tail = -loss.r * exp_m1(ln(if u > 1.0 { u } else { 1.0 }) / loss.r);
+            if u > 1.0 { tail } else { 1.0 - u }
+        };
+        derivatives: |u| -exp(-loss.degree * ln(if u > 1.0 { u } else { 1.0 }));
+        second_derivatives: |u| {
+            let tail = loss.degree * exp(-loss.degree * ln(if u > 1.0 { u } else { 1.0 })) / u;
+            if u >= 1.0 { tail } else { 0.0 }
+        };
     }
 }

@@ -1,4 +1,4 @@
-use crate::vectorized::map;
+use crate::vectorized::batch;
 use crate::{Error, Interval, MarginLoss};
 
 /// The hinge loss with its kink rounded off over `width > 0`:
@@ -137,33 +137,9 @@ impl MarginLoss for SmoothedHinge {
         Some(quadratic + a * ((1.0 - self.width) + a) / (1.0 + a))
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        let width = self.width;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| value(width, u),
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let width = self.width;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| derivative(width, u),
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        let width = self.width;
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| second_derivative(width, u),
-        );
+    batch! { loss =>
+        values: |u| value(loss.width, u);
+        derivatives: |u| derivative(loss.width, u);
+        second_derivatives: |u| second_derivative(loss.width, u);
     }
 }

@@ -1,4 +1,4 @@
-use crate::vectorized::map;
+use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 
 /// The squared loss, `L(u) = (1 - u)^2`: least squares on the labels, as `(1 - y f)^2 = (y - f)^2`.
@@ -60,25 +60,9 @@ impl MarginLoss for Squared {
         Some((0.5 * (1.0 + score)).clamp(0.0, 1.0))
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| (1.0 - u) * (1.0 - u),
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| -2.0 * (1.0 - u),
-        );
-    }
-
-    fn second_derivatives(&self, _margins: &[f64], out: &mut [f64]) {
-        out.fill(2.0);
+    batch! {
+        values: |u| (1.0 - u) * (1.0 - u);
+        derivatives: |u| -2.0 * (1.0 - u);
+        second_derivatives: |_u| 2.0;
     }
 }

@@ -1,4 +1,4 @@
-use crate::vectorized::map;
+use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 
 /// The squared hinge loss, `L(u) = max(0, 1 - u)^2`.
@@ -60,30 +60,9 @@ impl MarginLoss for SquaredHinge {
         Some((0.5 * (1.0 + score)).clamp(0.0, 1.0))
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u >= 1.0 { 0.0 } else { (1.0 - u) * (1.0 - u) },
-        );
-    }
-
-    fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u >= 1.0 { 0.0 } else { -2.0 * (1.0 - u) },
-        );
-    }
-
-    fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u <= 1.0 { 2.0 } else { 0.0 },
-        );
+    batch! {
+        values: |u| if u >= 1.0 { 0.0 } else { (1.0 - u) * (1.0 - u) };
+        derivatives: |u| if u >= 1.0 { 0.0 } else { -2.0 * (1.0 - u) };
+        second_derivatives: |u| if u <= 1.0 { 2.0 } else { 0.0 };
     }
 }

@@ -19,6 +19,26 @@ pub(crate) fn map(input: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64 + Copy)
     Arch::new().dispatch(Map { input, out, f });
 }
 
+/// Defines batch methods of [`MarginLoss`](crate::MarginLoss) by the function of one margin that each of them maps; with
+/// `loss =>` in front the functions may use the loss by that name.
+macro_rules! batch {
+    ($loss:ident => $($method:ident: |$u:ident| $value:expr;)+) => {
+        $(fn $method(&self, margins: &[f64], out: &mut [f64]) {
+            let $loss = *self;
+            $crate::vectorized::map(
+                margins,
+                out,
+                #[inline(always)]
+                move |$u| $value,
+            );
+        })+
+    };
+    ($($method:ident: |$u:ident| $value:expr;)+) => {
+        batch! { _loss => $($method: |$u| $value;)+ }
+    };
+}
+pub(crate) use batch;
+
 /// The loop of [`map`]. Not a closure, because the standard library's way to call one is a function
 /// that is not inlined if the body is long.
 struct Map<'a, F> {

@@ -1,4 +1,4 @@
-use crate::vectorized::map;
+use crate::vectorized::batch;
 use crate::{Interval, MarginLoss};
 
 /// The misclassification loss, `L(u) = 1` for `u <= 0`, 0 for `u > 0`: for evaluation, not fitting.
@@ -65,20 +65,9 @@ impl MarginLoss for ZeroOne {
         Some(a)
     }
 
-    fn values(&self, margins: &[f64], out: &mut [f64]) {
-        map(
-            margins,
-            out,
-            #[inline(always)]
-            move |u| if u > 0.0 { 0.0 } else { 1.0 },
-        );
-    }
-
-    fn derivatives(&self, _margins: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-    }
-
-    fn second_derivatives(&self, _margins: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
+    batch! {
+        values: |u| if u > 0.0 { 0.0 } else { 1.0 };
+        derivatives: |_u| 0.0;
+        second_derivatives: |_u| 0.0;
     }
 }

@@ -128,69 +128,6 @@ pub enum Error {
          too long"
     )]
     Unbounded(f64),
-    /// More blocks than samples to fill them.
-    #[error("{blocks} blocks need as many samples of positive weight, found {samples}")]
-    Blocks {
-        /// Number of blocks.
-        blocks: usize,
-        /// Number of samples of positive weight.
-        samples: usize,
-    },
-    /// Without a variance term nothing but a constraint on the dual determines an intercept.
-    #[error(
-        "the large-margin distribution machine has an intercept only with a variance weight greater \
-         than 0; give one or fix the intercept at 0"
-    )]
-    FreeIntercept,
-    /// A system that the solver factorises would be too large.
-    #[error(
-        "the solver factorises a matrix of order {order}, more than the {limit} that it is meant for"
-    )]
-    TooLarge {
-        /// Order of the matrix.
-        order: usize,
-        /// The largest order accepted.
-        limit: usize,
-    },
-    /// A matrix that should be positive definite is not so in floating point.
-    #[error(
-        "a matrix of order {0} is numerically singular; a larger lambda or scaled features may help"
-    )]
-    Singular(usize),
-    /// The text is not the specification of a learner.
-    #[error("solver specification '{specification}': {reason}")]
-    Specification {
-        /// The text that was given.
-        specification: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A sample that cannot be scaled to norm 1: it is zero, or near it or beyond the range.
-    #[error("row {row}: the norm is {norm:e}, so that it has no direction on the unit sphere")]
-    Direction {
-        /// Zero-based row.
-        row: usize,
-        /// The norm.
-        norm: f64,
-    },
-    /// A sign other than +1 and -1.
-    #[error("row {row}: the sign is {sign}, but must be 1 or -1")]
-    Sign {
-        /// Zero-based row.
-        row: usize,
-        /// The sign.
-        sign: f64,
-    },
-    /// Less samples than a learner needs.
-    #[error("{what}: {found}, but at least {needed} are needed")]
-    TooFew {
-        /// What there is too few of.
-        what: &'static str,
-        /// How many are needed.
-        needed: usize,
-        /// How many there are.
-        found: usize,
-    },
     /// The score of a sample is NaN or infinite, and stands for no class.
     #[error(
         "row {}: the score is {score}, which stands for no class: a product of features and coefficients overflowed; \
@@ -203,6 +140,9 @@ pub enum Error {
         /// The score.
         score: f64,
     },
+    /// A learner of another crate refused a sample.
+    #[error("{0}")]
+    Learner(Box<dyn std::error::Error + Send + Sync>),
     /// A learner met a score that is no number.
     #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
     Diverged(f64),

@@ -40,66 +40,23 @@
 //! All by default: `massart`, the module of that name; `rayon`, threads; `serde`, learners, step lengths and lambdas
 //! written and read.
 
-mod batched;
-mod bundle;
-mod certificate;
-mod cross_validation;
-mod descent;
-mod dual;
+pub mod certificate;
 mod error;
-mod extent;
-mod follow;
-mod gradient_descent;
-mod iterate;
-mod lambda;
-mod line_search;
-#[cfg(feature = "massart")]
-pub mod massart;
-mod mm;
-mod monitor;
-mod newton;
-mod objective;
 pub mod online;
-mod options;
-mod path;
-mod point;
-mod proximal_newton;
-mod reflections;
-mod report;
-mod risk;
-pub mod robust;
-mod row_space;
-mod sdca;
-mod self_consistency;
-pub mod stochastic;
-mod summation;
-mod training;
-
-/// What solvers are built from, for crates that bring solvers of their own.
-pub mod solver_kit {
-    pub use crate::batched::{Reached, paths};
-    pub use crate::descent::{Descent, minimize};
-    pub use crate::follow::{Minimizer, follow};
-    pub use crate::line_search::{Accept, search};
-    pub use crate::monitor::Monitor;
-    pub use crate::point::Point;
-    pub use crate::report::Ending;
-    pub use crate::risk::{EmpiricalRisk, Margins};
-    pub use crate::row_space::Eigenspace;
-}
+pub mod path;
+pub mod problem;
+pub mod solve;
 
 pub use certificate::Certificate;
-pub use cross_validation::{
-    CrossValidation, ErrorCurve, Fitted, HeldOut, cross_validate, error_curve, held_out_curve,
-    training_rows,
-};
 pub use error::Error;
-pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
-pub use objective::Objective;
-pub use options::{Options, Solver, StepRule, StoppingRule};
-pub use path::{fit, path};
-pub use report::{Fit, HistoryEntry, MarginSummary, Observed, Observer, Report, Status};
-pub use training::{ClassWeights, Training};
+pub use path::{
+    ClassWeights, CrossValidation, ErrorCurve, Fitted, HeldOut, Training, cross_validate,
+    error_curve, fit, held_out_curve, path, training_rows,
+};
+pub use problem::{DEFAULT_GRID, Lambda, MarginSummary, Objective, lambda_grid};
+pub use solve::{
+    Fit, HistoryEntry, Observed, Observer, Options, Report, Solver, Status, StepRule, StoppingRule,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -18,16 +18,19 @@
 //! ```
 
 mod averaged_perceptron;
+mod iterate;
 mod linear_classifier;
 mod online_gradient;
 mod passive_aggressive;
 mod perceptron;
+pub mod stochastic;
 
 use margins_data::Sample;
 
 use crate::Error;
 
 pub use averaged_perceptron::AveragedPerceptron;
+pub use iterate::{Direction, Iterate};
 pub use linear_classifier::LinearClassifier;
 pub(crate) use online_gradient::Example;
 pub use online_gradient::OnlineGradient;

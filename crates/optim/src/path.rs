@@ -1,24 +1,35 @@
+//! Paths: one problem at many lambdas, each solved from the ones before it, and the choice among them.
+//!
+//! * [`fit`], [`path`]: one lambda, or many with warm starts and the closed-form ray.
+//! * [`Minimizer`], [`follow`]: paths of solvers of your own.
+//! * [`Training`]: paths from a data set, with standardisation and class weights.
+//! * [`cross_validate`]: a path a fold, the best lambda and the one-standard-error lambda.
+
+mod cross_validation;
+mod engine;
+mod follow;
+mod lift;
+mod training;
+
 use std::rc::Rc;
 
 use margins_data::Design;
 use margins_losses::MarginLoss;
 
-use crate::batched::{self, Reached};
-use crate::bundle::Bundle;
 use crate::certificate::Evaluator;
-use crate::dual;
-use crate::extent::Extent;
-use crate::follow::{Minimizer, follow};
-use crate::gradient_descent::GradientDescent;
-use crate::mm::{self, Majorizer};
-use crate::newton::{Newton, System};
-use crate::objective::PART;
-use crate::point::{Point, dot};
-use crate::report::{Ending, Observed, Observer, Status};
-use crate::risk::EmpiricalRisk;
-use crate::row_space::RowSpace;
-use crate::sdca::DualAscent;
-use crate::{Certificate, Error, Fit, Lambda, Objective, Options, Solver};
+use crate::problem::summation::dot;
+use crate::problem::{Extent, Objective, Point, RowSpace};
+use crate::solve::{Ending, Fit, Observed, Observer, Options, Reached, Solver, paths};
+use crate::{Error, Lambda};
+use engine::{Engine, Machine, assemble};
+use lift::Lift;
+
+pub use cross_validation::{
+    CrossValidation, ErrorCurve, Fitted, HeldOut, cross_validate, error_curve, held_out_curve,
+    training_rows,
+};
+pub use follow::{Minimizer, follow};
+pub use training::{ClassWeights, Training};
 
 /// Up to this order a dense system is formed and factorised.
 const LARGEST_DENSE_ORDER: usize = 3000;
@@ -144,126 +155,6 @@ fn solve<L: MarginLoss + ?Sized>(
     }
 }
 
-/// A solver with what it prepares once for a whole path.
-enum Engine {
-    Newton(System),
-    Mm { majorizer: Majorizer, accelerated: bool },
-    Sdca(Box<DualAscent>),
-    Bundle(Bundle),
-    GradientDescent(GradientDescent),
-}
-
-impl Engine {
-    fn prepare<L: MarginLoss + ?Sized>(
-        objective: &Objective<'_, L>,
-        options: &Options,
-        dense_order: usize,
-    ) -> Result<Self, Error> {
-        let p = objective.design.columns();
-        let system = || {
-            if p <= dense_order { System::dense(p) } else { System::ConjugateGradients }
-        };
-        Ok(match options.solver {
-            Solver::Auto | Solver::Newton => Engine::Newton(system()),
-            Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => Engine::Mm {
-                majorizer: Majorizer::of(objective)?,
-                accelerated: options.solver != Solver::Mm,
-            },
-            Solver::Sdca => {
-                Engine::Sdca(Box::new(DualAscent::new(&objective.design, system(), options.seed)))
-            }
-            Solver::Bundle => Engine::Bundle(Bundle::default()),
-            Solver::GradientDescent => {
-                Engine::GradientDescent(GradientDescent::of(objective, options.step)?)
-            }
-        })
-    }
-}
-
-/// An engine at work on an objective.
-struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
-    engine: Engine,
-    evaluator: Evaluator<'o, 'a, L>,
-    /// The duals that certify the point reached last, if they are not the slopes there.
-    duals: Option<Vec<f64>>,
-}
-
-impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
-    type Loss = L;
-
-    fn risk(&self) -> &EmpiricalRisk<'_, L> {
-        &self.evaluator.objective.risk
-    }
-
-    fn origin(&self) -> Point {
-        let design = &self.evaluator.objective.design;
-        Point::zero(design.rows(), design.columns())
-    }
-
-    /// Newton starts from the minimiser for a part of the samples, if these are many: a few steps on
-    /// the part take the place of as many on all.
-    fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
-        /// Of the part, whose minimiser is only that near to the one for all samples.
-        const TOLERANCE: f64 = 1e-3;
-        let objective = self.evaluator.objective;
-        let part = match self.engine {
-            Engine::Newton(_) => objective.part(options.seed),
-            _ => None,
-        };
-        let options = Options { tolerance: options.tolerance.max(TOLERANCE), ..*options };
-        let origin = self.origin();
-        let Some(Ok(Fit { intercept, coef, report, .. })) =
-            part.map(|part| fit(&part, lambda, &options))
-        else {
-            return origin;
-        };
-        self.evaluator.passes += 1 + report.passes.div_ceil(PART);
-        let start = Point::at(&objective.design, intercept, coef);
-        // A sample that the part lacks may weigh more than all others there, without bound even.
-        let value = self.evaluator.value_at(lambda, &start);
-        let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
-        if is_nearer { start } else { origin }
-    }
-
-    fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {
-        self.evaluator.value_at(lambda, point)
-    }
-
-    fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
-        let evaluator = &mut self.evaluator;
-        match &mut self.engine {
-            Engine::Newton(system) => {
-                let mut newton = Newton::new(evaluator, system);
-                let ending = newton.minimize(lambda, point, options);
-                self.duals = newton.into_witness();
-                ending
-            }
-            Engine::Mm { majorizer, accelerated } => {
-                mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
-            }
-            Engine::Sdca(ascent) => {
-                let ending = ascent.minimize(evaluator, lambda, point, options);
-                self.duals = ascent.duals().map(<[f64]>::to_vec);
-                ending
-            }
-            Engine::Bundle(bundle) => bundle.minimize(evaluator, lambda, point, options),
-            Engine::GradientDescent(descent) => descent.minimize(evaluator, lambda, point, options),
-        }
-    }
-
-    fn large_lambda(&self) -> f64 {
-        self.evaluator.objective.mean_square()
-    }
-
-    fn is_local(&self) -> bool {
-        matches!(self.engine, Engine::Newton(_))
-    }
-
-    fn passes(&self) -> usize {
-        self.evaluator.passes
-    }
-}
-
 /// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that certify it, if they are not
 /// the slopes there, how the solver ended and the passes it took.
 fn run<L: MarginLoss + ?Sized>(
@@ -275,12 +166,8 @@ fn run<L: MarginLoss + ?Sized>(
     mut finish: impl FnMut(Lambda, &Point, Option<Vec<f64>>, Ending, usize) -> Fit,
 ) -> Result<Vec<Fit>, Error> {
     if options.solver == Solver::MmBatched {
-        let paths = batched::paths(
-            &objective.design,
-            std::slice::from_ref(&objective.risk),
-            lambdas,
-            options,
-        )?;
+        let paths =
+            paths(&objective.design, std::slice::from_ref(&objective.risk), lambdas, options)?;
         let reached = paths.into_iter().flatten();
         return Ok(reached
             .map(|Reached { lambda, point, ending, passes }| {
@@ -296,69 +183,6 @@ fn run<L: MarginLoss + ?Sized>(
         fits.push(finish(lambda, point, machine.duals.take(), ending, passes));
     });
     Ok(fits)
-}
-
-fn assemble<L: MarginLoss + ?Sized>(
-    risk: &EmpiricalRisk<'_, L>,
-    lambda: Lambda,
-    point: Point,
-    ending: Ending,
-    passes: usize,
-) -> Fit {
-    let Point { intercept, coef, products } = point;
-    let ending = ending.examined(risk, &products, intercept);
-    Fit { lambda, intercept, coef, report: ending.report(passes) }
-}
-
-/// Takes fits in row-space coordinates back to the original features and certifies them there,
-/// against the true data and not their factorisation.
-struct Lift<'o, 'a, L: MarginLoss + ?Sized> {
-    evaluator: Evaluator<'o, 'a, L>,
-    row_space: RowSpace,
-}
-
-impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
-    fn fit(
-        &mut self,
-        lambda: Lambda,
-        reduced: &Point,
-        duals: Option<Vec<f64>>,
-        ending: Ending,
-        passes: usize,
-        options: &Options,
-    ) -> Fit {
-        let objective = self.evaluator.objective;
-        let coef = self.row_space.coefficients(&objective.design, &reduced.coef);
-        let mut point = Point::at(&objective.design, reduced.intercept, coef);
-        let before = self.evaluator.passes;
-        self.evaluator.settle_intercept(&mut point);
-        let mut certificate = self.evaluator.appraise_settled(lambda, &point);
-        if let Some(duals) = duals.filter(|_| certificate.relative_gap() > options.tolerance) {
-            let gradient_norm = certificate.gradient_norm;
-            let (by_duals, _) = dual::certify(&mut self.evaluator, lambda, &point, &duals);
-            certificate = Certificate { gradient_norm, ..certificate.or(by_duals) };
-        }
-        let mut ending = Ending { certificate, ..ending };
-        let certified = certificate.relative_gap() <= options.tolerance;
-        let by_newton = options.solver == Solver::Newton && self.row_space.is_lossy();
-        if certified {
-            ending.status = Status::Converged;
-        } else if ending.status == Status::Converged && !by_newton {
-            ending.status = Status::Stalled;
-        } else if by_newton && ending.status != Status::IterationLimit {
-            // What the factorisation lost a few steps on the true data win back.
-            let system = &mut System::ConjugateGradients;
-            let mut newton = Newton::new(&mut self.evaluator, system);
-            let polish = newton.minimize(lambda, &mut point, options);
-            ending = Ending {
-                iterations: ending.iterations + polish.iterations,
-                history: ending.history,
-                ..polish
-            };
-        }
-        let passes = passes + 2 + self.evaluator.passes - before;
-        assemble(&objective.risk, lambda, point, ending, passes)
-    }
 }
 
 #[cfg(test)]

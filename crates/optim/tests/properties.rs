@@ -566,12 +566,12 @@ fn gradient_norms_of_losses_that_are_not_convex_are_those_of_differences() {
     let loss = loss("garg-roth:alpha=1,beta=0.4");
     let objective = Objective::new(&*loss, &design, &labels).unwrap().without_intercept();
     let at = lambda(0.05);
-    let schedule = margins_optim::stochastic::Schedule::Constant(0.05);
-    let settings = margins_optim::stochastic::StochasticGradient {
+    let schedule = margins_optim::online::stochastic::Schedule::Constant(0.05);
+    let settings = margins_optim::online::stochastic::StochasticGradient {
         epochs: 3,
-        ..margins_optim::stochastic::StochasticGradient::new(schedule)
+        ..margins_optim::online::stochastic::StochasticGradient::new(schedule)
     };
-    let fit = margins_optim::stochastic::fit(&objective, at, &settings).unwrap();
+    let fit = margins_optim::online::stochastic::fit(&objective, at, &settings).unwrap();
     let value = |coef: &[f64]| -> f64 {
         let risk: f64 = (design.samples().zip(labels.signs()))
             .map(|(x, y)| loss.value(y * x.dot(coef)) / 5.0)

@@ -3,12 +3,12 @@
 
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, SmoothedHinge, SquaredHinge};
+use margins_optim::online::stochastic::{
+    self, Averaging, EarlyStopping, Rescaled, Sampling, Schedule, Start, StochasticGradient,
+};
 use margins_optim::online::{
     Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner,
     PassiveAggressive, Perceptron, Scorer,
-};
-use margins_optim::stochastic::{
-    self, Averaging, EarlyStopping, Rescaled, Sampling, Schedule, Start, StochasticGradient,
 };
 use margins_optim::{Error, Objective, Options, Solver, StepRule};
 use margins_test_support::{lambda, loss};

@@ -1,7 +1,7 @@
 //! The distribution of section 3.1 of the paper over a grid of alpha and epsilon: the rounds until the
 //! learner is right on all of it.
 
-use margins::boost::{Game, SamplePlayer, Schedule};
+use margins::boost::{Game, Horizon, SamplePlayer};
 use margins::data::Dataset;
 use margins::optim::online::{Perceptron, Scorer};
 use rand::RngExt;
@@ -37,8 +37,8 @@ fn draw(alpha: f64, epsilon: f64, seed: u64) -> Result<Dataset, Failure> {
 /// Rounds until the learner is right on the first four samples, which are all that there is.
 fn rounds(player: impl SamplePlayer, data: &Dataset, seed: u64) -> Result<f64, Failure> {
     let learner = Perceptron::new(2).without_intercept();
-    let schedule = Schedule::new(MOST_ROUNDS, 1)?;
-    let mut game = Game::new(player, learner, data.design(), data.labels(), schedule, seed)?;
+    let horizon = Horizon::new(MOST_ROUNDS, 1)?;
+    let mut game = Game::new(player, learner, data.design(), data.labels(), horizon, seed)?;
     let signs = data.labels().signs();
     let right = |learner: &Perceptron| {
         (0..4).all(|row| signs[row] * learner.score(&data.design().sample(row)) > 0.0)

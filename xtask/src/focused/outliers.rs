@@ -1,6 +1,6 @@
 //! Outliers, without and with the remedies of section 4 of the paper.
 
-use margins::boost::{Fol, Game, Schedule, Slack, SlackKind, Stop, Subsample};
+use margins::boost::{Fol, Game, Horizon, Slack, SlackKind, Stop, Subsample};
 use margins::data::{Dataset, Labels};
 use margins::optim::online::Perceptron;
 use rand::RngExt;
@@ -49,10 +49,10 @@ fn trial(outliers: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     errors.extend(tests.iter().map(|test| error(fol.ensemble(), test)));
     for kind in [SlackKind::AdditiveSum, SlackKind::AdditiveEuclidean, SlackKind::Multiplicative] {
         let slack = Slack::new(kind, train.rows(), outliers.max(1) as f64, ROUNDS)?;
-        let schedule = Schedule::new(budget.0, budget.1)?;
+        let horizon = Horizon::new(budget.0, budget.1)?;
         let (design, labels) = (train.design(), train.labels());
         let game: Fol<'_, _> =
-            Game::new(focused(&train)?, learner(), design, labels, schedule, seed)?;
+            Game::new(focused(&train)?, learner(), design, labels, horizon, seed)?;
         let mut game = game.with_slack(slack)?;
         game.run(Stop::Never)?;
         errors.extend(tests.iter().map(|test| error(game.ensemble(), test)));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use margins::boost::opponents::{AdaBoost, SublinearPerceptron, resampled};
-use margins::boost::{Game, KernelPerceptron, SamplePlayer, Schedule, StumpSearch};
+use margins::boost::{Game, Horizon, KernelPerceptron, SamplePlayer, StumpSearch};
 use margins::data::{Dataset, Design, Sample, Standardizer};
 use margins::kernels::{Gaussian, Gram, Kernel, Linear, combine, svm};
 use margins::optim::online::{OnlineLearner, Perceptron, Scorer};
@@ -113,8 +113,8 @@ fn game<P: SamplePlayer, L: OnlineLearner>(
     seed: u64,
 ) -> Result<Effort, Failure> {
     let rounds = (MOST_PASSES + 1) * data.rows() as u64;
-    let schedule = Schedule::new(rounds, 1)?;
-    let game = Game::new(player, learner, data.design(), data.labels(), schedule, seed)?;
+    let horizon = Horizon::new(rounds, 1)?;
+    let game = Game::new(player, learner, data.design(), data.labels(), horizon, seed)?;
     let game = std::cell::RefCell::new(game);
     effort(
         data,

@@ -18,8 +18,8 @@ use margins::data::{Dataset, Standardizer};
 use margins::losses::{Hinge, MarginLoss, MarginPursuit};
 use margins::model::write_atomically;
 use margins::optim::Lambda;
+use margins::optim::online::stochastic::{Schedule, Start, StochasticGradient};
 use margins::optim::online::{LinearClassifier, OnlineGradient, OnlineLearner};
-use margins::optim::stochastic::{Schedule, Start, StochasticGradient};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

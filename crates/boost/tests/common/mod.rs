@@ -1,6 +1,6 @@
 //! Problems with a known solution.
 
-use margins_boost::{FocusedPlayer, Fol, Schedule};
+use margins_boost::{FocusedPlayer, Fol, Horizon};
 use margins_data::{Design, Labels};
 use margins_optim::online::OnlineLearner;
 use rand::{RngExt, SeedableRng};
@@ -36,9 +36,9 @@ pub(crate) fn mistakes(p: usize, margin: f64) -> f64 {
 pub(crate) fn fol<'a, L: OnlineLearner>(
     learner: L,
     (design, labels): &'a (Design, Labels),
-    schedule: Schedule,
+    horizon: Horizon,
     seed: u64,
 ) -> Fol<'a, L> {
     let player = FocusedPlayer::new(design.rows()).expect("samples");
-    Fol::new(player, learner, design, labels, schedule, seed).expect("parts that fit")
+    Fol::new(player, learner, design, labels, horizon, seed).expect("parts that fit")
 }

@@ -2,8 +2,9 @@
 
 use margins::Registry;
 use margins::losses::MarginLoss;
+use margins::optim::Lambda;
 use margins::optim::online::Aggressiveness;
-use margins::optim::{Lambda, stochastic};
+use margins::optim::online::stochastic;
 
 use crate::Failure;
 use crate::specification::Specification;

@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 
 use super::lines::{Lines, not_a_number};
 use super::{Buffer, LabelSink, Purpose, ReadOptions, Table};
-use crate::classes::sorted_order;
+use crate::class_name::sorted_order;
 use crate::error::{Listed, quoted};
 use crate::{Column, Design, Error};
 

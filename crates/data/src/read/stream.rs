@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::lines::Lines;
 use super::{Buffer, FileLabels, Format, Purpose, ReadOptions, csv, open, svmlight};
-use crate::classes::ClassCollector;
+use crate::class_collector::ClassCollector;
 use crate::{Design, Error, Labels, Place};
 
 /// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a million
@@ -162,7 +162,7 @@ impl<'a> Stream<'a> {
             Rows::Svmlight(rows) => rows.next(self.buffer, &mut sink)?,
         };
         let Some(table) = table else { return Ok(None) };
-        let found = self.labels.classes.take_labels(self.positive.as_deref());
+        let found = Labels::collected(&mut self.labels.classes, self.positive.as_deref());
         let labels = found.map_err(|error| self.labels.in_file(&self.name, error))?;
         let before = self.read;
         self.read += table.design.rows() as u64;

@@ -1,7 +1,7 @@
 //! The same as the pieces that a classifier is made of.
 
 use margins::data::split::fold_indices;
-use margins::data::{Dataset, Target};
+use margins::data::{ClassLabels, Dataset};
 use margins::losses::{Hinge, LeakyHockeyStick, Logistic, SquaredHinge};
 use margins::optim::{Lambda, Training, lambda_grid};
 use margins::{
@@ -172,7 +172,10 @@ fn probabilities_follow_their_rules() {
         }
     }
     let hinge = build(Classifier::builder().loss(Hinge).lambda(0.1)).fit(&data).unwrap();
-    assert!(matches!(hinge.predict_proba(&data), Err(Error::NoProbabilities(_))));
+    assert!(matches!(
+        hinge.predict_proba(&data),
+        Err(Error::Model(margins::model::Error::NoProbabilities(_)))
+    ));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
-use crate::iterate::Iterate;
+use crate::online::iterate::Iterate;
 
 /// The perceptron with the mean of its iterates, one counted after every sample, for a classifier.
 ///

@@ -4,8 +4,8 @@ use margins_losses::MarginLoss;
 use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
-use crate::iterate::Iterate;
-use crate::stochastic::Schedule;
+use crate::online::iterate::Iterate;
+use crate::online::stochastic::Schedule;
 use crate::{Error, Lambda};
 
 /// Online gradient descent on any loss: at the t-th sample, with the step `eta_t` of a [`Schedule`],
@@ -24,7 +24,7 @@ use crate::{Error, Lambda};
 /// use margins_data::Sample;
 /// use margins_losses::Logistic;
 /// use margins_optim::online::{OnlineGradient, OnlineLearner, Scorer};
-/// use margins_optim::stochastic::Schedule;
+/// use margins_optim::online::stochastic::Schedule;
 ///
 /// let mut learner = OnlineGradient::new(Logistic, 2, Schedule::InverseSqrt(1.0))?.projected(5.0)?;
 /// for _ in 0..20 {

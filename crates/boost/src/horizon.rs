@@ -1,0 +1,135 @@
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The horizon of a game: the number T of its rounds, and the number k of its classifiers that make the ensemble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Horizon {
+    rounds: u64,
+    outputs: usize,
+}
+
+/// Below 1/2, so that a majority is right where the mean 0-1 loss is at most this.
+const CLASSIFICATION_EPSILON: f64 = 0.49;
+
+impl Horizon {
+    /// Returns the horizon of T rounds and k outputs.
+    ///
+    /// # Errors
+    /// No rounds; no outputs; more outputs than fit in 4 GiB of memory, 8 bytes an output.
+    pub fn new(rounds: u64, outputs: usize) -> Result<Self, Error> {
+        let positive = |value: f64| value >= 1.0;
+        Error::check("the number of rounds", rounds as f64, "at least 1", positive)?;
+        Error::check("the number of outputs", outputs as f64, "at least 1", positive)?;
+        Error::check_memory(outputs as f64, "take fewer outputs", || {
+            format!("the list of {outputs} outputs")
+        })?;
+        Ok(Horizon { rounds, outputs })
+    }
+
+    /// Returns the T and k with which, on m samples and with probability `1 - delta`, the mean loss of the k
+    /// classifiers is at most `epsilon` on *every* sample:
+    ///
+    /// `T = (8/epsilon) ((e - 1) B + m (ln m + ln(2m/delta)))`,
+    /// `k = ln(2m/delta) / ((ln 2 - 1/2) epsilon)`,
+    ///
+    /// both rounded up. `B = total_loss` bounds the sum of the losses that the learner suffers over
+    /// any sequence of these samples, `T R_w(T)` in the paper: for the perceptron and the 0-1 loss
+    /// `(R/gamma)^2`.
+    ///
+    /// Source: theorem 1 of Shalev-Shwartz and Wexler (2016), which leaves the constants open and
+    /// whose proof gives `1/epsilon^2`; the proof of these is in `docs/boost.md`.
+    ///
+    /// # Errors
+    /// `m = 0`, `epsilon` or `delta` not in (0, 1), a negative, infinite or NaN bound, or more than
+    /// 2^53 rounds.
+    pub fn theorem_1(m: usize, epsilon: f64, delta: f64, total_loss: f64) -> Result<Self, Error> {
+        let share = |value: f64| 0.0 < value && value < 1.0;
+        Error::check("the number of samples", m as f64, "at least 1", |m| m >= 1.0)?;
+        Error::check("epsilon", epsilon, "between 0 and 1", share)?;
+        Error::check("delta", delta, "between 0 and 1", share)?;
+        Error::check("the total loss", total_loss, "at least 0", |loss| loss >= 0.0)?;
+        let m = m as f64;
+        let union = (2.0 * m / delta).ln();
+        let learner = (std::f64::consts::E - 1.0) * total_loss;
+        let rounds = (8.0 / epsilon * (learner + m * (m.ln() + union))).ceil();
+        let outputs = (union / ((std::f64::consts::LN_2 - 0.5) * epsilon)).ceil();
+        let countable = |count: f64| count <= (1u64 << f64::MANTISSA_DIGITS) as f64;
+        Error::check("the number of rounds", rounds, "at most 2^53", countable)?;
+        Self::new(rounds as u64, outputs as usize)
+    }
+
+    /// Returns the horizon of [`theorem_1`](Self::theorem_1) for the 0-1 loss: epsilon = 0.49, with which the
+    /// majority of the k classifiers is right on every sample (corollary 1).
+    ///
+    /// # Errors
+    /// Those of [`theorem_1`](Self::theorem_1).
+    pub fn classification(m: usize, delta: f64, mistakes: f64) -> Result<Self, Error> {
+        Self::theorem_1(m, CLASSIFICATION_EPSILON, delta, mistakes)
+    }
+
+    /// Returns the number of rounds T.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Returns the number of outputs k.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Draws the rounds before which the classifiers are taken: k of 0 to T - 1, each independent of the
+    /// others, ascending.
+    pub(crate) fn draw_outputs(&self, random: &mut ChaCha8Rng) -> Vec<u64> {
+        let mut rounds: Vec<u64> =
+            (0..self.outputs).map(|_| random.random_range(0..self.rounds)).collect();
+        rounds.sort_unstable();
+        rounds
+    }
+}
+
+/// Returns the bound of theorem 1 after a game: with probability `1 - delta`, the mean loss of the learner over
+/// the rounds is, on each of `m` samples, at most
+/// `(4 (e - 1) S + 4 m (ln m + ln(m/delta)))/T`, with `S` the sum of the losses that were seen.
+///
+/// Nothing about the learner or the samples is assumed.
+pub fn mean_loss_bound(m: usize, rounds: u64, seen: f64, delta: f64) -> f64 {
+    let m = m as f64;
+    let learner = (std::f64::consts::E - 1.0) * seen;
+    4.0 * (learner + m * (m.ln() + (m / delta).ln())) / rounds as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_holds_with_half_of_epsilon_at_the_horizon() {
+        for (m, epsilon, delta, total) in [(1, 0.3, 0.1, 0.0), (1000, 0.49, 0.01, 4e5)] {
+            let horizon = Horizon::theorem_1(m, epsilon, delta, total).unwrap();
+            let bound = mean_loss_bound(m, horizon.rounds(), total, delta / 2.0);
+            assert!(bound <= epsilon / 2.0 && bound > 0.49 * epsilon, "{bound}");
+        }
+    }
+
+    #[test]
+    fn refusals() {
+        let message = |result: Result<Horizon, Error>| result.unwrap_err().to_string();
+        insta::assert_snapshot!(
+            [
+                message(Horizon::new(0, 1)),
+                message(Horizon::new(1, 0)),
+                message(Horizon::new(1, 1_000_000_000_000_000)),
+                message(Horizon::theorem_1(0, 0.1, 0.1, 0.0)),
+                message(Horizon::theorem_1(3, 1.0, 0.1, 0.0)),
+                message(Horizon::theorem_1(3, 0.1, f64::NAN, 0.0)),
+                message(Horizon::theorem_1(3, 0.1, 0.1, -1.0)),
+                message(Horizon::classification(3, 0.1, 1e300)),
+            ]
+            .join("\n")
+        );
+    }
+}

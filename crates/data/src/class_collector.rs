@@ -1,0 +1,181 @@
+use std::collections::HashMap;
+
+use crate::class_name::{check_distinct, sorted_order};
+use crate::{ClassIndex, Error};
+
+/// Turns label values into classes as they come, keeping each spelling once.
+#[derive(Debug, Default)]
+pub(crate) struct ClassCollector {
+    /// In order of appearance.
+    names: Vec<String>,
+    index: ClassIndex,
+    /// The class of every spelling so far.
+    spellings: HashMap<String, usize>,
+    indices: Vec<usize>,
+    /// True if a third class is refused.
+    only_two: bool,
+    /// The marks that tell labels from measurements; `None` where names of classes are given.
+    numbers: Option<Numbers>,
+}
+
+/// Marks of the labels so far that tell whole numbers from measurements.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// True if a label is no number, so that all of them are names.
+    is_text: bool,
+    /// The first label that is a number and not whole, with its row.
+    fraction: Option<(usize, String)>,
+}
+
+impl Numbers {
+    /// Looks at a label that is not missing.
+    fn look_at(&mut self, row: usize, value: &str) {
+        match value.trim().parse::<f64>() {
+            Err(_) => self.is_text = true,
+            Ok(x) if self.fraction.is_none() && x.is_finite() && x.fract() != 0.0 => {
+                self.fraction = Some((row, value.to_owned()));
+            }
+            Ok(_) => {}
+        }
+    }
+
+    /// Returns the error for the first label that shows all of them to be measurements: they are numbers, and this one is not whole.
+    fn measurement(&self) -> Option<Error> {
+        let (row, value) = self.fraction.as_ref().filter(|_| !self.is_text)?;
+        Some(Error::ContinuousLabel { row: *row, value: value.clone() })
+    }
+}
+
+impl ClassCollector {
+    /// Returns a collector of names that refuses a third class.
+    pub(crate) fn of_two() -> Self {
+        ClassCollector { only_two: true, ..Self::default() }
+    }
+
+    /// Returns a collector of labels that refuses measurements.
+    pub(crate) fn of_labels() -> Self {
+        ClassCollector { numbers: Some(Numbers::default()), ..Self::default() }
+    }
+
+    /// Returns a collector of labels that refuses measurements and a third class.
+    pub(crate) fn of_two_labels() -> Self {
+        ClassCollector { only_two: true, ..Self::of_labels() }
+    }
+
+    /// Returns a collector of labels of two classes that are known beforehand, the negative one first.
+    ///
+    /// # Errors
+    /// Two names of one class.
+    pub(crate) fn of_known([negative, positive]: [&str; 2]) -> Result<Self, Error> {
+        check_distinct(negative, positive)?;
+        let names = vec![negative.to_owned(), positive.to_owned()];
+        Ok(ClassCollector { index: ClassIndex::new(&names)?, names, ..Self::of_two() })
+    }
+
+    /// Takes the labels of all rows.
+    pub(crate) fn take_all<S: AsRef<str>>(mut self, values: &[S]) -> Result<Self, Error> {
+        values.iter().try_for_each(|value| self.push(value.as_ref()))?;
+        Ok(self)
+    }
+
+    /// Takes the label of the next row.
+    pub(crate) fn push(&mut self, value: &str) -> Result<(), Error> {
+        if let Some(&class) = self.spellings.get(value) {
+            self.indices.push(class);
+            return Ok(());
+        }
+        let row = self.indices.len();
+        let missing = value.parse().is_ok_and(f64::is_nan) || matches!(value, "NA" | "N/A" | "?");
+        if missing {
+            return Err(Error::MissingLabel { row, value: value.to_owned() });
+        }
+        if let Some(numbers) = &mut self.numbers {
+            numbers.look_at(row, value);
+        }
+        let class = match self.index.get(value) {
+            Some(class) => class,
+            None => {
+                self.check_third(row, value)?;
+                self.names.push(value.to_owned());
+                self.index.add(value)
+            }
+        };
+        self.spellings.insert(value.to_owned(), class);
+        self.indices.push(class);
+        Ok(())
+    }
+
+    /// Refuses a new class beside two, if there may be no more.
+    fn check_third(&self, row: usize, value: &str) -> Result<(), Error> {
+        match &self.names[..] {
+            [first, second] if self.only_two => {
+                self.check_whole()?;
+                let classes = [first.clone(), second.clone()];
+                Err(Error::ThirdClass { row, value: value.to_owned(), classes })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses labels that are measurements.
+    fn check_whole(&self) -> Result<(), Error> {
+        match self.numbers.as_ref().and_then(Numbers::measurement) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns true if some label so far is a number that is not whole.
+    pub(crate) fn has_fraction(&self) -> bool {
+        self.numbers.as_ref().is_some_and(|numbers| numbers.fraction.is_some())
+    }
+
+    /// Returns the labels so far as signs, with the names of the negative and of the positive class. The labels are
+    /// forgotten but for their classes, so that even one class will do where two have been seen before.
+    ///
+    /// # Errors
+    /// No label; other than two classes; a positive class that is neither; labels that are measurements.
+    pub(crate) fn take_signs(
+        &mut self,
+        positive: Option<&str>,
+    ) -> Result<(Vec<f64>, [String; 2]), Error> {
+        self.check_whole()?;
+        let indices = std::mem::take(&mut self.indices);
+        let names = &self.names;
+        Self::check_count(names, indices.len())?;
+        let positive_class = match positive {
+            None => sorted_order(names)[1],
+            Some(positive) => self.index.get(positive).ok_or_else(|| {
+                let classes = [names[0].clone(), names[1].clone()];
+                Error::UnknownClass { class: positive.to_owned(), classes }
+            })?,
+        };
+        let signs = indices.iter().map(|&c| if c == positive_class { 1.0 } else { -1.0 }).collect();
+        Ok((signs, [1 - positive_class, positive_class].map(|class| names[class].clone())))
+    }
+
+    /// Returns the labels so far as indices into the names of the classes, which come first and in order. The labels
+    /// are forgotten, and their classes with them.
+    ///
+    /// # Errors
+    /// No label; one class only; labels that are measurements.
+    pub(crate) fn take_indices(&mut self) -> Result<(Vec<String>, Vec<usize>), Error> {
+        self.check_whole()?;
+        let ClassCollector { names, indices, .. } = std::mem::take(self);
+        Self::check_count(&names, indices.len())?;
+        let order = sorted_order(&names);
+        let mut rank = vec![0; names.len()];
+        order.iter().enumerate().for_each(|(k, &class)| rank[class] = k);
+        let indices = indices.into_iter().map(|class| rank[class]).collect();
+        Ok((order.into_iter().map(|class| names[class].clone()).collect(), indices))
+    }
+
+    /// Refuses less than two classes.
+    fn check_count(names: &[String], rows: usize) -> Result<(), Error> {
+        match names {
+            [] => Err(Error::Empty("labels")),
+            [only] => Err(Error::OneClass { class: only.clone(), rows }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+use std::fmt::Debug;
+
+/// The class labels of a data set, one a row: [`Labels`](crate::Labels) of two classes, or
+/// [`Classes`](crate::Classes) of two or more.
+///
+/// Nothing else can implement it.
+pub trait ClassLabels: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed {
+    /// Returns the names of the classes in order; with two classes the first is the negative one.
+    fn names(&self) -> &[String];
+
+    /// Returns the class of a row, as an index into the names.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    fn index(&self, row: usize) -> usize;
+
+    /// Returns the number of rows.
+    fn len(&self) -> usize;
+
+    /// Returns true if there are no rows, as after selecting none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the labels of the rows with the given indices, in their order; an index may repeat. The names stay,
+    /// even if not all of the classes do.
+    ///
+    /// # Panics
+    /// If an index is not below the number of rows.
+    #[must_use]
+    fn select(&self, indices: &[usize]) -> Self;
+
+    /// Returns the name of the class of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    fn class_of(&self, row: usize) -> &str {
+        &self.names()[self.index(row)]
+    }
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}

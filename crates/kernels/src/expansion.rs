@@ -1,0 +1,134 @@
+//! Scores of kernel expansions `sum_j a_j k(., z_j)`, a block of kernel values at a time.
+
+use faer::{Accum, MatMut, MatRef, Par};
+use margins_data::{Design, parallel};
+use nalgebra::DMatrix;
+
+use crate::block::{Points, center};
+use crate::{Block, Error, Kernel};
+
+/// Samples that go through the matrix products together.
+pub(crate) const SIDE: usize = 256;
+
+/// `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of `columns`, block by
+/// block, [in parallel](margins_data::parallel): of the kernel values no more than a block a thread is held.
+///
+/// # Errors
+/// Different numbers of features; another number of coefficients than of columns; a kernel value that is
+/// not finite.
+pub fn combine(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    coef: &[f64],
+) -> Result<Vec<f64>, Error> {
+    let coefs = DMatrix::from_row_slice(1, coef.len(), coef);
+    Ok(combine_all(kernel, rows, columns, &coefs)?.as_slice().to_vec())
+}
+
+/// [`combine`] for several classifiers at once, one a row of `coefs` and of the result: each kernel value is
+/// computed once for all of them.
+///
+/// # Errors
+/// As [`combine`].
+pub fn combine_all(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    coefs: &DMatrix<f64>,
+) -> Result<DMatrix<f64>, Error> {
+    let (count, found) = coefs.shape();
+    if columns.rows() != found {
+        return Err(Error::Shape { what: "coefficients", expected: columns.rows(), found });
+    }
+    let mut out = DMatrix::zeros(count, rows.rows());
+    each_block(kernel, rows, columns, out.as_mut_slice(), count, |out, first, rows, values| {
+        let width = values.len() / rows;
+        let part = &coefs.as_slice()[first * count..(first + width) * count];
+        faer::linalg::matmul::matmul(
+            MatMut::from_column_major_slice_mut(out, count, rows),
+            Accum::Add,
+            MatRef::from_column_major_slice(part, count, width),
+            MatRef::from_column_major_slice(values, rows, width).transpose(),
+            1.0,
+            Par::Seq,
+        );
+    })?;
+    Ok(out)
+}
+
+/// `k(x_i, x_i)` of every sample.
+///
+/// # Errors
+/// A kernel value that is not finite.
+#[cfg(any(feature = "solvers", feature = "testkit"))]
+pub(crate) fn diagonal(kernel: &dyn Kernel, design: &Design) -> Result<Vec<f64>, Error> {
+    let points = Points::new(design, &center(design))?;
+    let mut out = vec![0.0; points.len()];
+    for (i, out) in out.iter_mut().enumerate() {
+        let block = Block {
+            rows: &points,
+            first_row: i,
+            row_count: 1,
+            columns: &points,
+            first_column: i,
+            column_count: 1,
+        };
+        fill(kernel, &block, std::slice::from_mut(out))?;
+    }
+    Ok(out)
+}
+
+/// Calls `take(out, first_column, row_count, values)` for every block of a strip of rows, in the order of
+/// the columns; `out` holds `width` numbers a row, of which a strip gets its own.
+fn each_block(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    out: &mut [f64],
+    width: usize,
+    take: impl Fn(&mut [f64], usize, usize, &[f64]) + Sync,
+) -> Result<(), Error> {
+    // Samples of both sides less the same centre, which sparse ones do not take.
+    let center = if rows.is_sparse() { vec![0.0; columns.columns()] } else { center(columns) };
+    let columns = Points::new(columns, &center)?;
+    let rows = Points::new(rows, &center)?;
+    parallel::try_for_each_chunk(out, SIDE * width, |k, out| {
+        let first_row = k * SIDE;
+        let row_count = SIDE.min(rows.len() - first_row);
+        let mut values = vec![0.0; row_count * SIDE];
+        for first_column in (0..columns.len()).step_by(SIDE) {
+            let column_count = SIDE.min(columns.len() - first_column);
+            let block = Block {
+                rows: &rows,
+                first_row,
+                row_count,
+                columns: &columns,
+                first_column,
+                column_count,
+            };
+            let values = &mut values[..block.len()];
+            fill(kernel, &block, values)?;
+            take(out, first_column, row_count, values);
+        }
+        Ok(())
+    })
+}
+
+/// The values of a block, all of them finite.
+pub(crate) fn fill(
+    kernel: &dyn Kernel,
+    block: &Block<'_>,
+    values: &mut [f64],
+) -> Result<(), Error> {
+    kernel.fill(block, values);
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(Error::KernelValue {
+            kernel: kernel.specification(),
+            one: block.first_row + at % block.row_count,
+            other: block.first_column + at / block.row_count,
+            value: values[at],
+        }),
+    }
+}

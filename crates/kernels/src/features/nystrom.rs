@@ -1,0 +1,209 @@
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt_pivoting;
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::{Mat, MatMut, MatRef, Par};
+use margins_data::{Design, parallel};
+use nalgebra::DMatrix;
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use crate::block::{Points, center};
+use crate::expansion::{diagonal, fill};
+use crate::{Block, Error, Gram, Kernel};
+
+/// How the landmarks of Nystrom features are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Landmarks {
+    /// Every sample with the same probability.
+    Uniform,
+    /// With probabilities in proportion to the ridge leverage scores at a ridge of `n lambda`, estimated
+    /// from a uniform draw of as many landmarks: samples that others do not explain are preferred.
+    ///
+    /// Source: Alaoui and Mahoney, *Fast randomized kernel ridge regression with statistical
+    /// guarantees* (2015), definition 1 and its approximation by a column sample.
+    Leverage {
+        /// The regularisation that the features are meant for.
+        lambda: f64,
+    },
+}
+
+/// Nystrom features: `phi(x) = L^(-1) k_m(x)` for the Cholesky factor `K_mm = L L'` of the kernel matrix of m
+/// landmarks, so that `phi(x)'phi(z)` is the kernel projected on the landmarks, and exact between these.
+/// Landmarks whose kernel sections are combinations of those of others, up to rounding, are left out.
+///
+/// Source: Williams and Seeger, *Using the Nystrom method to speed up kernel machines* (2001); landmarks
+/// are ordered by Cholesky with the largest remaining diagonal entry as pivot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NystromMap {
+    landmarks: Design,
+    /// `L`, of the order of the landmarks.
+    factor: Mat<f64>,
+}
+
+impl NystromMap {
+    /// From m landmarks among the samples, drawn without replacement from the seed; all samples if m is no
+    /// less than their number.
+    ///
+    /// # Errors
+    /// No landmarks; kernel values that are not finite.
+    pub fn new(
+        kernel: &dyn Kernel,
+        design: &Design,
+        m: usize,
+        landmarks: Landmarks,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        if m == 0 {
+            return Err(Error::TooFewFeatures { least: 1, found: 0 });
+        }
+        let n = design.rows();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let uniform = index::sample(&mut random, n, m.min(n)).into_vec();
+        let map = Self::on(kernel, &design.select(&uniform))?;
+        match landmarks {
+            Landmarks::Leverage { lambda } if m < n => {
+                let scores = map.leverage_scores(kernel, design, lambda)?;
+                let chosen = index::sample_weighted(&mut random, n, |i| scores[i], m)
+                    .map_or(uniform, index::IndexVec::into_vec);
+                Self::on(kernel, &design.select(&chosen))
+            }
+            _ => Ok(map),
+        }
+    }
+
+    /// From given landmarks.
+    ///
+    /// # Errors
+    /// Kernel values that are not finite; a kernel matrix with a negative diagonal entry.
+    pub fn on(kernel: &dyn Kernel, landmarks: &Design) -> Result<Self, Error> {
+        let gram = Gram::new(kernel, landmarks)?;
+        let m = gram.len();
+        let mut factor = MatRef::from_column_major_slice(gram.matrix().as_slice(), m, m).to_owned();
+        if gram.matrix().diagonal().amax() == 0.0 {
+            // The kernel is zero at all of them; one landmark keeps the map whole, and maps to 0.
+            let (landmarks, factor) = (landmarks.select(&[0]), Mat::identity(1, 1));
+            return Ok(NystromMap { landmarks, factor });
+        }
+        let (mut order, mut inverse) = (vec![0usize; m], vec![0usize; m]);
+        let scratch = llt_pivoting::factor::cholesky_in_place_scratch::<usize, f64>;
+        let mut memory = MemBuffer::new(scratch(m, Par::Seq, Default::default()));
+        let rank = llt_pivoting::factor::cholesky_in_place(
+            factor.as_mut(),
+            &mut order,
+            &mut inverse,
+            Par::Seq,
+            MemStack::new(&mut memory),
+            Default::default(),
+        )
+        .map_err(|_| Error::Indefinite)?
+        .0
+        .rank;
+        let landmarks = landmarks.select(&order[..rank]);
+        let factor = factor.as_ref().submatrix(0, 0, rank, rank).to_owned();
+        Ok(NystromMap { landmarks, factor })
+    }
+
+    /// Number of features, that of the landmarks.
+    pub fn features(&self) -> usize {
+        self.factor.nrows()
+    }
+
+    /// The landmarks, none of them a combination of the others.
+    pub fn landmarks(&self) -> &Design {
+        &self.landmarks
+    }
+
+    /// The coefficients `a = L'^(-1) w` of kernel sections at the landmarks,
+    /// `f(x) = b + sum_j a_j k(z_j, x)`, of a linear classifier on the features.
+    ///
+    /// # Panics
+    /// If there is not one coefficient a feature.
+    pub fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
+        assert_eq!(coef.len(), self.features(), "one coefficient a feature");
+        let mut out = coef.to_vec();
+        let right = MatMut::from_column_major_slice_mut(&mut out, coef.len(), 1);
+        solve_upper_triangular_in_place(self.factor.transpose(), right, Par::Seq);
+        out
+    }
+
+    /// The features of all samples, in blocks, [in parallel](margins_data::parallel).
+    ///
+    /// # Errors
+    /// Another number of features than the landmarks have; kernel values that are not finite.
+    pub fn transform(&self, kernel: &dyn Kernel, design: &Design) -> Result<Design, Error> {
+        let m = self.features();
+        let mut samples = DMatrix::zeros(m, design.rows());
+        let out = samples.as_mut_slice();
+        each_strip(kernel, &self.landmarks, design, out, |values| {
+            let count = values.len() / m;
+            let strip = MatMut::from_column_major_slice_mut(values, m, count);
+            solve_lower_triangular_in_place(self.factor.as_ref(), strip, Par::Seq);
+        })?;
+        Ok(Design::from_samples(samples)?)
+    }
+
+    /// `phi_i'(Phi'Phi + n lambda I)^(-1) phi_i + (k_ii - phi_i'phi_i)/(n lambda)`: what the landmarks do not
+    /// explain of a sample counts as if no other sample explained it either.
+    fn leverage_scores(
+        &self,
+        kernel: &dyn Kernel,
+        design: &Design,
+        lambda: f64,
+    ) -> Result<Vec<f64>, Error> {
+        let features = self.transform(kernel, design)?;
+        let (n, width) = (features.rows(), features.columns());
+        let mut gram = DMatrix::zeros(width + 1, width + 1);
+        features.weighted_gram(&vec![1.0; n], &mut gram);
+        let mut ridge = gram.view((1, 1), (width, width)).clone_owned();
+        ridge.fill_upper_triangle_with_lower_triangle();
+        for k in 0..width {
+            ridge[(k, k)] += n as f64 * lambda;
+        }
+        let Some(factor) = ridge.cholesky() else { return Ok(vec![1.0; n]) };
+        let samples = features.dense_samples().unwrap_or_default();
+        let mut columns = DMatrix::from_column_slice(width, n, samples);
+        factor.l_dirty().solve_lower_triangular_mut(&mut columns);
+        let explained = features.samples().map(|phi| phi.squared_norm());
+        let diagonal = diagonal(kernel, design)?;
+        Ok((columns.column_iter().zip(explained).zip(diagonal))
+            .map(|((x, explained), k)| {
+                x.norm_squared() + (k - explained).max(0.0) / (n as f64 * lambda)
+            })
+            .collect())
+    }
+}
+
+/// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns` after the
+/// other, and calls `take` for the values of every strip of columns, in parallel.
+fn each_strip(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    out: &mut [f64],
+    take: impl Fn(&mut [f64]) + Sync,
+) -> Result<(), Error> {
+    /// Columns of a strip; with a thousand rows its values stay in the cache.
+    const WIDTH: usize = 64;
+    let center = if columns.is_sparse() { vec![0.0; rows.columns()] } else { center(rows) };
+    let rows = Points::new(rows, &center)?;
+    let columns = Points::new(columns, &center)?;
+    let row_count = rows.len();
+    parallel::try_for_each_chunk(out, WIDTH * row_count, |k, values| {
+        let column_count = values.len() / row_count;
+        let first_column = k * WIDTH;
+        let block = Block {
+            rows: &rows,
+            first_row: 0,
+            row_count,
+            columns: &columns,
+            first_column,
+            column_count,
+        };
+        fill(kernel, &block, values)?;
+        take(values);
+        Ok(())
+    })
+}

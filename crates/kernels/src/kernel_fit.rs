@@ -1,0 +1,43 @@
+use margins_optim::{Fitted, Lambda, Report};
+use nalgebra::{DMatrix, DVector};
+
+/// A kernel classifier `f(x) = b + sum_i a_i k(x_i, x)` with the certificate of its fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelFit {
+    /// The regularisation.
+    pub lambda: Lambda,
+    /// `b`, 0 where the objective has none.
+    pub intercept: f64,
+    /// `a`, one coefficient a training sample.
+    pub coef: Vec<f64>,
+    /// How good it is.
+    pub report: Report,
+}
+
+impl Fitted for KernelFit {
+    fn lambda(&self) -> Lambda {
+        self.lambda
+    }
+
+    fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl KernelFit {
+    /// The training samples that the classifier is made of, those with `a_i` other than 0, ascending.
+    pub fn support(&self) -> impl Iterator<Item = usize> + '_ {
+        self.coef.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(i, _)| i)
+    }
+
+    /// The scores of samples, given their kernel values with the training samples, one row a sample.
+    ///
+    /// # Panics
+    /// If the matrix has another number of columns than there are training samples.
+    pub fn scores(&self, cross: &DMatrix<f64>) -> Vec<f64> {
+        assert_eq!(cross.ncols(), self.coef.len(), "one column a training sample");
+        let mut scores = DVector::from_element(cross.nrows(), self.intercept);
+        scores.gemv(1.0, cross, &DVector::from_column_slice(&self.coef), 1.0);
+        scores.as_slice().to_vec()
+    }
+}

@@ -1,0 +1,85 @@
+use margins_data::parallel;
+
+use crate::Error;
+use crate::selection::Candidates;
+use crate::sgd::{Learned, Schedule, Split, trajectory};
+use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
+
+/// What [`learn_adaptively`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adaptive {
+    /// The halfspace, with the bound on its error that the selection sample gives.
+    pub learned: Learned,
+    /// The eta that it was learned with: no estimate of the noise.
+    pub noise: NoiseRate,
+    /// The gamma that it was learned with: no estimate of the margin.
+    pub margin: MarginBound,
+}
+
+/// Most passes over the training rows for one pair of parameters.
+const PASSES: usize = 8;
+
+/// Algorithm 1 where neither eta nor gamma is known: for every eta of a grid with steps of `epsilon/2` and every
+/// `gamma = 1/2, 1/4, ...` down to `1/sqrt n` on the same training rows, then the best iterate of all on held-out rows.
+///
+/// A learner that is told a noise bound of at most `epsilon/2` too much and a margin of at least half the true one has
+/// its guarantee with that, so that one of the runs succeeds if algorithm 1 would with `epsilon/2` and
+/// `gamma/2`. To choose among all takes a selection sample larger by the logarithm of their number, and that is
+/// all that is lost but constants. The time grows with the size of the grid, about `log2(n)/epsilon`.
+///
+/// # Errors
+/// Fewer than two samples.
+pub fn learn_adaptively(
+    target: Target,
+    sample: &SphereSample<'_>,
+    seed: u64,
+) -> Result<Adaptive, Error> {
+    let half = Target::new(target.epsilon() / 2.0, target.delta() / 2.0)?;
+    let grid = grid(half, sample.rows())?;
+    let split = Split::new(sample, usize::MAX, seed)?;
+    let steps = PASSES * split.training_rows().len();
+    let runs: Vec<(usize, Candidates)> = parallel::try_map(0..grid.len(), |k| {
+        let schedule = Schedule::practical(&grid[k]);
+        let schedule = Schedule { steps: schedule.steps.min(steps), ..schedule };
+        let draws = split.draws(sample, schedule.steps, seed);
+        trajectory(&grid[k], &schedule, sample.points(), draws, seed)
+    })?;
+    let ends: Vec<usize> = runs
+        .iter()
+        .scan(0, |end, (_, candidates)| {
+            *end += candidates.len();
+            Some(*end)
+        })
+        .collect();
+    let mut taken = 0;
+    let mut candidates = Candidates::new(sample.columns());
+    for (steps, run) in runs {
+        taken += steps;
+        candidates.append(run);
+    }
+    let selection = split.selection_sample(sample)?;
+    let learned = Learned::new(taken, &candidates, &selection, target.delta());
+    let problem = grid[ends.partition_point(|&end| end <= learned.selected.index)];
+    Ok(Adaptive { learned, noise: problem.noise, margin: problem.margin })
+}
+
+/// Every pair of the grid.
+fn grid(target: Target, rows: usize) -> Result<Vec<Problem>, Error> {
+    /// Every pair of the grid is learnt, and its iterates kept.
+    const MOST_ETAS: f64 = 1000.0;
+    if 0.5 / target.epsilon() > MOST_ETAS {
+        return Err(Error::Parameter {
+            parameter: "epsilon",
+            value: target.epsilon(),
+            requirement: "at least 0.0005 where the noise rate is to be found",
+        });
+    }
+    let etas = (0..).map(|k| f64::from(k) * target.epsilon()).take_while(|&eta| eta < 0.5);
+    let least = (rows as f64).sqrt().recip();
+    let halvings = std::iter::successors(Some(0.5), |gamma| Some(gamma / 2.0));
+    let gammas: Vec<f64> =
+        std::iter::once(0.5).chain(halvings.skip(1).take_while(|&gamma| gamma >= least)).collect();
+    etas.flat_map(|eta| gammas.iter().map(move |&gamma| (eta, gamma)))
+        .map(|(eta, gamma)| Ok(Problem::new(eta, gamma)?.with_target(target)))
+        .collect()
+}

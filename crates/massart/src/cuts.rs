@@ -1,0 +1,130 @@
+use crate::Error;
+use crate::cutting_planes::{Cut, End, Method, localize};
+use crate::oracle::Separation;
+use crate::{Problem, Projection, SphereSample, separate};
+use margins_optim::online::LinearClassifier;
+
+/// How the cutting planes run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CutOptions {
+    /// The localisation method.
+    pub method: Method,
+    /// The most calls of the oracle; `None`: `4 (d+1) log((d+1)/r)` for analytic centres and
+    /// `2 d (d+1) log(1/r)` for ellipsoids, after which no ball of radius `r = epsilon gamma/8` should be left.
+    pub most_calls: Option<usize>,
+}
+
+impl Default for CutOptions {
+    fn default() -> Self {
+        CutOptions { method: Method::AnalyticCentre, most_calls: None }
+    }
+}
+
+impl CutOptions {
+    fn most_calls(&self, problem: &Problem, columns: usize) -> usize {
+        self.most_calls.unwrap_or_else(|| {
+            let radius = problem.target.epsilon() * problem.margin.get() / 8.0;
+            let d = columns as f64;
+            let calls = match self.method {
+                Method::AnalyticCentre => 4.0 * (d + 1.0) * ((d + 1.0) / radius).ln(),
+                Method::Ellipsoid => 2.0 * d * (d + 1.0) * radius.recip().ln(),
+            };
+            calls.ceil() as usize
+        })
+    }
+}
+
+/// What [`learn_by_cuts`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnedByCuts {
+    /// The best halfspace that the oracle was asked about, its intercept 0.
+    pub classifier: LinearClassifier,
+    /// Its error on the sample; infinite, and the halfspace zero, if the oracle was not asked about any, as where the
+    /// samples average out to zero.
+    pub error: f64,
+    /// Why the search ended.
+    pub end: End,
+    /// Calls of the oracle.
+    pub calls: usize,
+}
+
+/// The learner of appendix B: cutting planes in the unit ball with the oracle [`separate`] on one sample, until the
+/// error on it is at most `eta + epsilon/2`.
+///
+/// The halfspace of the least empirical error comes back in any case. A sample that is too small for the problem
+/// may give cuts that contradict each other, which shows as [`End::Empty`].
+pub fn learn_by_cuts(
+    problem: &Problem,
+    options: &CutOptions,
+    sample: &SphereSample<'_>,
+) -> LearnedByCuts {
+    search(problem, options, sample, separate)
+}
+
+/// [`learn_by_cuts`] in fewer dimensions, as remark B.2 has it: on the sample projected and scaled to the sphere again, with
+/// half of gamma, which is what a [dimension](Projection::dimension) that is large enough keeps of the margin; then the
+/// halfspace is pulled back. Its error on the sample is that of the projected one.
+///
+/// ```
+/// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+/// use margins_massart::{
+///     CutOptions, Problem, Projection, SphereSample, learn_by_projected_cuts,
+/// };
+///
+/// let halfspace = MarginHalfspace::new(300, 0.7, 1)?;
+/// let points = halfspace.points(100, 1)?;
+/// let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1)?;
+/// let signs = noisy.flip(1);
+/// let sample = SphereSample::new(noisy.design(), &signs)?;
+/// let (problem, options) = (Problem::new(0.1, 0.7)?, CutOptions::default());
+/// let projection = Projection::new(300, 50, 1)?;
+/// let found = learn_by_projected_cuts(&problem, &options, &sample, &projection)?;
+/// assert_eq!(found.classifier.coef.len(), 300);
+/// assert_eq!(sample.error(&found.classifier.coef), found.error);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A projection from another number of features, or a row that it maps to zero or to infinity.
+pub fn learn_by_projected_cuts(
+    problem: &Problem,
+    options: &CutOptions,
+    sample: &SphereSample<'_>,
+    projection: &Projection,
+) -> Result<LearnedByCuts, Error> {
+    let design = projection.project(sample.points().design())?;
+    let projected = SphereSample::new(&design, sample.signs())?;
+    let projected = projected.with_weights(sample.weights().to_vec())?;
+    let halved = Problem { margin: problem.margin.half(), ..*problem };
+    let found = learn_by_cuts(&halved, options, &projected);
+    let coef = projection.pull_back(&found.classifier.coef);
+    Ok(LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, ..found })
+}
+
+/// Cutting planes with any oracle.
+///
+/// The zero vector, the first centre, is no halfspace: it decides nothing, and its error would be a matter of sign(0).
+/// The average cuts it off, because `E y <w*, x> = E (1 - 2 eta(x)) |<w*, x>| > 0`.
+pub(super) fn search(
+    problem: &Problem,
+    options: &CutOptions,
+    sample: &SphereSample<'_>,
+    oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
+) -> LearnedByCuts {
+    let columns = sample.columns();
+    let mut best = (f64::INFINITY, vec![0.0; columns]);
+    let most_calls = options.most_calls(problem, columns);
+    let (end, calls) = localize(options.method, columns, most_calls, |w| {
+        if w.iter().all(|&w| w == 0.0) {
+            let normal = sample.mean(&vec![0.0; sample.rows()], |_, y| -y);
+            return Some(Cut { normal, depth: 0.0 });
+        }
+        let Separation { error, cut } = oracle(problem, sample, w);
+        if error < best.0 {
+            best = (error, w.to_vec());
+        }
+        cut
+    });
+    let (error, coef) = best;
+    LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, error, end, calls }
+}

@@ -1,0 +1,82 @@
+use thiserror::Error;
+
+/// The reason why a learner of halfspaces cannot be built or cannot take its samples.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("{parameter} is {value}, but must be {requirement}")]
+    Parameter {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value that was refused.
+        value: f64,
+        /// The range in words, such as "a finite number greater than 0".
+        requirement: &'static str,
+    },
+    /// Parts of the problem do not fit together.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What does not fit.
+        what: &'static str,
+        /// The size that fits.
+        expected: usize,
+        /// The size that was given.
+        found: usize,
+    },
+    /// A sample weight is negative, NaN or infinite.
+    #[error("weight {value} of row {row} is not a finite number of at least 0")]
+    Weight {
+        /// Zero-based row.
+        row: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// A sample that cannot be scaled to norm 1: it is zero, or near it or beyond the range.
+    #[error("row {row}: the norm is {norm:e}, so that it has no direction on the unit sphere")]
+    Direction {
+        /// Zero-based row.
+        row: usize,
+        /// The norm.
+        norm: f64,
+    },
+    /// A sign other than +1 and -1.
+    #[error("row {row}: the sign is {sign}, but must be 1 or -1")]
+    Sign {
+        /// Zero-based row.
+        row: usize,
+        /// The sign.
+        sign: f64,
+    },
+    /// Less samples than a learner needs.
+    #[error("{what}: {found}, but at least {needed} are needed")]
+    TooFew {
+        /// What there is too few of.
+        what: &'static str,
+        /// How many are needed.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// The crate of solvers refused something.
+    #[error(transparent)]
+    Optim(#[from] margins_optim::Error),
+    /// The crate of data refused something.
+    #[error(transparent)]
+    Data(#[from] margins_data::Error),
+}
+
+impl Error {
+    /// Returns a parameter that is finite and greater than 0.
+    pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<f64, Error> {
+        if value.is_finite() && value > 0.0 {
+            Ok(value)
+        } else {
+            Err(Error::Parameter {
+                parameter,
+                value,
+                requirement: "a finite number greater than 0",
+            })
+        }
+    }
+}

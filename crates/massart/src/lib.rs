@@ -1,0 +1,50 @@
+//! Halfspaces with a margin, learned under Massart noise.
+//!
+//! Every unit sample has the label `sign(<w*, x>)`, which an adversary flips with a probability
+//! `eta(x) <= eta < 1/2` of its choice, and `|<w*, x>| >= gamma`. The learners here find a halfspace with an error
+//! of at most `eta + epsilon`, which is what can be done in polynomial time; the least error, `E eta(x)`, may be
+//! much smaller. No fixed convex surrogate does this: see [`baselines`].
+//!
+//! * [`learn`], [`learn_from`], [`OnePass`], [`Sgd`]: stochastic gradient on losses that are reweighted at every step, with
+//!   `O(log(1/delta)/(epsilon gamma)^2)` samples (algorithm 1 of the source).
+//! * [`learn_by_cuts`]: cutting planes with a separation oracle (its appendix B); [`learn_by_projected_cuts`]: the same
+//!   after a [`Projection`], if there are many features.
+//! * [`learn_adaptively`]: for an unknown eta and gamma.
+//! * [`select`]: the best of many iterates.
+//! * [`baselines`]: the learners before these.
+//!
+//! Samples are scaled to norm 1, which leaves the decisions of a halfspace through the origin alone: what is
+//! learned applies to samples as they are. There is no intercept; a constant feature takes its place. Within these
+//! learners sign(0) = +1, as in the source, whereas a classifier decides +1 where its score is above 0:
+//! they differ on samples exactly on the boundary.
+//!
+//! Source: I. Diakonikolas and N. Zarifis, *A near-optimal algorithm for learning margin halfspaces with Massart
+//! noise*, NeurIPS 2024.
+
+mod auto;
+pub mod baselines;
+mod cuts;
+pub mod cutting_planes;
+mod error;
+mod one_pass;
+mod oracle;
+mod problem;
+mod projection;
+mod selection;
+mod sgd;
+mod sphere;
+
+pub use auto::{Adaptive, learn_adaptively};
+pub use cuts::{CutOptions, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts};
+pub use error::Error;
+pub use one_pass::OnePass;
+pub use oracle::{Separation, separate};
+pub use problem::{MarginBound, NoiseRate, Problem, Target};
+pub use projection::Projection;
+pub use selection::{Candidates, Selected, select, select_exhaustively};
+pub use sgd::{CandidateRule, Learned, Schedule, Sgd, learn, learn_from};
+pub use sphere::{Sphere, SphereSample, UnitSample};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

@@ -1,0 +1,158 @@
+use margins_data::{Design, Sample};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::Error;
+use crate::selection::Candidates;
+use crate::sgd::{CandidateRule, Learned, Schedule, Sgd};
+use crate::sphere::UnitSample;
+use crate::{Problem, SphereSample};
+
+/// Algorithm 1 in one pass over samples that come in parts, such as a file of any size, in memory for the candidates and N
+/// samples.
+///
+/// Every fifth sample is held out until there are N to select with; the others are learned from until there were T, and
+/// held out after that. The candidates are those of the [`Schedule`], but random ones are drawn from the steps
+/// taken, however many there will be: the t-th iterate takes the place of one of the k candidates with probability `k/t`
+/// (Vitter 1985, algorithm R). For the guarantee the samples must come in random order.
+///
+/// ```
+/// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+/// use margins_massart::{OnePass, Problem, Schedule};
+///
+/// let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
+/// let points = halfspace.points(2000, 1)?;
+/// let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1)?;
+/// let problem = Problem::new(0.1, 0.2)?;
+/// let schedule = Schedule::practical(&problem);
+/// let mut learner = OnePass::new(&problem, schedule, 5, 1)?;
+/// for part in 0..8 {
+///     let draws = noisy.draw(1000, part);
+///     learner.take(&noisy.design().select(&draws.rows), &draws.signs)?;
+/// }
+/// let learned = learner.finish()?;
+/// assert_eq!(learned.steps, 8000 - schedule.selection);
+/// assert!(noisy.linear_error(&learned.classifier.coef)? <= 0.1 + problem.target.epsilon());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct OnePass {
+    sgd: Sgd,
+    schedule: Schedule,
+    delta: f64,
+    random: ChaCha8Rng,
+    candidates: Candidates,
+    taken: usize,
+    steps: usize,
+    held_out: Vec<Design>,
+    signs: Vec<f64>,
+}
+
+impl OnePass {
+    /// At the start, for samples with this number of features.
+    ///
+    /// # Errors
+    /// No features, or a step that is not positive.
+    pub fn new(
+        problem: &Problem,
+        schedule: Schedule,
+        columns: usize,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let sgd = Sgd::new(*problem, columns, schedule.step)?;
+        let mut candidates = Candidates::new(columns);
+        candidates.push(&sgd.coef());
+        Ok(OnePass {
+            sgd,
+            schedule,
+            delta: problem.target.delta(),
+            random: ChaCha8Rng::seed_from_u64(seed),
+            candidates,
+            taken: 0,
+            steps: 0,
+            held_out: Vec::new(),
+            signs: Vec::new(),
+        })
+    }
+
+    /// Whether all T steps are taken and all N samples held out, so that no more samples are needed.
+    pub fn is_complete(&self) -> bool {
+        self.steps >= self.schedule.steps && self.signs.len() >= self.schedule.selection
+    }
+
+    /// Takes the next samples, each with its sign.
+    ///
+    /// # Errors
+    /// Another number of features, not one sign a row, a sign other than +1 and -1, or [`Error::Direction`] with the
+    /// number of the sample since the start.
+    pub fn take(&mut self, design: &Design, signs: &[f64]) -> Result<(), Error> {
+        /// One in so many samples is held out.
+        const SHARE: usize = 5;
+        let columns = self.candidates.columns();
+        for (what, expected, found) in [
+            ("features of a part", columns, design.columns()),
+            ("signs, one a row", design.rows(), signs.len()),
+        ] {
+            if expected != found {
+                return Err(Error::Shape { what, expected, found });
+            }
+        }
+        let mut held_out = Vec::new();
+        for (row, (x, &y)) in design.samples().zip(signs).enumerate() {
+            if y.abs() != 1.0 {
+                return Err(Error::Sign { row: self.taken, sign: y });
+            }
+            self.taken += 1;
+            let unit = self.unit(x)?;
+            let learns = self.steps < self.schedule.steps;
+            let lacks = self.signs.len() + held_out.len() < self.schedule.selection;
+            if lacks && (self.taken.is_multiple_of(SHARE) || !learns) {
+                held_out.push(row);
+            } else if learns {
+                self.sgd.take(&unit, y)?;
+                self.steps += 1;
+                self.consider();
+            }
+        }
+        if !held_out.is_empty() {
+            self.held_out.push(design.select(&held_out));
+            self.signs.extend(held_out.iter().map(|&row| signs[row]));
+        }
+        Ok(())
+    }
+
+    fn unit<'s>(&self, x: Sample<'s>) -> Result<UnitSample<'s>, Error> {
+        UnitSample::new(x).map_err(|error| match error {
+            Error::Direction { norm, .. } => Error::Direction { row: self.taken - 1, norm },
+            other => other,
+        })
+    }
+
+    /// Makes the present iterate a candidate, if the rule or chance says so.
+    fn consider(&mut self) {
+        match self.schedule.candidates {
+            CandidateRule::Random(most) if self.candidates.len() >= most => {
+                let place = self.random.random_range(0..=self.steps);
+                if place < most {
+                    self.candidates.replace(place, &self.sgd.coef());
+                }
+            }
+            _ => self.candidates.push(&self.sgd.coef()),
+        }
+    }
+
+    /// The best of the candidates and the last iterate on the samples held out.
+    ///
+    /// # Errors
+    /// Fewer than five samples, so that none is held out.
+    pub fn finish(mut self) -> Result<Learned, Error> {
+        if self.held_out.is_empty() {
+            let found = self.taken;
+            return Err(Error::TooFew { what: "samples of a stream", needed: 5, found });
+        }
+        let design = Design::stack(&self.held_out)?;
+        self.candidates.push(&self.sgd.coef());
+        let selection = SphereSample::new(&design, &self.signs)?;
+        Ok(Learned::new(self.steps, &self.candidates, &selection, self.delta))
+    }
+}

@@ -1,0 +1,374 @@
+use margins_data::Sample;
+use pulp::{Arch, Simd, WithSimd};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::Error;
+use crate::Problem;
+use crate::selection::{Candidates, Selected, select};
+use crate::sphere::{Sphere, SphereSample, UnitSample};
+use margins_optim::online::Iterate;
+use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
+
+/// The online part of algorithm 1: on every sample `w <- w - step g(w, w, x, y)`, projected on the unit
+/// ball, from `w = e_1`. A sample is scaled to norm 1 first.
+///
+/// As an [`OnlineLearner`] it takes samples from any source, one at a time; the error of its snapshots
+/// goes up and down, so that some of them have to be kept and [`select`]ed from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sgd {
+    iterate: Iterate,
+    problem: Problem,
+    step: f64,
+}
+
+impl Sgd {
+    /// # Errors
+    /// [`Error::Parameter`] unless the step is a finite number greater than 0.
+    pub fn new(problem: Problem, columns: usize, step: f64) -> Result<Self, Error> {
+        let step = Error::check_positive("the step", step)?;
+        if columns == 0 {
+            return Err(Error::TooFew { what: "features", needed: 1, found: 0 });
+        }
+        let mut first_axis = LinearClassifier::zero(columns);
+        first_axis.coef[0] = 1.0;
+        Ok(Sgd { iterate: Iterate::new(first_axis), problem, step })
+    }
+
+    /// The present `w`.
+    pub fn coef(&self) -> Vec<f64> {
+        self.iterate.classifier().coef
+    }
+
+    #[inline(always)]
+    pub(super) fn take(&mut self, x: &UnitSample<'_>, y: f64) -> Result<(), Error> {
+        let product = self.iterate.product(x);
+        let g = self.problem.gradient_factor(product, y);
+        self.iterate.advance(1.0, (-self.step * g, 0.0), x, product)?;
+        self.iterate.finish(Some(1.0));
+        Ok(())
+    }
+
+    /// Takes rows, each with a sign, in the order given.
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`] for a step so long that the norm of `w` overflows.
+    ///
+    /// # Panics
+    /// If a row is not below n, or the points have another number of features.
+    pub fn run(
+        &mut self,
+        points: &Sphere<'_>,
+        draws: impl Iterator<Item = (usize, f64)>,
+    ) -> Result<(), Error> {
+        assert_eq!(points.columns(), self.iterate.features(), "features of the points");
+        Arch::new().dispatch(Run { sgd: self, points, draws })
+    }
+}
+
+/// The loop of [`Sgd::run`], dispatched once to the instruction set that there is.
+struct Run<'a, 'p, I> {
+    sgd: &'a mut Sgd,
+    points: &'a Sphere<'p>,
+    draws: I,
+}
+
+impl<I: Iterator<Item = (usize, f64)>> WithSimd for Run<'_, '_, I> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Result<(), Error> {
+        for (row, y) in self.draws {
+            self.sgd.take(&self.points.sample(row), y)?;
+        }
+        Ok(())
+    }
+}
+
+impl Scorer for Sgd {
+    fn score(&self, x: &Sample<'_>) -> f64 {
+        self.iterate.score(x)
+    }
+}
+
+impl OnlineLearner for Sgd {
+    type Snapshot = LinearClassifier;
+
+    fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), margins_optim::Error> {
+        let taken = UnitSample::new(*x).and_then(|x| self.take(&x, y));
+        taken.map_err(|error| margins_optim::Error::Learner(Box::new(error)))
+    }
+
+    fn snapshot(&self) -> LinearClassifier {
+        LinearClassifier { intercept: 0.0, coef: self.coef() }
+    }
+}
+
+/// How long algorithm 1 runs and what it keeps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Schedule {
+    /// The step size.
+    pub step: f64,
+    /// T, the number of samples that are learned from.
+    pub steps: usize,
+    /// The iterates to select from.
+    pub candidates: CandidateRule,
+    /// N, the number of fresh samples to select with.
+    pub selection: usize,
+}
+
+/// Which iterates are candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CandidateRule {
+    /// All `T + 1`, as published.
+    All,
+    /// The last one and this many at independent uniform times.
+    Random(usize),
+}
+
+impl Schedule {
+    /// Constants for which the theorem holds as stated: error at most eta + epsilon with probability at least
+    /// `1 - delta`, whatever the distribution.
+    ///
+    /// Half of epsilon, `e = epsilon/2`, is for the iterates and half for the selection. With the step
+    /// `gamma^2 e/8` of claim 2.5, lemma 2.2 and `||g|| <= 4/gamma` the squared distance from w* falls by
+    /// `4 step (err(w_t) - eta - e/2)` on average; it is at most 4 to begin with, and the Azuma-Hoeffding
+    /// inequality bounds the sum of the deviations, each in a range of `2 step (2 + 4/gamma)` either way. T makes
+    /// the *mean* error of the iterates at most `eta + 3e/4`. A random iterate is then better than `eta + e` with
+    /// probability at least `(e/4)/(eta + e)`, so that `4 (eta + e)/e log(3/delta)` random ones are enough,
+    /// and with Hoeffding's inequality N follows from their number.
+    pub fn proven(problem: &Problem) -> Self {
+        let (eta, gamma) = (problem.noise.get(), problem.margin.get());
+        let (e, failure) = (problem.target.epsilon() / 2.0, (3.0 / problem.target.delta()).ln());
+        let step = gamma * gamma * e / 8.0;
+        // With T = (s/(gamma e))^2 that is s^2/8 = 4 + s (1 + gamma/2) sqrt(2 log(3/delta)).
+        let deviation = (1.0 + gamma / 2.0) * (2.0 * failure).sqrt();
+        let s = 4.0 * deviation + (16.0 * deviation * deviation + 32.0).sqrt();
+        let random = (4.0 * (eta + e) / e * failure).ceil();
+        let selection = 2.0 * ((2.0 * (random + 1.0)).ln() + failure) / (e * e);
+        Schedule {
+            step,
+            steps: (s / (gamma * e)).powi(2).ceil() as usize,
+            candidates: CandidateRule::Random(random as usize),
+            selection: selection.ceil() as usize,
+        }
+    }
+
+    /// Constants found by experiment (docs/massart.md has their failure rates): with epsilon as it is, a step 32 times as
+    /// long and T some ten thousand times shorter than the proven ones.
+    pub fn practical(problem: &Problem) -> Self {
+        let gamma = problem.margin.get();
+        let (epsilon, failure) = (problem.target.epsilon(), (1.0 / problem.target.delta()).ln());
+        Schedule {
+            step: 2.0 * gamma * gamma * epsilon,
+            steps: (failure / (2.0 * gamma * epsilon).powi(2)).ceil() as usize,
+            candidates: CandidateRule::Random(64),
+            selection: (failure / (epsilon * epsilon)).ceil() as usize,
+        }
+    }
+}
+
+/// What [`learn`] found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learned {
+    /// The halfspace, its intercept 0.
+    pub classifier: LinearClassifier,
+    /// Steps taken.
+    pub steps: usize,
+    /// The selection among the iterates.
+    pub selected: Selected,
+    /// With probability at least `1 - delta` the error is at most this: Hoeffding's inequality for all
+    /// candidates on the selection sample, of whose samples no weight says that they are several.
+    pub error_bound: f64,
+}
+
+impl Learned {
+    pub(super) fn new(
+        steps: usize,
+        candidates: &Candidates,
+        selection: &SphereSample<'_>,
+        delta: f64,
+    ) -> Self {
+        let selected = select(candidates, selection);
+        let count = candidates.len() as f64;
+        let deviation = ((count / delta).ln() / (2.0 * selection.effective_size())).sqrt();
+        let coef = candidates.get(selected.index).to_vec();
+        Learned {
+            classifier: LinearClassifier { intercept: 0.0, coef },
+            steps,
+            error_bound: (selected.error + deviation).min(1.0),
+            selected,
+        }
+    }
+}
+
+/// Algorithm 1 on a stream: draws are rows of `points`, each with its sign; it ends early where they do. The
+/// selection sample must be independent of them for the guarantee.
+///
+/// # Errors
+/// A selection sample with another number of features, or a step that is not positive.
+pub fn learn_from(
+    problem: &Problem,
+    schedule: &Schedule,
+    points: &Sphere<'_>,
+    draws: impl IntoIterator<Item = (usize, f64)>,
+    selection: &SphereSample<'_>,
+    seed: u64,
+) -> Result<Learned, Error> {
+    let (expected, found) = (points.columns(), selection.columns());
+    if expected != found {
+        return Err(Error::Shape { what: "features of the selection sample", expected, found });
+    }
+    let (steps, candidates) = trajectory(problem, schedule, points, draws.into_iter(), seed)?;
+    Ok(Learned::new(steps, &candidates, selection, problem.target.delta()))
+}
+
+/// Runs the online part and keeps the candidates.
+pub(super) fn trajectory(
+    problem: &Problem,
+    schedule: &Schedule,
+    points: &Sphere<'_>,
+    mut draws: impl Iterator<Item = (usize, f64)>,
+    seed: u64,
+) -> Result<(usize, Candidates), Error> {
+    let mut sgd = Sgd::new(*problem, points.columns(), schedule.step)?;
+    let mut candidates = Candidates::new(points.columns());
+    let mut steps = 0;
+    for time in schedule.times(seed) {
+        let mut taken = 0;
+        sgd.run(points, draws.by_ref().take(time - steps).inspect(|_| taken += 1))?;
+        let ended = taken < time - steps;
+        steps += taken;
+        candidates.push(&sgd.coef());
+        if ended {
+            break;
+        }
+    }
+    Ok((steps, candidates))
+}
+
+impl Schedule {
+    /// The numbers of steps after which the iterate is a candidate, ascending.
+    fn times(&self, seed: u64) -> Box<dyn Iterator<Item = usize>> {
+        match self.candidates {
+            CandidateRule::All => Box::new(0..=self.steps),
+            CandidateRule::Random(count) => {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                let mut times: Vec<usize> =
+                    (0..count).map(|_| random.random_range(0..=self.steps)).collect();
+                times.push(self.steps);
+                times.sort_unstable();
+                times.dedup();
+                Box::new(times.into_iter())
+            }
+        }
+    }
+}
+
+/// Algorithm 1 on a fixed sample: at most a fifth of the rows, and no more than the schedule's N, are held out
+/// at random to select with; the others are learned from in random order, again and again if there are fewer
+/// than T. The guarantee is for T fresh samples. A row of weight c counts c times in the selection, and is drawn
+/// with a probability in proportion to c if the weights differ.
+///
+/// ```
+/// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+/// use margins_massart::{Problem, Schedule, SphereSample, learn};
+///
+/// let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
+/// let points = halfspace.points(2000, 1)?;
+/// let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1)?;
+/// let draws = noisy.draw(4000, 1);
+/// let design = noisy.design().select(&draws.rows);
+/// let problem = Problem::new(0.1, 0.2)?;
+/// let sample = SphereSample::new(&design, &draws.signs)?;
+/// let learned = learn(&problem, &Schedule::practical(&problem), &sample, 1)?;
+/// assert!(noisy.linear_error(&learned.classifier.coef)? <= 0.1 + problem.target.epsilon());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Fewer than two samples, or a step that is not positive.
+pub fn learn(
+    problem: &Problem,
+    schedule: &Schedule,
+    sample: &SphereSample<'_>,
+    seed: u64,
+) -> Result<Learned, Error> {
+    let split = Split::new(sample, schedule.selection, seed)?;
+    let draws = split.draws(sample, schedule.steps, seed);
+    let (steps, candidates) = trajectory(problem, schedule, sample.points(), draws, seed)?;
+    let selection = split.selection_sample(sample)?;
+    Ok(Learned::new(steps, &candidates, &selection, problem.target.delta()))
+}
+
+/// Rows to learn from and rows to select with. The latter keep the place in the sample, by weights that are 0
+/// elsewhere.
+pub(super) struct Split {
+    training: Vec<usize>,
+    selection: Vec<usize>,
+}
+
+impl Split {
+    pub(super) fn new(sample: &SphereSample<'_>, most: usize, seed: u64) -> Result<Self, Error> {
+        const SHARE: usize = 5;
+        let mut rows: Vec<usize> =
+            (0..sample.rows()).filter(|&row| sample.weights()[row] > 0.0).collect();
+        if rows.len() < 2 {
+            let found = rows.len();
+            return Err(Error::TooFew { what: "samples of positive weight", needed: 2, found });
+        }
+        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let held_out = most.clamp(1, rows.len().div_ceil(SHARE));
+        Ok(Split { selection: rows.split_off(rows.len() - held_out), training: rows })
+    }
+
+    pub(super) fn training_rows(&self) -> &[usize] {
+        &self.training
+    }
+
+    pub(super) fn selection_sample<'a>(
+        &self,
+        sample: &SphereSample<'a>,
+    ) -> Result<SphereSample<'a>, Error> {
+        let mut weights = vec![0.0; sample.rows()];
+        self.selection.iter().for_each(|&row| weights[row] = sample.weights()[row]);
+        sample.clone().with_weights(weights)
+    }
+
+    /// `count` draws of training rows with their signs.
+    pub(super) fn draws<'b>(
+        &'b self,
+        sample: &'b SphereSample<'_>,
+        count: usize,
+        seed: u64,
+    ) -> Box<dyn Iterator<Item = (usize, f64)> + 'b> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(1);
+        let weights = sample.weights();
+        let first = weights[self.training[0]];
+        let signed = |row: usize| (row, sample.signs()[row]);
+        if self.training.iter().all(|&row| weights[row] == first) {
+            let passes = std::iter::repeat_with(move || {
+                let mut order = self.training.clone();
+                order.shuffle(&mut random);
+                order
+            });
+            return Box::new(passes.flatten().take(count).map(signed));
+        }
+        let mut sum = 0.0;
+        let cumulative: Vec<f64> = self
+            .training
+            .iter()
+            .map(|&row| {
+                sum += weights[row];
+                sum
+            })
+            .collect();
+        Box::new((0..count).map(move |_| {
+            let level = random.random::<f64>() * sum;
+            let at = cumulative.partition_point(|&c| c <= level).min(cumulative.len() - 1);
+            signed(self.training[at])
+        }))
+    }
+}

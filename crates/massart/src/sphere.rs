@@ -1,0 +1,242 @@
+use margins_data::{Dataset, Design, Sample};
+
+use crate::Error;
+use margins_optim::online::Direction;
+
+/// The rows of a design, scaled to the unit sphere: kept as they are, each with the inverse of its norm.
+///
+/// A halfspace through the origin decides the same on a row and on the scaled row, so that what is learned
+/// here applies to rows as they are.
+#[derive(Debug, Clone)]
+pub struct Sphere<'a> {
+    design: &'a Design,
+    inverse_norms: Vec<f64>,
+}
+
+/// `x / ||x||`.
+#[derive(Debug, Clone, Copy)]
+pub struct UnitSample<'a> {
+    sample: Sample<'a>,
+    inverse_norm: f64,
+}
+
+impl<'a> UnitSample<'a> {
+    /// # Errors
+    /// A norm that is 0 or not a number, or whose inverse is not.
+    pub fn new(sample: Sample<'a>) -> Result<Self, Error> {
+        // The squared norm is right unless it overflows or loses digits.
+        let square = sample.squared_norm();
+        let norm = if (1e-200..1e200).contains(&square) { square.sqrt() } else { sample.norm() };
+        if norm.is_normal() && norm.recip().is_normal() {
+            Ok(UnitSample { sample, inverse_norm: norm.recip() })
+        } else {
+            Err(Error::Direction { row: 0, norm })
+        }
+    }
+
+    /// `<w, x/||x||>`.
+    #[inline(always)]
+    pub fn dot(&self, w: &[f64]) -> f64 {
+        self.inverse_norm * self.sample.dot(w)
+    }
+}
+
+impl Direction for UnitSample<'_> {
+    #[inline(always)]
+    fn dot(&self, w: &[f64]) -> f64 {
+        UnitSample::dot(self, w)
+    }
+
+    #[inline(always)]
+    fn add_to(&self, factor: f64, out: &mut [f64]) {
+        self.sample.add_to(factor * self.inverse_norm, out);
+    }
+
+    #[inline(always)]
+    fn squared_norm(&self) -> f64 {
+        1.0
+    }
+}
+
+impl<'a> Sphere<'a> {
+    /// # Errors
+    /// [`Error::Direction`] names a row that cannot be scaled to norm 1, such as a zero row.
+    pub fn new(design: &'a Design) -> Result<Self, Error> {
+        let inverse = |(row, sample)| match UnitSample::new(sample) {
+            Ok(unit) => Ok(unit.inverse_norm),
+            Err(Error::Direction { norm, .. }) => Err(Error::Direction { row, norm }),
+            Err(other) => Err(other),
+        };
+        let inverse_norms = design.samples().enumerate().map(inverse).collect::<Result<_, _>>()?;
+        Ok(Sphere { design, inverse_norms })
+    }
+
+    /// Number of samples n.
+    pub fn rows(&self) -> usize {
+        self.inverse_norms.len()
+    }
+
+    /// Number of features d.
+    pub fn columns(&self) -> usize {
+        self.design.columns()
+    }
+
+    /// The rows as they are.
+    pub fn design(&self) -> &'a Design {
+        self.design
+    }
+
+    /// `1/||x_i||`.
+    pub(super) fn inverse_norms(&self) -> &[f64] {
+        &self.inverse_norms
+    }
+
+    /// Row `i`, scaled.
+    ///
+    /// # Panics
+    /// If `i >= n`.
+    #[inline(always)]
+    pub fn sample(&self, i: usize) -> UnitSample<'a> {
+        UnitSample { sample: self.design.sample(i), inverse_norm: self.inverse_norms[i] }
+    }
+
+    /// The scores `<w, x_i/||x_i||>` of all rows.
+    ///
+    /// # Panics
+    /// If `w` is not of length d.
+    pub fn scores(&self, w: &[f64]) -> Vec<f64> {
+        let mut scores = vec![0.0; self.rows()];
+        self.design.multiply(w, &mut scores);
+        scores.iter_mut().zip(&self.inverse_norms).for_each(|(score, inverse)| *score *= inverse);
+        scores
+    }
+}
+
+/// An empirical distribution on the unit sphere: samples with their signs and weights.
+#[derive(Debug, Clone)]
+pub struct SphereSample<'a> {
+    points: Sphere<'a>,
+    signs: Vec<f64>,
+    /// Positive sum; not scaled, so that counts stay exact.
+    weights: Vec<f64>,
+    total: f64,
+}
+
+impl<'a> SphereSample<'a> {
+    /// Samples of weight 1.
+    ///
+    /// # Errors
+    /// A row without a direction, not one sign a row, or a sign other than +1 and -1.
+    pub fn new(design: &'a Design, signs: &[f64]) -> Result<Self, Error> {
+        let expected = design.rows();
+        if signs.len() != expected {
+            return Err(Error::Shape { what: "signs, one a row", expected, found: signs.len() });
+        }
+        if let Some(row) = signs.iter().position(|sign| sign.abs() != 1.0) {
+            return Err(Error::Sign { row, sign: signs[row] });
+        }
+        let points = Sphere::new(design)?;
+        let total = expected as f64;
+        Ok(SphereSample { points, signs: signs.to_vec(), weights: vec![1.0; expected], total })
+    }
+
+    /// The samples of a data set, with its weights.
+    ///
+    /// # Errors
+    /// A row without a direction.
+    pub fn of(data: &'a Dataset) -> Result<Self, Error> {
+        let sample = Self::new(data.design(), data.labels().signs())?;
+        match data.weights() {
+            Some(weights) => sample.with_weights(weights.to_vec()),
+            None => Ok(sample),
+        }
+    }
+
+    /// With other weights.
+    ///
+    /// # Errors
+    /// Not one weight a row, a weight that is negative or not finite, or a sum that is not positive.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
+        let expected = self.signs.len();
+        if weights.len() != expected {
+            return Err(Error::Shape {
+                what: "weights, one a row",
+                expected,
+                found: weights.len(),
+            });
+        }
+        if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+            return Err(Error::Weight { row, value: weights[row] });
+        }
+        let total = Error::check_positive("the sum of weights", weights.iter().sum())?;
+        Ok(SphereSample { weights, total, ..self })
+    }
+
+    /// The unit samples.
+    pub fn points(&self) -> &Sphere<'a> {
+        &self.points
+    }
+
+    /// Number of samples n.
+    pub fn rows(&self) -> usize {
+        self.signs.len()
+    }
+
+    /// Number of features d.
+    pub fn columns(&self) -> usize {
+        self.points.columns()
+    }
+
+    /// The signs, +1 or -1.
+    pub fn signs(&self) -> &[f64] {
+        &self.signs
+    }
+
+    /// The weights, as given.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Sum of the weights.
+    pub(super) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// `(sum w)^2 / sum w^2`: how many samples of the same weight tell as much.
+    pub(super) fn effective_size(&self) -> f64 {
+        self.total * self.total / self.weights.iter().map(|w| w * w).sum::<f64>()
+    }
+
+    /// The share of the samples that the halfspace gets wrong, `sign(<w, x>) != y` with sign(0) = +1.
+    ///
+    /// # Panics
+    /// If `w` is not of length d.
+    pub fn error(&self, w: &[f64]) -> f64 {
+        self.wrong(&self.points.scores(w)) / self.total
+    }
+
+    /// The weight of the samples that scores get wrong.
+    pub(super) fn wrong(&self, scores: &[f64]) -> f64 {
+        let wrong =
+            |i: usize| if is_wrong(scores[i], self.signs[i]) { self.weights[i] } else { 0.0 };
+        (0..scores.len()).map(wrong).sum()
+    }
+
+    /// The mean over the samples of `factor(<w, x>, y) x`, from the scores of w.
+    pub(super) fn mean(&self, scores: &[f64], factor: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+        let term = |i: usize| {
+            let weight = self.weights[i] / self.total * self.points.inverse_norms()[i];
+            weight * factor(scores[i], self.signs[i])
+        };
+        let z: Vec<f64> = (0..scores.len()).map(term).collect();
+        let mut mean = vec![0.0; self.columns()];
+        self.points.design.multiply_transposed(&z, &mut mean);
+        mean
+    }
+}
+
+/// Whether a score decides against a sign; sign(0) = +1.
+#[inline(always)]
+pub(super) fn is_wrong(score: f64, sign: f64) -> bool {
+    (score >= 0.0) != (sign > 0.0)
+}

@@ -1,0 +1,81 @@
+use std::rc::Rc;
+
+use margins_data::Design;
+use margins_losses::MarginLoss;
+
+use crate::certificate::{Certificate, Evaluator, dual};
+use crate::problem::summation::dot;
+use crate::problem::{Extent, Objective, Point};
+use crate::{Error, Lambda};
+
+impl<L: MarginLoss + ?Sized> Objective<'_, L> {
+    /// How far a given linear classifier can be from the minimum at `lambda`: a bound for the result
+    /// of any program. The intercept is first re-optimised, which the bound allows for.
+    ///
+    /// # Errors
+    /// A loss that is not convex; another number of coefficients than of features; an intercept where the
+    /// objective has none.
+    pub fn certificate(
+        &self,
+        lambda: Lambda,
+        intercept: f64,
+        coef: &[f64],
+    ) -> Result<Certificate, Error> {
+        self.risk.check_convex()?;
+        if coef.len() != self.design.columns() {
+            return Err(Error::Shape {
+                what: "coefficients",
+                expected: self.design.columns(),
+                found: coef.len(),
+            });
+        }
+        if !self.risk.intercept && intercept != 0.0 {
+            return Err(Error::Intercept(intercept));
+        }
+        let offsets = Extent::of(&self.design).offsets().filter(|_| self.risk.intercept);
+        let Some(offsets) = offsets else {
+            let point = Point::at(&self.design, intercept, coef.to_vec());
+            return Ok(Evaluator::new(self).appraise(lambda, &point));
+        };
+        let mut design = Design::clone(&self.design);
+        design.shift_columns(&offsets);
+        let extent = Rc::new(Extent::of_shifted(&design, &offsets));
+        let shifted = self.over(design);
+        let intercept = intercept + dot(&offsets, coef);
+        let point = Point::at(&shifted.design, intercept, coef.to_vec());
+        Ok(Evaluator::with_extent(&shifted, extent).appraise(lambda, &point))
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Evaluator<'_, '_, L> {
+    /// Returns how far a point as it is can be from the minimum: the bound of the point with the best intercept,
+    /// and what F is above that. Infinitely far where the loss is not convex, or contradicts itself.
+    pub(crate) fn appraise(&mut self, lambda: Lambda, point: &Point) -> Certificate {
+        let objective = self.objective;
+        let value = self.value_at(lambda, point);
+        let risk = &objective.risk;
+        if !risk.loss.is_convex() || risk.is_contradicted(&point.products, point.intercept) {
+            // Sets the slopes, too, which the gradient is made of.
+            let slope = self.intercept_slope(point);
+            let slope = if objective.risk.intercept { slope } else { 0.0 };
+            let gradient_norm = self.certificate(lambda, point).gradient_norm.hypot(slope);
+            return Certificate::without_bound(value, gradient_norm);
+        }
+        let mut settled = point.clone();
+        self.settle_intercept(&mut settled);
+        let certificate = self.appraise_settled(lambda, &settled);
+        certificate.raised_to(value)
+    }
+
+    /// Returns the certificate of a point with a settled intercept by the slopes there, balanced where the loss has kinks,
+    /// on which the intercept may rest.
+    pub(crate) fn appraise_settled(&mut self, lambda: Lambda, point: &Point) -> Certificate {
+        let risk = &self.objective.risk;
+        if risk.loss.is_differentiable() {
+            return self.certificate(lambda, point);
+        }
+        let mut duals = self.margins.duals();
+        risk.balance(&mut duals);
+        dual::certify(self, lambda, point, &duals).0
+    }
+}

@@ -1,0 +1,66 @@
+use margins_losses::MarginLoss;
+
+use crate::certificate::Certificate;
+use crate::problem::EmpiricalRisk;
+use crate::problem::summation::{SUM_ERROR, UNIT, sum};
+
+/// The error, relative to the largest size of the terms of a Fenchel-Young sum, that a conjugate may have which is found
+/// by a numerical search from derivatives that are themselves differences.
+pub(crate) const CONJUGATE_ERROR: f64 = 1e-6;
+
+/// Units of roundoff of a loss, its conjugate and a product.
+const TERM_ERROR: f64 = 8.0;
+
+/// The part of a gap that belongs to the loss.
+#[derive(Debug, Clone, Copy)]
+pub struct FenchelYoung {
+    /// The sum itself.
+    pub sum: f64,
+    /// How far rounding can have moved it.
+    pub rounding: f64,
+    /// True if a term is negative beyond rounding.
+    pub contradicted: bool,
+}
+
+impl FenchelYoung {
+    /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is this sum and `rest`.
+    pub fn certificate(self, objective: f64, rounding: f64, rest: f64) -> Certificate {
+        let gap = self.sum + rest;
+        // Duals at an open end of the domain have no conjugate: no bound, but no sign of overflow either.
+        let gap = if gap.is_nan() || self.contradicted { f64::INFINITY } else { gap };
+        let certificate = Certificate::new(objective, gap, rounding + self.rounding, f64::NAN);
+        Certificate { contradicted: self.contradicted, ..certificate }
+    }
+}
+
+impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
+    /// `-(1/n) sum c_i L*(-s_i)`.
+    pub(crate) fn dual_value(&self, duals: &[f64]) -> f64 {
+        let samples = self.weights.iter().zip(duals).filter(|(c, _)| **c > 0.0);
+        -samples.map(|(c, &s)| c * self.loss.conjugate(s)).sum::<f64>()
+    }
+
+    /// Returns `(1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i)`.
+    ///
+    /// By the Fenchel-Young inequality no term is negative. One that is, beyond what rounding and a search for the
+    /// conjugate may leave, is evidence against the loss; within that it counts as zero.
+    pub fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> FenchelYoung {
+        let mut values = vec![0.0; margins.len()];
+        self.values(margins, &mut values);
+        let (mut least, mut largest) = (0.0f64, 0.0f64);
+        let mut terms = vec![[0.0; 2]; margins.len()];
+        for (i, out) in terms.iter_mut().enumerate().filter(|(i, _)| self.weights[*i] > 0.0) {
+            let (c, s, value) = (self.weights[i], duals[i], values[i]);
+            let (conjugate, product) = (self.conjugate(i, s), s * margins[i]);
+            let size = value.abs() + conjugate.abs() + product.abs();
+            let term = value + conjugate + product;
+            (least, largest) = (least.min(term), largest.max(size));
+            // A NaN must not be lost.
+            *out = [c * if term < 0.0 { 0.0 } else { term }, c * size];
+        }
+        let [sum, size] = sum(terms.len(), &|i| terms[i]);
+        let rounding = (SUM_ERROR + TERM_ERROR) * UNIT * size;
+        let contradicted = largest.is_finite() && least < -CONJUGATE_ERROR * largest;
+        FenchelYoung { sum, rounding, contradicted }
+    }
+}

@@ -1,0 +1,374 @@
+use std::ops::Range;
+
+use margins_data::metrics::{MistakeTally, is_mistake};
+use margins_data::{ClassLabels, Dataset, parallel};
+use margins_losses::MarginLoss;
+
+use crate::{Error, Fit, Lambda, Observed, Report, Training};
+
+/// What a path consists of.
+pub trait Fitted: Send {
+    /// The regularisation.
+    fn lambda(&self) -> Lambda;
+
+    /// How good the fit is.
+    fn report(&self) -> &Report;
+}
+
+impl Fitted for Fit {
+    fn lambda(&self) -> Lambda {
+        self.lambda
+    }
+
+    fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+/// The cross-validated error along a lambda path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErrorCurve {
+    /// Lambdas, largest first; the other vectors run along them.
+    pub lambdas: Vec<Lambda>,
+    /// Share of held-out samples misclassified, by weight.
+    pub mean_error: Vec<f64>,
+    /// Standard error of the mean over the folds.
+    pub standard_error: Vec<f64>,
+    /// Largest relative duality gap of the fits.
+    pub worst_relative_gap: Vec<f64>,
+    /// Whether all fits converged.
+    pub certified: Vec<bool>,
+    /// Whether cross-validation gave the lambda up after the first folds, as
+    /// [`Training::abandon_hopeless`] allows; what is known of it then comes from those alone, and no
+    /// index points at it.
+    pub abandoned: Vec<bool>,
+    /// Index of the least mean error; of several the largest lambda.
+    pub best: usize,
+    /// Index of the largest lambda whose mean error is within one standard error of the least.
+    pub one_standard_error: usize,
+}
+
+impl ErrorCurve {
+    /// The curve of scores that samples got without having been trained on, `scores[k][i]` that of sample i
+    /// at the k-th lambda, beside the fits on all of the data: every sample is a fold. `converged[k]` says
+    /// whether the fits that the scores come from did.
+    ///
+    /// # Errors
+    /// [`Error::Score`]: a score that is NaN or infinite.
+    ///
+    /// # Panics
+    /// If there is not one list of scores and one `converged` a fit, and one score a sample.
+    pub fn of_scores<F: Fitted>(
+        data: &Dataset,
+        fits: &[F],
+        scores: &[Vec<f64>],
+        converged: &[bool],
+    ) -> Result<Self, Error> {
+        assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one a fit");
+        scores.iter().try_for_each(|scores| Error::check_scores(scores, 0..scores.len()))?;
+        let lambdas: Vec<Lambda> = fits.iter().map(Fitted::lambda).collect();
+        let signs = data.labels().signs();
+        let held_out = |i: usize| Fold {
+            weights: vec![data.weights().map_or(1.0, |weights| weights[i])],
+            at: (scores.iter().zip(converged))
+                .map(|(scores, &converged)| HeldOut {
+                    wrong: vec![is_mistake(scores[i], signs[i])],
+                    relative_gap: 0.0,
+                    converged,
+                })
+                .map(Some)
+                .collect(),
+        };
+        let mut curve = summarize(lambdas, &(0..signs.len()).map(held_out).collect::<Vec<_>>());
+        curve.include(fits);
+        Ok(curve)
+    }
+
+    /// Takes the fits on all of the data, one a lambda, into the gaps.
+    fn include<F: Fitted>(&mut self, fits: &[F]) {
+        for (k, fit) in fits.iter().enumerate() {
+            // Gaps are never NaN: what cannot be bounded has an infinite one.
+            self.worst_relative_gap[k] = self.worst_relative_gap[k].max(fit.report().relative_gap);
+            self.certified[k] &= fit.report().converged();
+        }
+    }
+}
+
+/// A cross-validated path and the path on all of the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossValidation {
+    /// The errors; gaps are those of the fits of all folds and of the one on all data.
+    pub curve: ErrorCurve,
+    /// The fits on all of the data.
+    pub fits: Vec<Fit>,
+}
+
+/// Cross-validates a path: one path a fold on the rows outside it, and one on all rows,
+/// [in parallel](margins_data::parallel); the result does not depend on the number of threads.
+///
+/// `folds[i]` is the fold of row i, counted from 0. Standard deviations of features and weights of
+/// classes are taken from the training rows alone; held-out errors count the weights of the data set
+/// but not those of the classes. The mean weighs folds by their size, the standard error is that of
+/// the weighted mean of K fold errors, as is usual for lambda paths.
+///
+/// # Errors
+/// Another number of folds than of rows, fewer than two folds, an empty fold, a fold without whose
+/// rows a class is missing, and as [`Training::path`].
+pub fn cross_validate<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    folds: &[usize],
+    lambdas: &[Lambda],
+) -> Result<CrossValidation, Error> {
+    check_folds(data, folds)?;
+    // The path on all rows is the largest task and goes first.
+    let (fits, curve) = parallel::join(
+        || training.path(data, lambdas),
+        || {
+            error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
+                let fits = training.path(&data.select(rows), lambdas)?;
+                let design = data.design().select(held_out);
+                let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
+                Ok::<_, Error>((fits, scores))
+            })
+        },
+    );
+    let (fits, mut curve) = (fits?, curve?);
+    curve.include(&fits);
+    Ok(CrossValidation { curve, fits })
+}
+
+/// The cross-validated error of any solver: `solve(training, rows, held_out, lambdas)` returns a path on these rows
+/// with the scores that each of its fits gives to the rows held out. Its `training` is the one given, but that
+/// observers are told the fold. Folds run [in parallel](margins_data::parallel); errors are pooled as in
+/// [`cross_validate`].
+///
+/// With [`abandon_hopeless`](Training::abandon_hopeless) the later half of the folds goes without the lambdas that the earlier half, of two folds at
+/// least, has shown to be hopeless: compared with the lambda of the least error so far, they are wrong on so
+/// many more of the samples that only one of the two gets right, that a fair coin would be four standard
+/// deviations off.
+///
+/// # Errors
+/// As [`cross_validate`], and what `solve` says.
+pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    folds: &[usize],
+    lambdas: &[Lambda],
+    solve: impl Fn(
+        &Training<'_, L>,
+        &[usize],
+        &[usize],
+        &[Lambda],
+    ) -> Result<(Vec<F>, Vec<Vec<f64>>), E>
+    + Sync,
+) -> Result<ErrorCurve, E> {
+    held_out_curve(data, folds, lambdas, training.abandon_hopeless, |rows, test, lambdas| {
+        let observer = |made: &Observed<'_>| (training.observer)(&made.without(folds[test[0]]));
+        let training = &Training { observer: &observer, ..*training };
+        let (fits, scores) = solve(training, rows, test, lambdas)?;
+        scores.iter().try_for_each(|scores| Error::check_scores(scores, test.iter().copied()))?;
+        let signs = data.labels().signs();
+        let wrong = |scores: &Vec<f64>| {
+            let pairs = scores.iter().zip(test);
+            pairs.map(|(&score, &i)| is_mistake(score, signs[i])).collect()
+        };
+        let at = |(fit, scores): (&F, &Vec<f64>)| HeldOut {
+            wrong: wrong(scores),
+            relative_gap: fit.report().relative_gap,
+            converged: fit.report().converged(),
+        };
+        Ok(fits.iter().zip(&scores).map(at).collect())
+    })
+}
+
+/// The cross-validated error of any classifier of any number of classes: `solve(rows, held_out, lambdas)` says
+/// what became of the rows held out at each lambda when it learnt from the other ones. As [`error_curve`] in all
+/// other respects.
+///
+/// # Errors
+/// As [`cross_validate`], and what `solve` says.
+pub fn held_out_curve<Y: ClassLabels, E: From<Error> + Send>(
+    data: &Dataset<Y>,
+    folds: &[usize],
+    lambdas: &[Lambda],
+    abandon: bool,
+    solve: impl Fn(&[usize], &[usize], &[Lambda]) -> Result<Vec<HeldOut>, E> + Sync,
+) -> Result<ErrorCurve, E> {
+    let count = check_folds(data, folds)?;
+    let lambdas = Lambda::descending(lambdas)?;
+    let first = if abandon { count.div_ceil(2).max(2) } else { count };
+    let hold_out_each = |some: Range<usize>, of: &[usize]| -> Result<Vec<Fold>, E> {
+        let chosen: Vec<Lambda> = of.iter().map(|&k| lambdas[k]).collect();
+        parallel::try_map(some, |fold| {
+            let (test, rest) = split_at(data, folds, fold)?;
+            let at = solve(&rest, &test, &chosen)?.into_iter().map(Some).collect();
+            let weight_of = |&i: &usize| data.weights().map_or(1.0, |weights| weights[i]);
+            let weights = test.iter().map(weight_of).collect();
+            Ok(Fold { weights, at }.spread_over(lambdas.len(), of))
+        })
+    };
+    let mut of: Vec<usize> = (0..lambdas.len()).collect();
+    let mut held_out = hold_out_each(0..first, &of)?;
+    if first < count {
+        let hopeless = hopeless(&held_out, lambdas.len());
+        of.retain(|&k| !hopeless[k]);
+        held_out.extend(hold_out_each(first..count, &of)?);
+    }
+    Ok(summarize(lambdas, &held_out))
+}
+
+/// Which lambdas are wrong on far more of the weight than the one of the least error: the difference is a sum over
+/// the samples on which the two disagree, of which each counts its weight to either side.
+fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
+    const DEVIATIONS: f64 = 4.0;
+    let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
+    let errors: Vec<f64> = (0..count).map(errors).collect();
+    let best = least(&errors, |_| true);
+    (0..count)
+        .map(|k| {
+            let (mut difference, mut square) = (0.0, 0.0f64);
+            for fold in folds {
+                let (Some(here), Some(there)) = (&fold.at[k], &fold.at[best]) else { continue };
+                let pairs = here.wrong.iter().zip(&there.wrong).zip(&fold.weights);
+                for ((here, _), weight) in pairs.filter(|((here, there), _)| here != there) {
+                    difference += if *here { *weight } else { -weight };
+                    square += weight * weight;
+                }
+            }
+            difference > DEVIATIONS * square.sqrt()
+        })
+        .collect()
+}
+
+/// The first index of the least value among those that count.
+fn least(values: &[f64], counts: impl Fn(usize) -> bool) -> usize {
+    let mut at = (0..values.len()).filter(|&k| counts(k));
+    let first = at.next().unwrap_or(0);
+    at.fold(first, |best, k| if values[k] < values[best] { k } else { best })
+}
+
+/// The rows outside every fold.
+///
+/// # Errors
+/// Folds as [`cross_validate`] refuses them.
+pub fn training_rows(data: &Dataset, folds: &[usize]) -> Result<Vec<Vec<usize>>, Error> {
+    let count = check_folds(data, folds)?;
+    (0..count).map(|fold| Ok(split_at(data, folds, fold)?.1)).collect()
+}
+
+/// The rows of a fold, and the others.
+fn split_at<Y: ClassLabels>(
+    data: &Dataset<Y>,
+    folds: &[usize],
+    fold: usize,
+) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    let (test, rest): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
+    let labels = data.labels();
+    let counts = |i: usize| data.weights().is_none_or(|weights| weights[i] > 0.0);
+    let mut trained = vec![false; labels.names().len()];
+    rest.iter().filter(|&&i| counts(i)).for_each(|&i| trained[labels.index(i)] = true);
+    match trained.iter().rposition(|trained| !trained) {
+        Some(class) => Err(Error::Fold { fold, class: labels.names()[class].clone() }),
+        None => Ok((test, rest)),
+    }
+}
+
+/// The number of folds, one a row of the data.
+fn check_folds<Y: ClassLabels>(data: &Dataset<Y>, folds: &[usize]) -> Result<usize, Error> {
+    if folds.len() != data.rows() {
+        return Err(Error::Shape {
+            what: "folds, one a row",
+            expected: data.rows(),
+            found: folds.len(),
+        });
+    }
+    count_folds(folds)
+}
+
+/// The number of folds, each of which has rows.
+fn count_folds(folds: &[usize]) -> Result<usize, Error> {
+    let last = folds.iter().copied().max().unwrap_or(0);
+    let mut seen = vec![false; folds.len()];
+    // A number beyond that of the rows leaves a gap among the smaller ones.
+    for &fold in folds.iter().filter(|&&fold| fold < folds.len()) {
+        seen[fold] = true;
+    }
+    if let Some(empty) = seen.iter().take(last).position(|seen| !seen) {
+        return Err(Error::EmptyFold(empty));
+    }
+    if last == 0 { Err(Error::TooFewFolds(1)) } else { Ok(last + 1) }
+}
+
+/// One fold along the path.
+struct Fold {
+    /// Of the samples held out.
+    weights: Vec<f64>,
+    /// What became of them at each lambda; `None` where it was not fitted.
+    at: Vec<Option<HeldOut>>,
+}
+
+/// What became of the samples held out of a fold, at one lambda.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut {
+    /// Whether each of them was misclassified.
+    pub wrong: Vec<bool>,
+    /// The largest relative duality gap of the fits that judged them.
+    pub relative_gap: f64,
+    /// Whether all of those converged.
+    pub converged: bool,
+}
+
+impl Fold {
+    fn weight(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
+    /// Share of the samples misclassified, by weight; 0 where none has any.
+    fn error(&self, k: usize) -> f64 {
+        let mut tally = MistakeTally::default();
+        let wrong = self.at[k].iter().flat_map(|at| &at.wrong);
+        self.weights.iter().zip(wrong).for_each(|(&weight, &wrong)| tally.add(wrong, weight));
+        tally.rate().unwrap_or(0.0)
+    }
+
+    /// The same among `count` lambdas, of which those at the indices given were fitted.
+    fn spread_over(self, count: usize, indices: &[usize]) -> Self {
+        let mut at: Vec<Option<HeldOut>> = (0..count).map(|_| None).collect();
+        for (&k, result) in indices.iter().zip(self.at) {
+            at[k] = result;
+        }
+        Fold { at, ..self }
+    }
+}
+
+fn summarize(lambdas: Vec<Lambda>, folds: &[Fold]) -> ErrorCurve {
+    let fitted = |k: usize| folds.iter().filter(move |fold| fold.at[k].is_some());
+    let along = |at: &dyn Fn(usize) -> f64| -> Vec<f64> { (0..lambdas.len()).map(at).collect() };
+    let total = |k: usize| fitted(k).map(Fold::weight).sum::<f64>();
+    let mean_error =
+        along(&|k| fitted(k).map(|fold| fold.weight() * fold.error(k)).sum::<f64>() / total(k));
+    let standard_error = along(&|k| {
+        let square = |fold: &Fold| fold.weight() * (fold.error(k) - mean_error[k]).powi(2);
+        (fitted(k).map(square).sum::<f64>() / total(k) / (fitted(k).count() as f64 - 1.0)).sqrt()
+    });
+    let results = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
+    let worst_relative_gap = along(&|k| results(k).map(|at| at.relative_gap).fold(0.0, f64::max));
+    let certified = (0..lambdas.len()).map(|k| results(k).all(|at| at.converged)).collect();
+    let abandoned: Vec<bool> =
+        (0..lambdas.len()).map(|k| folds.iter().any(|fold| fold.at[k].is_none())).collect();
+    let best = least(&mean_error, |k| !abandoned[k]);
+    let bound = mean_error[best] + standard_error[best];
+    let one_standard_error =
+        (0..lambdas.len()).find(|&k| !abandoned[k] && mean_error[k] <= bound).unwrap_or(best);
+    ErrorCurve {
+        lambdas,
+        mean_error,
+        standard_error,
+        worst_relative_gap,
+        certified,
+        abandoned,
+        best,
+        one_standard_error,
+    }
+}

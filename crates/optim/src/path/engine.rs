@@ -1,0 +1,143 @@
+use margins_losses::MarginLoss;
+
+use crate::certificate::Evaluator;
+use crate::path::{Minimizer, fit};
+use crate::problem::{EmpiricalRisk, Objective, PART, Point};
+use crate::solve::{
+    Bundle, DualAscent, Ending, Fit, GradientDescent, Majorizer, Newton, Options, Solver, System,
+    mm,
+};
+use crate::{Error, Lambda};
+
+/// A solver with what it prepares once for a whole path.
+pub(super) enum Engine {
+    Newton(System),
+    Mm { majorizer: Majorizer, accelerated: bool },
+    Sdca(Box<DualAscent>),
+    Bundle(Bundle),
+    GradientDescent(GradientDescent),
+}
+
+impl Engine {
+    pub(super) fn prepare<L: MarginLoss + ?Sized>(
+        objective: &Objective<'_, L>,
+        options: &Options,
+        dense_order: usize,
+    ) -> Result<Self, Error> {
+        let p = objective.design.columns();
+        let system = || {
+            if p <= dense_order { System::dense(p) } else { System::ConjugateGradients }
+        };
+        Ok(match options.solver {
+            Solver::Auto | Solver::Newton => Engine::Newton(system()),
+            Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => Engine::Mm {
+                majorizer: Majorizer::of(objective)?,
+                accelerated: options.solver != Solver::Mm,
+            },
+            Solver::Sdca => {
+                Engine::Sdca(Box::new(DualAscent::new(&objective.design, system(), options.seed)))
+            }
+            Solver::Bundle => Engine::Bundle(Bundle::default()),
+            Solver::GradientDescent => {
+                Engine::GradientDescent(GradientDescent::of(objective, options.step)?)
+            }
+        })
+    }
+}
+
+/// An engine at work on an objective.
+pub(super) struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
+    pub(super) engine: Engine,
+    pub(super) evaluator: Evaluator<'o, 'a, L>,
+    /// The duals that certify the point reached last, if they are not the slopes there.
+    pub(super) duals: Option<Vec<f64>>,
+}
+
+impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
+    type Loss = L;
+
+    fn risk(&self) -> &EmpiricalRisk<'_, L> {
+        &self.evaluator.objective.risk
+    }
+
+    fn origin(&self) -> Point {
+        let design = &self.evaluator.objective.design;
+        Point::zero(design.rows(), design.columns())
+    }
+
+    /// Newton starts from the minimiser for a part of the samples, if these are many: a few steps on
+    /// the part take the place of as many on all.
+    fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
+        /// Of the part, whose minimiser is only that near to the one for all samples.
+        const TOLERANCE: f64 = 1e-3;
+        let objective = self.evaluator.objective;
+        let part = match self.engine {
+            Engine::Newton(_) => objective.part(options.seed),
+            _ => None,
+        };
+        let options = Options { tolerance: options.tolerance.max(TOLERANCE), ..*options };
+        let origin = self.origin();
+        let Some(Ok(Fit { intercept, coef, report, .. })) =
+            part.map(|part| fit(&part, lambda, &options))
+        else {
+            return origin;
+        };
+        self.evaluator.passes += 1 + report.passes.div_ceil(PART);
+        let start = Point::at(&objective.design, intercept, coef);
+        // A sample that the part lacks may weigh more than all others there, without bound even.
+        let value = self.evaluator.value_at(lambda, &start);
+        let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
+        if is_nearer { start } else { origin }
+    }
+
+    fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {
+        self.evaluator.value_at(lambda, point)
+    }
+
+    fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
+        let evaluator = &mut self.evaluator;
+        match &mut self.engine {
+            Engine::Newton(system) => {
+                let mut newton = Newton::new(evaluator, system);
+                let ending = newton.minimize(lambda, point, options);
+                self.duals = newton.into_witness();
+                ending
+            }
+            Engine::Mm { majorizer, accelerated } => {
+                mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
+            }
+            Engine::Sdca(ascent) => {
+                let ending = ascent.minimize(evaluator, lambda, point, options);
+                self.duals = ascent.duals().map(<[f64]>::to_vec);
+                ending
+            }
+            Engine::Bundle(bundle) => bundle.minimize(evaluator, lambda, point, options),
+            Engine::GradientDescent(descent) => descent.minimize(evaluator, lambda, point, options),
+        }
+    }
+
+    fn large_lambda(&self) -> f64 {
+        self.evaluator.objective.mean_square()
+    }
+
+    fn is_local(&self) -> bool {
+        matches!(self.engine, Engine::Newton(_))
+    }
+
+    fn passes(&self) -> usize {
+        self.evaluator.passes
+    }
+}
+
+/// Returns the fit of a point that a solver has reached.
+pub(super) fn assemble<L: MarginLoss + ?Sized>(
+    risk: &EmpiricalRisk<'_, L>,
+    lambda: Lambda,
+    point: Point,
+    ending: Ending,
+    passes: usize,
+) -> Fit {
+    let Point { intercept, coef, products } = point;
+    let ending = ending.examined(risk, &products, intercept);
+    Fit { lambda, intercept, coef, report: ending.report(passes) }
+}

@@ -1,0 +1,140 @@
+use margins_losses::MarginLoss;
+
+use crate::problem::EmpiricalRisk;
+use crate::problem::Point;
+use crate::solve::{Ending, Status};
+use crate::{Lambda, Options};
+
+/// A solver that a path is followed with.
+pub trait Minimizer {
+    /// The loss of the risk.
+    type Loss: MarginLoss + ?Sized;
+
+    /// The first part of F.
+    fn risk(&self) -> &EmpiricalRisk<'_, Self::Loss>;
+
+    /// The point without intercept and coefficients.
+    fn origin(&self) -> Point;
+
+    /// Where to start when no solution at another lambda is known.
+    fn begin(&mut self, _lambda: Lambda, _options: &Options) -> Point {
+        self.origin()
+    }
+
+    /// `F`.
+    fn value(&mut self, lambda: Lambda, point: &Point) -> f64;
+
+    /// Minimises F from a point, in place.
+    fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending;
+
+    /// Returns a lambda at which the penalty outweighs the curvature of the mean loss, in the units of the data: the mean
+    /// squared norm of a sample.
+    fn large_lambda(&self) -> f64;
+
+    /// Whether the solver needs a start near the solution, as Newton does and MM does not.
+    fn is_local(&self) -> bool;
+
+    /// Products with the data so far.
+    fn passes(&self) -> usize;
+}
+
+/// Solves at every lambda in turn, each from the solutions before it; `finish` gets the solver, the
+/// point reached, how the solver ended and the passes it took.
+pub fn follow<M: Minimizer>(
+    solver: &mut M,
+    lambdas: &[Lambda],
+    options: &Options,
+    mut finish: impl FnMut(&mut M, Lambda, &Point, Ending, usize),
+) {
+    let mut trail = Trail::default();
+    for &lambda in lambdas {
+        let before = solver.passes();
+        let mut point = match trail.last {
+            None => solver.begin(lambda, options),
+            Some(_) => trail.start(solver, lambda, options),
+        };
+        let mut ending = solver.minimize(lambda, &mut point, options);
+        let failed = !matches!(ending.status, Status::Converged | Status::TimeLimit);
+        if failed && trail.last.is_none() && solver.is_local() {
+            ending = approach(solver, lambda, &mut point, options, ending);
+        }
+        let passes = solver.passes() - before;
+        finish(solver, lambda, &point, ending, passes);
+        trail.push(lambda, point);
+    }
+}
+
+/// A cold start that failed at a small lambda is made again by way of larger ones.
+fn approach<M: Minimizer>(
+    solver: &mut M,
+    lambda: Lambda,
+    point: &mut Point,
+    options: &Options,
+    failed: Ending,
+) -> Ending {
+    const RATIO: f64 = 4.0;
+    let ratio = solver.large_lambda() / lambda.get();
+    if !(ratio > 1.0 && ratio.is_finite()) {
+        return failed;
+    }
+    let mut trail = Trail::default();
+    let mut iterations = failed.iterations;
+    let count = ratio.log(RATIO).ceil();
+    for k in 0..=count as i32 {
+        // The last step is at lambda itself, all others at multiples of it.
+        let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {
+            continue;
+        };
+        let mut next = trail.start(solver, at, options);
+        let ending = solver.minimize(at, &mut next, options);
+        iterations += ending.iterations;
+        if at == lambda {
+            *point = next;
+            return Ending { iterations, ..ending };
+        }
+        trail.push(at, next);
+    }
+    failed
+}
+
+/// The last two solutions of a path, from which the next one starts.
+#[derive(Debug, Default)]
+struct Trail {
+    last: Option<(Lambda, Point)>,
+    before: Option<(Lambda, Point)>,
+}
+
+impl Trail {
+    /// Adds a solution.
+    fn push(&mut self, lambda: Lambda, point: Point) {
+        self.before = self.last.replace((lambda, point));
+    }
+
+    /// Where to start at a smaller lambda: on the ray if the last solution lies beyond separation,
+    /// else whichever has the least F of the last solution, that solution scaled along the ray, and
+    /// the line through the last two in the logarithm of lambda.
+    fn start<M: Minimizer>(&self, solver: &mut M, lambda: Lambda, options: &Options) -> Point {
+        let Some((last_lambda, last)) = &self.last else {
+            return solver.origin();
+        };
+        let mut candidates = vec![last.clone()];
+        let risk = solver.risk();
+        if let (Some(tail), true) = (risk.loss().homogeneous_tail(), options.closed_form_ray) {
+            let factor = (last_lambda.get() / lambda.get()).powf(1.0 / (1.0 + tail.degree));
+            if risk.all_beyond(&last.products, last.intercept, tail.from) {
+                return last.scaled(factor);
+            }
+            candidates.push(last.scaled(factor));
+        }
+        if let Some((before_lambda, before)) = &self.before {
+            let taken = (last_lambda.get() / before_lambda.get()).ln();
+            let ahead = (lambda.get() / last_lambda.get()).ln();
+            if taken != 0.0 {
+                candidates.push(last.step(ahead / taken, &last.step(-1.0, before)));
+            }
+        }
+        let values: Vec<f64> = candidates.iter().map(|point| solver.value(lambda, point)).collect();
+        let lowest = (0..candidates.len()).min_by(|&i, &j| values[i].total_cmp(&values[j]));
+        candidates.swap_remove(lowest.unwrap_or(0))
+    }
+}

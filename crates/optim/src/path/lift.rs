@@ -1,0 +1,58 @@
+use margins_losses::MarginLoss;
+
+use crate::Lambda;
+use crate::certificate::{Certificate, Evaluator, dual};
+use crate::path::engine::assemble;
+use crate::problem::{Point, RowSpace};
+use crate::solve::{Ending, Fit, Newton, Options, Solver, Status, System};
+
+/// Takes fits in row-space coordinates back to the original features and certifies them there,
+/// against the true data and not their factorisation.
+pub(super) struct Lift<'o, 'a, L: MarginLoss + ?Sized> {
+    pub(super) evaluator: Evaluator<'o, 'a, L>,
+    pub(super) row_space: RowSpace,
+}
+
+impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
+    pub(super) fn fit(
+        &mut self,
+        lambda: Lambda,
+        reduced: &Point,
+        duals: Option<Vec<f64>>,
+        ending: Ending,
+        passes: usize,
+        options: &Options,
+    ) -> Fit {
+        let objective = self.evaluator.objective;
+        let coef = self.row_space.coefficients(&objective.design, &reduced.coef);
+        let mut point = Point::at(&objective.design, reduced.intercept, coef);
+        let before = self.evaluator.passes;
+        self.evaluator.settle_intercept(&mut point);
+        let mut certificate = self.evaluator.appraise_settled(lambda, &point);
+        if let Some(duals) = duals.filter(|_| certificate.relative_gap() > options.tolerance) {
+            let gradient_norm = certificate.gradient_norm;
+            let (by_duals, _) = dual::certify(&mut self.evaluator, lambda, &point, &duals);
+            certificate = Certificate { gradient_norm, ..certificate.or(by_duals) };
+        }
+        let mut ending = Ending { certificate, ..ending };
+        let certified = certificate.relative_gap() <= options.tolerance;
+        let by_newton = options.solver == Solver::Newton && self.row_space.is_lossy();
+        if certified {
+            ending.status = Status::Converged;
+        } else if ending.status == Status::Converged && !by_newton {
+            ending.status = Status::Stalled;
+        } else if by_newton && ending.status != Status::IterationLimit {
+            // What the factorisation lost a few steps on the true data win back.
+            let system = &mut System::ConjugateGradients;
+            let mut newton = Newton::new(&mut self.evaluator, system);
+            let polish = newton.minimize(lambda, &mut point, options);
+            ending = Ending {
+                iterations: ending.iterations + polish.iterations,
+                history: ending.history,
+                ..polish
+            };
+        }
+        let passes = passes + 2 + self.evaluator.passes - before;
+        assemble(&objective.risk, lambda, point, ending, passes)
+    }
+}

@@ -1,0 +1,123 @@
+use margins_data::{Design, Sample};
+
+use crate::problem::Point;
+use crate::problem::summation::UNIT;
+use crate::problem::summation::dot;
+
+/// How large samples and features are, which the rounding of products with them depends on.
+#[derive(Debug)]
+pub struct Extent {
+    /// Largest norm of a sample, R.
+    pub radius: f64,
+    /// Least and largest value of feature j.
+    columns: Vec<(f64, f64)>,
+    /// What has been taken off feature j, `t_j`; empty if nothing has.
+    taken: Vec<f64>,
+    /// Number of samples.
+    samples: usize,
+    /// Most stored features of a sample.
+    longest: usize,
+}
+
+impl Extent {
+    /// Returns the extent of a design.
+    pub fn of(design: &Design) -> Self {
+        let mut columns = vec![(f64::INFINITY, f64::NEG_INFINITY); design.columns()];
+        let mut counts = vec![0usize; if design.is_sparse() { design.columns() } else { 0 }];
+        let (mut square, mut longest) = (0.0f64, 0);
+        for sample in design.samples() {
+            let mut stored = 0;
+            sample.for_each(|column, x| {
+                let (low, high) = columns[column];
+                columns[column] = (low.min(x), high.max(x));
+                stored += 1;
+            });
+            if let Sample::Sparse { columns, .. } = sample {
+                columns.iter().for_each(|&column| counts[column] += 1);
+            }
+            longest = longest.max(stored);
+            square = square.max(sample.squared_norm());
+        }
+        for ((low, high), _) in
+            columns.iter_mut().zip(counts).filter(|(_, count)| *count < design.rows())
+        {
+            (*low, *high) = (low.min(0.0), high.max(0.0));
+        }
+        let (radius, samples) = (square.sqrt(), design.rows());
+        Extent { radius, columns, taken: Vec::new(), samples, longest }
+    }
+
+    /// Returns the extent of a design from which these shifts have been taken off before.
+    pub fn of_shifted(design: &Design, taken: &[f64]) -> Self {
+        Extent { taken: taken.to_vec(), ..Self::of(design) }
+    }
+
+    /// Returns what to take off the features so that no offset drowns their spread; `None` if none does.
+    ///
+    /// A feature whose values lie further from zero than 32 times their range is shifted to the middle of that range.
+    /// The difference of two such values is exact (Sterbenz 1974), and with an intercept that is not penalised the
+    /// problem stays the same.
+    pub fn offsets(&self) -> Option<Vec<f64>> {
+        const FAR: f64 = 32.0;
+        let middle = |&(low, high): &(f64, f64)| {
+            let middle = low + 0.5 * (high - low);
+            if middle.abs() > FAR * (high - low) { middle } else { 0.0 }
+        };
+        let offsets: Vec<f64> = self.columns.iter().map(middle).collect();
+        offsets.iter().any(|&offset| offset != 0.0).then_some(offsets)
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = f64> {
+        self.columns.iter().map(|(low, high)| low.abs().max(high.abs()))
+    }
+
+    /// Returns the ratio between the largest and the least size of a feature that is not zero throughout.
+    pub fn range(&self) -> f64 {
+        let sizes = || self.sizes().filter(|&m| m > 0.0);
+        sizes().fold(0.0, f64::max) / sizes().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Returns true if features differ so much in size that squares of them cannot be added up.
+    pub fn is_wide(&self) -> bool {
+        /// Squares of smaller sizes are drowned by those of others.
+        const WIDEST_RANGE: f64 = 1e4;
+        self.range() > WIDEST_RANGE
+    }
+
+    /// Returns `1/m_j^2`, the metric of variables `m_j w_j` of one size.
+    pub fn metric(&self) -> Vec<f64> {
+        let square = |m: f64| if m > 0.0 { (1.0 / m).powi(2) } else { 1.0 };
+        self.sizes().map(square).collect()
+    }
+
+    /// Returns how far the scores of a point can be off: `u (k + 8) A` with the unit roundoff `u`, the k additions
+    /// that a product of a sample with the coefficients takes, and a bound on the sum of the sizes of its terms,
+    /// `A = min(sum_j m_j |w_j|, R ||w||) + sum_j |t_j w_j|`, `m_j` the largest size of feature j; and some units more of the size of the scores for the steps by which they
+    /// were updated.
+    pub fn score_error(&self, point: &Point, margins: &[f64]) -> f64 {
+        const UPDATES: f64 = 64.0;
+        let absolute: f64 = self.sizes().zip(&point.coef).map(|(m, w)| m * w.abs()).sum();
+        let terms = absolute.min(self.radius * dot(&point.coef, &point.coef).sqrt());
+        // Sparse products run in four lanes, dense ones in eight.
+        let additions = self.longest as f64 / 4.0 + 8.0;
+        let size = margins.iter().fold(0.0f64, |size, u| size.max(u.abs()));
+        // The intercept for the features as given is computed from that for the shifted ones.
+        let taken = self.taken.iter().zip(&point.coef).map(|(t, w)| (t * w).abs());
+        UNIT * (additions * (terms + taken.sum::<f64>()) + UPDATES * size)
+    }
+
+    /// Returns how far `(1/n) sum c_i s_i y_i x_i` can be off in norm, if the sizes `c_i |s_i| / n` sum to `total`.
+    ///
+    /// Rounding errors of sums of n terms grow like the root of n, but for a few odd cases: `4 sqrt(n) u` times the sum
+    /// of the sizes holds with a probability next to one (Higham and Mary, *A new approach to probabilistic rounding
+    /// error analysis*, SIAM J. Sci. Comput. 41, 2019).
+    pub fn pull_error(&self, total: f64) -> f64 {
+        const FACTOR: f64 = 4.0;
+        FACTOR * (self.samples as f64).sqrt() * UNIT * self.radius * total
+    }
+
+    /// Returns how far the same sum can be off in norm if it is computed in twice the working precision.
+    pub fn accurate_pull_error(&self, total: f64) -> f64 {
+        2.0 * (self.samples as f64 * UNIT).powi(2) * self.radius * total
+    }
+}

@@ -1,0 +1,245 @@
+use margins_losses::MarginLoss;
+
+use crate::problem::summation::{SUM_ERROR, UNIT, sum_of_three};
+use crate::problem::{EmpiricalRisk, MarginSummary, Point};
+
+/// The margins of one point after another, with the slopes of the loss there.
+pub struct Margins<'r, L: MarginLoss + ?Sized> {
+    pub(crate) risk: &'r EmpiricalRisk<'r, L>,
+    /// `u_i`.
+    margins: Vec<f64>,
+    /// `L'(u_i)`.
+    slopes: Vec<f64>,
+    /// Derivative of the risk in the intercept: what keeps the dual point from being feasible.
+    pub(crate) residual: f64,
+    /// `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
+    size: f64,
+    ahead: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+/// Units of roundoff to which a loss is taken to compute its value, relative to that value, and to see its argument,
+/// relative to the larger of that argument and 1.
+const LOSS_ERROR: f64 = 4.0;
+
+/// `c l`, and 0 for a weight of 0 though the loss overflows: such a sample is none.
+#[inline(always)]
+pub fn weighted(c: f64, l: f64) -> f64 {
+    if c == 0.0 { 0.0 } else { c * l }
+}
+
+impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
+    /// Returns memory to evaluate the risk in.
+    pub fn margins(&self) -> Margins<'_, L> {
+        let n = self.weights.len();
+        Margins {
+            risk: self,
+            margins: vec![0.0; n],
+            slopes: vec![0.0; n],
+            residual: 0.0,
+            size: 0.0,
+            ahead: vec![0.0; n],
+            scratch: vec![0.0; n],
+        }
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Margins<'_, L> {
+    /// `u_i`.
+    pub fn get(&self) -> &[f64] {
+        &self.margins
+    }
+
+    /// `L'(u_i)`.
+    pub(crate) fn slopes(&self) -> &[f64] {
+        &self.slopes
+    }
+
+    /// `s_i = -L'(u_i)`.
+    pub(crate) fn duals(&self) -> Vec<f64> {
+        self.slopes.iter().map(|slope| -slope).collect()
+    }
+
+    /// What the margins that are set are like, of the samples that count.
+    pub fn summary(&self) -> MarginSummary {
+        self.risk.summary_of(&self.margins)
+    }
+
+    fn set_margins(&mut self, scores: &[f64], intercept: f64) {
+        let pairs = scores.iter().zip(self.risk.signs.iter());
+        for (u, (score, sign)) in self.margins.iter_mut().zip(pairs) {
+            *u = sign * (score + intercept);
+        }
+    }
+
+    /// Sets margins and slopes and returns the derivative of the risk in the intercept.
+    pub fn set(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        self.set_margins(scores, intercept);
+        self.risk.derivatives(&self.margins, &mut self.slopes);
+        let (signs, weights) = (&self.risk.signs, &self.risk.weights);
+        let [slope] = sum_of_three(signs, weights, &self.slopes, |y, c, l| [y * weighted(c, l)]);
+        slope
+    }
+
+    /// Returns `(1/n) sum c_i |L'(u_i)|`: what rounding of the sum of the slopes is relative to.
+    pub(crate) fn total_slope(&self) -> f64 {
+        let (weights, slopes) = (&self.risk.weights, &self.slopes);
+        let [total] = sum_of_three(weights, slopes, slopes, |c, l, _| [weighted(c, l.abs())]);
+        total
+    }
+
+    /// `c_i L''(u_i) / n` at the margins that are set.
+    pub fn curvatures(&mut self) -> &[f64] {
+        self.risk.second_derivatives(&self.margins, &mut self.scratch);
+        for (d, c) in self.scratch.iter_mut().zip(&self.risk.weights) {
+            *d = weighted(*c, *d);
+        }
+        &self.scratch
+    }
+
+    /// Fits `curvatures` to a change of the scores that they predict: where a margin would pass a kink
+    /// of `L'`, the tangent on either side may point to the other, again and again, and the chord over
+    /// the change takes its place. Called again with the change that the new curvatures predict, a
+    /// curvature goes to the geometric mean of itself and the chord, which balances overshooting in
+    /// either direction. Returns how much of the predicted change of slopes was wrong, as a share.
+    pub fn fit_curvatures(&mut self, change: impl Fn(usize) -> f64, curvatures: &mut [f64]) -> f64 {
+        // On smooth stretches chord and tangent agree better than this.
+        const APART: f64 = 0.5;
+        // A chord of 0 says no more than that the curvature is smaller.
+        const SHRINK: f64 = 0.125;
+        let mut ahead = std::mem::take(&mut self.ahead);
+        for (i, u) in ahead.iter_mut().enumerate() {
+            *u = self.margins[i] + self.risk.signs[i] * change(i);
+        }
+        self.risk.derivatives(&ahead, &mut self.scratch);
+        let (mut wrong, mut total) = (0.0, 0.0);
+        for i in 0..ahead.len() {
+            let step = ahead[i] - self.margins[i];
+            let change = self.scratch[i] - self.slopes[i];
+            let chord = weighted(self.risk.weights[i], change / step);
+            let before = curvatures[i];
+            let largest = before.max(chord);
+            total += (largest * step).powi(2);
+            if (chord - before).abs() > APART * largest {
+                wrong += ((chord - before) * step).powi(2);
+                curvatures[i] =
+                    if before > 0.0 { (before * chord).sqrt().max(SHRINK * before) } else { chord };
+            }
+        }
+        self.ahead = ahead;
+        if total > 0.0 { (wrong / total).sqrt() } else { 0.0 }
+    }
+
+    /// The minimum of the risk over the intercept, to the last bits, by Newton steps from `intercept`
+    /// kept inside a bracket; the risk is convex and its derivative monotone. Margins and slopes are
+    /// set to it. Where the risk has no intercept that is 0.
+    pub fn settle(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        if !self.risk.intercept {
+            self.set(scores, 0.0);
+            self.residual = 0.0;
+            return 0.0;
+        }
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut reach = 1.0f64;
+        let mut previous = f64::INFINITY;
+        let mut b = intercept;
+        loop {
+            let slope = self.set(scores, b);
+            self.residual = slope;
+            let settled = slope.abs() <= 2.0 * f64::EPSILON * self.total_slope();
+            if slope.is_nan() || (settled && slope.is_finite()) {
+                return b;
+            }
+            if slope > 0.0 {
+                high = b;
+            } else {
+                low = b;
+            }
+            let curvature: f64 = self.curvatures().iter().sum();
+            let newton = b - slope / curvature;
+            // A Newton step that did not halve the slope gives way to bisection.
+            let progressed = slope.abs() <= 0.5 * previous;
+            let next = if progressed && low < newton && newton < high {
+                newton
+            } else if low.is_finite() && high.is_finite() {
+                low + 0.5 * (high - low)
+            } else {
+                reach *= 2.0;
+                b - reach.copysign(slope)
+            };
+            let resolution = 2.0 * f64::EPSILON * b.abs();
+            if !next.is_finite() || (next - b).abs() <= resolution {
+                return b;
+            }
+            previous = slope.abs();
+            b = next;
+        }
+    }
+
+    /// The risk at the margins that are set.
+    pub fn risk(&mut self) -> f64 {
+        self.risk.values(&self.margins, &mut self.scratch);
+        let (weights, values) = (&self.risk.weights, &self.scratch);
+        let [risk, size] = sum_of_three(weights, values, values, |c, l, _| {
+            let term = weighted(c, l);
+            [term, term.abs()]
+        });
+        self.size = size;
+        risk
+    }
+
+    /// Returns how far rounding can have moved an objective that consists of the [`risk`](Self::risk), evaluated
+    /// last, and a penalty, if every score is right to `score_error`.
+    ///
+    /// With the unit roundoff `u` and sums that lose at most `k u` of the sizes of their terms, that is
+    ///
+    /// `u (k + 4) ((1/n) sum c_i |L(u_i)| + penalty) + (1/n) sum c_i |L'(u_i)| (4 u (1 + |u_i|) + score_error)`.
+    pub(crate) fn rounding(&self, objective: f64, score_error: f64) -> f64 {
+        let weights = &self.risk.weights;
+        let [arguments, slopes] = sum_of_three(weights, &self.slopes, &self.margins, |c, l, u| {
+            let slope = weighted(c, l.abs());
+            [slope * (1.0 + u.abs()), slope]
+        });
+        let terms = self.size + (objective.abs() + self.size);
+        let rounding = UNIT * ((SUM_ERROR + LOSS_ERROR) * terms + LOSS_ERROR * arguments);
+        rounding + score_error * slopes
+    }
+
+    /// Returns how far scores are off that were computed to a few units of their size.
+    pub(crate) fn usual_score_error(&self) -> f64 {
+        const UNITS: f64 = 16.0;
+        UNITS * UNIT * self.margins.iter().fold(0.0f64, |size, u| size.max(u.abs()))
+    }
+
+    /// The risk at any point; the slopes are not set.
+    pub fn risk_at(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        self.set_margins(scores, intercept);
+        self.risk()
+    }
+
+    /// Derivatives of the risk in the scores, `c_i y_i L'(u_i) / n`.
+    pub fn gradient(&self, out: &mut [f64]) {
+        let factors = self.risk.signs.iter().zip(&self.risk.weights).zip(&self.slopes);
+        for (z, ((y, c), slope)) in out.iter_mut().zip(factors) {
+            *z = y * weighted(*c, *slope);
+        }
+    }
+
+    /// Derivative of the risk along a line of points, at `point + t direction`, to which margins and
+    /// slopes are set.
+    pub fn slope_along(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
+        let signs = &self.risk.signs;
+        for i in 0..self.margins.len() {
+            let score = point.products[i] + point.intercept;
+            let change = direction.products[i] + direction.intercept;
+            self.margins[i] = signs[i] * (score + t * change);
+        }
+        self.risk.derivatives(&self.margins, &mut self.slopes);
+        let mut slope = 0.0;
+        for i in 0..self.slopes.len() {
+            let change = direction.products[i] + direction.intercept;
+            slope += signs[i] * weighted(self.risk.weights[i], self.slopes[i]) * change;
+        }
+        slope
+    }
+}

@@ -1,0 +1,137 @@
+use std::borrow::Cow;
+
+use margins_data::{Dataset, Design, Labels};
+use margins_losses::MarginLoss;
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use crate::Error;
+use crate::problem::EmpiricalRisk;
+use crate::problem::margins::weighted;
+
+/// Of how many samples [`Objective::part`] takes one.
+pub(crate) const PART: usize = 8;
+
+/// `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, up to the choice of lambda.
+///
+/// n counts all samples, those of weight 0 included: a held-out sample is a sample of weight zero.
+#[derive(Debug)]
+pub struct Objective<'a, L: MarginLoss + ?Sized> {
+    pub(crate) risk: EmpiricalRisk<'a, L>,
+    pub(crate) design: Cow<'a, Design>,
+}
+
+impl<L: MarginLoss + ?Sized> Clone for Objective<'_, L> {
+    fn clone(&self) -> Self {
+        Objective { risk: self.risk.clone(), design: self.design.clone() }
+    }
+}
+
+impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
+    /// Every sample with weight 1, and an intercept.
+    ///
+    /// # Errors
+    /// Another number of labels than of rows; labels of one class only.
+    pub fn new(loss: &'a L, design: &'a Design, labels: &'a Labels) -> Result<Self, Error> {
+        if labels.len() != design.rows() {
+            return Err(Error::Shape {
+                what: "labels, one a row",
+                expected: design.rows(),
+                found: labels.len(),
+            });
+        }
+        let risk = EmpiricalRisk::new(loss, labels)?;
+        Ok(Objective { risk, design: Cow::Borrowed(design) })
+    }
+
+    /// The samples of a data set with its weights, if it has any, and an intercept.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new) and [`with_weights`](Self::with_weights).
+    pub fn of(loss: &'a L, data: &'a Dataset) -> Result<Self, Error> {
+        let objective = Self::new(loss, data.design(), data.labels())?;
+        match data.weights() {
+            Some(weights) => objective.with_weights(weights),
+            None => Ok(objective),
+        }
+    }
+
+    /// A risk over a design of as many rows.
+    ///
+    /// # Errors
+    /// Another number of rows than of samples.
+    pub fn from_risk(risk: EmpiricalRisk<'a, L>, design: &'a Design) -> Result<Self, Error> {
+        let (expected, found) = (risk.weights().len(), design.rows());
+        if expected != found {
+            return Err(Error::Shape { what: "rows", expected, found });
+        }
+        Ok(Objective { risk, design: Cow::Borrowed(design) })
+    }
+
+    /// The same with another loss.
+    pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> Objective<'b, M>
+    where
+        'a: 'b,
+    {
+        Objective { risk: self.risk.with_loss(loss), design: self.design.clone() }
+    }
+
+    /// Multiplies the loss of sample i by `weights[i]`.
+    ///
+    /// # Errors
+    /// As [`EmpiricalRisk::with_weights`].
+    pub fn with_weights(self, weights: &[f64]) -> Result<Self, Error> {
+        Ok(Objective { risk: self.risk.with_weights(weights)?, ..self })
+    }
+
+    /// Fixes the intercept at 0.
+    #[must_use]
+    pub fn without_intercept(self) -> Self {
+        Objective { risk: self.risk.without_intercept(), ..self }
+    }
+
+    /// Returns the first part of F, as a function of scores.
+    pub fn risk(&self) -> &EmpiricalRisk<'a, L> {
+        &self.risk
+    }
+
+    /// Returns the samples.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// Returns `(1/n) sum c_i ||x_i||^2`.
+    pub(crate) fn mean_square(&self) -> f64 {
+        let samples = self.design.samples().zip(&self.risk.weights);
+        samples.map(|(x, c)| weighted(*c, x.squared_norm())).sum()
+    }
+
+    /// Returns the objective over another design of as many rows.
+    ///
+    /// # Panics
+    /// If the design has another number of rows.
+    #[must_use]
+    pub fn over(&self, design: Design) -> Self {
+        assert_eq!(design.rows(), self.design.rows(), "an objective keeps its samples");
+        Objective { risk: self.risk.clone(), design: Cow::Owned(design) }
+    }
+
+    /// The objective on one sample in [`PART`], drawn at random; `None` if these would be few beside the
+    /// features, or of one class.
+    pub(crate) fn part(&self, seed: u64) -> Option<Self> {
+        const SAMPLES_A_FEATURE: usize = 25;
+        const WORTH: usize = 1 << 17;
+        let (n, p) = (self.design.rows(), self.design.columns());
+        if n < PART * SAMPLES_A_FEATURE * (p + 1) || self.design.stored() < WORTH {
+            return None;
+        }
+        const STREAM: u64 = 2;
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(STREAM);
+        let mut rows = index::sample(&mut random, n, n / PART).into_vec();
+        rows.sort_unstable();
+        let risk = self.risk.select(&rows)?;
+        Some(Objective { risk, design: Cow::Owned(self.design.select(&rows)) })
+    }
+}

@@ -1,0 +1,281 @@
+use std::borrow::Cow;
+
+use margins_data::Labels;
+use margins_losses::MarginLoss;
+
+use crate::Error;
+use crate::problem::MarginSummary;
+
+/// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the intercept
+/// `b` and of scores `f`, wherever they come from.
+///
+/// n counts all samples, those of weight 0 included: a held-out sample is a sample of weight zero.
+#[derive(Debug)]
+pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
+    pub(crate) loss: &'a L,
+    pub(crate) signs: Cow<'a, [f64]>,
+    /// `c_i / n`.
+    pub(crate) weights: Vec<f64>,
+    pub(crate) intercept: bool,
+    smoothing: Option<Smoothing>,
+}
+
+/// Where the dual is held to, and how firmly.
+#[derive(Debug, Clone)]
+struct Smoothing {
+    /// `a_i`.
+    centres: Vec<f64>,
+    /// `sigma`.
+    strength: f64,
+}
+
+impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
+    fn clone(&self) -> Self {
+        EmpiricalRisk {
+            loss: self.loss,
+            signs: self.signs.clone(),
+            weights: self.weights.clone(),
+            intercept: self.intercept,
+            smoothing: self.smoothing.clone(),
+        }
+    }
+}
+
+impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
+    /// Every sample with weight 1, and an intercept.
+    ///
+    /// # Errors
+    /// Labels of one class only.
+    pub fn new(loss: &'a L, labels: &'a Labels) -> Result<Self, Error> {
+        for (sign, class) in [(1.0, labels.positive_class()), (-1.0, labels.negative_class())] {
+            if !labels.signs().contains(&sign) {
+                return Err(Error::OneClass(class.to_owned()));
+            }
+        }
+        Ok(EmpiricalRisk {
+            loss,
+            signs: Cow::Borrowed(labels.signs()),
+            weights: vec![1.0 / labels.len() as f64; labels.len()],
+            intercept: true,
+            smoothing: None,
+        })
+    }
+
+    /// Multiplies the loss of sample i by `weights[i]`.
+    ///
+    /// # Errors
+    /// Another number of weights than of samples; a weight that is negative or not finite; a class of
+    /// which no sample has a positive weight.
+    pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, Error> {
+        if weights.len() != self.weights.len() {
+            return Err(Error::Shape {
+                what: "weights, one a row",
+                expected: self.weights.len(),
+                found: weights.len(),
+            });
+        }
+        if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+            return Err(Error::Weight { row, value: weights[row] });
+        }
+        for (ours, c) in self.weights.iter_mut().zip(weights) {
+            *ours *= c;
+        }
+        for sign in [1.0, -1.0] {
+            let present = |(y, c): (&f64, &f64)| *y == sign && *c > 0.0;
+            if !self.signs.iter().zip(&self.weights).any(present) {
+                return Err(Error::OneClass(format!("{sign:+}")));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The mean over some of the samples; `None` where a class has no weight among them, and of a smoothed
+    /// loss.
+    pub(crate) fn select(&self, rows: &[usize]) -> Option<Self> {
+        let share = rows.len() as f64 / self.weights.len() as f64;
+        let signs: Vec<f64> = rows.iter().map(|&i| self.signs[i]).collect();
+        let weights: Vec<f64> = rows.iter().map(|&i| self.weights[i] / share).collect();
+        let weight_of = |sign: f64| {
+            signs.iter().zip(&weights).filter(|(y, _)| **y == sign).map(|(_, c)| c).sum::<f64>()
+        };
+        let usable = self.smoothing.is_none() && weight_of(1.0) > 0.0 && weight_of(-1.0) > 0.0;
+        usable.then_some(EmpiricalRisk {
+            loss: self.loss,
+            signs: Cow::Owned(signs),
+            weights,
+            intercept: self.intercept,
+            smoothing: None,
+        })
+    }
+
+    /// The same with another loss, not smoothed.
+    pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> EmpiricalRisk<'b, M>
+    where
+        'a: 'b,
+    {
+        let (signs, weights, intercept) =
+            (self.signs.clone(), self.weights.clone(), self.intercept);
+        EmpiricalRisk { loss, signs, weights, intercept, smoothing: None }
+    }
+
+    /// Fixes the intercept at 0.
+    #[must_use]
+    pub fn without_intercept(mut self) -> Self {
+        self.intercept = false;
+        self
+    }
+
+    /// Puts in the place of the loss of sample i the smoothed one of a proximal step in the dual,
+    ///
+    /// `e_i(u) = max_s -L*(-s) - s u - (sigma/2) (s - a_i)^2`,
+    ///
+    /// which is differentiable whether `L` is or not, with `e_i'(u) = -s_i`, the maximiser, which
+    /// [`MarginLoss::dual_step`] gives: the Moreau envelope of `L` about `u - sigma a_i`, up to a
+    /// constant. At the minimiser of F with these losses the `s_i` are the proximal point of `a` in the
+    /// dual of F (Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in
+    /// convex programming*, Math. Oper. Res. 1, 1976).
+    pub(crate) fn smoothed(mut self, centres: Vec<f64>, strength: f64) -> Self {
+        debug_assert_eq!(centres.len(), self.weights.len());
+        self.smoothing = Some(Smoothing { centres, strength });
+        self
+    }
+
+    /// `L(u_i)`, one a sample.
+    pub(crate) fn values(&self, margins: &[f64], out: &mut [f64]) {
+        match &self.smoothing {
+            None => self.loss.values(margins, out),
+            Some(smoothing) => smoothing.each(self.loss, margins, out, |a, s, v| {
+                self.loss.value(v) + 0.5 * smoothing.strength * (s - a) * (s + a)
+            }),
+        }
+    }
+
+    /// `L'(u_i)`, one a sample.
+    pub(crate) fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        match &self.smoothing {
+            None => self.loss.derivatives(margins, out),
+            Some(smoothing) => smoothing.each(self.loss, margins, out, |_, s, _| -s),
+        }
+    }
+
+    /// `L''(u_i)`, one a sample.
+    pub(crate) fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
+        // Beyond rounding of the slopes.
+        const APART: f64 = 1e-9;
+        match &self.smoothing {
+            None => self.loss.second_derivatives(margins, out),
+            Some(smoothing) => smoothing.each(self.loss, margins, out, |_, s, v| {
+                let at_kink = !self.loss.is_differentiable()
+                    && (s + self.loss.derivative(v)).abs() > APART * (1.0 + s.abs());
+                if at_kink {
+                    1.0 / smoothing.strength
+                } else {
+                    let curvature = self.loss.second_derivative(v);
+                    curvature / (1.0 + smoothing.strength * curvature)
+                }
+            }),
+        }
+    }
+
+    /// Returns `L*(-s)` for sample i, with the term that smoothing adds to it.
+    pub(crate) fn conjugate(&self, i: usize, s: f64) -> f64 {
+        let conjugate = self.loss.conjugate(s);
+        match &self.smoothing {
+            None => conjugate,
+            Some(Smoothing { centres, strength }) => {
+                conjugate + 0.5 * strength * (s - centres[i]).powi(2)
+            }
+        }
+    }
+
+    /// Whether there is an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &'a L {
+        self.loss
+    }
+
+    /// `y_i`.
+    pub fn signs(&self) -> &[f64] {
+        &self.signs
+    }
+
+    /// `c_i / n`.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Whether the loss has a dual, which every certificate and some solvers are built on.
+    ///
+    /// # Errors
+    /// A loss that is not convex.
+    pub fn check_convex(&self) -> Result<(), Error> {
+        if self.loss.is_convex() {
+            return Ok(());
+        }
+        Err(Error::Unsuitable {
+            loss: self.loss.specification(),
+            lacks: "is not convex, and without convexity no duality gap certifies a fit",
+            alternative: "lhs and logistic are convex",
+        })
+    }
+
+    /// Whether the loss has what Newton and MM are built on.
+    ///
+    /// # Errors
+    /// A loss that is not convex or has a kink.
+    pub fn check_loss(&self) -> Result<(), Error> {
+        self.check_convex()?;
+        if self.loss.is_differentiable() {
+            return Ok(());
+        }
+        Err(Error::Unsuitable {
+            loss: self.loss.specification(),
+            lacks: "has a kink, and this solver needs a differentiable loss",
+            alternative: "for linear classifiers the sdca and bundle solvers take it; smoothed-hinge and \
+                          squared-hinge are the differentiable relatives of the hinge",
+        })
+    }
+
+    /// What the margins of scores are like, of the samples that count.
+    pub fn margin_summary(&self, scores: &[f64], intercept: f64) -> MarginSummary {
+        self.summary_of(&self.margins_of(scores, intercept))
+    }
+
+    pub(crate) fn margins_of(&self, scores: &[f64], intercept: f64) -> Vec<f64> {
+        scores.iter().zip(self.signs.iter()).map(|(f, y)| y * (f + intercept)).collect()
+    }
+
+    pub(crate) fn summary_of(&self, margins: &[f64]) -> MarginSummary {
+        let counted = |values: &[f64]| -> Vec<f64> {
+            let pairs = values.iter().zip(&self.weights);
+            pairs.filter(|(_, c)| **c > 0.0).map(|(value, _)| *value).collect()
+        };
+        MarginSummary::new(&counted(margins), &counted(&self.signs))
+    }
+
+    /// Whether every margin, of the samples that count, is at least `from`.
+    pub fn all_beyond(&self, scores: &[f64], intercept: f64, from: f64) -> bool {
+        let samples = scores.iter().zip(self.signs.iter()).zip(&self.weights);
+        samples.into_iter().all(|((f, y), &c)| c == 0.0 || y * (f + intercept) >= from)
+    }
+}
+
+impl Smoothing {
+    /// `out[i]` from `a_i`, the maximiser `s_i` and the proximal point `v_i = u_i + sigma (s_i - a_i)`.
+    fn each<L: MarginLoss + ?Sized>(
+        &self,
+        loss: &L,
+        margins: &[f64],
+        out: &mut [f64],
+        value: impl Fn(f64, f64, f64) -> f64,
+    ) {
+        for ((o, &u), &a) in out.iter_mut().zip(margins).zip(&self.centres) {
+            let s = loss.dual_step(a, u, self.strength);
+            *o = value(a, s, u + self.strength * (s - a));
+        }
+    }
+}

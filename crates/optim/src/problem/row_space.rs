@@ -1,0 +1,107 @@
+use faer::{MatRef, Side};
+use margins_data::Design;
+use nalgebra::DMatrix;
+
+use crate::Error;
+use crate::problem::Extent;
+use crate::problem::reflections::{Reflections, triangularize};
+
+/// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.
+///
+/// Over `Z = U S^(1/2)`, one row a sample, the minimisers `w` of a linear objective are those of the
+/// kernel objective over K: `f = b + Z beta = b + K a` with `a = U S^(-1/2) beta` and
+/// `||beta||^2 = a'Ka` (representer theorem), for every loss, lambda and solver.
+#[derive(Debug, Clone)]
+pub struct Eigenspace {
+    /// `Z`.
+    pub coordinates: Design,
+    /// `U S^(-1/2)`, n x r.
+    lift: DMatrix<f64>,
+}
+
+impl Eigenspace {
+    /// Of a matrix of which the lower half is read. Eigenvalues within rounding of zero carry noise,
+    /// not data, and are left out.
+    ///
+    /// # Errors
+    /// An entry that is not finite; an eigendecomposition that does not converge.
+    pub fn of(matrix: &DMatrix<f64>) -> Result<Self, Error> {
+        let n = matrix.nrows();
+        if matrix.iter().any(|x| !x.is_finite()) {
+            return Err(Error::Overflow);
+        }
+        let eigen = MatRef::from_column_major_slice(matrix.as_slice(), n, n)
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|_| Error::Eigendecomposition(n))?;
+        let values = eigen.S().column_vector();
+        let vectors = eigen.U();
+        // Eigenvalues ascend.
+        let floor = n as f64 * f64::EPSILON * values[n - 1].max(0.0);
+        let first = (0..n).find(|&k| values[k] > floor).unwrap_or(n - 1);
+        let rank = n - first;
+        let root = |k: usize| values[first + k].max(f64::MIN_POSITIVE).sqrt();
+        let coordinates = DMatrix::from_fn(rank, n, |k, i| vectors[(i, first + k)] * root(k));
+        let lift = DMatrix::from_fn(n, rank, |i, k| vectors[(i, first + k)] / root(k));
+        Ok(Eigenspace { coordinates: Design::from_samples(coordinates)?, lift })
+    }
+
+    /// `a = U S^(-1/2) beta`.
+    pub fn lift(&self, beta: &[f64]) -> Vec<f64> {
+        (&self.lift * DMatrix::from_column_slice(beta.len(), 1, beta)).as_slice().to_vec()
+    }
+}
+
+/// Coordinates in which more features than samples become at most n: `X = Z B'` with an orthonormal basis B of the row
+/// space, so that `w = B beta` has the norm of `beta` and the scores of `Z beta`. This is the n x n side of the choice
+/// between n x n and p x p systems.
+#[derive(Debug)]
+pub struct RowSpace {
+    /// `Z`.
+    pub coordinates: Design,
+    basis: Basis,
+}
+
+#[derive(Debug)]
+enum Basis {
+    /// `w = X'a` with `a = U S^(-1/2) beta` from the eigenspace of `X X'`.
+    Eigenspace(DMatrix<f64>),
+    /// `w = Q beta` from the reflections that reduce `X'` to a triangle.
+    Reflections(Reflections),
+}
+
+impl RowSpace {
+    /// Up to so many entries sparse samples are made dense to be reflected.
+    const MOST_ENTRIES: usize = 1 << 26;
+
+    /// Returns the row space of a design whose samples and features have this extent.
+    ///
+    /// # Errors
+    /// An overflow; an eigendecomposition that does not converge.
+    pub fn of(design: &Design, extent: &Extent) -> Result<Self, Error> {
+        let entries = design.rows().saturating_mul(design.columns());
+        if extent.is_wide() && entries <= Self::MOST_ENTRIES {
+            let (coordinates, reflections) = triangularize(design)?;
+            return Ok(RowSpace { coordinates, basis: Basis::Reflections(reflections) });
+        }
+        let Eigenspace { coordinates, lift } = Eigenspace::of(&design.sample_gram())?;
+        Ok(RowSpace { coordinates, basis: Basis::Eigenspace(lift) })
+    }
+
+    /// Returns true if the coordinates may have lost features that are small beside others.
+    pub fn is_lossy(&self) -> bool {
+        matches!(self.basis, Basis::Eigenspace(_))
+    }
+
+    /// Returns `w = B beta`.
+    pub fn coefficients(&self, original: &Design, beta: &[f64]) -> Vec<f64> {
+        let mut w = vec![0.0; original.columns()];
+        match &self.basis {
+            Basis::Eigenspace(lift) => {
+                let sections = lift * DMatrix::from_column_slice(beta.len(), 1, beta);
+                original.multiply_transposed(sections.as_slice(), &mut w);
+            }
+            Basis::Reflections(reflections) => reflections.apply(beta, &mut w),
+        }
+        w
+    }
+}

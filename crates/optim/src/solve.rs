@@ -1,0 +1,33 @@
+//! Iterative solvers of one problem at one lambda, and what ends them.
+//!
+//! Every solver asks one [`Monitor`] whether it goes on, and gives it a certificate for the answer.
+//!
+//! * [`Solver`], [`Options`]: the method and what it is told.
+//! * [`Report`], [`Status`]: how good the result is, and why the solver stopped.
+//! * [`Descent`], [`descend`]: Newton-like methods for objectives of your own.
+//! * [`line_search`]: a step along a direction.
+
+pub(crate) mod batched;
+mod bundle;
+mod descent;
+mod gradient_descent;
+mod line_search;
+pub(crate) mod mm;
+mod monitor;
+mod newton;
+mod options;
+mod proximal_newton;
+mod report;
+mod sdca;
+
+pub use batched::{Reached, paths};
+pub(crate) use bundle::Bundle;
+pub use descent::{Descent, descend};
+pub(crate) use gradient_descent::GradientDescent;
+pub use line_search::{Accept, search};
+pub(crate) use mm::Majorizer;
+pub use monitor::Monitor;
+pub(crate) use newton::{Newton, System};
+pub use options::{Options, Solver, StepRule, StoppingRule};
+pub use report::{Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
+pub(crate) use sdca::DualAscent;

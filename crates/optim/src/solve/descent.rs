@@ -1,0 +1,210 @@
+use crate::problem::MarginSummary;
+use crate::problem::Point;
+use crate::solve::Monitor;
+use crate::solve::line_search::{Accept, search};
+use crate::solve::{Ending, Status};
+use crate::{Certificate, Lambda, Options};
+
+/// What a Newton-like method has to know of an objective; [`descend`] does the rest.
+pub trait Descent {
+    /// Moves the intercept of a point to the minimum of F over it, and certifies the result.
+    fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate;
+
+    /// Certifies the point at the end of the last direction, certified already, once more: by the duals
+    /// that the quadratic model behind that direction predicts, `s - L''(u) du`. `None` if the method has no such model.
+    ///
+    /// The slopes at a point carry the rounding of its scores, which a feature of large scale, all but unpenalised,
+    /// magnifies in the gradient and its square divides by lambda. The predicted duals solve the linear equations of
+    /// the step, and carry no rounding but their own.
+    fn certify_by_model(
+        &mut self,
+        _lambda: Lambda,
+        _point: &Point,
+        _tolerance: f64,
+    ) -> Option<Certificate> {
+        None
+    }
+
+    /// Derivative of `t -> F(point + t direction)`.
+    fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64;
+
+    /// A direction from the point that was certified last, and the derivative of F along it, which is
+    /// negative if the direction is one of descent.
+    fn direction(
+        &mut self,
+        lambda: Lambda,
+        certificate: &Certificate,
+        tolerance: f64,
+    ) -> (Point, f64);
+
+    /// Products with the data so far, for the report.
+    fn passes(&self) -> usize;
+
+    /// What the margins of the point that was certified last are like, for the history.
+    fn margins(&self) -> MarginSummary;
+}
+
+/// Minimises F from `point`, in place, in at most `limit` steps. On return the point's intercept is
+/// settled.
+pub fn descend(
+    problem: &mut impl Descent,
+    lambda: Lambda,
+    point: &mut Point,
+    options: &Options,
+    limit: usize,
+) -> Ending {
+    let mut monitor = Monitor::new(options, limit);
+    let mut certificate = problem.certify(lambda, point);
+    let mut least_gap = certificate.duality_gap;
+    let status = loop {
+        monitor.record(problem.passes(), &certificate, || problem.margins());
+        if let Some(status) = monitor.judge(&certificate) {
+            break status;
+        }
+        monitor.count(1);
+        let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);
+        let step = Step { direction: &direction, slope, from: &certificate, least_gap };
+        let Some((next, next_certificate)) = step.take(problem, lambda, point, options.tolerance)
+        else {
+            break step.reason(options.tolerance);
+        };
+        *point = next;
+        certificate = next_certificate;
+        least_gap = least_gap.min(certificate.duality_gap);
+    };
+    monitor.end(status, certificate)
+}
+
+/// A direction from a point with what is known of the point.
+struct Step<'a> {
+    direction: &'a Point,
+    /// Derivative of F along the direction.
+    slope: f64,
+    from: &'a Certificate,
+    /// The least gap of all points so far.
+    least_gap: f64,
+}
+
+impl Step<'_> {
+    /// Returns true if the quadratic model sees the minimum within the tolerance: the decrease that it predicts is half
+    /// of the slope.
+    fn is_last(&self, tolerance: f64) -> bool {
+        let reach = tolerance * self.from.objective.abs() + self.from.rounding;
+        -0.5 * self.slope <= reach
+    }
+
+    /// Returns why a step leads nowhere: where the model sees the minimum within the tolerance, rounding alone keeps
+    /// the certificate from showing it.
+    fn reason(&self, tolerance: f64) -> Status {
+        if self.is_last(tolerance) { Status::RoundingLimit } else { Status::Stalled }
+    }
+
+    /// Returns the point after a line search and an exact intercept; `None` if rounding hides any progress.
+    ///
+    /// So near to the minimum that the step may be the last one, the full step comes first, and the duals of the model
+    /// certify it where rounding keeps up the gap by the gradient: at once if that gap has hardly shrunk, else when
+    /// nothing else leads on.
+    fn take(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+        tolerance: f64,
+    ) -> Option<(Point, Certificate)> {
+        /// The share of its gap that a step so near to the minimum leaves, if rounding does not keep it up.
+        const EXPECTED: f64 = 0.1;
+        if self.slope >= 0.0 || self.slope.is_nan() {
+            return None;
+        }
+        let taken = if self.is_last(tolerance) {
+            let least = EXPECTED * self.from.duality_gap;
+            self.take_full(problem, lambda, point, tolerance, least)
+                .or_else(|| self.search(problem, lambda, point))
+                .or_else(|| self.take_full(problem, lambda, point, tolerance, 0.0))
+        } else {
+            self.search(problem, lambda, point)
+        };
+        if taken.is_none() {
+            // The problem must describe the point that is kept.
+            problem.certify(lambda, &mut point.clone());
+        }
+        taken
+    }
+
+    /// Returns the point after the full step, if that is progress, certified by the duals of the model, too, where the
+    /// gap by the gradient is above the tolerance and more than `least`.
+    fn take_full(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+        tolerance: f64,
+        least: f64,
+    ) -> Option<(Point, Certificate)> {
+        let mut next = point.step(1.0, self.direction);
+        let mut certificate = problem.certify(lambda, &mut next);
+        if certificate.relative_gap() > tolerance
+            && certificate.duality_gap > least
+            && let Some(by_model) = problem.certify_by_model(lambda, &next, tolerance)
+        {
+            let gradient_norm = certificate.gradient_norm;
+            certificate = Certificate { gradient_norm, ..certificate.or(by_model) };
+        }
+        let solved = certificate.relative_gap() <= tolerance && self.is_no_rise(&certificate);
+        (solved || self.is_progress(&certificate)).then_some((next, certificate))
+    }
+
+    /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which bounds F by itself,
+    /// is half as large as the least so far.
+    fn is_progress(&self, certificate: &Certificate) -> bool {
+        // Of the most that F can decrease, for which its own size stands in where the gap is far larger.
+        const DECREASE: f64 = 1e-10;
+        let size = self.from.objective.abs();
+        let worth = DECREASE * self.from.duality_gap.min(size);
+        let decreased = certificate.objective < self.from.objective - worth;
+        let tightened = certificate.duality_gap <= 0.5 * self.least_gap;
+        decreased || (tightened && self.is_no_rise(certificate))
+    }
+
+    /// Returns true if F has not grown beyond what rounding makes of a decrease.
+    fn is_no_rise(&self, certificate: &Certificate) -> bool {
+        const BLUR: f64 = 1e-6;
+        certificate.objective <= self.from.objective + BLUR * self.from.objective.abs()
+    }
+
+    /// Looks along the direction: a coarse search first; then the full step, whose gap tells more than its F near the
+    /// minimum; then a step short of the minimum along the line, which decreases F for certain.
+    fn search(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+    ) -> Option<(Point, Certificate)> {
+        let coarse = self.length(problem, lambda, point, Accept::Near);
+        for attempt in 0..3 {
+            let t = match attempt {
+                0 => coarse,
+                1 if coarse == 1.0 => continue,
+                1 => 1.0,
+                _ => self.length(problem, lambda, point, Accept::Before),
+            };
+            let mut next = point.step(t, self.direction);
+            let certificate = problem.certify(lambda, &mut next);
+            if self.is_progress(&certificate) {
+                return Some((next, certificate));
+            }
+        }
+        None
+    }
+
+    fn length(
+        &self,
+        problem: &mut impl Descent,
+        lambda: Lambda,
+        point: &Point,
+        accept: Accept,
+    ) -> f64 {
+        let slope_at = |t| problem.slope_along(lambda, point, self.direction, t);
+        search(slope_at, self.slope, accept)
+    }
+}

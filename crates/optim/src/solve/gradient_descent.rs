@@ -1,0 +1,113 @@
+//! Gradient descent in the coefficients, the intercept settled exactly after every step.
+//!
+//! `G(w) = min_b F(b, w)` is `kappa`-strongly convex, `kappa = 2 lambda`, and its gradient, that of F in w at
+//! the best intercept, has the Lipschitz constant `v = L''_max (1/n) sum c_i ||x_i||^2 + 2 lambda`: partial
+//! minimisation keeps strong convexity and makes the Hessian no larger. With the step `2/(kappa + v)`
+//! the distance to the minimiser shrinks by `(v - kappa)/(v + kappa)` or more at every step.
+//!
+//! Source: Holland 2019, algorithm 1, with theorem 11 for the step (there without penalty and intercept);
+//! Nesterov 2004, theorem 2.1.15, for the rate.
+
+use margins_losses::MarginLoss;
+
+use crate::certificate::Evaluator;
+use crate::problem::Point;
+use crate::problem::summation::dot;
+use crate::solve::Monitor;
+use crate::solve::StepRule;
+use crate::solve::line_search::{Accept, search};
+use crate::solve::{Ending, Status};
+use crate::{Error, Lambda, Objective, Options};
+
+const DEFAULT_ITERATIONS: usize = 10_000;
+
+/// Steps after which the products with the data are computed anew.
+const FRESH: usize = 64;
+
+/// What a path by gradient descent prepares once.
+pub(crate) enum GradientDescent {
+    Fixed(f64),
+    /// `v` less the penalty's share of it.
+    Smooth(f64),
+    LineSearch,
+}
+
+impl GradientDescent {
+    pub(crate) fn of<L: MarginLoss + ?Sized>(
+        objective: &Objective<'_, L>,
+        step: StepRule,
+    ) -> Result<Self, Error> {
+        Ok(match step {
+            StepRule::Fixed(step) => GradientDescent::Fixed(step),
+            StepRule::LineSearch => GradientDescent::LineSearch,
+            StepRule::Smooth => {
+                let risk = &objective.risk;
+                let curvature = risk.loss.curvature().ok_or_else(|| Error::Unsuitable {
+                    loss: risk.loss.specification(),
+                    lacks: "has no finite curvature, which the smooth step of gradient descent needs",
+                    alternative: "a line search does without",
+                })?;
+                let square = objective.mean_square();
+                if !square.is_finite() {
+                    return Err(Error::Overflow);
+                }
+                GradientDescent::Smooth(curvature * square)
+            }
+        })
+    }
+
+    /// Minimises F from `point`, in place. On return the point's intercept is settled.
+    pub(crate) fn minimize<L: MarginLoss + ?Sized>(
+        &self,
+        evaluator: &mut Evaluator<'_, '_, L>,
+        lambda: Lambda,
+        point: &mut Point,
+        options: &Options,
+    ) -> Ending {
+        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        // A search goes down in variables of one size where those of the features are far apart.
+        let searches = matches!(self, GradientDescent::LineSearch);
+        let metric = (searches && evaluator.extent.is_wide()).then(|| evaluator.extent.metric());
+        // Where the next line search begins.
+        let mut trial = 1.0;
+        loop {
+            if monitor.iterations() % FRESH == FRESH - 1 || evaluator.has_drifted() {
+                evaluator.refresh(point);
+            }
+            evaluator.settle_intercept(point);
+            let certificate = evaluator.certificate(lambda, point);
+            monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+            if let Some(status) = monitor.judge(&certificate) {
+                return monitor.end(status, certificate);
+            }
+            monitor.count(1);
+            let descent: Vec<f64> = match &metric {
+                None => evaluator.gradient.iter().map(|g| -g).collect(),
+                Some(metric) => {
+                    evaluator.gradient.iter().zip(metric).map(|(g, m)| -g * m).collect()
+                }
+            };
+            let direction = Point::at(&evaluator.objective.design, 0.0, descent);
+            evaluator.passes += 1;
+            let step = match self {
+                GradientDescent::Fixed(step) => *step,
+                GradientDescent::Smooth(smoothness) => {
+                    1.0 / (2.0 * lambda.get() + 0.5 * smoothness)
+                }
+                GradientDescent::LineSearch => {
+                    let slope = trial * dot(&evaluator.gradient, &direction.coef);
+                    let slope_at = |t: f64| {
+                        trial * evaluator.slope_along(lambda, point, &direction, t * trial)
+                    };
+                    trial *= search(slope_at, slope, Accept::Before);
+                    trial
+                }
+            };
+            if step == 0.0 {
+                evaluator.settle_intercept(point);
+                return monitor.end(Status::Stalled, certificate);
+            }
+            *point = point.step(step, &direction);
+        }
+    }
+}

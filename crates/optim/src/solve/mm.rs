@@ -1,0 +1,279 @@
+//! Majorisation-minimisation with one eigendecomposition for all lambdas.
+//!
+//! Where `L'' <= kappa`, F lies below the quadratic with Hessian `(kappa/n) P_lambda`,
+//! `P_lambda = P_0 + mu diag(0, 1, ..., 1)`, `P_0 = Z' diag(c) Z`, `Z = [1 X]`, `mu = 2 n lambda / kappa`,
+//! that touches it at the present point; a step goes to the minimum of that quadratic. With
+//! `P_0 = U S U'` decomposed once, `Q = P_0 + mu I = U (S + mu) U'` costs nothing for another lambda,
+//! and Sherman-Morrison takes the penalty off the intercept:
+//! `P_lambda^(-1) = Q^(-1) + g v v'`, `v = Q^(-1) e_1`, `g = mu / (1 - mu v_1)`, where
+//! `1 - mu v_1 = sum_k U_1k^2 s_k / (s_k + mu)`.
+//!
+//! Source: Kwon and Zou 2023, appendix C, with the sign of `z_i` corrected, and `kappa` for the
+//! curvature 1 of their loss.
+
+use faer::{MatRef, Side};
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use nalgebra::{DMatrix, DVector};
+
+use crate::certificate::Evaluator;
+use crate::problem::Point;
+use crate::problem::summation::dot;
+use crate::solve::Monitor;
+use crate::solve::{Ending, Status};
+use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
+
+pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;
+
+/// Iterations between two certificates, each of which costs about as much as an iteration.
+pub(crate) const CHECK_EVERY: usize = 10;
+
+/// Relative differences of the objective that rounding alone makes.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// Largest order of the matrix to decompose.
+pub(crate) const LARGEST_ORDER: usize = 4000;
+
+/// The eigendecomposition of `P_0`.
+pub(crate) struct Majorizer {
+    vectors: DMatrix<f64>,
+    values: DVector<f64>,
+    curvature: f64,
+    samples: f64,
+    with_intercept: bool,
+}
+
+impl Majorizer {
+    pub(crate) fn of<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<Self, Error> {
+        let Objective { risk, design } = objective;
+        Self::new(design, risk.loss, &risk.weights, risk.intercept)
+    }
+
+    /// With `weights[i]` no less than the `c_i/n` of any objective that it is to majorise.
+    pub(crate) fn new<L: MarginLoss + ?Sized>(
+        design: &Design,
+        loss: &L,
+        weights: &[f64],
+        with_intercept: bool,
+    ) -> Result<Self, Error> {
+        let curvature = loss.curvature().ok_or_else(|| Error::Unsuitable {
+            loss: loss.specification(),
+            lacks: "has no finite curvature, which MM needs",
+            alternative: "the newton solver does without",
+        })?;
+        let order = design.columns() + 1;
+        if order > LARGEST_ORDER {
+            return Err(Error::TooLargeForMm { order, limit: LARGEST_ORDER });
+        }
+        let samples = weights.len() as f64;
+        let weights: Vec<f64> = weights.iter().map(|c| c * samples).collect();
+        let mut gram = DMatrix::zeros(order, order);
+        design.weighted_gram(&weights, &mut gram);
+        if gram.iter().any(|x| !x.is_finite()) {
+            return Err(Error::Overflow);
+        }
+        if !with_intercept {
+            // The intercept's coordinate is cut off from the others and never moves.
+            gram.column_mut(0).fill(0.0);
+        }
+        let eigen = MatRef::from_column_major_slice(gram.as_slice(), order, order)
+            .self_adjoint_eigen(Side::Lower)
+            .map_err(|_| Error::Eigendecomposition(order))?;
+        let (s, u) = (eigen.S().column_vector(), eigen.U());
+        Ok(Majorizer {
+            vectors: DMatrix::from_fn(order, order, |i, j| u[(i, j)]),
+            // Rounding must not make the majoriser less than one.
+            values: DVector::from_fn(order, |i, _| {
+                s[i].max(0.0) + order as f64 * f64::EPSILON * s[order - 1].abs()
+            }),
+            curvature,
+            samples,
+            with_intercept,
+        })
+    }
+
+    pub(crate) fn vectors(&self) -> &DMatrix<f64> {
+        &self.vectors
+    }
+
+    pub(crate) fn at(&self, lambda: Lambda) -> MajorizerAt<'_> {
+        let penalty = 2.0 * self.samples * lambda.get() / self.curvature;
+        let scale = self.values.map(|s| 1.0 / (s + penalty));
+        let first_row = self.vectors.row(0).transpose();
+        let first_column = &self.vectors * first_row.component_mul(&scale);
+        // 1 - mu v_1 without cancellation, as the squares of the first row of U sum to 1.
+        let rest: f64 =
+            (0..scale.len()).map(|k| first_row[k].powi(2) * self.values[k] * scale[k]).sum();
+        let correction = penalty / rest;
+        MajorizerAt { majorizer: self, scale, first_column, correction }
+    }
+}
+
+/// The inverse of `P_lambda` at one lambda.
+pub(crate) struct MajorizerAt<'a> {
+    majorizer: &'a Majorizer,
+    /// `1 / (s + mu)`.
+    scale: DVector<f64>,
+    /// `v`.
+    first_column: DVector<f64>,
+    /// `g`.
+    correction: f64,
+}
+
+impl MajorizerAt<'_> {
+    /// The minimiser of the majoriser at `point`, whose gradient is `(slope, gradient)`.
+    fn step<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        point: &Point,
+        slope: f64,
+        gradient: &[f64],
+    ) -> Point {
+        let order = gradient.len() + 1;
+        let gamma = DVector::from_fn(order, |j, _| if j == 0 { slope } else { gradient[j - 1] });
+        let rotated = self.majorizer.vectors.tr_mul(&gamma).component_mul(&self.scale);
+        let step = &self.majorizer.vectors * rotated;
+        let mut next = self.finish(point, gamma.as_slice(), step.as_slice());
+        objective.design.multiply(&next.coef, &mut next.products);
+        next
+    }
+
+    /// `1 / (s + mu)`.
+    pub(crate) fn scale(&self) -> &[f64] {
+        self.scale.as_slice()
+    }
+
+    /// The minimiser of the majoriser at `point`, without its products, from the gradient there and
+    /// `step = Q^(-1) gradient`.
+    pub(crate) fn finish(&self, point: &Point, gradient: &[f64], step: &[f64]) -> Point {
+        let majorizer = self.majorizer;
+        let length = -majorizer.samples / majorizer.curvature;
+        let off_penalty = if majorizer.with_intercept {
+            self.correction * dot(self.first_column.as_slice(), gradient)
+        } else {
+            0.0
+        };
+        let moved = |j: usize| length * (step[j] + off_penalty * self.first_column[j]);
+        let intercept = if majorizer.with_intercept { point.intercept + moved(0) } else { 0.0 };
+        let coef = point.coef.iter().enumerate().map(|(j, w)| w + moved(j + 1)).collect();
+        Point { intercept, coef, products: vec![0.0; point.products.len()] }
+    }
+}
+
+/// One MM step from `point`.
+fn advance<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    majorizer: &MajorizerAt<'_>,
+    lambda: Lambda,
+    point: &Point,
+) -> Point {
+    let slope = evaluator.intercept_slope(point);
+    evaluator.set_gradient(lambda, point);
+    evaluator.passes += 1;
+    majorizer.step(evaluator.objective, point, slope, &evaluator.gradient)
+}
+
+fn squared_change(from: &Point, to: &Point) -> f64 {
+    let difference = to.step(-1.0, from);
+    difference.intercept.powi(2) + dot(&difference.coef, &difference.coef)
+}
+
+/// Minimises F from `point`, in place, plainly or accelerated. On return the point's intercept is
+/// settled.
+pub(crate) fn minimize<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    majorizer: &Majorizer,
+    lambda: Lambda,
+    point: &mut Point,
+    options: &Options,
+    accelerated: bool,
+) -> Ending {
+    let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+    let majorizer = majorizer.at(lambda);
+    let mut momentum = Momentum::new(point);
+    let mut rule_met = false;
+    loop {
+        let last = monitor.exhausted().is_some() || rule_met;
+        if last || monitor.iterations().is_multiple_of(CHECK_EVERY) || options.history {
+            let (settled, certificate) = certify(evaluator, lambda, point);
+            if options.history {
+                // The iterate's own objective, which MM never increases, not the settled one's.
+                let own = certificate.raised_to(evaluator.value_at(lambda, point));
+                evaluator.intercept_slope(point);
+                monitor.record(evaluator.passes, &own, || evaluator.margins.summary());
+            }
+            let by_gap = rule_met || options.stopping == StoppingRule::RelativeGap;
+            let status = match monitor.judge(&certificate) {
+                Some(Status::Converged) if !by_gap => monitor.exhausted(),
+                None if rule_met => Some(Status::RuleMet),
+                status => status,
+            };
+            if let Some(status) = status {
+                *point = settled;
+                return monitor.end(status, certificate);
+            }
+        }
+        monitor.count(1);
+        let next = if accelerated {
+            momentum.advance(evaluator, &majorizer, lambda, point)
+        } else {
+            advance(evaluator, &majorizer, lambda, point)
+        };
+        if let StoppingRule::CoefficientChange(tolerance) = options.stopping {
+            rule_met = squared_change(point, &next) <= tolerance;
+        }
+        *point = next;
+    }
+}
+
+/// The certificate of a point after its intercept is settled, and that point.
+fn certify<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    lambda: Lambda,
+    point: &Point,
+) -> (Point, Certificate) {
+    let mut settled = point.clone();
+    evaluator.settle_intercept(&mut settled);
+    let certificate = evaluator.certificate(lambda, &settled);
+    (settled, certificate)
+}
+
+/// Nesterov's extrapolation in the metric of the majoriser, restarted whenever it would increase F.
+struct Momentum {
+    previous: Point,
+    weight: f64,
+    value: Option<f64>,
+}
+
+impl Momentum {
+    fn new(point: &Point) -> Self {
+        Momentum { previous: point.clone(), weight: 1.0, value: None }
+    }
+
+    fn advance<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<'_, '_, L>,
+        majorizer: &MajorizerAt<'_>,
+        lambda: Lambda,
+        point: &Point,
+    ) -> Point {
+        let value = self.value.unwrap_or_else(|| evaluator.value_at(lambda, point));
+        let weight = 0.5 * (1.0 + (1.0 + 4.0 * self.weight * self.weight).sqrt());
+        let share = (self.weight - 1.0) / weight;
+        let direction = point.step(-1.0, &self.previous);
+        let mut next = advance(evaluator, majorizer, lambda, &point.step(share, &direction));
+        let mut next_value = evaluator.value_at(lambda, &next);
+        self.weight = weight;
+        // Differences within rounding are no increase: where F is flat to the last bits the gap still
+        // has a way to go.
+        if next_value > value + ROUNDING * value.abs() {
+            // The plain step is a descent by majorisation.
+            self.weight = 1.0;
+            next = advance(evaluator, majorizer, lambda, point);
+            next_value = evaluator.value_at(lambda, &next);
+        }
+        self.previous = point.clone();
+        self.value = Some(next_value);
+        next
+    }
+}

@@ -1,0 +1,252 @@
+//! Semismooth Newton with line search, on a dense system or by conjugate gradients.
+//!
+//! Where `L'` has a kink, as the leaky hockey stick's at the margin 1, any element of its
+//! generalised derivative serves (Qi and Sun 1993); the line search makes the method globally
+//! convergent and the exact intercept after every step keeps the dual point feasible.
+
+mod equation;
+mod system;
+
+use margins_losses::MarginLoss;
+
+use crate::certificate::{Evaluator, dual};
+use crate::problem::summation::dot;
+use crate::problem::{MarginSummary, Point};
+use crate::solve::Ending;
+use crate::solve::descent::{Descent, descend};
+use crate::{Certificate, Lambda, Options};
+use equation::Equation;
+
+pub(crate) use system::System;
+
+const DEFAULT_ITERATIONS: usize = 200;
+
+/// Newton's method on an objective in coefficients.
+pub(crate) struct Newton<'e, 'o, 'a, L: MarginLoss + ?Sized> {
+    evaluator: &'e mut Evaluator<'o, 'a, L>,
+    system: &'e mut System,
+    /// The duals that the model behind the last direction predicts at its end.
+    predicted: Vec<f64>,
+    /// The curvatures of that model, `D`.
+    curvatures: Vec<f64>,
+    /// The duals that certify the last point, if they are not the slopes there.
+    witness: Option<Vec<f64>>,
+}
+
+impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
+    pub(crate) fn new(evaluator: &'e mut Evaluator<'o, 'a, L>, system: &'e mut System) -> Self {
+        Newton { evaluator, system, predicted: Vec::new(), curvatures: Vec::new(), witness: None }
+    }
+
+    /// Returns the duals that certify the point reached, if they are not the slopes there.
+    pub(crate) fn into_witness(self) -> Option<Vec<f64>> {
+        self.witness
+    }
+
+    /// Returns the duals that certify the point reached: feasible ones.
+    pub(crate) fn into_duals(self) -> Vec<f64> {
+        let Newton { evaluator, witness, .. } = self;
+        let mut duals = witness.unwrap_or_else(|| evaluator.margins.duals());
+        evaluator.objective.risk.balance(&mut duals);
+        duals
+    }
+
+    /// Returns the duals that the curvatures predict where these are now and the scores change.
+    fn predict(&self, mut duals: Vec<f64>, direction: &Point) -> Vec<f64> {
+        let risk = &self.evaluator.objective.risk;
+        let domain = risk.domain();
+        for (i, s) in duals.iter_mut().enumerate() {
+            let change = risk.signs[i] * (direction.products[i] + direction.intercept);
+            let curvature = self.curvatures[i];
+            let bend = if curvature > 0.0 { curvature / risk.weights[i] } else { 0.0 };
+            *s = (*s - bend * change).clamp(domain.lower, domain.upper);
+        }
+        duals
+    }
+
+    /// Returns the duals that the equations of the step ask for, given how far w is from the `v/(2 lambda)` of others:
+    /// what rounding left of a solution is solved for once more.
+    fn correct(&mut self, lambda: Lambda, duals: Vec<f64>, apart: &[f64]) -> Vec<f64> {
+        let ridge = 2.0 * lambda.get();
+        let gradient: Vec<f64> = apart.iter().map(|a| ridge * a).collect();
+        let objective = self.evaluator.objective;
+        let equation = Equation {
+            design: &objective.design,
+            curvatures: &self.curvatures,
+            ridge,
+            gradient: &gradient,
+            with_intercept: objective.risk.intercept,
+            enough: 0.0,
+        };
+        let (intercept, coef) = self.system.solve_again(&equation, &mut self.evaluator.passes);
+        let direction = Point::at(&objective.design, intercept, coef);
+        self.evaluator.passes += 1;
+        let mut corrected = self.predict(duals, &direction);
+        objective.risk.balance(&mut corrected);
+        corrected
+    }
+
+    pub(crate) fn minimize(
+        &mut self,
+        lambda: Lambda,
+        point: &mut Point,
+        options: &Options,
+    ) -> Ending {
+        let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        let mut ending = descend(self, lambda, point, options, limit);
+        if self.evaluator.has_drifted() {
+            self.evaluator.refresh(point);
+            let left = limit.saturating_sub(ending.iterations);
+            let options = Options { max_iterations: Some(left), ..*options };
+            let again = descend(self, lambda, point, &options, left);
+            ending.history.extend(again.history);
+            let iterations = ending.iterations + again.iterations;
+            ending = Ending { iterations, history: ending.history, ..again };
+        }
+        ending
+    }
+}
+
+impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
+    fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
+        self.witness = None;
+        self.evaluator.settle_intercept(point);
+        self.evaluator.certificate(lambda, point)
+    }
+
+    fn certify_by_model(
+        &mut self,
+        lambda: Lambda,
+        point: &Point,
+        tolerance: f64,
+    ) -> Option<Certificate> {
+        /// Corrections of the duals, each at the cost of three products with the data.
+        const MOST_CORRECTIONS: usize = 3;
+        let mut duals = self.predicted.clone();
+        self.evaluator.objective.risk.balance(&mut duals);
+        let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, point, &duals);
+        for _ in 0..MOST_CORRECTIONS {
+            if certificate.relative_gap() <= tolerance {
+                break;
+            }
+            let corrected = self.correct(lambda, duals.clone(), &apart);
+            let (next, next_apart) = dual::certify(self.evaluator, lambda, point, &corrected);
+            if next.duality_gap >= certificate.duality_gap || next.duality_gap.is_nan() {
+                break;
+            }
+            (duals, certificate, apart) = (corrected, next, next_apart);
+        }
+        self.witness = Some(duals);
+        Some(certificate)
+    }
+
+    fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64 {
+        self.evaluator.slope_along(lambda, point, direction, t)
+    }
+
+    fn direction(
+        &mut self,
+        lambda: Lambda,
+        certificate: &Certificate,
+        tolerance: f64,
+    ) -> (Point, f64) {
+        let evaluator = &mut *self.evaluator;
+        let objective = evaluator.objective;
+        self.curvatures.clear();
+        self.curvatures.extend_from_slice(evaluator.margins.curvatures());
+        let equation = Equation {
+            design: &objective.design,
+            curvatures: &self.curvatures,
+            ridge: 2.0 * lambda.get(),
+            gradient: &evaluator.gradient,
+            with_intercept: objective.risk.intercept,
+            // Half of the gradient norm at which the gap reaches the tolerance.
+            enough: (tolerance * certificate.objective.abs() * lambda.get()).sqrt(),
+        };
+        let mut passes = 1;
+        let (intercept, coef) = self.system.solve(&equation, &mut passes);
+        evaluator.passes += passes;
+        let direction = Point::at(&objective.design, intercept, coef);
+        let slope = dot(&evaluator.gradient, &direction.coef);
+        self.predicted = self.predict(self.evaluator.margins.duals(), &direction);
+        (direction, slope)
+    }
+
+    fn passes(&self) -> usize {
+        self.evaluator.passes
+    }
+
+    fn margins(&self) -> MarginSummary {
+        self.evaluator.margins.summary()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_data::{Design, Labels};
+    use margins_losses::{LeakyHockeyStick, MarginLoss};
+
+    use super::{Newton, System};
+    use crate::certificate::Evaluator;
+    use crate::problem::Point;
+    use crate::{Lambda, Objective, Options, Status};
+
+    /// The dense system and conjugate gradients reach the same minimum, with and without intercept.
+    #[test]
+    fn conjugate_gradients_agree_with_the_dense_system() {
+        let rows: Vec<Vec<f64>> = (0..40)
+            .map(|i| (0..12).map(|j| ((i * j + 3 * i + j) as f64 * 0.37).sin()).collect())
+            .collect();
+        let signs = (0..40).map(|i| if (i * i) % 7 < 3 { 1.0 } else { -1.0 }).collect();
+        let design = Design::from_rows(&rows).expect("finite");
+        let labels = Labels::from_signs(signs).expect("two classes");
+        let with = Objective::new(&LeakyHockeyStick, &design, &labels).expect("fits");
+        let without = with.clone().without_intercept();
+        for objective in [with, without] {
+            for lambda in [1.0, 1e-2, 1e-5] {
+                let lambda = Lambda::new(lambda).expect("positive");
+                let solve = |mut system: System| {
+                    let mut point = Point::zero(40, 12);
+                    let mut evaluator = Evaluator::new(&objective);
+                    let options = Options { tolerance: 1e-9, ..Options::default() };
+                    Newton::new(&mut evaluator, &mut system).minimize(lambda, &mut point, &options)
+                };
+                let dense = solve(System::dense(12));
+                let iterative = solve(System::ConjugateGradients);
+                for ending in [&dense, &iterative] {
+                    assert_eq!(ending.status, Status::Converged, "{lambda} {ending:?}");
+                }
+                let difference = dense.certificate.objective - iterative.certificate.objective;
+                assert!(difference.abs() <= 2e-9 * dense.certificate.objective.abs());
+            }
+        }
+    }
+
+    /// A loss with two methods and nothing else: all the rest is numerical.
+    #[derive(Debug)]
+    struct Bare;
+
+    impl MarginLoss for Bare {
+        fn value(&self, u: f64) -> f64 {
+            LeakyHockeyStick.value(u)
+        }
+        fn derivative(&self, u: f64) -> f64 {
+            LeakyHockeyStick.derivative(u)
+        }
+    }
+
+    #[test]
+    fn a_loss_with_two_methods_is_fitted() {
+        let design =
+            Design::from_rows(&[[0.0, 1.0], [1.0, 3.0], [2.0, 0.5], [3.0, 1.0]]).expect("ok");
+        let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0]).expect("two classes");
+        let lambda = Lambda::new(0.1).expect("positive");
+        let solve = |loss: &dyn MarginLoss| {
+            let objective = Objective::new(loss, &design, &labels).expect("fits");
+            crate::fit(&objective, lambda, &Options::default()).expect("convex").report
+        };
+        let (bare, full) = (solve(&Bare), solve(&LeakyHockeyStick));
+        assert!(bare.converged() && full.converged());
+        assert!((bare.objective - full.objective).abs() < 1e-6 * full.objective.abs());
+    }
+}

@@ -1,0 +1,104 @@
+use margins_data::Design;
+
+use crate::problem::summation::dot;
+
+/// `H d = -g` at one point.
+pub(super) struct Equation<'a> {
+    pub(super) design: &'a Design,
+    /// `D`.
+    pub(super) curvatures: &'a [f64],
+    /// `2 lambda`.
+    pub(super) ridge: f64,
+    /// Gradient in the coefficients; that in the intercept is zero.
+    pub(super) gradient: &'a [f64],
+    /// Whether the intercept takes part.
+    pub(super) with_intercept: bool,
+    /// The norm of a residual that will do.
+    pub(super) enough: f64,
+}
+
+/// What conjugate gradients have come to.
+pub(super) struct Iterated {
+    pub(super) solution: (f64, Vec<f64>),
+    pub(super) steps: usize,
+    /// Whether the residual is as small as it was to be.
+    pub(super) reached: bool,
+}
+
+impl Equation<'_> {
+    pub(super) fn gradient_norm(&self) -> f64 {
+        dot(self.gradient, self.gradient).sqrt()
+    }
+
+    /// The diagonal of H, the intercept's entry first; infinite where the intercept does not move.
+    pub(super) fn diagonal(&self) -> Vec<f64> {
+        let mut diagonal = vec![self.ridge; self.design.columns() + 1];
+        diagonal[0] = self.curvatures.iter().sum();
+        for (sample, &d) in self.design.samples().zip(self.curvatures) {
+            if d > 0.0 {
+                sample.for_each(|column, x| diagonal[column + 1] += d * x * x);
+            }
+        }
+        if !self.with_intercept || diagonal[0] <= 0.0 {
+            diagonal[0] = f64::INFINITY;
+        }
+        diagonal
+    }
+
+    /// `out = H direction`.
+    fn multiply(&self, direction: &[f64], out: &mut [f64]) {
+        let (first, rest) = out.split_at_mut(1);
+        let (shift, direction) = (direction[0], &direction[1..]);
+        first[0] = self.design.multiply_normal(self.curvatures, shift, direction, rest);
+        for (o, d) in rest.iter_mut().zip(direction) {
+            *o += self.ridge * d;
+        }
+    }
+
+    /// Preconditioned conjugate gradients until the norm of the residual is at most `target`, or enough.
+    pub(super) fn iterate(
+        &self,
+        precondition: impl Fn(&[f64]) -> Vec<f64>,
+        target: f64,
+        most_steps: usize,
+        passes: &mut usize,
+    ) -> Iterated {
+        let q = self.gradient.len() + 1;
+        let target = target.max(self.enough);
+        let moves_intercept = self.with_intercept && self.curvatures.iter().any(|&d| d > 0.0);
+        let mut solution = vec![0.0; q];
+        let mut residual: Vec<f64> =
+            std::iter::once(0.0).chain(self.gradient.iter().map(|g| -g)).collect();
+        let mut conditioned = precondition(&residual);
+        let mut direction = conditioned.clone();
+        let mut energy = dot(&residual, &conditioned);
+        let mut image = vec![0.0; q];
+        let (mut steps, mut reached) = (0, false);
+        while steps < most_steps && !reached {
+            self.multiply(&direction, &mut image);
+            steps += 1;
+            *passes += 2;
+            if !moves_intercept {
+                image[0] = 0.0;
+            }
+            let step = energy / dot(&direction, &image);
+            if !step.is_finite() {
+                break;
+            }
+            for j in 0..q {
+                solution[j] += step * direction[j];
+                residual[j] -= step * image[j];
+            }
+            reached = dot(&residual, &residual).sqrt() <= target;
+            conditioned = precondition(&residual);
+            let next = dot(&residual, &conditioned);
+            let ratio = next / energy;
+            energy = next;
+            for (d, c) in direction.iter_mut().zip(&conditioned) {
+                *d = c + ratio * *d;
+            }
+        }
+        let coef = solution.split_off(1);
+        Iterated { solution: (solution[0], coef), steps, reached }
+    }
+}

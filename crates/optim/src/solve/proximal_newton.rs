@@ -1,0 +1,85 @@
+//! The last digits of a fit by the proximal point method on the dual, with Newton for its steps.
+//!
+//! A step maximises `D(s) - (sigma/2n) sum c_i (s_i - a_i)^2` about the present duals `a`. Its own dual is
+//! F with the losses of [`EmpiricalRisk::smoothed`](crate::problem::risk::EmpiricalRisk), which semismooth Newton
+//! minimises with the exact intercept, whatever kinks `L` has; the slopes there are the next duals, and
+//! feasible. Where the dual is piecewise linear-quadratic, as that of the hinge is, finitely many such
+//! steps reach its maximum, whatever sigma (Rockafellar, *Augmented Lagrangians and applications of the
+//! proximal point algorithm in convex programming*, Math. Oper. Res. 1, 1976).
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use margins_losses::MarginLoss;
+
+use crate::certificate::Evaluator;
+use crate::certificate::dual::{self, DualPoint};
+use crate::problem::Point;
+use crate::solve::Monitor;
+use crate::solve::Status;
+use crate::solve::newton::{Newton, System};
+use crate::{Certificate, Lambda, Objective, Options};
+
+/// Improves duals and point until the monitor ends it, from the better one of the point of the duals and a given one;
+/// returns the status and the certificate.
+pub(crate) fn polish<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<'_, '_, L>,
+    system: &mut System,
+    lambda: Lambda,
+    best: &mut DualPoint,
+    given: Point,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+) -> (Status, Certificate) {
+    /// Proximal steps that may pass without a smaller gap.
+    const PATIENCE: usize = 5;
+    /// Newton steps that a proximal step may take for sigma to become smaller.
+    const FEW: usize = 12;
+    let objective = evaluator.objective;
+    let mut sigma = 1.0;
+    let mut idle = 0;
+    // The point of duals of another lambda may be far off.
+    let is_nearer = evaluator.value_at(lambda, &given) <= best.certificate.objective;
+    let mut point = if is_nearer { given } else { best.point.clone() };
+    let mut centres = best.duals.clone();
+    loop {
+        if let Some(status) = monitor.judge(&best.certificate) {
+            return (status, best.certificate);
+        }
+        if idle == PATIENCE {
+            return (Status::Stalled, best.certificate);
+        }
+        let smoothed = Objective {
+            risk: objective.risk.clone().smoothed(centres.clone(), sigma),
+            design: Cow::Borrowed(&*objective.design),
+        };
+        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.extent));
+        let inner_options = Options {
+            tolerance: 0.1 * options.tolerance,
+            max_iterations: Some(monitor.left()),
+            history: false,
+            ..*options
+        };
+        let mut newton = Newton::new(&mut inner, system);
+        let ending = newton.minimize(lambda, &mut point, &inner_options);
+        let duals = newton.into_duals();
+        monitor.count(ending.iterations.max(1));
+        evaluator.passes += inner.passes;
+        let (certificate, _) = dual::certify(evaluator, lambda, &point, &duals);
+        monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+        let gap_before = best.certificate.duality_gap;
+        best.improve(&duals, &point, certificate);
+        idle = if best.certificate.duality_gap < gap_before { 0 } else { idle + 1 };
+        if ending.status == Status::Converged {
+            centres = duals;
+            if ending.iterations <= FEW {
+                sigma *= 0.25;
+            }
+        } else {
+            // Steps as long as this one magnify the rounding of the scores.
+            sigma = f64::min(1.0, 16.0 * sigma);
+            centres.clone_from(&best.duals);
+            point.clone_from(&best.point);
+        }
+    }
+}

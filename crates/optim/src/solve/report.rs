@@ -1,0 +1,256 @@
+use margins_data::{Design, Sample};
+use margins_losses::MarginLoss;
+
+use crate::problem::{EmpiricalRisk, MarginSummary};
+use crate::{Certificate, Lambda};
+
+/// How a solver ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// The relative duality gap is at most the tolerance.
+    Converged,
+    /// The iteration limit came first.
+    IterationLimit,
+    /// The deadline came first.
+    TimeLimit,
+    /// No step makes further progress, yet the gap is above the tolerance.
+    Stalled,
+    /// The point is a minimum as far as rounding lets one tell, but for the same rounding no gap within the tolerance
+    /// can be shown: features of very different scales, all but unpenalised, magnify it.
+    RoundingLimit,
+    /// The objective has no minimum: it falls without bound along the intercept, because no dual point is feasible. With
+    /// the domain `[l, h]` of the conjugate and the total weights `C+` and `C-` of the classes, the ranges
+    /// `[l C+, h C+]` and `[l C-, h C-]` do not meet.
+    Unbounded,
+    /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
+    /// problem above the tolerance.
+    Truncated,
+    /// Numbers overflowed.
+    NumericalTrouble,
+    /// The loss says that it is convex, but no convex function has its values and derivatives at the margins, so that
+    /// nothing bounds the gap: see [`MarginLoss`](margins_losses::MarginLoss) and its test-kit.
+    Contradicted,
+    /// A rule without a certificate was met, and the gap is above the tolerance.
+    RuleMet,
+}
+
+/// What a solver knows about its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// `F` at the result.
+    pub objective: f64,
+    /// A lower bound on the minimum of `F`: the value of a feasible point of the dual.
+    pub dual_objective: f64,
+    /// An upper bound on the distance of `objective` to the minimum: `objective - dual_objective`, computed without
+    /// their cancellation, with the rounding added.
+    pub duality_gap: f64,
+    /// The gap, less twice the rounding, relative to the larger size of the two objectives: see
+    /// [`Certificate::relative_gap`].
+    pub relative_gap: f64,
+    /// A bound on the distance between `F` and its computed value.
+    pub rounding: f64,
+    /// Euclidean norm of the gradient of `F`.
+    pub gradient_norm: f64,
+    /// Iterations of the solver; 0 on the closed-form ray.
+    pub iterations: usize,
+    /// Products of the design or its transpose with a vector, a Gram matrix counting as one.
+    pub passes: usize,
+    /// Why it stopped.
+    pub status: Status,
+    /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
+    pub history: Vec<HistoryEntry>,
+}
+
+impl Report {
+    /// Whether the relative duality gap reached the tolerance.
+    pub fn converged(&self) -> bool {
+        self.status == Status::Converged
+    }
+}
+
+/// The state after an iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HistoryEntry {
+    /// Iterations so far.
+    pub iteration: usize,
+    /// Passes over the data so far.
+    pub passes: usize,
+    /// `F`.
+    pub objective: f64,
+    /// The relative duality gap.
+    pub relative_gap: f64,
+    /// What the margins are like.
+    pub margins: MarginSummary,
+}
+
+impl HistoryEntry {
+    pub(crate) fn new(
+        iteration: usize,
+        passes: usize,
+        certificate: &Certificate,
+        margins: MarginSummary,
+    ) -> Self {
+        HistoryEntry {
+            iteration,
+            passes,
+            objective: certificate.objective,
+            relative_gap: certificate.relative_gap(),
+            margins,
+        }
+    }
+}
+
+/// What a solver leaves beside the point that it was given to improve.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Why it stopped.
+    pub status: Status,
+    /// How good the point is.
+    pub certificate: Certificate,
+    /// One entry an iteration where the options ask for it.
+    pub history: Vec<HistoryEntry>,
+}
+
+impl Ending {
+    /// The same end with another certificate, which decides whether the fit has converged.
+    pub fn judge(&mut self, certificate: Certificate, tolerance: f64) {
+        let tight = certificate.relative_gap() <= tolerance;
+        self.status = match self.status {
+            _ if tight => Status::Converged,
+            Status::Converged => Status::Stalled,
+            other => other,
+        };
+        self.certificate = certificate;
+    }
+
+    /// The same with the status that the certificate allows.
+    #[must_use]
+    pub fn judged(mut self, tolerance: f64) -> Self {
+        self.status = match self.status {
+            _ if self.certificate.relative_gap() <= tolerance => Status::Converged,
+            Status::Converged => Status::Stalled,
+            other => other,
+        };
+        self
+    }
+
+    /// The same without a bound, if the loss contradicts itself at the margins of these scores: a certificate believes
+    /// it to be convex and its derivatives to be those of its values. Whoever makes a report asks this last. It takes
+    /// no more than some hundred evaluations of the loss, and cannot see what the loss does elsewhere.
+    #[must_use]
+    pub fn examined<L: MarginLoss + ?Sized>(
+        self,
+        risk: &EmpiricalRisk<'_, L>,
+        scores: &[f64],
+        intercept: f64,
+    ) -> Self {
+        if self.certificate.duality_gap.is_finite() && risk.is_contradicted(scores, intercept) {
+            let certificate = Certificate { duality_gap: f64::INFINITY, ..self.certificate };
+            return Ending { certificate, status: Status::Contradicted, ..self };
+        }
+        self
+    }
+
+    /// Returns the end of a solver that has not begun, because the objective, of this value at the origin, has no minimum.
+    pub fn unbounded(value: f64) -> Self {
+        let certificate = Certificate::without_bound(value, f64::NAN);
+        Ending { iterations: 0, status: Status::Unbounded, certificate, history: Vec::new() }
+    }
+
+    /// The report on a solution that took this number of passes.
+    pub fn report(self, passes: usize) -> Report {
+        let certificate = self.certificate;
+        Report {
+            objective: certificate.objective,
+            dual_objective: certificate.dual_objective(),
+            duality_gap: certificate.duality_gap,
+            relative_gap: certificate.relative_gap(),
+            rounding: certificate.rounding,
+            gradient_norm: certificate.gradient_norm,
+            iterations: self.iterations,
+            passes,
+            status: self.status,
+            history: self.history,
+        }
+    }
+}
+
+impl From<Report> for Ending {
+    fn from(report: Report) -> Self {
+        Ending {
+            iterations: report.iterations,
+            status: report.status,
+            certificate: Certificate::new(
+                report.objective,
+                report.duality_gap - report.rounding,
+                report.rounding,
+                report.gradient_norm,
+            ),
+            history: report.history,
+        }
+    }
+}
+
+/// A fit as it is made, for whoever [watches](crate::Training::observer).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Observed<'a> {
+    /// The regularisation.
+    pub lambda: Lambda,
+    /// The fold that was held out, counted from 0; `None` of all rows given.
+    pub fold: Option<usize>,
+    /// How it ended.
+    pub report: &'a Report,
+}
+
+impl<'a> Observed<'a> {
+    /// A fit to all rows given.
+    pub fn new(lambda: Lambda, report: &'a Report) -> Self {
+        Observed { lambda, fold: None, report }
+    }
+
+    /// The same with a fold held out.
+    #[must_use]
+    pub fn without(self, fold: usize) -> Self {
+        Observed { fold: Some(fold), ..self }
+    }
+}
+
+/// Who sees every fit as it is made, from whatever thread makes it.
+pub type Observer<'a> = dyn Fn(&Observed<'_>) + Sync + 'a;
+
+/// A linear classifier with the certificate of its fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// The regularisation.
+    pub lambda: Lambda,
+    /// `b`, 0 where the objective has none.
+    pub intercept: f64,
+    /// `w`, one coefficient a feature.
+    pub coef: Vec<f64>,
+    /// How good it is.
+    pub report: Report,
+}
+
+impl Fit {
+    /// `b + <w, x>`.
+    pub fn score(&self, x: &Sample<'_>) -> f64 {
+        self.intercept + x.dot(&self.coef)
+    }
+
+    /// The scores of all samples.
+    ///
+    /// # Panics
+    /// If the design has another number of features.
+    pub fn decision_function(&self, design: &Design) -> Vec<f64> {
+        let mut scores = vec![0.0; design.rows()];
+        design.multiply(&self.coef, &mut scores);
+        for score in &mut scores {
+            *score += self.intercept;
+        }
+        scores
+    }
+}

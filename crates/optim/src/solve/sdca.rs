@@ -1,0 +1,248 @@
+//! Stochastic dual coordinate ascent.
+//!
+//! Shalev-Shwartz and Zhang, *Stochastic dual coordinate ascent methods for regularized loss
+//! minimization*, JMLR 14 (2013); Hsieh et al., *A dual coordinate descent method for large-scale linear
+//! SVM*, ICML 2008, for permutations and shrinking.
+//!
+//! A step sets one `s_i` to the maximiser of the dual over it, in closed form
+//! ([`MarginLoss::dual_step`]), and keeps `w = v/(2 lambda)` up to date at the cost of the stored features
+//! of the sample. The constraint that an intercept puts on the dual, `r = (1/n) sum c_i s_i y_i = 0`, no
+//! single coordinate can keep. The intercept is instead held to a centre by `mu (b - b_0)^2`, which makes
+//! it one more coefficient, `b = b_0 + r/(2 mu)`, and the centre follows it: the proximal point method on
+//! b, which is the method of multipliers on the constraint. Certificates are taken at balanced duals.
+
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::certificate::Evaluator;
+use crate::certificate::dual::{DualPoint, coefficients};
+use crate::problem::Point;
+use crate::problem::summation::dot;
+use crate::solve::Monitor;
+use crate::solve::newton::System;
+use crate::solve::proximal_newton::polish;
+use crate::solve::{Ending, Status};
+use crate::{Lambda, Objective, Options};
+
+const DEFAULT_ITERATIONS: usize = 1000;
+/// Most epochs between two certificates.
+const LONGEST_ROUND: usize = 16;
+/// Gaps that a round of that length leaves larger than this times the one before are for Newton.
+const SLOW: f64 = 0.5;
+
+/// Dual coordinate ascent along a path of lambdas.
+pub(crate) struct DualAscent {
+    system: System,
+    random: ChaCha8Rng,
+    /// `||x_i||^2`.
+    squares: Vec<f64>,
+    /// Those of the last lambda.
+    duals: Option<Vec<f64>>,
+}
+
+impl DualAscent {
+    /// `system` is that of the Newton steps at the end.
+    pub(crate) fn new(design: &Design, system: System, seed: u64) -> Self {
+        DualAscent {
+            system,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            squares: design.samples().map(|x| x.squared_norm()).collect(),
+            duals: None,
+        }
+    }
+
+    /// Returns the duals of the last lambda.
+    pub(crate) fn duals(&self) -> Option<&[f64]> {
+        self.duals.as_deref()
+    }
+
+    /// Minimises F; `point` is another place to start from than the duals of the last lambda.
+    pub(crate) fn minimize<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<'_, '_, L>,
+        lambda: Lambda,
+        point: &mut Point,
+        options: &Options,
+    ) -> Ending {
+        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let given = point.clone();
+        let mut best = self.start(evaluator, lambda, point);
+        let mut ascent = Ascent::new(evaluator.objective, lambda, &self.squares, &best);
+        let mut epochs = 1;
+        let status = loop {
+            if options.history {
+                evaluator.intercept_slope(&best.point);
+            }
+            monitor.record(evaluator.passes, &best.certificate, || evaluator.margins.summary());
+            if let Some(status) = monitor.judge(&best.certificate) {
+                break status;
+            }
+            let (done, visits) = ascent.round(epochs.min(monitor.left()), &mut self.random);
+            monitor.count(done);
+            evaluator.passes += (2 * visits).div_ceil(self.squares.len());
+            let next = DualPoint::at(evaluator, lambda, ascent.duals.clone(), ascent.intercept);
+            let gap_before = best.certificate.duality_gap;
+            if next.certificate.is_broken() || !ascent.is_finite() {
+                break Status::NumericalTrouble;
+            }
+            if next.certificate.duality_gap <= gap_before || next.certificate.contradicted {
+                best = next;
+            }
+            let slow = best.certificate.duality_gap > SLOW * gap_before;
+            if (epochs == LONGEST_ROUND && slow) || done == 0 {
+                break Status::Stalled;
+            }
+            epochs = (2 * epochs).min(LONGEST_ROUND);
+            let (coef, _) = coefficients(evaluator, lambda, &ascent.duals);
+            ascent.recentre(coef);
+        };
+        let (status, certificate) = match status {
+            Status::Stalled => {
+                let system = &mut self.system;
+                polish(evaluator, system, lambda, &mut best, given, options, &mut monitor)
+            }
+            status => (status, best.certificate),
+        };
+        let mut ending = monitor.end(status, certificate);
+        evaluator.intercept_slope(&best.point);
+        evaluator.set_gradient(lambda, &best.point);
+        ending.certificate.gradient_norm = dot(&evaluator.gradient, &evaluator.gradient).sqrt();
+        *point = best.point;
+        self.duals = Some(best.duals);
+        ending
+    }
+
+    /// The better of the duals of the last lambda and those of a point; the least ones for the first.
+    fn start<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<'_, '_, L>,
+        lambda: Lambda,
+        point: &mut Point,
+    ) -> DualPoint {
+        let risk = &evaluator.objective.risk;
+        let Some(duals) = self.duals.take() else {
+            let domain = risk.domain();
+            let least = 0.0f64.clamp(domain.lower, domain.upper);
+            return DualPoint::at(evaluator, lambda, vec![least; risk.weights.len()], 0.0);
+        };
+        let intercept = point.intercept;
+        evaluator.settle_intercept(point);
+        let slopes = evaluator.margins.slopes().iter().map(|slope| -slope).collect();
+        let kept = DualPoint::at(evaluator, lambda, duals, intercept);
+        let given = DualPoint::at(evaluator, lambda, slopes, point.intercept);
+        let dual = |point: &DualPoint| point.certificate.dual_objective();
+        if dual(&given) > dual(&kept) { given } else { kept }
+    }
+}
+
+/// Coordinate steps at one lambda.
+///
+/// Invariant, up to rounding: `coef = v/(2 lambda)` and, if there is one,
+/// `intercept = centre + r/(2 mu)`.
+struct Ascent<'o, 'a, L: MarginLoss + ?Sized> {
+    objective: &'o Objective<'a, L>,
+    lambda: Lambda,
+    /// Curvature of the dual in `s_i`.
+    curvatures: Vec<f64>,
+    /// `mu`.
+    hold: f64,
+    duals: Vec<f64>,
+    coef: Vec<f64>,
+    intercept: f64,
+    centre: f64,
+    /// The samples that count.
+    samples: Vec<usize>,
+}
+
+impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
+    fn new(
+        objective: &'o Objective<'a, L>,
+        lambda: Lambda,
+        squares: &[f64],
+        start: &DualPoint,
+    ) -> Self {
+        let risk = &objective.risk;
+        let samples: Vec<usize> = (0..squares.len()).filter(|&i| risk.weights[i] > 0.0).collect();
+        // The constant is made a feature of the size of a sample.
+        let square = samples.iter().map(|&i| squares[i]).sum::<f64>() / samples.len() as f64;
+        let hold = lambda.get() * if square > 0.0 { square } else { 1.0 };
+        let constant = if risk.intercept { 0.5 / hold } else { 0.0 };
+        let curvatures = (squares.iter().zip(&risk.weights))
+            .map(|(square, c)| c * (0.5 * square / lambda.get() + constant))
+            .collect();
+        Ascent {
+            objective,
+            lambda,
+            curvatures,
+            hold,
+            duals: start.duals.clone(),
+            coef: start.point.coef.clone(),
+            intercept: start.point.intercept,
+            centre: start.point.intercept,
+            samples,
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        self.intercept.is_finite() && self.coef.iter().all(|w| w.is_finite())
+    }
+
+    /// Moves the centre of the intercept to the intercept, and takes over the coefficients of the duals, computed
+    /// anew: so what rounding did to them is undone.
+    fn recentre(&mut self, coef: Vec<f64>) {
+        self.coef = coef;
+        let risk = &self.objective.risk;
+        if risk.intercept {
+            let pull = 0.5 * risk.imbalance(&self.duals) / self.hold;
+            self.centre += pull;
+            self.intercept = self.centre + pull;
+        }
+    }
+
+    /// Up to so many epochs; the number of those done and of the samples visited.
+    fn round(&mut self, epochs: usize, random: &mut ChaCha8Rng) -> (usize, usize) {
+        let mut active = self.samples.clone();
+        let mut largest = f64::INFINITY;
+        let (mut done, mut visits) = (0, 0);
+        while done < epochs && !active.is_empty() && largest > 0.0 {
+            visits += active.len();
+            largest = self.epoch(&mut active, largest, random);
+            done += 1;
+        }
+        (done, visits)
+    }
+
+    /// One step on every active sample, in random order; returns the largest change of a margin by its
+    /// own step. Samples at an end of the domain are set aside if they would stay there were their
+    /// margin off by `slack`, that change in the epoch before.
+    fn epoch(&mut self, active: &mut Vec<usize>, slack: f64, random: &mut ChaCha8Rng) -> f64 {
+        let risk = &self.objective.risk;
+        let domain = risk.domain();
+        active.shuffle(random);
+        let mut largest = 0.0f64;
+        active.retain(|&i| {
+            let x = self.objective.design.sample(i);
+            let (y, c, curvature) = (risk.signs[i], risk.weights[i], self.curvatures[i]);
+            let margin = y * (x.dot(&self.coef) + self.intercept);
+            let dual = self.duals[i];
+            let next = risk.loss.dual_step(dual, margin, curvature);
+            if next == dual {
+                let at_end = dual == domain.lower || dual == domain.upper;
+                let stays = |margin| risk.loss.dual_step(dual, margin, curvature) == dual;
+                return !(at_end && stays(margin - slack) && stays(margin + slack));
+            }
+            let pull = 0.5 * c * y * (next - dual);
+            x.add_to(pull / self.lambda.get(), &mut self.coef);
+            if risk.intercept {
+                self.intercept += pull / self.hold;
+            }
+            self.duals[i] = next;
+            largest = largest.max((next - dual).abs() * curvature);
+            true
+        });
+        largest
+    }
+}

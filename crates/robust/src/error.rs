@@ -1,0 +1,57 @@
+use thiserror::Error;
+
+/// The reason why a robust learner cannot be built or cannot take a problem.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("{parameter} is {value}, but must be {requirement}")]
+    Parameter {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The value that was refused.
+        value: f64,
+        /// The range in words, such as "a finite number greater than 0".
+        requirement: &'static str,
+    },
+    /// The text is not the specification of a learner.
+    #[error("solver specification '{specification}': {reason}")]
+    Specification {
+        /// The text that was given.
+        specification: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// More blocks than samples to fill them.
+    #[error("{blocks} blocks need as many samples of positive weight, found {samples}")]
+    Blocks {
+        /// Number of blocks.
+        blocks: usize,
+        /// Number of samples of positive weight.
+        samples: usize,
+    },
+    /// Without a variance term nothing but a constraint on the dual determines an intercept.
+    #[error(
+        "the large-margin distribution machine has an intercept only with a variance weight greater \
+         than 0; give one or fix the intercept at 0"
+    )]
+    FreeIntercept,
+    /// A system that the solver factorises would be too large.
+    #[error(
+        "the solver factorises a matrix of order {order}, more than the {limit} that it is meant for"
+    )]
+    TooLarge {
+        /// Order of the matrix.
+        order: usize,
+        /// The largest order accepted.
+        limit: usize,
+    },
+    /// A matrix that should be positive definite is not so in floating point.
+    #[error(
+        "a matrix of order {0} is numerically singular; a larger lambda or scaled features may help"
+    )]
+    Singular(usize),
+    /// The crate of solvers refused something.
+    #[error(transparent)]
+    Optim(#[from] margins_optim::Error),
+}

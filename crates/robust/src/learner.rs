@@ -1,0 +1,189 @@
+use std::fmt;
+use std::str::FromStr;
+
+use margins_losses::{MarginLoss, Specification};
+
+use crate::Error;
+use crate::{CatoniRisk, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts};
+use margins_optim::{Fit, Lambda, Objective, Options};
+
+/// Any of the robust learners, as `name:parameter=value,...`; [`fmt::Display`] writes what
+/// [`FromStr`] reads.
+///
+/// * `catoni:alpha=1,restarts=0,seed=1`
+/// * `median-of-means:blocks=11,steps=2000,seed=1`
+/// * `margin-distribution:mean=1,variance=1,seed=1`
+/// * `garg-roth:restarts=10,seed=1`
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Learner {
+    /// Catoni's estimate of the mean loss.
+    Catoni(CatoniRisk),
+    /// The median of the mean losses of blocks.
+    MedianOfMeans(MedianOfMeans),
+    /// The large-margin distribution machine.
+    MarginDistribution(MarginDistribution),
+    /// Descents from several starts.
+    GargRoth(GargRothDescent),
+}
+
+impl Learner {
+    /// The names that specifications begin with.
+    pub const NAMES: [&'static str; 4] =
+        ["catoni", "median-of-means", "margin-distribution", "garg-roth"];
+
+    /// Whether fits come with a duality gap.
+    pub fn is_certified(&self) -> bool {
+        matches!(self, Learner::MarginDistribution(_))
+    }
+
+    /// Fits the learner at one lambda.
+    ///
+    /// # Errors
+    /// Those of its own `fit`; for `garg-roth` a loss of another name.
+    pub fn fit<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+        options: &Options,
+    ) -> Result<Fit, Error> {
+        match self {
+            Learner::Catoni(learner) => learner.fit(objective, lambda, options),
+            Learner::MedianOfMeans(learner) => learner.fit(objective, lambda, options),
+            Learner::MarginDistribution(learner) => learner.fit(objective, lambda, options),
+            Learner::GargRoth(learner) => {
+                let loss = objective.risk().loss();
+                if loss.name() != "garg-roth" {
+                    return Err(margins_optim::Error::Unsuitable {
+                        loss: loss.specification(),
+                        lacks: "is not the projection profile, which garg-roth minimises",
+                        alternative: "the loss garg-roth:alpha=1,beta=1 is",
+                    }
+                    .into());
+                }
+                learner.fit(objective, lambda, options)
+            }
+        }
+    }
+
+    /// Fits the learner at every lambda, each once and largest first, independently.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit); no lambdas.
+    pub fn path<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        lambdas: &[Lambda],
+        options: &Options,
+        observer: &margins_optim::Observer<'_>,
+    ) -> Result<Vec<Fit>, Error> {
+        let fit = |lambda| {
+            let fit = self.fit(objective, lambda, options)?;
+            observer(&margins_optim::Observed::new(fit.lambda, &fit.report));
+            Ok(fit)
+        };
+        Lambda::descending(lambdas)?.into_iter().map(fit).collect()
+    }
+}
+
+impl fmt::Display for Learner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Learner::Catoni(learner) => {
+                let Restarts { count, seed } = learner.restarts;
+                write!(f, "catoni:alpha={},restarts={count},seed={seed}", learner.alpha())
+            }
+            Learner::MedianOfMeans(learner) => {
+                let (blocks, steps, seed) = (learner.blocks(), learner.steps, learner.seed);
+                write!(f, "median-of-means:blocks={blocks},steps={steps},seed={seed}")
+            }
+            Learner::MarginDistribution(learner) => {
+                let (mean, variance, seed) = (learner.mean(), learner.variance(), learner.seed);
+                write!(f, "margin-distribution:mean={mean},variance={variance},seed={seed}")
+            }
+            Learner::GargRoth(GargRothDescent { restarts: Restarts { count, seed } }) => {
+                write!(f, "garg-roth:restarts={count},seed={seed}")
+            }
+        }
+    }
+}
+
+impl FromStr for Learner {
+    type Err = Error;
+
+    fn from_str(specification: &str) -> Result<Self, Error> {
+        let mut given = Parameters::new(specification)?;
+        let seed = given.whole("seed", 1)? as u64;
+        let (learner, known) = match given.parts.name() {
+            "catoni" => {
+                let mut learner = CatoniRisk::new(given.number("alpha", 1.0)?)?;
+                learner.restarts = Restarts { count: given.whole("restarts", 0)?, seed };
+                (Learner::Catoni(learner), "alpha, restarts and seed")
+            }
+            "median-of-means" => {
+                let mut learner = MedianOfMeans::new(given.whole("blocks", 11)?)?;
+                learner.steps = given.whole("steps", learner.steps)?;
+                learner.seed = seed;
+                (Learner::MedianOfMeans(learner), "blocks, steps and seed")
+            }
+            "margin-distribution" => {
+                let (mean, variance) = (given.number("mean", 1.0)?, given.number("variance", 1.0)?);
+                let mut learner = MarginDistribution::new(mean, variance)?;
+                learner.seed = seed;
+                (Learner::MarginDistribution(learner), "mean, variance and seed")
+            }
+            "garg-roth" => {
+                let restarts = Restarts { count: given.whole("restarts", 10)?, seed };
+                (Learner::GargRoth(GargRothDescent { restarts }), "restarts and seed")
+            }
+            other => {
+                let known = Self::NAMES.join(", ");
+                return Err(given.refuse(format!("'{other}' is unknown: known are {known}")));
+            }
+        };
+        given.finish(known)?;
+        Ok(learner)
+    }
+}
+
+/// The parameters of a specification that are not taken yet.
+struct Parameters<'t> {
+    specification: &'t str,
+    parts: Specification<'t>,
+}
+
+impl<'t> Parameters<'t> {
+    fn new(specification: &'t str) -> Result<Self, Error> {
+        let parts =
+            Specification::parse(specification).map_err(|reason| refusal(specification, reason))?;
+        Ok(Parameters { specification, parts })
+    }
+
+    fn number(&mut self, key: &str, default: f64) -> Result<f64, Error> {
+        let given = self.parts.take(key, "a number").map_err(|reason| self.refuse(reason))?;
+        Ok(given.unwrap_or(default))
+    }
+
+    fn whole(&mut self, key: &'static str, default: usize) -> Result<usize, Error> {
+        let value = self.number(key, default as f64)?;
+        // Beyond this whole numbers are no longer what was written.
+        const LARGEST: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
+        if value.fract() == 0.0 && (0.0..=LARGEST).contains(&value) {
+            Ok(value as usize)
+        } else {
+            let requirement = "a whole number from 0 to 9007199254740992";
+            Err(Error::Parameter { parameter: key, value, requirement })
+        }
+    }
+
+    fn finish(&self, known: &str) -> Result<(), Error> {
+        self.parts.finish(known).map_err(|reason| self.refuse(reason))
+    }
+
+    fn refuse(&self, reason: String) -> Error {
+        refusal(self.specification, reason)
+    }
+}
+
+fn refusal(specification: &str, reason: String) -> Error {
+    Error::Specification { specification: specification.to_owned(), reason }
+}

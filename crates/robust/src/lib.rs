@@ -1,0 +1,67 @@
+//! Robust and distributional objectives: other ways than the empirical mean to judge the losses or the
+//! margins of all samples.
+//!
+//! | learner | what it minimises | certificate |
+//! | --- | --- | --- |
+//! | [`CatoniRisk`] | Catoni's estimate of the mean loss | none: not convex |
+//! | [`MedianOfMeans`] | the median of the mean losses of blocks | none: not convex, random |
+//! | [`MarginDistribution`] | the loss, less the mean of the margins, plus their variance | duality gap |
+//! | [`GargRothDescent`] | the projection profile, or any loss | none: not convex |
+//!
+//! Where there is no certificate the gap of the report is infinite, and its status
+//! [`RuleMet`](margins_optim::Status::RuleMet) or [`Stalled`](margins_optim::Status::Stalled) where the descent ended by
+//! itself.
+//!
+//! ```
+//! use margins_data::{Design, Labels};
+//! use margins_losses::Hinge;
+//! use margins_robust::{CatoniRisk, MarginDistribution};
+//! use margins_optim::{Lambda, Objective, Options};
+//!
+//! // The last sample is far out on the wrong side.
+//! let design = Design::from_rows(&[[-2.0], [-1.5], [-1.0], [1.0], [1.5], [2.0], [-80.0]])?;
+//! let labels = Labels::from_signs(vec![-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0])?;
+//! let objective = Objective::new(&Hinge, &design, &labels)?;
+//! let (lambda, options) = (Lambda::new(0.01)?, Options::default());
+//! let robust = CatoniRisk::new(2.0)?.fit(&objective, lambda, &options)?;
+//! assert!((0..6).all(|i| robust.score(&design.sample(i)) * labels.signs()[i] > 0.0));
+//!
+//! let machine = MarginDistribution::new(0.5, 0.5)?.fit(&objective, lambda, &options)?;
+//! assert!(machine.report.converged());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod catoni_risk;
+mod error;
+mod estimated_risk;
+mod garg_roth;
+mod learner;
+mod margin_distribution;
+mod median_of_means;
+mod quasi_newton;
+mod restarts;
+
+pub use catoni_risk::CatoniRisk;
+pub use error::Error;
+pub use garg_roth::GargRothDescent;
+pub use learner::Learner;
+pub use margin_distribution::{MarginDistribution, MarginDistributionSolution};
+pub use median_of_means::MedianOfMeans;
+pub use restarts::Restarts;
+
+use margins_optim::solve::Ending;
+use margins_optim::{Certificate, Fit, Lambda};
+use quasi_newton::Minimum;
+
+/// The fit of a descent that nothing certifies.
+fn uncertified(lambda: Lambda, minimum: Minimum, passes: usize) -> Fit {
+    let Minimum { point, value, gradient_norm, iterations, status } = minimum;
+    let certificate = Certificate::without_bound(value, gradient_norm);
+    let ending = Ending { iterations, status, certificate, history: Vec::new() };
+    let report = ending.report(passes);
+    Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report }
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

@@ -1,0 +1,421 @@
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Mat, MatRef, Side};
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use nalgebra::DMatrix;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::Error;
+use margins_optim::problem::EmpiricalRisk;
+use margins_optim::problem::Extent;
+use margins_optim::problem::Point;
+use margins_optim::problem::RowSpace;
+use margins_optim::problem::summation::dot;
+use margins_optim::problem::summation::{SUM_ERROR, UNIT};
+use margins_optim::solve::Ending;
+use margins_optim::solve::Monitor;
+use margins_optim::{Certificate, Fit, Lambda, Objective, Options};
+
+/// The largest order of a matrix to factorise.
+const LARGEST_ORDER: usize = 3000;
+
+/// The large-margin distribution machine: a large mean and a small variance of the margins beside a
+/// small loss.
+///
+/// With `u_i = y_i (b + <w, x_i>)`, `d_i = c_i/n` and the weighted mean `m = sum d_i u_i / sum d_i` it
+/// minimises
+///
+/// `F(b, w) = sum_i d_i (L(u_i) - mu u_i + nu (u_i - m)^2) + lambda ||w||^2`
+///
+/// for any convex loss, differentiable or not; that of the source is the hinge. The source's
+/// `||w||^2/2 + lambda_1 v - lambda_2 m + C sum_i xi_i`, in which v is the mean over all pairs of
+/// `(u_i - u_j)^2`, twice the variance, is `F/(2 lambda)` with
+///
+/// `mu = 2 lambda lambda_2`, `nu = 4 lambda lambda_1`, `C = 1/(2 n lambda)`.
+///
+/// The source's classifier has no intercept; here there may be one if `nu > 0`, when the variance
+/// determines it. With `z_i = y_i (1, x_i)` (without intercept `y_i x_i`) and
+/// `Q = lambda diag(0, 1, ..., 1) + nu (sum d_i z_i z_i' - sum d_i z_i sum d_i z_i'/sum d_i)` the dual is
+/// to maximise
+///
+/// `D(s) = -sum_i d_i L*(-s_i) - v'Q^-1 v/4`, `v = sum_i d_i (s_i + mu) z_i`,
+///
+/// for the hinge over the box `[0, 1]^n`, a quadratic program; `(b, w) = Q^-1 v/2`. Coordinates are
+/// maximised exactly one after the other in random order, which needs one product with a row of
+/// `Q^-1 z_i` each. For any s and any `(b, w)` with derivative 0 in b,
+///
+/// `F - D <= sum_i d_i (L(u_i) + L*(-s_i) + s_i u_i) + ||2 lambda w - X'r||^2/(4 lambda)`,
+/// `r_i = d_i y_i (s_i + mu - 2 nu (u_i - m))`:
+///
+/// the first terms are those of Fenchel and Young, none negative, and the last bounds the distance in
+/// the metric of Q from the point that belongs to s.
+///
+/// Source: Zhang and Zhou, *Large margin distribution machine*, KDD 2014, section 3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MarginDistribution {
+    mean: f64,
+    variance: f64,
+    /// Seed of the order of the coordinates.
+    pub seed: u64,
+}
+
+/// A classifier with the dual point that certifies it.
+#[derive(Debug, Clone)]
+pub struct MarginDistributionSolution {
+    /// The classifier.
+    pub point: Point,
+    /// `s_i`.
+    pub duals: Vec<f64>,
+    /// How the solver ended.
+    pub ending: Ending,
+    /// Products with the data, an epoch counting as two.
+    pub passes: usize,
+}
+
+impl MarginDistribution {
+    /// With the weights mu of the mean and nu of the variance of the margins; with both 0 the machine
+    /// is the minimiser of the loss alone, for the hinge the support vector machine.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless both are within 0 to 1e100.
+    pub fn new(mean: f64, variance: f64) -> Result<Self, Error> {
+        for (parameter, value) in [("mean", mean), ("variance", variance)] {
+            if !(0.0..=1e100).contains(&value) {
+                let requirement = "a number from 0 to 1e100";
+                return Err(Error::Parameter { parameter, value, requirement });
+            }
+        }
+        Ok(MarginDistribution { mean, variance, seed: 1 })
+    }
+
+    /// The weight of the mean.
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// The weight of the variance.
+    pub fn variance(&self) -> f64 {
+        self.variance
+    }
+
+    /// Minimises `F`. Of the options the tolerance and the most iterations, epochs of n coordinates
+    /// (10000 unless told), are heeded.
+    ///
+    /// # Errors
+    /// A loss that is not convex; an intercept without variance weight; more than 3000 features and
+    /// samples; a tolerance that is not positive; features whose products overflow.
+    pub fn fit<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+        options: &Options,
+    ) -> Result<Fit, Error> {
+        let solution = self.solve(objective, lambda, options)?;
+        let Point { intercept, coef, products } = solution.point;
+        let ending = solution.ending.examined(objective.risk(), &products, intercept);
+        let report = ending.report(solution.passes);
+        Ok(Fit { lambda, intercept, coef, report })
+    }
+
+    /// As [`fit`](Self::fit), with the dual point.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn solve<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+        options: &Options,
+    ) -> Result<MarginDistributionSolution, Error> {
+        options.check()?;
+        let (risk, design) = (objective.risk(), objective.design());
+        if !risk.loss().is_convex() {
+            return Err(margins_optim::Error::Unsuitable {
+                loss: risk.loss().specification(),
+                lacks: "is not convex, and the large-margin distribution machine solves its dual",
+                alternative: "hinge is that of its source",
+            }
+            .into());
+        }
+        if risk.has_intercept() && self.variance == 0.0 {
+            return Err(Error::FreeIntercept);
+        }
+        self.check_order(design.columns().min(design.rows()))?;
+        if design.columns() <= design.rows() {
+            return self.ascend(objective, lambda, options);
+        }
+        let space = RowSpace::of(design, &Extent::of(design))?;
+        let reduced = objective.over(space.coordinates.clone());
+        let mut solution = self.ascend(&reduced, lambda, options)?;
+        let coef = space.coefficients(design, &solution.point.coef);
+        let mut point = Point::at(design, solution.point.intercept, coef);
+        let certificate = self.certify_linear(objective, lambda, &mut point, &solution.duals);
+        solution.point = point;
+        solution.ending.judge(certificate, options.tolerance);
+        Ok(solution)
+    }
+
+    /// Whether matrices of an order, the number of features or of samples, are not too large.
+    ///
+    /// # Errors
+    /// An order above 3000.
+    pub fn check_order(&self, order: usize) -> Result<(), Error> {
+        if order <= LARGEST_ORDER {
+            return Ok(());
+        }
+        Err(Error::TooLarge { order, limit: LARGEST_ORDER })
+    }
+
+    /// Dual coordinate ascent.
+    fn ascend<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+        options: &Options,
+    ) -> Result<MarginDistributionSolution, Error> {
+        const DEFAULT_EPOCHS: usize = 10_000;
+        /// Epochs between two certificates, after the first few.
+        const STRIDE: usize = 10;
+        let (risk, design) = (objective.risk(), objective.design());
+        let (weights, signs) = (risk.weights(), risk.signs());
+        let metric = Metric::new(self, objective, lambda)?;
+        let mut order: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
+        let curvatures: Vec<f64> =
+            (0..weights.len()).map(|i| 0.5 * weights[i] * metric.diagonal(design, i)).collect();
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut duals = vec![-risk.loss().derivative(0.0); weights.len()];
+        let mut monitor = Monitor::new(options, DEFAULT_EPOCHS);
+        let mut passes = 2;
+        loop {
+            // From the duals anew: no recurrence gathers rounding.
+            let mut beta = self.primal(objective, &metric, &duals);
+            let mut point = metric.point(design, &beta);
+            let certificate = self.certify_linear(objective, lambda, &mut point, &duals);
+            passes += 3;
+            monitor.record(passes, &certificate, || {
+                risk.margin_summary(&point.products, point.intercept)
+            });
+            if let Some(status) = monitor.judge(&certificate) {
+                let ending = monitor.end(status, certificate);
+                return Ok(MarginDistributionSolution { point, duals, ending, passes });
+            }
+            let round = if monitor.iterations() < STRIDE { 1 } else { STRIDE }.min(monitor.left());
+            for _ in 0..round {
+                order.shuffle(&mut random);
+                for &i in &order {
+                    let margin = signs[i] * metric.score(design, i, &beta);
+                    let dual = risk.loss().dual_step(duals[i], margin, curvatures[i]);
+                    let change = dual - duals[i];
+                    if change != 0.0 {
+                        metric.add(design, i, 0.5 * weights[i] * signs[i] * change, &mut beta);
+                        duals[i] = dual;
+                    }
+                }
+            }
+            monitor.count(round);
+            passes += 2 * round;
+        }
+    }
+
+    /// `(b, w) = Q^-1 v/2`.
+    fn primal<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        metric: &Metric,
+        duals: &[f64],
+    ) -> Vec<f64> {
+        let (risk, design) = (objective.risk(), objective.design());
+        let factors = risk.signs().iter().zip(risk.weights()).zip(duals);
+        let pulls: Vec<f64> = factors
+            .map(|((y, d), s)| if *d > 0.0 { 0.5 * y * d * (s + self.mean) } else { 0.0 })
+            .collect();
+        let mut right = vec![0.0; design.columns() + metric.first];
+        if metric.first == 1 {
+            right[0] = pulls.iter().sum();
+        }
+        design.multiply_transposed(&pulls, &mut right[metric.first..]);
+        metric.solve(&right)
+    }
+
+    fn certify_linear<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+        point: &mut Point,
+        duals: &[f64],
+    ) -> Certificate {
+        self.certify(objective.risk(), lambda, point, duals, |coef, pulls| {
+            let mut residual = vec![0.0; coef.len()];
+            objective.design().multiply_transposed(pulls, &mut residual);
+            for (r, w) in residual.iter_mut().zip(coef) {
+                *r -= 2.0 * lambda.get() * w;
+            }
+            (dot(coef, coef), dot(&residual, &residual))
+        })
+    }
+
+    /// Moves the intercept of a point to where the derivative of F in it is 0 with the slopes `-s_i` for
+    /// the loss, and certifies the result. `squares` gives, for the coefficients and the `r_i`, the squared
+    /// norms `||w||^2` and `||2 lambda w - sum r_i x_i||^2`.
+    pub fn certify<L: MarginLoss + ?Sized>(
+        &self,
+        risk: &EmpiricalRisk<'_, L>,
+        lambda: Lambda,
+        point: &mut Point,
+        duals: &[f64],
+        squares: impl FnOnce(&[f64], &[f64]) -> (f64, f64),
+    ) -> Certificate {
+        let (signs, weights) = (risk.signs(), risk.weights());
+        let total: f64 = weights.iter().sum();
+        if risk.has_intercept() {
+            let balance = dot(signs, weights);
+            let spread = total - balance * balance / total;
+            let slope: f64 = self.pulls(risk, point, duals).iter().sum();
+            point.intercept += slope / (2.0 * self.variance * spread);
+        } else {
+            point.intercept = 0.0;
+        }
+        let pulls = self.pulls(risk, point, duals);
+        let margins = margins(risk, point);
+        let mean = dot(&margins, weights) / total;
+        let (square, residual) = squares(&point.coef, &pulls);
+        let (mut objective, mut size) = (lambda.get() * square, 0.0);
+        for (&u, &d) in margins.iter().zip(weights).filter(|(_, d)| **d > 0.0) {
+            let terms = [risk.loss().value(u), -self.mean * u, self.variance * (u - mean).powi(2)];
+            objective += d * terms.iter().sum::<f64>();
+            size += d * terms.iter().map(|t| t.abs()).sum::<f64>();
+        }
+        let units = SUM_ERROR + margins.len() as f64;
+        let rounding = units * UNIT * (size + lambda.get() * square);
+        let gap = 0.25 * residual / lambda.get();
+        let certificate = risk.fenchel_young(&margins, duals).certificate(objective, rounding, gap);
+        Certificate { gradient_norm: residual.sqrt(), ..certificate }
+    }
+
+    /// `r_i = d_i y_i (s_i + mu - 2 nu (u_i - m))`; at the solution `w = sum r_i x_i/(2 lambda)`.
+    pub fn pulls<L: MarginLoss + ?Sized>(
+        &self,
+        risk: &EmpiricalRisk<'_, L>,
+        point: &Point,
+        duals: &[f64],
+    ) -> Vec<f64> {
+        let (signs, weights) = (risk.signs(), risk.weights());
+        let margins = margins(risk, point);
+        let mean = dot(&margins, weights) / weights.iter().sum::<f64>();
+        let pull = |i: usize| {
+            let tilt = self.mean - 2.0 * self.variance * (margins[i] - mean);
+            if weights[i] > 0.0 { weights[i] * signs[i] * (duals[i] + tilt) } else { 0.0 }
+        };
+        (0..weights.len()).map(pull).collect()
+    }
+}
+
+fn margins<L: MarginLoss + ?Sized>(risk: &EmpiricalRisk<'_, L>, point: &Point) -> Vec<f64> {
+    risk.signs().iter().zip(&point.products).map(|(y, f)| y * (f + point.intercept)).collect()
+}
+
+/// The metric Q over `(b, w)`, or over w without intercept, ready to be inverted.
+struct Metric {
+    factor: Llt<f64>,
+    inverse: Inverse,
+    /// Where the coefficients begin: 1 with an intercept, else 0.
+    first: usize,
+}
+
+/// What `Q^-1 (1, x_i)` is taken from.
+enum Inverse {
+    /// One column a sample.
+    Samples(Mat<f64>),
+    /// `Q^-1`: sparse samples combine its columns and stay sparse.
+    Whole(Mat<f64>),
+}
+
+impl Metric {
+    fn new<L: MarginLoss + ?Sized>(
+        settings: &MarginDistribution,
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+    ) -> Result<Self, Error> {
+        let (risk, design) = (objective.risk(), objective.design());
+        let (p, n) = (design.columns(), design.rows());
+        let first = usize::from(risk.has_intercept());
+        let (variance, weights) = (settings.variance, risk.weights());
+        let total: f64 = weights.iter().sum();
+        let mut moments = DMatrix::zeros(p + 1, p + 1);
+        design.weighted_gram(weights, &mut moments);
+        let signed: Vec<f64> = risk.signs().iter().zip(weights).map(|(y, d)| y * d).collect();
+        let mut mean = vec![signed.iter().sum(); p + 1];
+        design.multiply_transposed(&signed, &mut mean[1..]);
+        // Row and column 0 belong to the intercept.
+        let skip = 1 - first;
+        let order = p + first;
+        let matrix = Mat::from_fn(order, order, |i, j| {
+            let (i, j) = (i.max(j) + skip, i.min(j) + skip);
+            let ridge = if i == j && i > 0 { lambda.get() } else { 0.0 };
+            variance * (moments[(i, j)] - mean[i] * mean[j] / total) + ridge
+        });
+        if (0..order).any(|j| !matrix[(j, j)].is_finite()) {
+            return Err(margins_optim::Error::Overflow.into());
+        }
+        let factor = matrix.llt(Side::Lower).map_err(|_| Error::Singular(order))?;
+        let inverse = match design.dense_samples() {
+            Some(samples) => {
+                let x = MatRef::from_column_major_slice(samples, p, n);
+                let mut solved =
+                    Mat::from_fn(order, n, |j, i| if j < first { 1.0 } else { x[(j - first, i)] });
+                factor.solve_in_place(&mut solved);
+                Inverse::Samples(solved)
+            }
+            None => {
+                let mut inverse = Mat::identity(order, order);
+                factor.solve_in_place(&mut inverse);
+                Inverse::Whole(inverse)
+            }
+        };
+        Ok(Metric { factor, inverse, first })
+    }
+
+    fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let mut solution = Mat::from_fn(right.len(), 1, |j, _| right[j]);
+        self.factor.solve_in_place(&mut solution);
+        solution.col_as_slice(0).to_vec()
+    }
+
+    fn point(&self, design: &Design, beta: &[f64]) -> Point {
+        let intercept = if self.first == 1 { beta[0] } else { 0.0 };
+        Point::at(design, intercept, beta[self.first..].to_vec())
+    }
+
+    /// `b + <w, x_i>`.
+    fn score(&self, design: &Design, i: usize, beta: &[f64]) -> f64 {
+        let intercept = if self.first == 1 { beta[0] } else { 0.0 };
+        intercept + design.sample(i).dot(&beta[self.first..])
+    }
+
+    /// `beta += factor Q^-1 (1, x_i)`.
+    fn add(&self, design: &Design, i: usize, factor: f64, beta: &mut [f64]) {
+        let mut add = |column: &[f64], factor: f64| {
+            beta.iter_mut().zip(column).for_each(|(b, q)| *b += factor * q);
+        };
+        match &self.inverse {
+            Inverse::Samples(solved) => add(solved.col_as_slice(i), factor),
+            Inverse::Whole(inverse) => {
+                if self.first == 1 {
+                    add(inverse.col_as_slice(0), factor);
+                }
+                design.sample(i).for_each(|column, x| {
+                    add(inverse.col_as_slice(column + self.first), factor * x);
+                });
+            }
+        }
+    }
+
+    /// `(1, x_i)'Q^-1 (1, x_i)`.
+    fn diagonal(&self, design: &Design, i: usize) -> f64 {
+        let mut column = vec![0.0; design.columns() + self.first];
+        self.add(design, i, 1.0, &mut column);
+        self.score(design, i, &column)
+    }
+}

@@ -1,0 +1,176 @@
+//! Limited-memory BFGS with a weak Wolfe line search, which also descends on functions with kinks: by
+//! bisection it steps across a kink to where the slope along the line has turned (Lewis and Overton,
+//! *Nonsmooth optimization via quasi-Newton methods*, Mathematical Programming 141, 2013).
+
+use std::collections::VecDeque;
+
+use margins_optim::Status;
+use margins_optim::problem::summation::dot;
+
+/// Pairs of steps and changes of the gradient that are kept.
+const MEMORY: usize = 30;
+
+/// Where a descent ended.
+pub(super) struct Minimum {
+    pub(super) point: Vec<f64>,
+    pub(super) value: f64,
+    pub(super) gradient_norm: f64,
+    pub(super) iterations: usize,
+    pub(super) status: Status,
+}
+
+/// Descends from `start` on a function that also writes its gradient, until its last twenty steps
+/// together have gained less than `tolerance` of its size ([`Status::RuleMet`]), no step gains anything
+/// ([`Status::Stalled`]), or `limit` steps are made. The function never rises.
+pub(super) fn minimize(
+    mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
+    start: Vec<f64>,
+    tolerance: f64,
+    limit: usize,
+) -> Minimum {
+    const WINDOW: usize = 20;
+    let mut gradient = vec![0.0; start.len()];
+    let value = function(&start, &mut gradient);
+    let mut at = State { point: start, value, gradient };
+    let mut memory = Memory::default();
+    let mut values = VecDeque::new();
+    let mut iterations = 0;
+    let status = loop {
+        let norm = at.gradient_norm();
+        if !(at.value.is_finite() && norm.is_finite()) {
+            break Status::NumericalTrouble;
+        }
+        values.push_back(at.value);
+        let gained = |values: &VecDeque<f64>| values[0] - at.value;
+        if norm == 0.0 || values.len() > WINDOW && gained(&values) <= tolerance * at.value.abs() {
+            break Status::RuleMet;
+        }
+        if values.len() > WINDOW {
+            values.pop_front();
+        }
+        if iterations == limit {
+            break Status::IterationLimit;
+        }
+        iterations += 1;
+        let direction = memory.direction(&at.gradient);
+        let next = match line_search(&mut function, &at, &direction) {
+            Some(next) => next,
+            // The pairs no longer describe the function here: once more without them.
+            None => {
+                memory = Memory::default();
+                let steepest = memory.direction(&at.gradient);
+                match line_search(&mut function, &at, &steepest) {
+                    Some(next) => next,
+                    None => break Status::Stalled,
+                }
+            }
+        };
+        memory.learn(&at, &next);
+        at = next;
+    };
+    let gradient_norm = at.gradient_norm();
+    Minimum { point: at.point, value: at.value, gradient_norm, iterations, status }
+}
+
+/// A point with what the function is there.
+struct State {
+    point: Vec<f64>,
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+impl State {
+    fn gradient_norm(&self) -> f64 {
+        dot(&self.gradient, &self.gradient).sqrt()
+    }
+}
+
+/// A step along the direction that decreases the function and along which the slope has lost a tenth of
+/// its size; `None` if no step decreases it.
+fn line_search(
+    function: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
+    from: &State,
+    direction: &[f64],
+) -> Option<State> {
+    const MOST_TRIALS: usize = 60;
+    const SUFFICIENT_DECREASE: f64 = 1e-4;
+    const SLOPE_LEFT: f64 = 0.9;
+    let slope = dot(&from.gradient, direction);
+    if slope >= 0.0 || slope.is_nan() {
+        return None;
+    }
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut t = 1.0;
+    let mut best = None;
+    for _ in 0..MOST_TRIALS {
+        let point: Vec<f64> = from.point.iter().zip(direction).map(|(x, d)| x + t * d).collect();
+        let mut gradient = vec![0.0; point.len()];
+        let value = function(&point, &mut gradient);
+        let decreased = value <= from.value + SUFFICIENT_DECREASE * t * slope && value < from.value;
+        if !decreased {
+            high = t;
+        } else {
+            let steep = dot(&gradient, direction) < SLOPE_LEFT * slope;
+            best = Some(State { point, value, gradient });
+            if !steep {
+                break;
+            }
+            low = t;
+        }
+        t = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * t };
+    }
+    best
+}
+
+/// The last steps with the changes of the gradient along them.
+#[derive(Default)]
+struct Memory {
+    pairs: VecDeque<Pair>,
+}
+
+struct Pair {
+    step: Vec<f64>,
+    change: Vec<f64>,
+    /// `1/<step, change>`.
+    inverse: f64,
+}
+
+impl Memory {
+    fn learn(&mut self, from: &State, to: &State) {
+        let difference =
+            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+        let step = difference(&to.point, &from.point);
+        let change = difference(&to.gradient, &from.gradient);
+        let curvature = dot(&step, &change);
+        // A pair without curvature would make the approximate Hessian indefinite.
+        let least = f64::EPSILON * (dot(&step, &step) * dot(&change, &change)).sqrt();
+        if curvature > least && (1.0 / curvature).is_finite() {
+            if self.pairs.len() == MEMORY {
+                self.pairs.pop_front();
+            }
+            self.pairs.push_back(Pair { step, change, inverse: 1.0 / curvature });
+        }
+    }
+
+    /// `-H g`, by the two-loop recursion (Nocedal 1980); without pairs a step of length 1 at most.
+    fn direction(&self, gradient: &[f64]) -> Vec<f64> {
+        let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        let Some(last) = self.pairs.back() else {
+            let norm = dot(gradient, gradient).sqrt().max(1.0);
+            q.iter_mut().for_each(|q| *q /= norm);
+            return q;
+        };
+        let mut shares = vec![0.0; self.pairs.len()];
+        for (share, pair) in shares.iter_mut().zip(&self.pairs).rev() {
+            *share = pair.inverse * dot(&pair.step, &q);
+            q.iter_mut().zip(&pair.change).for_each(|(q, y)| *q -= *share * y);
+        }
+        let scale = 1.0 / (last.inverse * dot(&last.change, &last.change));
+        q.iter_mut().for_each(|q| *q *= scale);
+        for (share, pair) in shares.iter().zip(&self.pairs) {
+            let excess = share - pair.inverse * dot(&pair.change, &q);
+            q.iter_mut().zip(&pair.step).for_each(|(q, s)| *q += excess * s);
+        }
+        q
+    }
+}

@@ -1,0 +1,109 @@
+//! Descents from several starts, of which the best counts.
+
+use margins_losses::MarginLoss;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::Error;
+use crate::estimated_risk::{EstimatedObjective, MeanEstimate};
+use crate::quasi_newton::{Minimum, minimize};
+use crate::uncertified;
+use margins_optim::problem::summation::dot;
+use margins_optim::{Fit, Lambda, Objective, Options};
+
+const DEFAULT_ITERATIONS: usize = 1000;
+
+/// Where descents on an objective that need not be convex begin: at the origin, along the difference of
+/// the classes' means of `x_i/||x_i||`, and along `count` directions drawn uniformly from the unit sphere,
+/// each direction at the length, of the powers of two from 2^-10 to 2^10, at which the objective is least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restarts {
+    /// Number of random directions. More of them never give a worse result.
+    pub count: usize,
+    /// Seed of the directions.
+    pub seed: u64,
+}
+
+impl Restarts {
+    /// The fit of least objective among those of all starts, the first of equals.
+    pub(super) fn best<L: MarginLoss + ?Sized, R: MeanEstimate>(
+        &self,
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+        estimate: R,
+        options: &Options,
+    ) -> Result<Fit, Error> {
+        options.check()?;
+        let mut problem = EstimatedObjective::new(objective, lambda, estimate);
+        let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        let p = objective.design().columns();
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        let drawn = (0..self.count)
+            .map(|_| unit((0..p).map(|_| StandardNormal.sample(&mut random)).collect()));
+        let directions = std::iter::once(robust_direction(objective)).chain(drawn);
+        let mut iterations = 0;
+        let mut descend = |problem: &mut EstimatedObjective<'_, '_, L, R>, start: Vec<f64>| {
+            let function = |point: &[f64], out: &mut [f64]| problem.value_and_gradient(point, out);
+            let minimum = minimize(function, start, options.tolerance, limit);
+            iterations += minimum.iterations;
+            minimum
+        };
+        let origin = vec![0.0; problem.dimension()];
+        let mut best: Minimum = descend(&mut problem, origin);
+        for direction in directions {
+            let start = scaled_to_least(&mut problem, &direction);
+            let minimum = descend(&mut problem, start);
+            if minimum.value < best.value || !best.value.is_finite() {
+                best = minimum;
+            }
+        }
+        Ok(uncertified(lambda, Minimum { iterations, ..best }, problem.passes))
+    }
+}
+
+/// `(0, t v)` for the t among the powers of two from `2^-10` to `2^10` that has the least objective.
+fn scaled_to_least<L: MarginLoss + ?Sized, R: MeanEstimate>(
+    problem: &mut EstimatedObjective<'_, '_, L, R>,
+    direction: &[f64],
+) -> Vec<f64> {
+    let mut gradient = vec![0.0; problem.dimension()];
+    let mut least = (f64::INFINITY, Vec::new());
+    for exponent in -10..=10 {
+        let scale = 2f64.powi(exponent);
+        let point: Vec<f64> =
+            std::iter::once(0.0).chain(direction.iter().map(|v| scale * v)).collect();
+        let value = problem.value_and_gradient(&point, &mut gradient);
+        if value < least.0 || least.1.is_empty() {
+            least = (value, point);
+        }
+    }
+    least.1
+}
+
+/// The unit vector along the difference of the means of `x_i/||x_i||` over the two classes, weighted:
+/// no sample can move it by more than its weight, however large its features.
+pub(super) fn robust_direction<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Vec<f64> {
+    let (risk, design) = (objective.risk(), objective.design());
+    let weight_of = |sign: f64| -> f64 {
+        risk.signs().iter().zip(risk.weights()).filter(|(y, _)| **y == sign).map(|(_, d)| d).sum()
+    };
+    let (positive, negative) = (weight_of(1.0), weight_of(-1.0));
+    let mut direction = vec![0.0; design.columns()];
+    for ((x, &y), d) in design.samples().zip(risk.signs()).zip(risk.weights()) {
+        let norm = x.squared_norm().sqrt();
+        if norm > 0.0 && norm.is_finite() {
+            let class = if y > 0.0 { positive } else { negative };
+            x.add_to(y * (d / class) / norm, &mut direction);
+        }
+    }
+    unit(direction)
+}
+
+fn unit(mut vector: Vec<f64>) -> Vec<f64> {
+    let norm = dot(&vector, &vector).sqrt();
+    if norm > 0.0 {
+        vector.iter_mut().for_each(|v| *v /= norm);
+    }
+    vector
+}

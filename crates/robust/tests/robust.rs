@@ -1,0 +1,381 @@
+//! Robust and distributional learners: gradients, limits that are known problems, duality, and what
+//! outliers do to them.
+
+use margins_data::generate::GaussianMixture;
+use margins_data::metrics::error_rate;
+use margins_data::{Dataset, Design, Labels};
+use margins_losses::{GargRoth, Hinge, Logistic, LossRegistry, MarginLoss, SquaredHinge};
+use margins_optim::{Fit, Lambda, Objective, Options, Status, fit};
+use margins_robust::{
+    CatoniRisk, Error, GargRothDescent, Learner, MarginDistribution, MedianOfMeans, Restarts,
+};
+use margins_test_support::lambda;
+use proptest::prelude::*;
+
+fn precise() -> Options {
+    Options { tolerance: 1e-12, max_iterations: Some(5000), ..Options::default() }
+}
+
+/// Two normal classes two standard deviations from the line between them.
+fn clean(n: usize, seed: u64) -> Dataset {
+    let centres = |sign: f64| vec![vec![2.0 * sign, 0.0, 0.0]];
+    let mixture = GaussianMixture::with_centres(centres(1.0), centres(-1.0), 1.0).expect("valid");
+    mixture.sample(n, seed).expect("enough samples")
+}
+
+/// Every `period`-th sample moved `factor` times as far, to the wrong side.
+fn contaminated(data: &Dataset, period: usize, factor: f64) -> Dataset {
+    let moved = |(i, x): (usize, margins_data::Sample<'_>)| {
+        let mut row = vec![0.0; data.columns()];
+        x.add_to(if i % period == 0 { -factor } else { 1.0 }, &mut row);
+        row
+    };
+    let rows: Vec<Vec<f64>> = data.design().samples().enumerate().map(moved).collect();
+    data.clone().with_design(Design::from_rows(&rows).expect("finite")).expect("same shape")
+}
+
+fn test_error(fit: &Fit) -> f64 {
+    let test = clean(4000, 99);
+    let scores = fit.decision_function(test.design());
+    error_rate(&scores, test.labels().signs(), None).expect("as many scores").rate
+}
+
+fn small_problem() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
+    (6usize..20, 1usize..5).prop_flat_map(|(n, p)| {
+        let rows = proptest::collection::vec(proptest::collection::vec(-2.0..2.0f64, p), n);
+        let signs = proptest::collection::vec(prop_oneof![Just(-1.0), Just(1.0)], n - 2);
+        let point = proptest::collection::vec(-1.5..1.5f64, p + 1);
+        (rows, signs, point).prop_map(|(rows, mut signs, point)| {
+            signs.extend([1.0, -1.0]);
+            (rows, signs, point)
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn gradient_of_the_catoni_risk_is_that_of_differences(
+        (rows, signs, point) in small_problem(),
+        alpha in 0.1..4.0f64,
+        loss in proptest::sample::select(vec!["logistic", "squared-hinge", "lhs"]),
+    ) {
+        let loss = LossRegistry::standard().parse(loss).expect("a standard loss");
+        let design = Design::from_rows(&rows).expect("finite");
+        let labels = Labels::from_signs(signs).expect("two classes");
+        let objective = Objective::new(&*loss, &design, &labels).expect("fits");
+        let learner = CatoniRisk::new(alpha).expect("valid");
+        let value = |point: &[f64]| {
+            learner.objective(&objective, lambda(0.1), point[0], &point[1..]).expect("fits")
+        };
+        let (centre, gradient) = value(&point);
+        // Where psi' vanishes at nearly all losses the estimate turns within less than h.
+        let h = 1e-6;
+        for (k, g) in gradient.iter().enumerate() {
+            let shifted = |by: f64| {
+                let mut point = point.clone();
+                point[k] += by;
+                value(&point)
+            };
+            let ((above, after), (below, before)) = (shifted(h), shifted(-h));
+            let bend = (after[k] - before[k]).abs();
+            let difference = (above - below) / (2.0 * h);
+            prop_assert!(
+                (difference - g).abs() <= bend + 1e-7 * (1.0 + centre.abs() + g.abs()),
+                "{difference} is not {g}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_gap_of_the_distribution_machine_bounds_every_classifier(
+        (rows, signs, point) in small_problem(),
+        (mean, variance) in (0.0..2.0f64, 0.01..3.0f64),
+        exponent in -3.0..0.5f64,
+        loss in proptest::sample::select(vec!["hinge", "logistic", "squared-hinge", "smoothed-hinge:width=0.5"]),
+        intercept in any::<bool>(),
+    ) {
+        let loss = LossRegistry::standard().parse(loss).expect("a standard loss");
+        let design = Design::from_rows(&rows).expect("finite");
+        let labels = Labels::from_signs(signs).expect("two classes");
+        let mut objective = Objective::new(&*loss, &design, &labels).expect("fits");
+        if !intercept {
+            objective = objective.without_intercept();
+        }
+        let lambda = lambda(10f64.powf(exponent));
+        let machine = MarginDistribution::new(mean, variance).expect("valid");
+        let few = Options { max_iterations: Some(3), ..Options::default() };
+        for options in [few, Options::default()] {
+            let fit = machine.fit(&objective, lambda, &options).expect("convex");
+            let signs = labels.signs();
+            let at = |b: f64, w: &[f64]| machine_objective(&*loss, &machine, &rows, signs, lambda, b, w);
+            let value = at(fit.intercept, &fit.coef);
+            prop_assert!((value - fit.report.objective).abs() <= 1e-9 * (1.0 + value.abs()));
+            prop_assert!(fit.report.duality_gap >= 0.0);
+            let b = if intercept { point[0] } else { 0.0 };
+            let bound = fit.report.dual_objective;
+            prop_assert!(at(b, &point[1..]) >= bound - 1e-9 * (1.0 + bound.abs()));
+            // Near the fit as well.
+            let near: Vec<f64> = fit.coef.iter().zip(&point[1..]).map(|(w, x)| w + 1e-3 * x).collect();
+            prop_assert!(at(fit.intercept, &near) >= bound - 1e-9 * (1.0 + bound.abs()));
+            if options.max_iterations.is_none() {
+                prop_assert!(fit.report.converged(), "{:?}", fit.report);
+            }
+        }
+    }
+}
+
+/// `F` of the machine by its definition.
+fn machine_objective(
+    loss: &dyn MarginLoss,
+    machine: &MarginDistribution,
+    rows: &[Vec<f64>],
+    signs: &[f64],
+    lambda: Lambda,
+    b: f64,
+    w: &[f64],
+) -> f64 {
+    let dot = |a: &[f64]| a.iter().zip(w).map(|(a, w)| a * w).sum::<f64>();
+    let margins: Vec<f64> = rows.iter().zip(signs).map(|(x, y)| y * (b + dot(x))).collect();
+    let n = margins.len() as f64;
+    let mean = margins.iter().sum::<f64>() / n;
+    let variance = margins.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / n;
+    let risk = margins.iter().map(|&u| loss.value(u)).sum::<f64>() / n;
+    risk - machine.mean() * mean + machine.variance() * variance + lambda.get() * dot(w)
+}
+
+#[test]
+fn a_wide_scale_is_empirical_risk_minimisation() {
+    let data = contaminated(&clean(80, 1), 10, 2.0);
+    let objective = Objective::of(&Logistic, &data).expect("fits");
+    let plain = fit(&objective, lambda(0.02), &precise()).expect("convex");
+    let mut before = f64::INFINITY;
+    for alpha in [1.0, 0.1, 1e-2, 1e-6] {
+        let learner = CatoniRisk::new(alpha).expect("valid");
+        let robust = learner.fit(&objective, lambda(0.02), &precise()).expect("fits");
+        let apart: f64 =
+            robust.coef.iter().zip(&plain.coef).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        assert!(apart < before, "alpha {alpha}: {apart} after {before}");
+        before = apart;
+        if alpha == 1e-6 {
+            let (one, other) = (robust.report.objective, plain.report.objective);
+            assert!((one - other).abs() <= 1e-9 * other, "{one} is not {other}");
+        }
+    }
+}
+
+#[test]
+fn one_block_is_empirical_risk_minimisation() {
+    let data = clean(60, 2);
+    let objective = Objective::of(&SquaredHinge, &data).expect("fits");
+    let plain = fit(&objective, lambda(0.1), &precise()).expect("convex");
+    let robust = MedianOfMeans::new(1).expect("valid").fit(&objective, lambda(0.1), &precise());
+    let (one, other) = (robust.expect("fits").report.objective, plain.report.objective);
+    assert!(one >= other * (1.0 - 1e-12) && one <= other * (1.0 + 1e-6), "{one} is not {other}");
+}
+
+#[test]
+fn outliers_ruin_the_mean_and_not_its_estimates() {
+    let sound = clean(300, 3);
+    let spoilt = contaminated(&sound, 20, 30.0);
+    let lambda = lambda(0.01);
+    let options = Options::default();
+    let plain_error = |data: &Dataset| {
+        let machine = MarginDistribution::new(0.0, 0.0).expect("valid");
+        let objective = Objective::of(&Hinge, data).expect("fits").without_intercept();
+        test_error(&machine.fit(&objective, lambda, &options).expect("convex"))
+    };
+    let (clean_error, ruined_error) = (plain_error(&sound), plain_error(&spoilt));
+    assert!(clean_error < 0.04, "{clean_error}");
+    assert!(ruined_error > 0.2, "{ruined_error}");
+    let objective = Objective::of(&Hinge, &spoilt).expect("fits");
+    let catoni = CatoniRisk::new(1.0).expect("valid").fit(&objective, lambda, &options);
+    let median = MedianOfMeans::new(41).expect("valid").fit(&objective, lambda, &options);
+    for (name, robust) in [("catoni", catoni), ("median of means", median)] {
+        let robust = robust.expect("fits");
+        let error = test_error(&robust);
+        assert!(error < 0.05, "{name}: {error}");
+        assert_eq!(robust.report.relative_gap, f64::INFINITY);
+        assert!(!robust.report.converged());
+    }
+}
+
+#[test]
+fn weights_of_mean_and_variance_trade_them_off() {
+    let data = clean(120, 4);
+    let moments = |mean: f64, variance: f64| {
+        let machine = MarginDistribution::new(mean, variance).expect("valid");
+        let objective = Objective::of(&Hinge, &data).expect("fits");
+        let options = Options { tolerance: 1e-9, ..Options::default() };
+        let fit = machine.fit(&objective, lambda(0.01), &options).expect("convex");
+        assert!(fit.report.converged(), "{:?}", fit.report);
+        let signs = data.labels().signs();
+        let margins: Vec<f64> =
+            fit.decision_function(data.design()).iter().zip(signs).map(|(f, y)| f * y).collect();
+        let n = margins.len() as f64;
+        let mean = margins.iter().sum::<f64>() / n;
+        (mean, margins.iter().map(|u| (u - mean).powi(2)).sum::<f64>() / n)
+    };
+    let along_mean: Vec<f64> = [0.0, 0.3, 1.0, 3.0].map(|mu| moments(mu, 0.5).0).to_vec();
+    assert!(along_mean.windows(2).all(|pair| pair[1] > pair[0]), "{along_mean:?}");
+    let along_variance: Vec<f64> = [0.01, 0.1, 1.0, 10.0].map(|nu| moments(0.5, nu).1).to_vec();
+    assert!(along_variance.windows(2).all(|pair| pair[1] < pair[0]), "{along_variance:?}");
+}
+
+#[test]
+fn the_machine_without_moments_minimises_the_loss() {
+    let data = clean(90, 5);
+    let objective = Objective::of(&Logistic, &data).expect("fits").without_intercept();
+    let plain = fit(&objective, lambda(0.01), &precise()).expect("convex");
+    let machine = MarginDistribution::new(0.0, 0.0).expect("valid");
+    let options = Options { tolerance: 1e-9, ..Options::default() };
+    let other = machine.fit(&objective, lambda(0.01), &options).expect("convex");
+    assert!(other.report.converged());
+    let (one, other) = (plain.report.objective, other.report.objective);
+    assert!((one - other).abs() <= 2e-9 * one, "{one} is not {other}");
+}
+
+#[test]
+fn sparse_wide_and_weighted_samples_give_the_same_machine() {
+    let data = clean(40, 6);
+    let machine = MarginDistribution::new(0.3, 0.7).expect("valid");
+    let options = Options { tolerance: 1e-10, ..Options::default() };
+    let signs = data.labels().signs();
+    let rows: Vec<Vec<(usize, f64)>> = data
+        .design()
+        .samples()
+        .map(|x| {
+            let mut row = Vec::new();
+            x.for_each(|column, value| row.push((column, value)));
+            row
+        })
+        .collect();
+    // A sample of weight 2 is two samples; one of weight 0 is none.
+    let weights: Vec<f64> = (0..40).map(|i| f64::from(i % 3)).collect();
+    let repeated: Vec<usize> = (0..40).flat_map(|i| vec![i; i % 3]).collect();
+    let twice = data.select(&repeated);
+    let n_ratio = 40.0 / repeated.len() as f64;
+    let dense = Objective::of(&Hinge, &twice).expect("fits");
+    let expected = machine.fit(&dense, lambda(0.05), &options).expect("convex");
+    let labels = Labels::from_signs(signs.to_vec()).expect("two classes");
+    // 50 columns, of which 3 are used: fewer samples than features take the other route.
+    for columns in [3, 50] {
+        let design = Design::from_sparse_rows(&rows, columns).expect("valid");
+        let objective = Objective::new(&Hinge, &design, &labels).expect("fits");
+        let objective = objective.with_weights(&weights).expect("valid");
+        let scaled = lambda(0.05 / n_ratio);
+        let fit = machine.fit(&objective, scaled, &options).expect("convex");
+        assert!(fit.report.converged());
+        let value = fit.report.objective * n_ratio;
+        assert!((value - expected.report.objective).abs() <= 1e-9 * value.abs(), "{columns}");
+        for (a, b) in fit.coef.iter().zip(&expected.coef) {
+            assert!((a - b).abs() < 1e-4);
+        }
+    }
+}
+
+#[test]
+fn more_restarts_are_never_worse() {
+    let data = contaminated(&clean(80, 7), 9, 1.0);
+    let loss = GargRoth::new(1.0, 0.4).expect("valid");
+    let objective = Objective::of(&loss, &data).expect("fits");
+    let of = |count: usize| {
+        let learner = GargRothDescent { restarts: Restarts { count, seed: 8 } };
+        learner.fit(&objective, lambda(0.01), &Options::default()).expect("fits")
+    };
+    let values: Vec<f64> = [0, 1, 3, 8].map(|count| of(count).report.objective).to_vec();
+    assert!(values.windows(2).all(|pair| pair[1] <= pair[0]), "{values:?}");
+    // No function at all has the risk 1.
+    assert!(values[0] < 0.9, "{values:?}");
+    assert!(test_error(&of(3)) < 0.06);
+    assert_eq!(of(3), of(3));
+}
+
+#[test]
+fn specifications_are_read_back() {
+    for text in [
+        "catoni:alpha=0.5,restarts=2,seed=3",
+        "median-of-means:blocks=7,steps=100,seed=4",
+        "margin-distribution:mean=0.5,variance=2,seed=1",
+        "garg-roth:restarts=5,seed=2",
+    ] {
+        let learner: Learner = text.parse().expect("valid");
+        assert_eq!(learner.to_string(), text);
+    }
+    for name in Learner::NAMES {
+        assert!(name.parse::<Learner>().is_ok());
+    }
+    let message = |text: &str| text.parse::<Learner>().expect_err("wrong").to_string();
+    assert_eq!(
+        message("catony"),
+        "solver specification 'catony': 'catony' is unknown: known are catoni, median-of-means, \
+         margin-distribution, garg-roth"
+    );
+    assert_eq!(
+        message("catoni:alpha=-1"),
+        "alpha is -1, but must be a number from 1e-100 to 1e100"
+    );
+    assert_eq!(message("median-of-means:blocks=0"), "blocks is 0, but must be at least 1");
+    assert!(message("median-of-means:blocks=1.5").contains("a whole number"));
+    assert!(message("catoni:beta=1").contains("has no parameter 'beta'"));
+    assert!(message("catoni:alpha").contains("parameter=value"));
+    assert!(message("catoni:alpha=x").contains("is not a number"));
+    assert!(message("margin-distribution:mean=NaN").contains("a number from 0"));
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused() {
+    let data = clean(20, 9);
+    let objective = Objective::of(&Hinge, &data).expect("fits");
+    let refusal = |text: &str| {
+        let learner: Learner = text.parse().expect("valid");
+        learner.fit(&objective, lambda(0.1), &Options::default()).expect_err("refused")
+    };
+    assert!(matches!(
+        refusal("median-of-means:blocks=21"),
+        Error::Blocks { blocks: 21, samples: 20 }
+    ));
+    assert!(matches!(refusal("margin-distribution:variance=0"), Error::FreeIntercept));
+    assert!(matches!(refusal("garg-roth"), Error::Optim(margins_optim::Error::Unsuitable { .. })));
+    let loss = GargRoth::new(1.0, 1.0).expect("valid");
+    let objective = Objective::of(&loss, &data).expect("fits");
+    let machine = MarginDistribution::new(1.0, 1.0).expect("valid");
+    let refused = machine.fit(&objective, lambda(0.1), &Options::default());
+    assert!(matches!(refused, Err(Error::Optim(margins_optim::Error::Unsuitable { .. }))));
+}
+
+#[test]
+fn features_beyond_floating_point_are_no_fit() {
+    let design = Design::from_rows(&[[1e200, 1.0], [-1e200, 2.0], [1e180, 0.5]]).expect("finite");
+    let labels = Labels::from_signs(vec![1.0, -1.0, -1.0]).expect("two classes");
+    let objective = Objective::new(&Hinge, &design, &labels).expect("fits");
+    let machine = MarginDistribution::new(1.0, 1.0).expect("valid");
+    let refused = machine.fit(&objective, lambda(0.1), &Options::default());
+    assert!(
+        matches!(refused, Err(Error::Optim(margins_optim::Error::Overflow) | Error::Singular(_))),
+        "{refused:?}"
+    );
+    let catoni = CatoniRisk::new(1.0).expect("valid");
+    let fit = catoni.fit(&objective, lambda(0.1), &Options::default()).expect("a report");
+    assert_ne!(fit.report.status, Status::Converged);
+    let median = MedianOfMeans::new(1).expect("valid");
+    let fit = median.fit(&objective, lambda(0.1), &Options::default()).expect("a report");
+    assert_ne!(fit.report.status, Status::Converged);
+}
+
+/// Weights times 100 with lambda times 100 is the same problem in other units.
+#[test]
+fn the_median_of_means_does_not_depend_on_the_unit_of_the_weights() {
+    let data = clean(120, 5);
+    let run = |factor: f64| {
+        let objective = Objective::of(&SquaredHinge, &data).expect("both classes");
+        let objective = objective.with_weights(&[factor; 120]).expect("valid");
+        let learner = MedianOfMeans::new(5).expect("valid");
+        learner.fit(&objective, lambda(1e-2 * factor), &Options::default()).expect("a fit")
+    };
+    let (one, hundred) = (run(1.0), run(100.0));
+    for (a, b) in one.coef.iter().zip(&hundred.coef) {
+        assert!((a - b).abs() <= 1e-9 * a.abs(), "{a} {b}");
+    }
+}
