@@ -6,7 +6,7 @@ use margins::calibration::probability::PlattScaling;
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::{ErrorCurve, Fit, Lambda, Observed, Training};
-use margins::{Model, Prepared, Registry, TimeLimit, folds_of};
+use margins::{Prepared, Registry, TimeLimit, folds_of};
 
 use crate::Failure;
 use crate::args::CvArguments;
@@ -78,7 +78,7 @@ pub(crate) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
         &[fit.report.status],
     );
     if let Some(path) = &arguments.out {
-        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fit);
+        let model = prepared.model(&*loss, train.standardize, &fit);
         save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };
@@ -181,7 +181,9 @@ fn search(
 ) -> Result<(ErrorCurve, Fit), margins::Error> {
     let (lambdas, rule) = (&arguments.grid.lambdas.0, arguments.select.into());
     match arguments.leave_one_out {
-        Some(how) => prepared.leave_one_out(training, lambdas, how.into(), rule, limit),
+        Some(how) => prepared
+            .leave_one_out(training, lambdas, how.into(), rule, limit)
+            .map(|(curve, _, fit)| (curve, fit)),
         None => {
             let of_rows = &folds.of_rows;
             let chosen = prepared.cross_validate_within(training, of_rows, lambdas, rule, limit);

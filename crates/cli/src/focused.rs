@@ -7,17 +7,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use margins::Registry;
 use margins::boost::{
     Checkpoint, Combination, Ending, Ensemble, Evaluation, FocusedPlayer, Fol, Game, Horizon,
     KernelPerceptron, MultilayerPerceptron, Slack, SlackKind, Stop, StumpWinnow, Subsample,
 };
 use margins::data::{Dataset, Sample};
+use margins::estimators::linear_model;
 use margins::losses::{MarginLoss, ZeroOne};
 use margins::optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
 };
-use margins::{Model, Registry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -486,7 +487,7 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         let names = all.feature_names().map(<[String]>::to_vec);
         // No probabilities follow from a game, whatever its loss is.
         let rows = data.rows();
-        save(Model::of_stream(&ZeroOne, None, classes, names, rows, classifier), path)?;
+        save(linear_model(&ZeroOne, None, classes, names, rows, classifier), path)?;
     }
     let document = FocusedDocument {
         format: "margins-fol",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use margins::Model;
+use margins::estimators::linear_model;
 use margins::losses::LeakyRelu;
 use margins::massart::{
     self, CutOptions, Learned, OnePass, Problem, Projection, Schedule, SphereSample, Target, learn,
@@ -270,7 +270,7 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
         // The loss that the learner reweights.
         let loss = LeakyRelu::new(eta).map_err(Failure::job)?;
         let (names, rows) = (source.feature_names, source.rows);
-        save(Model::of_stream(&loss, None, classes, names, rows, &found.classifier), path)?;
+        save(linear_model(&loss, None, classes, names, rows, &found.classifier), path)?;
     }
     let document = MassartDocument {
         format: "margins-massart",

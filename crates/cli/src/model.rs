@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use margins::data::Listed;
-use margins::model::{Error, Format, Functions, Header, Member, Scheme};
+use margins::model::{Format, Functions, Header, Member, Scheme};
 use margins::{Model, Registry};
 
 use crate::Failure;
@@ -15,7 +15,10 @@ use crate::job::write_json;
 use crate::table::{MOST_LISTED, Table, facts, gap, number};
 
 /// Writes the model of a fit, if it is one: as JSON where it goes to standard output.
-pub(crate) fn save(model: Result<Model, Error>, path: &Path) -> Result<(), Failure> {
+pub(crate) fn save(
+    model: Result<Model, impl std::fmt::Display>,
+    path: &Path,
+) -> Result<(), Failure> {
     let model = model.map_err(|error| {
         Failure::job(format!(
             "{} is not written, for the fit is of no use: {error}",

@@ -165,6 +165,7 @@ pub(crate) fn cv(
         folds: arguments.folds,
         selection: arguments.select.into(),
         abandon_hopeless: arguments.abandon_hopeless,
+        leave_one_out: None,
     };
     let count = folds.iter().max().map_or(0, |last| last + 1);
     let cv = Cv { folds: count, seed: drawn.then_some(train.seed), selection: arguments.select };
@@ -209,7 +210,7 @@ impl Job<'_> {
         warn_of_gaps(curve.iter().flat_map(|curve| curve.certified.iter().copied()), None, &ends);
         warn_of_members(&ends);
         if let Some(path) = self.out {
-            save(Ok(classifier.model().clone()), path)?;
+            save(Ok::<_, margins::Error>(classifier.model().clone()), path)?;
         }
         match self.train.format {
             OutputFormat::Json => {

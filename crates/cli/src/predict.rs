@@ -159,7 +159,7 @@ fn predict_classes(
     let scores = classifier.decision_function(&data.design).map_err(refuse)?;
     let probabilities = match classifier.predict_proba(&data.design) {
         Ok(probabilities) => Some(probabilities),
-        Err(margins::Error::NoProbabilities(_)) => None,
+        Err(margins::Error::Model(margins::model::Error::NoProbabilities(_))) => None,
         Err(error) => return Err(refuse(error)),
     };
     let predictions: Vec<ClassPrediction> = (0..scores.nrows())

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use margins::Registry;
 use margins::data::metrics::{MistakeTally, is_mistake};
 use margins::data::read::Stream;
+use margins::estimators::linear_model;
 use margins::losses::MarginLoss;
 use margins::optim::online::stochastic::{
     self, Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
 };
 use margins::optim::online::{OnlineLearner, Scorer};
 use margins::optim::{self, Fit, Lambda, StepRule};
-use margins::{Model, Registry};
 
 use crate::Failure;
 use crate::args::{DataArguments, FitArguments};
@@ -301,7 +302,7 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
         let names = stream.feature_names().map(<[String]>::to_vec);
         let rows = stream.rows() as usize;
         let classes = (&*negative, &*positive);
-        save(Model::of_stream(&*loss, Some(lambda), classes, names, rows, &classifier), path)?;
+        save(linear_model(&*loss, Some(lambda), classes, names, rows, &classifier), path)?;
     }
     let document = StreamDocument {
         format: "margins-stream",

@@ -7,7 +7,7 @@ use margins::optim::{
     self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Status, Training,
 };
 use margins::robust::Learner;
-use margins::{ClassCosts, Model, Prepared, Registry, TimeLimit, kernels};
+use margins::{ClassCosts, Prepared, Registry, TimeLimit, kernels};
 
 use crate::Failure;
 use crate::args::{FitArguments, PathArguments, TrainArguments};
@@ -213,7 +213,7 @@ fn fit_data(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure
         train.warn(&fits);
     }
     if let Some(path) = &arguments.out {
-        let model = Model::new(&*loss, &data, &prepared, train.standardize, &fits[0]);
+        let model = prepared.model(&*loss, train.standardize, &fits[0]);
         save(model.map(|model| scaled(model, platt)), path)?;
     }
     let job = Job { name: &arguments.data.data, train, loss: &*loss, data: &data, prepared };

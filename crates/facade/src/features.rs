@@ -5,16 +5,16 @@ use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
 /// Samples in any form that a [`Classifier`](crate::Classifier) takes: a [`Design`] or a [`Dataset`] as they are, a dense
-/// matrix or compressed sparse rows with one row a sample, slices, arrays and vectors of rows (those of an iterator are collected first); with the feature
-/// `ndarray` its matrices.
+/// matrix or compressed sparse rows with one row a sample, slices, arrays and vectors of rows (collect those of an iterator
+/// first); with the feature `ndarray` its matrices.
 pub trait Features {
-    /// The samples as a design.
+    /// Returns the samples as a design.
     ///
     /// # Errors
     /// No samples, no features, rows of different lengths, or a value that is not finite.
     fn design(&self) -> Result<Cow<'_, Design>, Error>;
 
-    /// The names of the features, where they have any.
+    /// Returns the names of the features, where they have any.
     fn feature_names(&self) -> Option<&[String]> {
         None
     }

@@ -1,7 +1,7 @@
 //! Classification with margin losses: the one crate that applications depend on.
 //!
-//! This crate knows how the others fit together and nothing of its own but the model file. A [`Classifier`] is built,
-//! fitted, certified, applied and saved; below it lie the pieces, in their own modules:
+//! This crate is the surface of the others: a [`Classifier`] is built, fitted, certified, applied and saved. Below it lie
+//! the pieces, in their own modules:
 //!
 //! * [`losses`]: scalar mathematics of margin losses, and the trait for yours.
 //! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
@@ -10,8 +10,8 @@
 //! * `massart`: halfspaces with a margin, learned under Massart noise.
 //! * `kernels`: kernel classifiers, support vector machines, feature maps.
 //! * `boost`: the maximal loss minimised by focused online learning, and its opponents.
-//! * [`Prepared`]: data made ready for linear, kernel or approximate classifiers alike.
-//! * [`Model`]: what a fit leaves behind, saved and loaded.
+//! * [`estimators`]: the ways to get a classifier, each from settings to a model with evidence.
+//! * [`model`]: what a fit leaves behind, saved and loaded, applied without any solver.
 //!
 //! # Fit and certify
 //!
@@ -185,61 +185,50 @@
 //! * `testkit`: the conformance tests for losses of yours.
 
 mod builder;
-mod class_costs;
 mod classifier;
-mod contest;
-mod error;
 mod estimator;
 mod features;
 #[cfg(feature = "linfa")]
 mod linfa_adapter;
-pub mod model;
 #[cfg(feature = "ndarray")]
 mod ndarray_adapter;
-mod registry;
-mod rescaling;
-mod selection;
-mod space;
-#[cfg(feature = "rayon")]
-mod threads;
-mod time_limit;
-mod training_report;
 
 pub use builder::ClassifierBuilder;
-pub use class_costs::ClassCosts;
 pub use classifier::Classifier;
-pub use error::Error;
-pub use estimator::{Estimator, Probabilities, Progress};
+pub use estimator::Estimator;
 pub use features::Features;
 #[cfg(feature = "linfa")]
-pub use linfa_adapter::{LinfaClassifier, LinfaEstimator};
+pub use linfa_adapter::{LinfaClassifier, LinfaError, LinfaEstimator};
 #[cfg(feature = "boost")]
 pub use margins_boost as boost;
 pub use margins_calibration as calibration;
 pub use margins_data as data;
+pub use margins_estimators as estimators;
+pub use margins_estimators::Error;
+#[cfg(feature = "rayon")]
+pub use margins_estimators::on_threads;
+#[cfg(feature = "kernels")]
+pub use margins_estimators::regularised::{Approximation, PRECOMPUTED};
+pub use margins_estimators::regularised::{
+    ClassCosts, CrossValidation, DEFAULT_FOLDS, KernelReport, LeaveOneOut, MemberReport, Prepared,
+    Probabilities, Progress, Selection, Subset, TimeLimit, TrainingReport, folds_of,
+    status_in_words,
+};
+pub use margins_estimators::stream::data_driven_scale;
 #[cfg(feature = "kernels")]
 pub use margins_kernels as kernels;
 pub use margins_losses as losses;
 #[cfg(feature = "massart")]
 pub use margins_massart as massart;
+pub use margins_model as model;
+pub use margins_model::{Model, Registry, Scheme};
 pub use margins_optim as optim;
 pub use margins_robust as robust;
-pub use model::{Model, Scheme};
 pub use nalgebra;
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 #[cfg(feature = "ndarray")]
 pub use ndarray_adapter::to_array2;
-pub use registry::Registry;
-pub use rescaling::data_driven_scale;
-pub use selection::{CrossValidation, DEFAULT_FOLDS, Selection, folds_of};
-#[cfg(feature = "kernels")]
-pub use space::{Approximation, LeaveOneOut, PRECOMPUTED};
-pub use space::{Prepared, Subset};
-#[cfg(feature = "rayon")]
-pub use threads::on_threads;
-pub use time_limit::TimeLimit;
-pub use training_report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 
 #[cfg(all(doctest, feature = "serde"))]
 #[doc = include_str!("../README.md")]

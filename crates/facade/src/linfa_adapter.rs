@@ -9,6 +9,18 @@ use ndarray::{Array1, ArrayBase, Data, Ix2};
 use crate::estimator::dataset;
 use crate::{Classifier, Error, Estimator};
 
+/// A refusal of [`LinfaEstimator`]: linfa's trait asks that its own errors fit in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinfaError {
+    /// The estimator refused something.
+    #[error(transparent)]
+    Margins(#[from] Error),
+    /// The crate linfa refused something.
+    #[error(transparent)]
+    Linfa(#[from] linfa::Error),
+}
+
 /// An [`Estimator`] with linfa's [`Fit`], for its datasets with targets of one column: booleans, numbers, text.
 ///
 /// ```
@@ -21,7 +33,7 @@ use crate::{Classifier, Error, Estimator};
 /// let model = LinfaEstimator(Classifier::builder().lambda(0.01).build()?).fit(&train)?;
 /// let predicted = model.predict(&train);
 /// assert_eq!(predicted.confusion_matrix(&train)?.accuracy(), 1.0);
-/// # Ok::<(), margins::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct LinfaEstimator(pub Estimator);
@@ -31,18 +43,18 @@ pub struct LinfaEstimator(pub Estimator);
 #[derive(Debug, Clone)]
 pub struct LinfaClassifier<L> {
     classifier: Classifier,
-    /// One a class.
+    /// The label of each class.
     labels: Vec<L>,
 }
 
 impl<L> LinfaClassifier<L> {
-    /// The classifier, for scores, probabilities, its report and files.
+    /// Returns the classifier, for scores, probabilities, its report and files.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }
 }
 
-impl<D, T, L> Fit<ArrayBase<D, Ix2>, T, Error> for LinfaEstimator
+impl<D, T, L> Fit<ArrayBase<D, Ix2>, T, LinfaError> for LinfaEstimator
 where
     D: Data<Elem = f64>,
     T: AsSingleTargets<Elem = L>,
@@ -50,12 +62,13 @@ where
 {
     type Object = LinfaClassifier<L>;
 
-    /// As [`Estimator::fit_samples`], with the weights of the dataset, if it has any.
-    fn fit(&self, data: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, Error> {
+    /// Fits as [`Estimator::fit_samples`] does, with the weights of the dataset, if it has any.
+    fn fit(&self, data: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<Self::Object, LinfaError> {
         let targets = data.as_single_targets();
         let mut own = dataset(data.records(), targets)?;
         if let Some(weights) = data.weights() {
-            own = own.with_weights(weights.iter().map(|&c| f64::from(c)).collect())?;
+            let weights = weights.iter().map(|&c| f64::from(c)).collect();
+            own = own.with_weights(weights).map_err(Error::from)?;
         }
         let classifier = self.0.fit(&own)?;
         // Every class has a row.

@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayBase, Data, Ix2};
 
 use crate::Features;
 
-/// One row a sample.
+/// A matrix has one row a sample.
 impl<S: Data<Elem = f64>> Features for ArrayBase<S, Ix2> {
     fn design(&self) -> Result<Cow<'_, Design>, Error> {
         // Row by row, which is sample by sample.
@@ -18,7 +18,7 @@ impl<S: Data<Elem = f64>> Features for ArrayBase<S, Ix2> {
     }
 }
 
-/// A matrix such as that of [`Classifier::predict_proba`](crate::Classifier::predict_proba) as one of ndarray.
+/// Returns a matrix such as that of [`Classifier::predict_proba`](crate::Classifier::predict_proba) as one of ndarray.
 ///
 /// ```
 /// use margins::{Classifier, to_array2};

@@ -3,7 +3,7 @@
 
 use linfa::prelude::*;
 use margins::losses::Logistic;
-use margins::{Classifier, Error, Features, LinfaEstimator, to_array2};
+use margins::{Classifier, Error, Features, LinfaError, LinfaEstimator, to_array2};
 use ndarray::{Array1, Array2, Axis};
 
 fn samples() -> Array2<f64> {
@@ -58,5 +58,5 @@ fn linfa_gets_errors() {
     let estimator = Classifier::builder().lambda(1e-3).build().unwrap();
     let same = Dataset::new(samples(), Array1::from_elem(30, true));
     let error = LinfaEstimator(estimator).fit(&same).unwrap_err();
-    assert!(matches!(error, Error::Data(_)));
+    assert!(matches!(error, LinfaError::Margins(Error::Data(_))), "{error:?}");
 }

@@ -1,50 +1,20 @@
-use super::{ClassifierBuilder, contradiction};
-use crate::space::Space;
-use crate::{Approximation, Error, PRECOMPUTED, Registry};
+use margins_estimators::regularised::{Approximation, KernelChoice};
 
-/// What is said of a kernel.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Settings {
-    specifications: Option<Vec<String>>,
-    approximation: Option<Approximation>,
-}
-
-impl Settings {
-    /// A space a kernel, of which there is at least one; else the linear one.
-    pub(super) fn spaces(self, registry: &Registry) -> Result<Vec<Space>, Error> {
-        let Some(specifications) = self.specifications else {
-            return match self.approximation.unwrap_or_default() {
-                Approximation::None => Ok(vec![Space::Linear]),
-                approximation => Err(contradiction(
-                    format!("approximation {approximation}"),
-                    "a linear classifier".to_owned(),
-                    "it is kernels that are approximated",
-                )),
-            };
-        };
-        if specifications.is_empty() {
-            return Err(Error::setting("the number of kernels", &0, "at least 1"));
-        }
-        let mut evaluated = specifications.iter().filter(|kernel| *kernel != PRECOMPUTED);
-        evaluated.try_for_each(|kernel| registry.kernels.check(kernel))?;
-        let approximation = self.approximation.unwrap_or_default();
-        let space = |specification| Space::Kernel { specification, approximation };
-        Ok(specifications.into_iter().map(space).collect())
-    }
-}
+use super::ClassifierBuilder;
+use crate::Error;
 
 /// With the feature `kernels`.
 impl ClassifierBuilder {
-    /// A kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
+    /// Fits a kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
     /// sigma from the data, [`PRECOMPUTED`](crate::PRECOMPUTED) takes the samples for rows of a kernel matrix.
     #[doc(alias = "gamma")]
     #[must_use]
     pub fn kernel(mut self, specification: impl Into<String>) -> Self {
-        self.kernel.specifications = Some(vec![specification.into()]);
+        self.kernels = Some(vec![specification.into()]);
         self
     }
 
-    /// Kernels to choose from by cross-validation, together with lambda: the one of the least error on the same folds,
+    /// Chooses among kernels by cross-validation, together with lambda: the one of the least error on the same folds,
     /// of several the first. Distances between samples are computed once a kernel, for all folds, lambdas and members.
     ///
     /// ```
@@ -66,14 +36,31 @@ impl ClassifierBuilder {
     /// ```
     #[must_use]
     pub fn kernels<S: Into<String>>(mut self, specifications: impl IntoIterator<Item = S>) -> Self {
-        self.kernel.specifications = Some(specifications.into_iter().map(Into::into).collect());
+        self.kernels = Some(specifications.into_iter().map(Into::into).collect());
         self
     }
 
-    /// How the kernel is approximated.
+    /// Approximates the kernel.
     #[must_use]
     pub fn approximation(mut self, approximation: Approximation) -> Self {
-        self.kernel.approximation = Some(approximation);
+        self.settings.kernels.approximation = approximation;
         self
+    }
+
+    /// Returns the kernels to choose from, of which there is at least one if any was named.
+    pub(super) fn kernel_choice(&mut self) -> Result<KernelChoice, Error> {
+        let specifications = self.kernels.take();
+        if specifications.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::Setting {
+                setting: "the number of kernels",
+                value: "0".to_owned(),
+                requirement: "at least 1".to_owned(),
+            });
+        }
+        Ok(KernelChoice {
+            specifications: specifications.unwrap_or_default(),
+            approximation: self.settings.kernels.approximation,
+            registry: self.registry.kernels.clone(),
+        })
     }
 }

@@ -11,7 +11,7 @@ impl Classifier {
     /// Writes the classifier to a file: JSON if its name ends in `.json`, else binary.
     ///
     /// # Errors
-    /// What the system says.
+    /// A file that the system does not let write.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         Ok(self.model.save(path)?)
     }
@@ -19,13 +19,13 @@ impl Classifier {
     /// Reads a classifier from a file.
     ///
     /// # Errors
-    /// As [`Model::load`]; a loss or a kernel that is not in the registry.
+    /// [`Model::load`] says which; a loss or a kernel that is not in the registry.
     pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
         Self::from_model(Model::load(path, registry)?, registry)
     }
 }
 
-/// As its [`model`](Classifier::model): of the report it keeps what a file would.
+/// A classifier is written as its [`model`](Classifier::model), and keeps as much of the report as a file does.
 ///
 /// ```
 /// use margins::Classifier;
@@ -43,8 +43,8 @@ impl Serialize for Classifier {
     }
 }
 
-/// As a [`Model`], of losses and kernels of this project; for others, read the model by their [`Registry`] and take
-/// [`from_model`](Classifier::from_model).
+/// A classifier is read as a [`Model`] of losses and kernels of this project; for others, read the model by their
+/// [`Registry`] and take [`from_model`](Classifier::from_model).
 impl<'de> Deserialize<'de> for Classifier {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let model = Model::deserialize(deserializer)?;

@@ -172,7 +172,10 @@ fn probabilities_follow_their_rules() {
         }
     }
     let hinge = build(Classifier::builder().loss(Hinge).lambda(0.1)).fit(&data).unwrap();
-    assert!(matches!(hinge.predict_proba(&data), Err(Error::NoProbabilities(_))));
+    assert!(matches!(
+        hinge.predict_proba(&data),
+        Err(Error::Model(margins::model::Error::NoProbabilities(_)))
+    ));
 }
 
 #[test]

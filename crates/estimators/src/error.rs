@@ -1,0 +1,137 @@
+use margins_data::Listed;
+use margins_robust::Learner;
+
+/// A reason for which a classifier cannot be fitted or applied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The losses crate refused something.
+    #[error(transparent)]
+    Losses(#[from] margins_losses::Error),
+    /// The data crate refused something.
+    #[error(transparent)]
+    Data(#[from] margins_data::Error),
+    /// The calibration crate refused something.
+    #[error(transparent)]
+    Calibration(#[from] margins_calibration::Error),
+    /// The optim crate refused something.
+    #[error(transparent)]
+    Optim(#[from] margins_optim::Error),
+    /// A robust learner cannot take the problem.
+    #[error(transparent)]
+    Robust(#[from] margins_robust::Error),
+    /// A learner of halfspaces under Massart noise refused something.
+    #[cfg(feature = "massart")]
+    #[error(transparent)]
+    Massart(#[from] margins_massart::Error),
+    /// The kernels crate refused something.
+    #[cfg(feature = "kernels")]
+    #[error(transparent)]
+    Kernels(#[from] margins_kernels::Error),
+    /// A model cannot be made, read, written or applied.
+    #[error(transparent)]
+    Model(#[from] margins_model::Error),
+    /// Only a kernel that can be evaluated can be approximated.
+    #[error("a precomputed kernel matrix cannot be approximated")]
+    ApproximatePrecomputed,
+    /// A kernel matrix has no features to scale.
+    #[error("a precomputed kernel matrix has no features that could be standardised")]
+    StandardizePrecomputed,
+    /// Only fits in the function space of a kernel can leave one sample out at a time.
+    #[error("leave-one-out needs a kernel without approximation")]
+    LeaveOneOut,
+    /// A learner that is linear in features met a kernel matrix.
+    #[error(
+        "{0} is linear in its features and takes no kernel matrix: approximate the kernel by features, \
+         as --approx nystrom does"
+    )]
+    LinearLearner(Learner),
+    /// Random Fourier features exist for the Gaussian kernel.
+    #[error("random Fourier features exist here for the gaussian kernel, not for '{0}'")]
+    Fourier(String),
+    /// Two settings contradict each other.
+    #[error("{one} and {other} contradict each other: {reason}")]
+    Contradiction {
+        /// The one setting, as it was made.
+        one: String,
+        /// The other setting.
+        other: String,
+        /// The reason why both cannot hold.
+        reason: &'static str,
+    },
+    /// A setting is outside its range.
+    #[error("{setting} is {value}, but must be {requirement}")]
+    Setting {
+        /// The name of the setting.
+        setting: &'static str,
+        /// The value that was refused.
+        value: String,
+        /// The range in words, such as "at least 1".
+        requirement: String,
+    },
+    /// The data or the model do not have a class that was named.
+    #[error("there is no class '{class}'{}: the classes are {}", at_row(row), Listed(classes))]
+    UnknownClass {
+        /// The name of the class.
+        class: String,
+        /// The zero-based row of the name, if it comes from labels.
+        row: Option<usize>,
+        /// The classes that there are.
+        classes: Vec<String>,
+    },
+    /// No two of the samples are of one class.
+    #[error(
+        "the {0} samples have {0} classes, no two of them the same: are the labels measurements or names of samples?"
+    )]
+    AllClassesDiffer(usize),
+    /// The binary scheme met more than two classes.
+    #[error(
+        "the data have {0} classes: choose Scheme::OneVersusRest or Scheme::OneVersusOne for more than two"
+    )]
+    SeveralClasses(usize),
+    /// A learner shifts its scores, and the loss would make probabilities of them.
+    #[error(
+        "{learner} shifts the scores, so that no probabilities follow from them as from those of {loss}: take a loss \
+         without probabilities, such as hinge"
+    )]
+    ShiftedScores {
+        /// The learner.
+        learner: Learner,
+        /// The specification of the loss.
+        loss: String,
+    },
+    /// The time limit came before any lambda was certified in all folds.
+    #[error(
+        "the time limit of {0:?} came before the fits at any lambda were certified in all folds: give more time, fewer \
+         lambdas or a single one"
+    )]
+    TimeLimit(std::time::Duration),
+    /// Threads cannot be started.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// The number of threads.
+        threads: usize,
+        /// The words of the system.
+        reason: String,
+    },
+}
+
+fn at_row(row: &Option<usize>) -> String {
+    row.map_or_else(String::new, |row| format!(" (row {row})"))
+}
+
+impl Error {
+    /// Returns the refusal of a setting outside its range.
+    pub(crate) fn setting(
+        setting: &'static str,
+        value: &impl ToString,
+        requirement: impl Into<String>,
+    ) -> Self {
+        Error::Setting { setting, value: value.to_string(), requirement: requirement.into() }
+    }
+
+    /// Returns the refusal of two settings of which only one can hold.
+    pub(crate) fn contradiction(one: String, other: String, reason: &'static str) -> Self {
+        Error::Contradiction { one, other, reason }
+    }
+}

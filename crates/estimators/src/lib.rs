@@ -1,0 +1,54 @@
+//! The ways to get a margin classifier. Each is a module with settings, a fit, and a result of the model and the
+//! evidence for it: `Settings -> fit(&data) -> Fitted { model, evidence }`.
+//!
+//! * [`regularised`]: the regularised risk minimised, with a duality gap: one lambda, a path, or cross-validation over
+//!   lambdas and kernels; two classes or more; probabilities; robust learners.
+//! * [`stream`]: stochastic gradient, over a stream that passes by once or over data in memory.
+//! * `massart`: halfspaces under Massart noise, with a bound on the error (feature `massart`).
+//! * `focused`: the largest loss made small, by a game against focused samples (feature `boost`).
+//!
+//! The builder of the crate `margins`, the command and the experiments call these and add nothing but their own
+//! surface: a new setting is one field here.
+//!
+//! ```
+//! use margins_data::generate::{Example, GaussianMixture};
+//! use margins_estimators::Evidence;
+//! use margins_estimators::regularised::{CrossValidation, Regularisation, Settings};
+//! use margins_optim::lambda_grid;
+//!
+//! let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+//! let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 10)?, ..CrossValidation::default() };
+//! let settings = Settings {
+//!     regularisation: Regularisation::CrossValidated(how),
+//!     standardize: true,
+//!     ..Settings::default()
+//! };
+//! let fitted = settings.fit(&data)?;
+//! assert!(matches!(fitted.evidence, Evidence::Gap { certified: true, .. }));
+//! assert_eq!(fitted.model.columns(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Features
+//!
+//! * `boost`, `kernels`, `massart` (default): the methods of the crates of these names.
+//! * `rayon` (default): threads. No result depends on it.
+//! * `serde` (default): files of models, and of the state of a game.
+
+mod error;
+mod evidence;
+mod linear_model;
+pub mod regularised;
+pub mod stream;
+#[cfg(feature = "rayon")]
+mod threads;
+
+pub use error::Error;
+pub use evidence::Evidence;
+pub use linear_model::linear_model;
+#[cfg(feature = "rayon")]
+pub use threads::on_threads;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;

@@ -1,0 +1,39 @@
+use margins_losses::MarginLoss;
+use margins_model::{Error, Member, Model, Scheme, TrainingSummary};
+use margins_optim::Lambda;
+use margins_optim::online::LinearClassifier;
+
+/// Returns the model of a linear classifier of two classes, the negative and the positive one, learnt from `rows` samples
+/// without a certificate; `lambda` is `None` if the learner has no penalty.
+///
+/// # Errors
+/// [`Error::Invalid`]: coefficients that are not finite, or another number of names than of features.
+///
+/// ```
+/// use margins_estimators::linear_model;
+/// use margins_losses::Hinge;
+/// use margins_optim::online::LinearClassifier;
+///
+/// let classifier = LinearClassifier { intercept: 0.0, coef: vec![1.0, -2.0] };
+/// let model = linear_model(&Hinge, None, ("ham", "spam"), None, 100, &classifier)?;
+/// assert_eq!(model.classes(), ["ham", "spam"]);
+/// # Ok::<(), margins_model::Error>(())
+/// ```
+pub fn linear_model(
+    loss: &dyn MarginLoss,
+    lambda: Option<Lambda>,
+    (negative, positive): (&str, &str),
+    feature_names: Option<Vec<String>>,
+    rows: usize,
+    classifier: &LinearClassifier,
+) -> Result<Model, Error> {
+    let member = Member {
+        lambda: lambda.map(Lambda::get),
+        intercept: classifier.intercept,
+        coef: classifier.coef.clone(),
+        training: TrainingSummary::uncertified(rows),
+        platt: None,
+    };
+    let classes = vec![negative.to_owned(), positive.to_owned()];
+    Model::from_members(loss, classes, Scheme::Binary, feature_names, None, vec![member])
+}

@@ -1,0 +1,44 @@
+//! Fits of the regularised risk, certified by their duality gap.
+//!
+//! The objective is `F(b, w) = (1/n) sum_i c_i L(y_i f(x_i)) + lambda ||w||^2`, for linear classifiers, kernels and their
+//! approximations. [`Settings`] say which loss and which functions; how lambda is found ([`Regularisation`]: a single one, a
+//! path, cross-validation over lambdas and kernels or leave-one-out); what several classes are broken into; and where
+//! probabilities come from. [`Settings::fit`] makes a [`Fitted`] classifier, [`Settings::path`] the fits at every lambda of a
+//! [`Path`].
+//!
+//! A cross-validation ends with the fit at the lambda selected, on all rows, by way of larger lambdas: there is one such
+//! procedure, here.
+
+#[cfg(feature = "kernels")]
+mod approximation;
+mod class_costs;
+mod contests;
+mod cross_validation;
+mod fit;
+mod fitted;
+mod model;
+mod platt;
+mod prepared;
+mod progress;
+mod report;
+mod search;
+mod settings;
+mod space;
+mod time_limit;
+
+#[cfg(feature = "kernels")]
+pub use approximation::Approximation;
+pub use class_costs::ClassCosts;
+pub use cross_validation::{
+    CrossValidation, DEFAULT_FOLDS, Folds, LeaveOneOut, Selection, folds_of,
+};
+pub use fitted::{Fitted, Path};
+#[cfg(feature = "kernels")]
+pub use prepared::PRECOMPUTED;
+pub use prepared::{Prepared, Subset};
+pub use progress::{Observer, Progress};
+pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
+pub use settings::{Probabilities, Regularisation, Settings};
+#[cfg(feature = "kernels")]
+pub use space::KernelChoice;
+pub use time_limit::TimeLimit;

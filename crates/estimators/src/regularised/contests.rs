@@ -1,0 +1,207 @@
+//! Several classes as binary problems.
+
+use margins_calibration::probability::PlattScaling;
+use margins_data::{ClassLabels, Classes, Dataset, parallel};
+use margins_losses::MarginLoss;
+use margins_model::Scheme;
+use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Training, held_out_curve};
+use margins_robust::Learner;
+
+use super::platt::platt_scaling;
+use super::prepared::Prepared;
+use crate::Error;
+
+/// A function that sees every fit of a contest, given by its index; the observer of the training sees none.
+pub(super) type Watcher<'a> = dyn Fn(usize, &Observed<'_>) + Sync + 'a;
+
+/// The binary problems that the classes of a data set are broken into, one a member of the scheme.
+#[derive(Debug)]
+pub(super) struct Contests {
+    data: Dataset<Classes>,
+    scheme: Scheme,
+    /// The learner of all contests; `None` for fits of the regularised risk.
+    learner: Option<Learner>,
+    each: Vec<Contest>,
+    /// The data of the first contest.
+    first: Dataset,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Contest {
+    /// A class against all others.
+    Rest(usize),
+    /// The second class against the first; no other takes part.
+    Pair(usize, usize),
+}
+
+impl Contest {
+    /// Returns all rows, with the labels of the two sides.
+    fn data(self, all: &Dataset<Classes>) -> Result<Dataset, Error> {
+        let labels = match self {
+            Contest::Rest(class) => all.labels().against_rest(class),
+            Contest::Pair(i, j) => all.labels().between(i, j),
+        };
+        Ok(all.relabelled(labels)?)
+    }
+
+    /// Returns the rows that take part, ascending, of those that each class has; `None` if all take part.
+    fn rows(self, by_class: &[Vec<usize>]) -> Option<Vec<usize>> {
+        let Contest::Pair(i, j) = self else { return None };
+        let mut rows = [&by_class[i][..], &by_class[j]].concat();
+        rows.sort_unstable();
+        Some(rows)
+    }
+}
+
+impl Contests {
+    /// Returns the contests between the classes of the data.
+    pub(super) fn new(
+        scheme: Scheme,
+        data: Dataset<Classes>,
+        learner: Option<Learner>,
+    ) -> Result<Self, Error> {
+        let count = data.labels().names().len();
+        let each: Vec<Contest> = match scheme {
+            Scheme::Binary => vec![Contest::Rest(1)],
+            Scheme::OneVersusRest => (0..count).map(Contest::Rest).collect(),
+            Scheme::OneVersusOne => {
+                Scheme::pairs(count).map(|(i, j)| Contest::Pair(i, j)).collect()
+            }
+        };
+        let first = each[0].data(&data)?;
+        Ok(Contests { data, scheme, learner, each, first })
+    }
+
+    /// Returns the scheme that has these contests for members.
+    pub(super) fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// Returns the number of contests.
+    pub(super) fn len(&self) -> usize {
+        self.each.len()
+    }
+
+    /// Returns the rows of every class, of those that are named or of all.
+    fn rows_by_class(&self, among: Option<&[usize]>) -> Vec<Vec<usize>> {
+        let labels = self.data.labels();
+        let Some(among) = among else { return labels.rows_by_class() };
+        let mut rows = vec![Vec::new(); labels.names().len()];
+        among.iter().for_each(|&row| rows[labels.index(row)].push(row));
+        rows
+    }
+
+    /// Returns the data with all of their classes.
+    pub(super) fn classes(&self) -> &Dataset<Classes> {
+        &self.data
+    }
+
+    /// Returns the data of one of the contests; its samples are those of all.
+    pub(super) fn any(&self) -> &Dataset {
+        &self.first
+    }
+
+    /// Returns the fits of every contest at every lambda, largest first, to the rows named or to all; contests run in
+    /// parallel and share their rows where all take part.
+    pub(super) fn paths<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        watcher: &Watcher<'_>,
+        rows: Option<&[usize]>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Vec<Fit>>, Error> {
+        let all_take_part = self.scheme != Scheme::OneVersusOne;
+        let shared = all_take_part.then(|| prepared.subset(rows));
+        let by_class = self.rows_by_class(rows);
+        parallel::try_map(0..self.len(), |member| {
+            let contest = &self.each[member];
+            let observer = |made: &Observed<'_>| watcher(member, made);
+            let training = &Training { observer: &observer, ..*training };
+            let data = contest.data(&self.data)?;
+            match &shared {
+                Some(subset) => subset.path(training, self.learner.as_ref(), &data, lambdas),
+                None => {
+                    let own = contest.rows(&by_class);
+                    let subset = prepared.subset(own.as_deref());
+                    subset.path(training, self.learner.as_ref(), &data, lambdas)
+                }
+            }
+        })
+    }
+
+    /// Returns the fits of every contest at the last of the lambdas.
+    pub(super) fn fits<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        watcher: &Watcher<'_>,
+        rows: Option<&[usize]>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let paths = self.paths(prepared, training, watcher, rows, lambdas)?;
+        Ok(paths.into_iter().filter_map(|mut path| path.pop()).collect())
+    }
+
+    /// Returns the cross-validated error along the lambdas of the class that all contests together decide.
+    pub(super) fn cross_validate<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        watcher: &Watcher<'_>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+    ) -> Result<ErrorCurve, Error> {
+        let abandon = training.abandon_hopeless;
+        held_out_curve(&self.data, folds, lambdas, abandon, |rows, test, lambdas| {
+            let of_fold = |member: usize, made: &Observed<'_>| {
+                watcher(member, &made.without(folds[test[0]]));
+            };
+            let paths = self.paths(prepared, training, &of_fold, Some(rows), lambdas)?;
+            let scores: Vec<Vec<Vec<f64>>> = paths
+                .iter()
+                .map(|fits| prepared.scores_of(fits, test))
+                .collect::<Result<_, Error>>()?;
+            let labels = self.data.labels();
+            let decided = |k: usize, t: usize| {
+                let of_row: Vec<f64> = scores.iter().map(|scores| scores[k][t]).collect();
+                self.scheme.decide(labels.names().len(), &of_row)
+            };
+            let at = |k: usize| {
+                let reports = || paths.iter().map(|fits| &fits[k].report);
+                let pairs = test.iter().enumerate();
+                HeldOut {
+                    wrong: pairs.map(|(t, &row)| decided(k, t) != labels.index(row)).collect(),
+                    relative_gap: reports().map(|report| report.relative_gap).fold(0.0, f64::max),
+                    converged: reports().all(margins_optim::Report::converged),
+                }
+            };
+            Ok((0..lambdas.len()).map(at).collect())
+        })
+    }
+
+    /// Returns the Platt scaling of every contest, by the scores that its rows get when their fold is held out, from fits
+    /// at the last of the lambdas. A sample of weight k counts as k samples; costs of classes are for the fits alone.
+    pub(super) fn platt<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        sample_weights: Option<&[f64]>,
+    ) -> Result<Vec<PlattScaling>, Error> {
+        let n = self.data.rows();
+        let scores = prepared.held_out_scores(folds, self.len(), |train| {
+            self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
+        })?;
+        let by_class = self.rows_by_class(None);
+        let scale = |(contest, scores): (&Contest, &Vec<f64>)| {
+            let rows = contest.rows(&by_class).unwrap_or_else(|| (0..n).collect());
+            let own = contest.data(&self.data)?;
+            let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
+            let weights = sample_weights.map(of);
+            platt_scaling(&of(scores), &of(own.labels().signs()), weights.as_deref())
+        };
+        self.each.iter().zip(&scores).map(scale).collect()
+    }
+}

@@ -1,0 +1,142 @@
+use margins_data::{ClassLabels, Classes, Dataset};
+use margins_model::Scheme;
+
+use super::contests::Contests;
+use super::cross_validation::{Folds, folds_of};
+use super::fitted::{Choice, Fitted, Ground, Path};
+use super::search::{Found, Selected};
+use super::settings::{Probabilities, Regularisation, Settings};
+use super::time_limit::TimeLimit;
+use crate::Error;
+
+impl Settings {
+    /// Fits a classifier to data of two classes or more.
+    ///
+    /// # Errors
+    /// [`check`](Self::check) says which settings are refused. [`Error::AllClassesDiffer`]: as many classes as samples,
+    /// and more than two. [`Error::Contradiction`]: weights or folds both of the data and of the settings.
+    /// [`Error::SeveralClasses`]: more than two classes for [`Scheme::Binary`]. A cost of a class that the data do not
+    /// have; data that the loss, the kernel, the solver or the folds cannot take; a fit whose numbers overflowed.
+    pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+        self.check()?;
+        self.on_threads(|| self.fit_here(data))
+    }
+
+    /// Fits at every lambda of [`Regularisation::Path`], down to the one at its index.
+    ///
+    /// # Errors
+    /// [`fit`](Self::fit) says which. [`Error::Contradiction`]: another way to lambda, or probabilities of a path.
+    ///
+    /// ```
+    /// use margins_data::generate::{Example, GaussianMixture};
+    /// use margins_estimators::regularised::{Regularisation, Settings};
+    /// use margins_optim::lambda_grid;
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+    /// let regularisation = Regularisation::path(lambda_grid(1.0, 1e-3, 10)?)?;
+    /// let path = Settings { regularisation, ..Settings::default() }.path(&data)?;
+    /// assert_eq!(path.fits.len(), 10);
+    /// assert!(path.fits.iter().flatten().all(|fit| fit.report.converged()));
+    /// assert!(path.norms(9)? > path.norms(0)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn path<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Path, Error> {
+        self.check()?;
+        let refuse = |other: &str, reason| {
+            Err(Error::contradiction("the fits of a path".to_owned(), other.to_owned(), reason))
+        };
+        if !matches!(self.regularisation, Regularisation::Path { .. }) {
+            return refuse("another way to lambda", "give the lambdas as a path");
+        }
+        if self.probabilities != Probabilities::OfTheLoss {
+            return refuse("Platt scaling", "scores are scaled at one lambda: fit a classifier");
+        }
+        self.on_threads(|| {
+            let contests = self.contests(data)?;
+            let limit = self.time_limit.map(TimeLimit::new);
+            let Selected { prepared, found, .. } = self.search(&contests, None, limit)?;
+            let prepared = prepared.into_owned();
+            Ok(Path::new(found.path, Ground { contests, prepared }))
+        })
+    }
+
+    #[cfg(feature = "rayon")]
+    fn on_threads<T: Send>(
+        &self,
+        job: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        crate::on_threads(self.threads, job)
+    }
+
+    #[cfg(not(feature = "rayon"))]
+    fn on_threads<T>(&self, job: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        job()
+    }
+
+    fn fit_here<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+        let contests = self.contests(data)?;
+        let limit = self.time_limit.map(TimeLimit::new);
+        let folds = match &self.regularisation {
+            Regularisation::CrossValidated(how) => {
+                Some(Folds::new(contests.classes(), how, self.options.seed)?)
+            }
+            _ => None,
+        };
+        let Selected { prepared, found, kernels } =
+            self.search(&contests, folds.as_ref(), limit)?;
+        let Found { way, mut path, curve, .. } = found;
+        let fits = path.pop().unwrap_or_default();
+        let platt = match self.probabilities {
+            Probabilities::OfTheLoss => None,
+            Probabilities::Platt { folds } => {
+                let (folds, _) = folds_of(contests.classes(), folds, self.options.seed)?;
+                let training = self.training(limit.and_then(|limit| limit.of_fit()));
+                let sample_weights = self.sample_weights.as_deref().or(data.weights());
+                Some(contests.platt(&prepared, &training, &folds, &way, sample_weights)?)
+            }
+        };
+        let prepared = prepared.into_owned();
+        let choice = Choice { curve, kernels, folds };
+        Fitted::new(self, Ground { contests, prepared }, fits, choice, platt.as_deref())
+    }
+
+    /// Returns the binary problems that the classes of the data are broken into, with all weights.
+    fn contests<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Contests, Error> {
+        let classes = Classes::from(data.labels());
+        check_repeated(&classes)?;
+        let scheme = self.scheme_for(classes.names().len())?;
+        Contests::new(scheme, self.weighted(data.relabelled(classes)?)?, self.learner)
+    }
+
+    fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
+        match (classes, self.scheme) {
+            (2, _) => Ok(Scheme::Binary),
+            (_, Some(Scheme::Binary)) => Err(Error::SeveralClasses(classes)),
+            (_, scheme) => Ok(scheme.unwrap_or(Scheme::OneVersusRest)),
+        }
+    }
+
+    /// Returns the data with all weights that the settings give them.
+    fn weighted(&self, data: Dataset<Classes>) -> Result<Dataset<Classes>, Error> {
+        if let (Some(weights), Some(_)) = (&self.sample_weights, data.weights()) {
+            return Err(Error::contradiction(
+                format!("{} sample_weights", weights.len()),
+                "the weights of the data".to_owned(),
+                "leave one of them out",
+            ));
+        }
+        let data = match &self.sample_weights {
+            Some(weights) => data.with_weights(weights.clone())?,
+            None => data,
+        };
+        self.class_costs.weigh(data)
+    }
+}
+
+/// Refuses more than two classes without a class of which there are two samples.
+fn check_repeated(classes: &Classes) -> Result<(), Error> {
+    let rows = classes.indices().len();
+    let mut seen = vec![false; classes.names().len()];
+    let repeated = classes.indices().iter().any(|&class| std::mem::replace(&mut seen[class], true));
+    if repeated || rows <= 2 { Ok(()) } else { Err(Error::AllClassesDiffer(rows)) }
+}

@@ -1,0 +1,154 @@
+use margins_calibration::probability::PlattScaling;
+use margins_data::ClassLabels;
+use margins_data::metrics::mistake_rate;
+use margins_model::Model;
+use margins_optim::{ErrorCurve, Fit, Report};
+
+use super::contests::Contests;
+use super::cross_validation::Folds;
+use super::model::{is_uncertified, model_of_fits};
+use super::prepared::Prepared;
+use super::report::{KernelReport, TrainingReport};
+use super::settings::Settings;
+use crate::{Error, Evidence};
+
+/// A classifier fitted to the regularised risk.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The classifier.
+    pub model: Model,
+    /// The largest relative duality gap of the members, or [`Evidence::None`] for a learner without.
+    pub evidence: Evidence,
+    /// The report, which is displayed as a page of text.
+    pub report: TrainingReport,
+    /// The fits, one a member, with a coefficient for every function of the training data.
+    pub fits: Vec<Fit>,
+    /// The folds of a cross-validation.
+    pub folds: Option<Folds>,
+    ground: Ground,
+}
+
+/// The fits at every lambda of a path.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Path {
+    /// The fits, largest lambda first; at each lambda one a member, with a coefficient for every function of the
+    /// training data.
+    pub fits: Vec<Vec<Fit>>,
+    ground: Ground,
+}
+
+/// The data that fits were made to, in the space of their functions.
+#[derive(Debug)]
+pub(super) struct Ground {
+    pub(super) contests: Contests,
+    pub(super) prepared: Prepared<'static>,
+}
+
+/// The choice that a cross-validation has made, for the report.
+pub(super) struct Choice {
+    pub(super) curve: Option<ErrorCurve>,
+    pub(super) kernels: Vec<KernelReport>,
+    pub(super) folds: Option<Folds>,
+}
+
+impl Fitted {
+    pub(super) fn new(
+        settings: &Settings,
+        ground: Ground,
+        fits: Vec<Fit>,
+        choice: Choice,
+        platt: Option<&[PlattScaling]>,
+    ) -> Result<Self, Error> {
+        let (loss, standardize) = (&*settings.loss, settings.standardize);
+        let (classes, scheme) = (ground.contests.classes(), ground.contests.scheme());
+        let model =
+            model_of_fits(loss, classes, scheme, &ground.prepared, standardize, &fits, platt)?;
+        let reports: Vec<Report> = fits.iter().map(|fit| fit.report.clone()).collect();
+        let evidence = evidence(&reports);
+        let kernel = ground.prepared.kernel_specification();
+        let Choice { curve, kernels, folds } = choice;
+        let report =
+            TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
+        Ok(Fitted { model, evidence, report, fits, folds, ground })
+    }
+
+    /// Returns the share of training samples whose class the members together do not decide, by the weights of the fit.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    pub fn training_error(&self) -> Result<f64, Error> {
+        self.ground.training_error(&self.fits)
+    }
+
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    pub fn dimension(&self) -> usize {
+        self.ground.prepared.dimension()
+    }
+}
+
+impl Path {
+    pub(super) fn new(fits: Vec<Vec<Fit>>, ground: Ground) -> Self {
+        Path { fits, ground }
+    }
+
+    /// Returns the share of training samples whose class the members at a lambda, given by its index, together do not
+    /// decide, by the weights of the fit.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    ///
+    /// # Panics
+    /// If there is no such lambda.
+    pub fn training_error(&self, at: usize) -> Result<f64, Error> {
+        self.ground.training_error(&self.fits[at])
+    }
+
+    /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or the root of `a'Ka`.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    ///
+    /// # Panics
+    /// If there is no such lambda.
+    pub fn norms(&self, at: usize) -> Result<Vec<f64>, Error> {
+        self.fits[at].iter().map(|fit| self.ground.prepared.norm(fit)).collect()
+    }
+
+    /// Returns the specification of the kernel; `None` for linear classifiers.
+    pub fn kernel_specification(&self) -> Option<String> {
+        self.ground.prepared.kernel_specification()
+    }
+
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    pub fn dimension(&self) -> usize {
+        self.ground.prepared.dimension()
+    }
+}
+
+impl Ground {
+    fn training_error(&self, fits: &[Fit]) -> Result<f64, Error> {
+        let (data, scheme) = (self.contests.classes(), self.contests.scheme());
+        let scores: Vec<Vec<f64>> =
+            fits.iter().map(|fit| self.prepared.scores(fit)).collect::<Result<_, _>>()?;
+        let classes = data.labels().names().len();
+        let mistake = |row: usize| {
+            let of_row: Vec<f64> = scores.iter().map(|scores| scores[row]).collect();
+            scheme.decide(classes, &of_row) != data.labels().index(row)
+        };
+        let mistakes: Vec<bool> = (0..data.rows()).map(mistake).collect();
+        Ok(mistake_rate(&mistakes, data.weights())?.rate)
+    }
+}
+
+/// Returns the largest gap, if every fit has one.
+fn evidence(reports: &[Report]) -> Evidence {
+    if reports.iter().any(is_uncertified) {
+        return Evidence::None;
+    }
+    Evidence::Gap {
+        relative: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
+        certified: reports.iter().all(Report::converged),
+    }
+}

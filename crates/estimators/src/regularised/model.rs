@@ -1,0 +1,70 @@
+//! Models of fits.
+
+use margins_calibration::probability::PlattScaling;
+use margins_data::{ClassLabels, Classes, Dataset};
+use margins_losses::MarginLoss;
+use margins_model::{Member, Model, Scheme, TrainingSummary};
+use margins_optim::{Fit, Report, Status};
+
+use super::prepared::Prepared;
+use crate::Error;
+
+/// Returns the model of fits, one a member of the scheme, to data with these classes.
+pub(super) fn model_of_fits(
+    loss: &dyn MarginLoss,
+    data: &Dataset<Classes>,
+    scheme: Scheme,
+    prepared: &Prepared<'_>,
+    standardize: bool,
+    fits: &[Fit],
+    platt: Option<&[PlattScaling]>,
+) -> Result<Model, Error> {
+    let (basis, coefs) = prepared.basis(fits)?;
+    let member = |(m, (fit, coef)): (usize, (&Fit, Vec<f64>))| Member {
+        lambda: Some(fit.lambda.get()),
+        intercept: fit.intercept,
+        coef,
+        training: summary(&fit.report, data.rows(), standardize),
+        platt: platt.map(|scalings| scalings[m]),
+    };
+    let members = fits.iter().zip(coefs).enumerate().map(member).collect();
+    let names = data.feature_names().map(<[String]>::to_vec);
+    Ok(Model::from_members(loss, data.labels().names().to_vec(), scheme, names, basis, members)?)
+}
+
+impl Prepared<'_> {
+    /// Returns the model of a fit to the data, of two classes.
+    ///
+    /// # Errors
+    /// [`Error::Model`]: a fit whose numbers overflowed, and that no program could apply.
+    pub fn model(
+        &self,
+        loss: &dyn MarginLoss,
+        standardize: bool,
+        fit: &Fit,
+    ) -> Result<Model, Error> {
+        let data = self.data();
+        let classes = data.relabelled(Classes::from(data.labels()))?;
+        let fits = std::slice::from_ref(fit);
+        model_of_fits(loss, &classes, Scheme::Binary, self, standardize, fits, None)
+    }
+}
+
+/// Returns true of a method without certificate, which has no bound to report, however it ended; any other that has none
+/// has met numbers that overflowed, and says so.
+pub(super) fn is_uncertified(report: &Report) -> bool {
+    report.status != Status::NumericalTrouble && report.duality_gap == f64::INFINITY
+}
+
+/// Returns the certificate of a fit to `rows` samples, for a file.
+fn summary(report: &Report, rows: usize, standardize: bool) -> TrainingSummary {
+    let bound = |value: f64| (!is_uncertified(report)).then_some(value);
+    TrainingSummary {
+        rows,
+        standardize,
+        objective: Some(report.objective),
+        dual_objective: bound(report.dual_objective),
+        relative_gap: bound(report.relative_gap),
+        converged: report.status == Status::Converged,
+    }
+}

@@ -1,0 +1,369 @@
+//! The functions that a classifier combines: linear in the features, in the space of a kernel, or in
+//! features that approximate one; with one way to fit, select and save all of them.
+
+#[cfg(feature = "kernels")]
+mod kernel;
+#[cfg(feature = "kernels")]
+mod leave_one_out;
+
+use std::borrow::Cow;
+
+use margins_calibration::probability::PlattScaling;
+use margins_data::split::fold_indices;
+use margins_data::{Dataset, Design};
+use margins_losses::MarginLoss;
+use margins_model::Basis;
+use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate};
+use margins_robust::Learner;
+
+#[cfg(feature = "kernels")]
+pub use kernel::PRECOMPUTED;
+
+#[cfg(feature = "kernels")]
+use super::approximation::Approximation;
+use super::cross_validation::Selection;
+use super::platt::platt_scaling;
+use super::time_limit::TimeLimit;
+use crate::Error;
+
+/// Data made ready for fits in a space of functions: all that lambdas and folds have in common.
+#[derive(Debug)]
+pub struct Prepared<'d> {
+    data: Cow<'d, Dataset>,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Linear,
+    #[cfg(feature = "kernels")]
+    Kernel(Box<kernel::Form>),
+}
+
+impl<'d> Prepared<'d> {
+    /// Returns the data made ready for linear classifiers; with `standardize` features are scaled to unit standard
+    /// deviation, anew in every fold.
+    pub fn linear(data: &'d Dataset) -> Self {
+        Prepared { data: Cow::Borrowed(data), form: Form::Linear }
+    }
+
+    /// Returns the same with data of its own; features are shared.
+    pub fn into_owned(self) -> Prepared<'static> {
+        Prepared { data: Cow::Owned(self.data.into_owned()), form: self.form }
+    }
+
+    /// Returns the data set.
+    pub(super) fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// Returns some of the rows to learn from, or all of them if none are named.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn subset<'s>(&'s self, rows: Option<&'s [usize]>) -> Subset<'s> {
+        let features = match &self.form {
+            Form::Linear => self.data.design(),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => form.features().unwrap_or(self.data.design()),
+        };
+        Subset {
+            #[cfg(feature = "kernels")]
+            kernel: match &self.form {
+                Form::Linear => None,
+                Form::Kernel(form) => Some(form.part(rows)),
+            },
+            rows,
+            design: rows.map_or_else(|| features.clone(), |rows| features.select(rows)),
+        }
+    }
+
+    /// Returns the fits at every lambda, largest first.
+    ///
+    /// # Errors
+    /// [`Training::path`] and `margins_kernels::path` say which.
+    pub fn path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        self.subset(None).path(training, None, &self.data, lambdas)
+    }
+
+    /// Returns the fits of a robust learner at every lambda, largest first: on features, or, of the large-margin
+    /// distribution machine, on a kernel matrix as well.
+    ///
+    /// # Errors
+    /// [`Learner::path`] says which; another learner on a kernel matrix.
+    pub fn robust_path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        learner: &Learner,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        self.subset(None).path(training, Some(learner), &self.data, lambdas)
+    }
+
+    /// Returns the Platt scaling of the scores that samples get when their fold is held out, by fits at the last of the
+    /// lambdas, which are descending. The weights of the samples, 1 where absent, count in the scaling; those of the data
+    /// may hold costs of classes too, and are for the fits.
+    ///
+    /// # Errors
+    /// [`path`](Self::path) and [`PlattScaling::fit_weighted`] say which.
+    pub fn platt<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        sample_weights: Option<&[f64]>,
+    ) -> Result<PlattScaling, Error> {
+        let scores = self.held_out_scores(folds, 1, |train| {
+            let fits = self.subset(Some(train)).path(training, None, &self.data, lambdas)?;
+            Ok(fits.into_iter().next_back().into_iter().collect())
+        })?;
+        platt_scaling(&scores[0], self.data.labels().signs(), sample_weights)
+    }
+
+    /// Returns the scores that every row gets from the fits without its fold: for each of the members a list of as many
+    /// as there are rows.
+    pub(super) fn held_out_scores(
+        &self,
+        folds: &[usize],
+        members: usize,
+        fits: impl Fn(&[usize]) -> Result<Vec<Fit>, Error>,
+    ) -> Result<Vec<Vec<f64>>, Error> {
+        let count = folds.iter().max().map_or(0, |last| last + 1);
+        let mut scores = vec![vec![0.0; self.data.rows()]; members];
+        for fold in 0..count {
+            let (train, test) = fold_indices(folds, fold);
+            let held_out = self.scores_of(&fits(&train)?, &test)?;
+            for (scores, held_out) in scores.iter_mut().zip(held_out) {
+                test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
+            }
+        }
+        Ok(scores)
+    }
+
+    /// Returns the cross-validated error along the lambdas, and the fit on all of the data at the one that `select`
+    /// takes, by its index.
+    ///
+    /// # Errors
+    /// [`path`](Self::path) and [`margins_optim::cross_validate`] say which.
+    pub fn cross_validate<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        select: impl Fn(&ErrorCurve) -> usize,
+    ) -> Result<(ErrorCurve, Fit), Error> {
+        match &self.form {
+            Form::Linear => linear_cross_validate(training, &self.data, folds, lambdas, select),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => form.cross_validate(self, training, folds, lambdas, select),
+        }
+    }
+
+    /// Returns the cross-validated error along the lambdas, the index of the one that the rule takes, and the fit there on
+    /// all of the data, under a limit on the time. After that the rule chooses among the lambdas that were certified in
+    /// all folds.
+    ///
+    /// # Errors
+    /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: no lambda was certified in time.
+    pub fn cross_validate_within<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        rule: Selection,
+        limit: Option<TimeLimit>,
+    ) -> Result<(ErrorCurve, usize, Fit), Error> {
+        let of_folds = limit.map_or(training.options.deadline, |limit| limit.of_folds());
+        let until =
+            |deadline| Training { options: Options { deadline, ..training.options }, ..*training };
+        let select =
+            |curve: &ErrorCurve| limit.map_or_else(|| rule.of(curve), |l| l.select(rule, curve));
+        let (curve, fit) = self.cross_validate(&until(of_folds), folds, lambdas, select)?;
+        let at = TimeLimit::choose(limit, rule, &curve)?;
+        // What is not late now was not late when the fit was chosen.
+        if !limit.is_some_and(|limit| limit.is_late()) {
+            return Ok((curve, at, fit));
+        }
+        let silent =
+            Training { observer: &|_| {}, ..until(limit.and_then(|limit| limit.of_fit())) };
+        let mut fits = self.path(&silent, &way_to(&curve.lambdas, at))?;
+        let fit = fits.swap_remove(fits.len() - 1);
+        Ok((curve, at, fit))
+    }
+
+    /// Returns the scores of some of the samples under every fit, one list a fit.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
+        let scores = match &self.form {
+            Form::Linear => linear_scores_of(self.data.design(), fits, rows),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => form.scores_of(fits, rows)?,
+        };
+        let check =
+            |scores: &Vec<f64>| margins_optim::Error::check_scores(scores, rows.iter().copied());
+        scores.iter().try_for_each(check)?;
+        Ok(scores)
+    }
+
+    /// Returns the scores of the data themselves.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    pub fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
+        let scores = match &self.form {
+            Form::Linear => fit.decision_function(self.data.design()),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => form.scores(fit)?,
+        };
+        margins_optim::Error::check_scores(&scores, 0..scores.len())?;
+        Ok(scores)
+    }
+
+    /// Returns the norm of the function without its intercept, `||w||` or the root of `a'Ka`.
+    ///
+    /// # Errors
+    /// Kernel values or scores that are not finite.
+    pub fn norm(&self, fit: &Fit) -> Result<f64, Error> {
+        match &self.form {
+            Form::Linear => Ok(linear_norm(fit)),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => form.norm(fit),
+        }
+    }
+
+    /// Returns the functions that a model of the fits has to hold, and the coefficients of every fit. The fits share the
+    /// functions; of kernel sections the model holds those alone that any fit has a use for.
+    ///
+    /// # Errors
+    /// More features than a model can have.
+    pub fn basis(
+        &self,
+        fits: &[Fit],
+    ) -> Result<(Option<Basis>, Vec<Vec<f64>>), margins_model::Error> {
+        match &self.form {
+            Form::Linear => Ok((None, coefs(fits))),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => form.basis(fits),
+        }
+    }
+
+    /// Returns the specification of the kernel; `None` for linear classifiers.
+    pub fn kernel_specification(&self) -> Option<String> {
+        match &self.form {
+            Form::Linear => None,
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => Some(form.kernel_specification()),
+        }
+    }
+
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    pub fn dimension(&self) -> usize {
+        match &self.form {
+            Form::Linear => self.data.columns(),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => form.dimension(),
+        }
+    }
+}
+
+/// Returns the fits of the learner, or of the regularised risk without one, to the features of the data.
+fn linear_path<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    learner: Option<&Learner>,
+    data: &Dataset,
+    lambdas: &[Lambda],
+) -> Result<Vec<Fit>, Error> {
+    let Some(learner) = learner else { return Ok(training.path(data, lambdas)?) };
+    let solve = |objective: &Objective<'_, L>| {
+        learner.path(objective, lambdas, &training.options, training.observer)
+    };
+    Ok(training.path_with(data, solve)?)
+}
+
+fn linear_cross_validate<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    folds: &[usize],
+    lambdas: &[Lambda],
+    select: impl Fn(&ErrorCurve) -> usize,
+) -> Result<(ErrorCurve, Fit), Error> {
+    let mut cv = cross_validate(training, data, folds, lambdas)?;
+    let fit = cv.fits.swap_remove(select(&cv.curve));
+    Ok((cv.curve, fit))
+}
+
+fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f64>> {
+    let chosen = design.select(rows);
+    fits.iter().map(|fit| fit.decision_function(&chosen)).collect()
+}
+
+fn linear_norm(fit: &Fit) -> f64 {
+    fit.coef.iter().map(|w| w * w).sum::<f64>().sqrt()
+}
+
+fn coefs(fits: &[Fit]) -> Vec<Vec<f64>> {
+    fits.iter().map(|fit| fit.coef.clone()).collect()
+}
+
+/// Rows of prepared data to learn from, with all that fits to them have in common.
+#[derive(Debug)]
+pub struct Subset<'s> {
+    #[cfg(feature = "kernels")]
+    kernel: Option<kernel::Part<'s>>,
+    rows: Option<&'s [usize]>,
+    /// The features of these rows, or the ones in their place.
+    design: Design,
+}
+
+impl Subset<'_> {
+    /// Returns the fits of the learner, or of the regularised risk without one, at every lambda, largest first. The
+    /// data are those that were prepared, all rows of them, perhaps with other labels or weights; so are the functions
+    /// that the coefficients belong to.
+    ///
+    /// # Errors
+    /// [`Training::path`], `margins_kernels::path` and [`Learner::path`] say which; a learner that takes no kernel
+    /// matrix.
+    pub fn path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        learner: Option<&Learner>,
+        data: &Dataset,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        #[cfg(feature = "kernels")]
+        if let Some(part) = &self.kernel {
+            return part.path(self, training, learner, data, lambdas);
+        }
+        linear_path(training, learner, &self.chosen(data)?, lambdas)
+    }
+
+    /// Returns these rows of the data, with the features in place.
+    fn chosen(&self, data: &Dataset) -> Result<Dataset, Error> {
+        let labels = match self.rows {
+            Some(rows) => data.labels().select(rows),
+            None => data.labels().clone(),
+        };
+        let chosen = Dataset::new(self.design.clone(), labels)?;
+        let Some(weights) = data.weights() else { return Ok(chosen) };
+        let weights = match self.rows {
+            Some(rows) => rows.iter().map(|&i| weights[i]).collect(),
+            None => weights.to_vec(),
+        };
+        Ok(chosen.with_weights(weights)?)
+    }
+}
+
+/// Returns a few of the lambdas, largest first, by way of which a fit reaches the one at an index.
+pub(crate) fn way_to(lambdas: &[Lambda], at: usize) -> Vec<Lambda> {
+    const STRIDE: usize = 16;
+    (0..=at).filter(|k| (at - k).is_multiple_of(STRIDE)).map(|k| lambdas[k]).collect()
+}

@@ -1,0 +1,317 @@
+mod part;
+
+use std::borrow::Cow;
+
+use margins_data::{Dataset, Design, Standardizer};
+use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
+use margins_kernels::{Gaussian, Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky};
+use margins_losses::MarginLoss;
+use margins_model::{Basis, Functions};
+use margins_optim::{ErrorCurve, Fit, Lambda, Training, error_curve};
+use nalgebra::DMatrix;
+
+pub(super) use part::Part;
+
+use super::way_to;
+use super::{Approximation, Prepared, coefs, linear_cross_validate, linear_norm, linear_scores_of};
+use crate::Error;
+
+/// The specification of a kernel matrix given in the place of features.
+pub const PRECOMPUTED: &str = "precomputed";
+
+/// Data in the function space of a kernel.
+#[derive(Debug)]
+pub(super) enum Form {
+    Gram {
+        gram: Gram,
+        basis: Option<KernelBasis>,
+    },
+    Cholesky {
+        factor: PivotedCholesky,
+        basis: KernelBasis,
+    },
+    /// Features of a map in the place of the features of the data.
+    Features {
+        features: Design,
+        map: FeatureMap,
+        basis: KernelBasis,
+    },
+}
+
+#[derive(Debug)]
+pub(super) enum FeatureMap {
+    Nystrom(NystromMap),
+    Fourier(RandomFourierMap),
+}
+
+/// A kernel on scaled features.
+#[derive(Debug)]
+pub(super) struct KernelBasis {
+    kernel: Box<dyn Kernel>,
+    /// The samples that the kernel sees.
+    design: Design,
+    /// The factors by which features were scaled to get there.
+    scales: Option<Vec<f64>>,
+}
+
+impl<'d> Prepared<'d> {
+    /// Returns the data made ready for the function space of a kernel, given by its specification, or by
+    /// [`PRECOMPUTED`] for data that are a kernel matrix. A Gaussian kernel without sigma takes it from the data by the
+    /// quantile rule of [`SigmaRange`](margins_kernels::SigmaRange). With `standardize` features are scaled to unit
+    /// standard deviation once, over all rows. The seed draws landmarks, frequencies and pairs for sigma.
+    ///
+    /// # Errors
+    /// A specification that the registry does not know, and data that the kernel or the approximation cannot take.
+    pub fn for_kernel(
+        specification: &str,
+        approximation: Approximation,
+        kernels: &KernelRegistry,
+        data: &'d Dataset,
+        standardize: bool,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let form = if specification == PRECOMPUTED {
+            if approximation != Approximation::None {
+                return Err(Error::ApproximatePrecomputed);
+            }
+            if standardize {
+                return Err(Error::StandardizePrecomputed);
+            }
+            Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
+        } else {
+            let (design, scales) = scaled(data, standardize)?;
+            let kernel = kernels.parse_for(specification, &design, seed)?;
+            Form::of(KernelBasis { kernel, design, scales }, approximation, seed)?
+        };
+        let form = super::Form::Kernel(Box::new(form));
+        Ok(Prepared { data: Cow::Borrowed(data), form })
+    }
+
+    /// Returns the fit at one of the lambdas, by way of a few larger ones.
+    fn fit_along<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        lambdas: &[Lambda],
+        at: usize,
+    ) -> Result<Fit, Error> {
+        let silent = Training { observer: &|_| {}, ..*training };
+        let mut fits = self.path(&silent, &way_to(lambdas, at))?;
+        Ok(fits.swap_remove(fits.len() - 1))
+    }
+}
+
+impl Form {
+    /// Returns the form that the approximation asks for.
+    fn of(basis: KernelBasis, approximation: Approximation, seed: u64) -> Result<Self, Error> {
+        let KernelBasis { kernel, design, .. } = &basis;
+        Ok(match approximation {
+            Approximation::None => {
+                Form::Gram { gram: Gram::new(&**kernel, design)?, basis: Some(basis) }
+            }
+            Approximation::Cholesky { tolerance, gigabytes } => {
+                let factor = PivotedCholesky::within(&**kernel, design, tolerance, gigabytes)?;
+                Form::Cholesky { factor, basis }
+            }
+            Approximation::Nystrom { landmarks, leverage } => {
+                let rule = match leverage {
+                    None => Landmarks::Uniform,
+                    Some(lambda) => Landmarks::Leverage { lambda },
+                };
+                let map = NystromMap::new(&**kernel, design, landmarks, rule, seed)?;
+                let features = map.transform(&**kernel, design)?;
+                Form::Features { features, map: FeatureMap::Nystrom(map), basis }
+            }
+            Approximation::Fourier { features } => {
+                let gaussian = gaussian(&**kernel)?;
+                let map = RandomFourierMap::new(gaussian, design.columns(), features, seed)?;
+                let features = map.transform(design)?;
+                Form::Features { features, map: FeatureMap::Fourier(map), basis }
+            }
+        })
+    }
+
+    /// Returns the kernel matrix, unless the kernel is approximated.
+    pub(super) fn gram(&self) -> Option<&Gram> {
+        match self {
+            Form::Gram { gram, .. } => Some(gram),
+            _ => None,
+        }
+    }
+
+    /// Returns the features in the place of those of the data, if there are any.
+    pub(super) fn features(&self) -> Option<&Design> {
+        match self {
+            Form::Features { features, .. } => Some(features),
+            _ => None,
+        }
+    }
+
+    /// Returns what fits to these rows have in common.
+    pub(super) fn part(&self, rows: Option<&[usize]>) -> Part<'_> {
+        match self {
+            Form::Gram { gram, .. } => Part::Gram(match rows {
+                Some(rows) => Cow::Owned(gram.select(rows)),
+                None => Cow::Borrowed(gram),
+            }),
+            Form::Cholesky { factor, basis } => Part::Cholesky(factor, basis),
+            Form::Features { .. } => Part::Features,
+        }
+    }
+
+    pub(super) fn cross_validate<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+        select: impl Fn(&ErrorCurve) -> usize,
+    ) -> Result<(ErrorCurve, Fit), Error> {
+        let data = prepared.data();
+        let curve = match self {
+            Form::Features { .. } => {
+                let chosen = prepared.subset(None).chosen(data)?;
+                return linear_cross_validate(&unscaled(training), &chosen, folds, lambdas, select);
+            }
+            Form::Gram { gram, .. } => {
+                margins_kernels::cross_validate(training, data, gram, folds, lambdas)?
+            }
+            Form::Cholesky { .. } => {
+                error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
+                    let fits = prepared.subset(Some(rows)).path(training, None, data, lambdas)?;
+                    let scores = self.scores_of(&fits, held_out)?;
+                    Ok::<_, Error>((fits, scores))
+                })?
+            }
+        };
+        let at = select(&curve);
+        let fit = prepared.fit_along(training, &curve.lambdas, at)?;
+        Ok((curve, fit))
+    }
+
+    pub(super) fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
+        // Fits x functions, of the functions that are used.
+        let coefs =
+            |used: &[usize]| DMatrix::from_fn(fits.len(), used.len(), |k, i| fits[k].coef[used[i]]);
+        let products = match self {
+            Form::Features { features, .. } => return Ok(linear_scores_of(features, fits, rows)),
+            Form::Gram { gram, .. } => {
+                let used = |&i: &usize| fits.iter().any(|fit| fit.coef[i] != 0.0);
+                let support: Vec<usize> = (0..gram.len()).filter(used).collect();
+                coefs(&support) * gram.cross_of(&support, rows)
+            }
+            Form::Cholesky { factor, basis: KernelBasis { kernel, design, .. } } => {
+                let pivots = factor.pivots();
+                let (rows, columns) = (design.select(rows), design.select(pivots));
+                margins_kernels::combine_all(&**kernel, &rows, &columns, &coefs(pivots))?
+            }
+        };
+        let with_intercept = |(k, fit): (usize, &Fit)| {
+            products.row(k).iter().map(|product| product + fit.intercept).collect()
+        };
+        Ok(fits.iter().enumerate().map(with_intercept).collect())
+    }
+
+    pub(super) fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
+        let mut scores = match self {
+            Form::Features { features, .. } => return Ok(fit.decision_function(features)),
+            Form::Gram { gram, .. } => {
+                let coef = DMatrix::from_column_slice(fit.coef.len(), 1, &fit.coef);
+                (gram.matrix() * coef).as_slice().to_vec()
+            }
+            Form::Cholesky { factor, basis: KernelBasis { kernel, design, .. } } => {
+                let pivots = factor.pivots();
+                let coef: Vec<f64> = pivots.iter().map(|&i| fit.coef[i]).collect();
+                margins_kernels::combine(&**kernel, design, &design.select(pivots), &coef)?
+            }
+        };
+        scores.iter_mut().for_each(|score| *score += fit.intercept);
+        Ok(scores)
+    }
+
+    pub(super) fn norm(&self, fit: &Fit) -> Result<f64, Error> {
+        if let Form::Features { .. } = self {
+            return Ok(linear_norm(fit));
+        }
+        let products = self.scores(fit)?;
+        let square = fit.coef.iter().zip(&products).map(|(a, f)| a * (f - fit.intercept));
+        Ok(square.sum::<f64>().max(0.0).sqrt())
+    }
+
+    pub(super) fn basis(
+        &self,
+        fits: &[Fit],
+    ) -> Result<(Option<Basis>, Vec<Vec<f64>>), margins_model::Error> {
+        let new = |basis: &KernelBasis, functions| {
+            Basis::new(&*basis.kernel, basis.scales.clone(), functions).map(Some)
+        };
+        Ok(match self {
+            Form::Gram { basis: None, .. } => (None, coefs(fits)),
+            Form::Gram { basis: Some(basis), .. } | Form::Cholesky { basis, .. } => {
+                let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
+                let mut support: Vec<usize> = (0..basis.design.rows()).filter(used).collect();
+                if support.is_empty() {
+                    // Classifiers of no kernel section are constants; one sample keeps the model whole.
+                    support.push(0);
+                }
+                let coef = |fit: &Fit| support.iter().map(|&i| fit.coef[i]).collect();
+                let sections = Functions::Sections(basis.design.select(&support));
+                (new(basis, sections)?, fits.iter().map(coef).collect())
+            }
+            Form::Features { map: FeatureMap::Nystrom(map), basis, .. } => {
+                let sections = Functions::Sections(map.landmarks().clone());
+                let coef = |fit: &Fit| map.kernel_coefficients(&fit.coef);
+                (new(basis, sections)?, fits.iter().map(coef).collect())
+            }
+            Form::Features { map: FeatureMap::Fourier(map), basis, .. } => {
+                let frequencies = Design::from_samples(map.frequencies().clone())?;
+                (new(basis, Functions::Fourier(frequencies))?, coefs(fits))
+            }
+        })
+    }
+
+    pub(super) fn kernel_specification(&self) -> String {
+        match self {
+            Form::Gram { basis: None, .. } => PRECOMPUTED.to_owned(),
+            Form::Gram { basis: Some(basis), .. }
+            | Form::Cholesky { basis, .. }
+            | Form::Features { basis, .. } => basis.kernel.specification(),
+        }
+    }
+
+    pub(super) fn dimension(&self) -> usize {
+        match self {
+            Form::Gram { gram, .. } => gram.len(),
+            Form::Cholesky { factor, .. } => factor.pivots().len(),
+            Form::Features { map: FeatureMap::Nystrom(map), .. } => map.features(),
+            Form::Features { map: FeatureMap::Fourier(map), .. } => map.features(),
+        }
+    }
+}
+
+/// Returns the Gaussian kernel that this one is.
+fn gaussian(kernel: &dyn Kernel) -> Result<Gaussian, Error> {
+    match (kernel.name(), kernel.parameters().as_slice()) {
+        ("gaussian", [("sigma", sigma)]) => Ok(Gaussian::new(*sigma)?),
+        _ => Err(Error::Fourier(kernel.specification())),
+    }
+}
+
+/// Returns the design with its scales: one over the standard deviations, 1 for constant columns.
+fn scaled(data: &Dataset, standardize: bool) -> Result<(Design, Option<Vec<f64>>), Error> {
+    if !standardize {
+        return Ok((data.design().clone(), None));
+    }
+    let standardizer = Standardizer::fit(data.design(), data.weights());
+    let scales = standardizer.unscale_coefficients(&vec![1.0; data.columns()]);
+    Ok((standardizer.scale(data.design().clone())?, Some(scales)))
+}
+
+/// Returns the settings without scaling, for features that were scaled before the map.
+fn unscaled<'a, L: MarginLoss + ?Sized>(training: &Training<'a, L>) -> Training<'a, L> {
+    Training { standardize: false, ..*training }
+}
+
+pub(super) fn into_fit(fit: KernelFit) -> Fit {
+    let KernelFit { lambda, intercept, coef, report } = fit;
+    Fit { lambda, intercept, coef, report }
+}

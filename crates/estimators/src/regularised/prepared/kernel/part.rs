@@ -1,0 +1,69 @@
+use std::borrow::Cow;
+
+use margins_data::Dataset;
+use margins_kernels::{Gram, KernelObjective, PivotedCholesky, margin_distribution, training_path};
+use margins_losses::MarginLoss;
+use margins_optim::{Fit, Lambda, Training};
+use margins_robust::Learner;
+
+use super::super::{Subset, linear_path};
+use super::{KernelBasis, into_fit, unscaled};
+use crate::Error;
+
+/// The share of a kernel that fits to some of the rows have in common.
+#[derive(Debug)]
+pub(in crate::regularised::prepared) enum Part<'s> {
+    /// The kernel matrix of these rows.
+    Gram(Cow<'s, Gram>),
+    /// The factor for all rows.
+    Cholesky(&'s PivotedCholesky, &'s KernelBasis),
+    /// Features, which the subset has.
+    Features,
+}
+
+impl Part<'_> {
+    /// Returns the fits at every lambda, largest first, with a coefficient for every function of the prepared data.
+    pub(in crate::regularised::prepared) fn path<L: MarginLoss + ?Sized>(
+        &self,
+        subset: &Subset<'_>,
+        training: &Training<'_, L>,
+        learner: Option<&Learner>,
+        data: &Dataset,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let (options, observer) = (&training.options, training.observer);
+        let mut fits = match (self, learner) {
+            (Part::Features, _) => {
+                return linear_path(&unscaled(training), learner, &subset.chosen(data)?, lambdas);
+            }
+            (Part::Cholesky(factor, KernelBasis { kernel, design, .. }), None) => {
+                // Samples that are left out are samples of weight zero: the factor serves every subset.
+                let risk = match subset.rows {
+                    Some(rows) => training.risk_of_rows(data, rows)?,
+                    None => training.risk(data)?,
+                };
+                let fits = factor.path(&risk, &**kernel, design, lambdas, options, observer)?;
+                return Ok(fits.into_iter().map(into_fit).collect());
+            }
+            (Part::Gram(gram), None) => {
+                training_path(training, &subset.chosen(data)?, gram, lambdas)?
+            }
+            (Part::Gram(gram), Some(Learner::MarginDistribution(machine))) => {
+                let chosen = subset.chosen(data)?;
+                let objective = KernelObjective::from_risk(training.risk(&chosen)?, gram)?;
+                margin_distribution(machine, &objective, lambdas, options, observer)?
+            }
+            (Part::Gram(_) | Part::Cholesky(..), Some(learner)) => {
+                return Err(Error::LinearLearner(*learner));
+            }
+        };
+        if let Some(rows) = subset.rows {
+            for fit in &mut fits {
+                let mut coef = vec![0.0; data.rows()];
+                rows.iter().zip(&fit.coef).for_each(|(&i, a)| coef[i] = *a);
+                fit.coef = coef;
+            }
+        }
+        Ok(fits.into_iter().map(into_fit).collect())
+    }
+}

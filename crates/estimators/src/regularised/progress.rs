@@ -1,0 +1,47 @@
+use std::fmt;
+use std::sync::Arc;
+
+use margins_optim::Report;
+
+/// A fit on the way, for an [`Observer`].
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// The number of fits made so far, this one included.
+    pub done: usize,
+    /// The most fits that there can be.
+    pub total: usize,
+    /// The kernel as it was specified; `None` of a linear classifier.
+    pub kernel: Option<&'a str>,
+    /// The classes that are told apart, as [`MemberReport::name`](super::MemberReport::name) has it.
+    pub member: &'a str,
+    /// The fold held out, counted from 0; `None` of a fit to all rows.
+    pub fold: Option<usize>,
+    /// The regularisation.
+    pub lambda: f64,
+    /// The report of the solver.
+    pub report: &'a Report,
+}
+
+type Watch = dyn Fn(&Progress<'_>) + Send + Sync;
+
+/// A function that sees every fit as it is made, from whatever thread makes it; none by default.
+#[derive(Clone, Default)]
+pub struct Observer(Option<Arc<Watch>>);
+
+impl Observer {
+    /// Returns the observer that calls the function.
+    pub fn new(watch: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
+        Observer(Some(Arc::new(watch)))
+    }
+
+    /// Returns the function, if there is one.
+    pub(super) fn watch(&self) -> Option<&Watch> {
+        self.0.as_deref()
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Observer" } else { "None" })
+    }
+}

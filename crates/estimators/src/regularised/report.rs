@@ -1,0 +1,243 @@
+use std::fmt;
+
+use margins_data::Listed;
+use margins_optim::{ErrorCurve, Report, Status};
+
+use margins_model::{Model, Scheme, TrainingSummary};
+
+/// The report on a fit: what was fitted, and how far from the optimum it can be.
+///
+/// Displayed it is a page of text: what was fitted, objective and duality gap of every member (of the first 20, where
+/// there are more), and of a cross-validation the lambdas around the one that was chosen; [`curve`](Self::curve) has all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingReport {
+    /// The specification of the loss.
+    pub loss: String,
+    /// The specification of the kernel, if there is one.
+    pub kernel: Option<String>,
+    /// The names of the classes.
+    pub classes: Vec<String>,
+    /// The scheme by which the members decide between the classes.
+    pub scheme: Scheme,
+    /// The binary classifiers.
+    pub members: Vec<MemberReport>,
+    /// The cross-validated error, if lambda was chosen by it; a classifier from a file has none.
+    pub curve: Option<ErrorCurve>,
+    /// The kernels that were chosen from, if there were several, in the order given: that of the least error was
+    /// taken, of several the first. Those for which the time limit left no certified lambda are missing.
+    pub kernels: Vec<KernelReport>,
+}
+
+/// A kernel that could have been chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelReport {
+    /// The specification of the kernel, complete.
+    pub kernel: String,
+    /// The cross-validated error with it.
+    pub curve: ErrorCurve,
+}
+
+/// The report on one binary classifier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemberReport {
+    /// The classes that it tells apart, in words, the positive one first.
+    pub name: String,
+    /// The regularisation; `None` of a fit whose objective has no penalty.
+    pub lambda: Option<f64>,
+    /// The certificate that a file keeps.
+    pub summary: TrainingSummary,
+    /// The report of the solver; a classifier from a file has forgotten it.
+    pub report: Option<Report>,
+}
+
+impl TrainingReport {
+    /// Returns the report on a model from a file, which has forgotten all but the certificates.
+    pub fn of_model(model: &Model) -> Self {
+        let kernel = model.basis().map(|basis| basis.kernel().to_owned());
+        Self::new(model, kernel, Vec::new(), None)
+    }
+
+    /// Returns the report on a model with the reports of its members, if they are known.
+    pub(super) fn new(
+        model: &Model,
+        kernel: Option<String>,
+        reports: Vec<Report>,
+        curve: Option<ErrorCurve>,
+    ) -> Self {
+        let classes = model.classes();
+        let mut reports = reports.into_iter();
+        let names = model.scheme().member_names(classes);
+        let members = names.into_iter().zip(model.members());
+        TrainingReport {
+            loss: model.loss().to_owned(),
+            kernel,
+            classes: classes.to_vec(),
+            scheme: model.scheme(),
+            members: members
+                .map(|(name, member)| MemberReport {
+                    name,
+                    lambda: member.lambda,
+                    summary: member.training.clone(),
+                    report: reports.next(),
+                })
+                .collect(),
+            curve,
+            kernels: Vec::new(),
+        }
+    }
+
+    /// Returns true if the duality gap of every member is at most the tolerance.
+    pub fn is_certified(&self) -> bool {
+        self.members.iter().all(|member| member.summary.converged)
+    }
+}
+
+/// The most members that a displayed report goes through.
+const MOST_MEMBERS: usize = 20;
+
+impl fmt::Display for TrainingReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "loss            {}", self.loss)?;
+        if let Some(kernel) = &self.kernel {
+            writeln!(f, "kernel          {kernel}")?;
+        }
+        let (count, names) = (self.classes.len(), Listed(&self.classes));
+        writeln!(f, "classes         {count}: {names}, {}", self.scheme)?;
+        if let Some(first) = self.members.first() {
+            writeln!(f, "rows            {}", first.summary.rows)?;
+            if let Some(lambda) = first.lambda {
+                writeln!(f, "lambda          {lambda}")?;
+            }
+        }
+        for member in self.members.iter().take(MOST_MEMBERS) {
+            writeln!(f, "{}", member.name)?;
+            write!(f, "{member}")?;
+        }
+        if self.members.len() > MOST_MEMBERS {
+            let certified = self.members.iter().filter(|member| member.summary.converged).count();
+            let (more, all) = (self.members.len() - MOST_MEMBERS, self.members.len());
+            writeln!(f, "... and {more} more; {certified} of all {all} are certified")?;
+        }
+        write_kernels(f, &self.kernels, self.kernel.as_deref())?;
+        match &self.curve {
+            Some(curve) => {
+                let chosen = self.members.first().and_then(|member| member.lambda);
+                write_curve(f, curve, chosen)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for MemberReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number =
+            |x: Option<f64>| x.map_or_else(|| "unknown".to_owned(), |x| format!("{x:.6e}"));
+        writeln!(f, "  objective     {}", number(self.summary.objective))?;
+        let gap = self.summary.relative_gap;
+        let gap = gap.map_or_else(|| "unknown".to_owned(), |gap| format!("{gap:.1e}"));
+        let state = match (&self.report, self.summary.converged) {
+            (_, true) => "certified".to_owned(),
+            (Some(report), false) => format!("NOT CERTIFIED: {}", status_in_words(report.status)),
+            (None, false) => "NOT CERTIFIED".to_owned(),
+        };
+        writeln!(f, "  relative gap  {gap}, {state}")
+    }
+}
+
+/// Returns the status of a fit in words for the reader of a report.
+///
+/// ```
+/// use margins_estimators::regularised::status_in_words;
+/// use margins_optim::Status;
+///
+/// assert_eq!(status_in_words(Status::TimeLimit), "the time limit came first");
+/// ```
+pub fn status_in_words(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "the gap is small enough",
+        Status::IterationLimit => "the iteration limit came first",
+        Status::TimeLimit => "the time limit came first",
+        Status::Stalled => "rounding allows no further progress",
+        Status::RoundingLimit => {
+            "a minimum as far as rounding shows, but rounding leaves room for a gap above the tolerance"
+        }
+        Status::Unbounded => {
+            "the objective falls without bound along the intercept: no dual point is feasible (the weights of the \
+             classes differ by more than the slopes of the loss)"
+        }
+        Status::Truncated => "the approximation of the kernel is too coarse",
+        Status::Contradicted => "the loss contradicts itself, so that nothing is certain",
+        Status::NumericalTrouble => "numbers overflowed",
+        _ => "a rule without certificate was met",
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+fn write_kernels(
+    f: &mut fmt::Formatter<'_>,
+    kernels: &[KernelReport],
+    chosen: Option<&str>,
+) -> fmt::Result {
+    if kernels.is_empty() {
+        return Ok(());
+    }
+    writeln!(f, "least cross-validated error of each kernel")?;
+    for KernelReport { kernel, curve } in kernels {
+        let (lambda, error) = (curve.lambdas[curve.best].get(), curve.mean_error[curve.best]);
+        let (error, se) = (percent(error), percent(curve.standard_error[curve.best]));
+        let note = if Some(kernel.as_str()) == chosen { ", chosen" } else { "" };
+        writeln!(f, "  {lambda:<12.4e}  {error:>8} +- {se}  {kernel}{note}")?;
+    }
+    Ok(())
+}
+
+/// Writes how many lambdas are certified, and the lambdas around the one that was chosen.
+fn write_curve(f: &mut fmt::Formatter<'_>, curve: &ErrorCurve, chosen: Option<f64>) -> fmt::Result {
+    const MOST: usize = 7;
+    let count = curve.lambdas.len();
+    let certified = curve.certified.iter().filter(|&&certified| certified).count();
+    let gap = curve.worst_relative_gap.iter().copied().fold(0.0, f64::max);
+    let at = chosen.and_then(|chosen| curve.lambdas.iter().position(|l| l.get() == chosen));
+    let at = at.unwrap_or(curve.best);
+    writeln!(
+        f,
+        "cross-validated {count} lambdas from {:.1e} to {:.1e}, {certified} of them certified in all folds",
+        curve.lambdas[0].get(),
+        curve.lambdas[count - 1].get()
+    )?;
+    writeln!(f, "  largest gap   {gap:.1e}")?;
+    let first = at.saturating_sub(MOST / 2).min(count.saturating_sub(MOST));
+    let mut shown: Vec<usize> = (first..count.min(first + MOST)).collect();
+    shown.extend([curve.best, curve.one_standard_error]);
+    shown.sort_unstable();
+    shown.dedup();
+    let mut next = 0;
+    for k in shown {
+        if k > next {
+            writeln!(f, "  ...")?;
+        }
+        next = k + 1;
+        let (error, se) = (percent(curve.mean_error[k]), percent(curve.standard_error[k]));
+        write!(f, "  {:<12.4e}  {error:>8} +- {se}", curve.lambdas[k].get())?;
+        for (holds, note) in [
+            (k == at, "chosen"),
+            (k == curve.best, "best"),
+            (k == curve.one_standard_error, "one standard error"),
+            (!curve.certified[k], "not certified"),
+            (curve.abandoned[k], "abandoned"),
+        ] {
+            if holds {
+                write!(f, ", {note}")?;
+            }
+        }
+        writeln!(f)?;
+    }
+    if next < count {
+        writeln!(f, "  ...")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! The search for lambda, in one space of functions and among several.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use margins_data::{ClassLabels, Dataset};
+use margins_losses::MarginLoss;
+use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Options, Training};
+
+use super::contests::{Contests, Watcher};
+use super::cross_validation::{CrossValidation, Folds, Selection};
+use super::prepared::{Prepared, way_to};
+use super::progress::Progress;
+use super::report::KernelReport;
+use super::settings::{Regularisation, Settings};
+use super::space::Space;
+use super::time_limit::TimeLimit;
+use crate::Error;
+
+/// The space and the lambda that a search has selected.
+pub(super) struct Selected<'d> {
+    /// The data in that space.
+    pub(super) prepared: Prepared<'d>,
+    /// The fits at that lambda.
+    pub(super) found: Found,
+    /// The kernels that there were to choose from, if there were several.
+    pub(super) kernels: Vec<KernelReport>,
+}
+
+/// The end of the search for lambda in one space.
+pub(super) struct Found {
+    /// The lambdas by way of which fits reach the one selected, which is the last.
+    pub(super) way: Vec<Lambda>,
+    /// The fits on all rows: at each lambda of a path, or at the one selected alone, one a contest.
+    pub(super) path: Vec<Vec<Fit>>,
+    /// The error along the lambdas of a cross-validation.
+    pub(super) curve: Option<ErrorCurve>,
+    /// The least error on the curve, by which spaces are compared; 0 without one.
+    least_error: f64,
+}
+
+/// The search for lambda in one space.
+struct Search<'a> {
+    contests: &'a Contests,
+    prepared: &'a Prepared<'a>,
+    /// The settings of fits, with the deadline of the last fit.
+    training: Training<'a, dyn MarginLoss>,
+    watcher: &'a Watcher<'a>,
+    folds: Option<&'a Folds>,
+    limit: Option<TimeLimit>,
+}
+
+impl Settings {
+    /// Returns the best space with the fits at the lambda selected there.
+    pub(super) fn search<'d>(
+        &self,
+        contests: &'d Contests,
+        folds: Option<&Folds>,
+        limit: Option<TimeLimit>,
+    ) -> Result<Selected<'d>, Error> {
+        let spaces = self.spaces()?;
+        let labels = contests.classes().labels();
+        let members = contests.scheme().member_names(labels.names());
+        let count = spaces.len();
+        let total = count * self.fits_at_most(&spaces, contests.len(), folds);
+        let done = AtomicUsize::new(0);
+        let mut best: Option<(Prepared<'d>, Found)> = None;
+        let mut kernels = Vec::new();
+        for (place, space) in spaces.iter().enumerate() {
+            let limit = limit.map(|limit| limit.part(place, count));
+            let prepared = self.prepare(space, contests.any())?;
+            let watcher = |member: usize, made: &Observed<'_>| {
+                if let Some(watch) = self.progress.watch() {
+                    let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+                    let (kernel, member) = (space.kernel(), members[member].as_str());
+                    let &Observed { lambda, fold, report, .. } = made;
+                    let lambda = lambda.get();
+                    watch(&Progress { done, total, kernel, member, fold, lambda, report });
+                }
+            };
+            let search = Search {
+                contests,
+                prepared: &prepared,
+                training: self.training(limit.and_then(|limit| limit.of_fit())),
+                watcher: &watcher,
+                folds,
+                limit,
+            };
+            let found = match search.by(&self.regularisation) {
+                // Another kernel may have had the time.
+                Err(Error::TimeLimit(_)) => continue,
+                found => found?,
+            };
+            if let (Some(kernel), Some(curve)) = (prepared.kernel_specification(), &found.curve)
+                && count > 1
+            {
+                kernels.push(KernelReport { kernel, curve: curve.clone() });
+            }
+            if best.as_ref().is_none_or(|(_, best)| found.least_error < best.least_error) {
+                best = Some((prepared, found));
+            }
+        }
+        let Some((prepared, found)) = best else {
+            return Err(Error::TimeLimit(self.time_limit.unwrap_or_default()));
+        };
+        Ok(Selected { prepared, found, kernels })
+    }
+
+    /// Returns the data made ready for the space.
+    pub(super) fn prepare<'d>(
+        &self,
+        space: &Space,
+        data: &'d Dataset,
+    ) -> Result<Prepared<'d>, Error> {
+        match space {
+            Space::Linear => Ok(Prepared::linear(data)),
+            #[cfg(feature = "kernels")]
+            Space::Kernel { specification, approximation } => Prepared::for_kernel(
+                specification,
+                *approximation,
+                &self.kernels.registry,
+                data,
+                self.standardize,
+                self.options.seed,
+            ),
+        }
+    }
+
+    /// Returns the most fits that the observer can see in one space.
+    fn fits_at_most(&self, spaces: &[Space], contests: usize, folds: Option<&Folds>) -> usize {
+        let each = match &self.regularisation {
+            Regularisation::CrossValidated(how) if how.leave_one_out.is_some() => how.lambdas.len(),
+            Regularisation::CrossValidated(how) => {
+                // The path on all rows is one of those for two classes in terms of features.
+                let all = contests == 1 && spaces.iter().all(Space::has_features);
+                how.lambdas.len() * (folds.map_or(0, |folds| folds.count) + usize::from(all))
+            }
+            Regularisation::Path { index, .. } => index + 1,
+            Regularisation::Single(_) => 1,
+        };
+        each * contests
+    }
+}
+
+impl Search<'_> {
+    fn by(&self, way: &Regularisation) -> Result<Found, Error> {
+        match way {
+            Regularisation::CrossValidated(how) => self.cross_validate(how),
+            Regularisation::Path { lambdas, index } => {
+                self.along(Lambda::descending(lambdas)?[..=*index].to_vec())
+            }
+            Regularisation::Single(lambda) => self.along(vec![*lambda]),
+        }
+    }
+
+    /// Returns the fits at every one of the lambdas, of which the last is the one selected.
+    fn along(&self, way: Vec<Lambda>) -> Result<Found, Error> {
+        let Search { contests, prepared, watcher, .. } = *self;
+        let of_members = contests.paths(prepared, &self.training, watcher, None, &way)?;
+        let mut path: Vec<Vec<Fit>> = way.iter().map(|_| Vec::new()).collect();
+        for fits in of_members {
+            path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
+        }
+        Ok(Found { way, path, curve: None, least_error: 0.0 })
+    }
+
+    fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
+        let observer = |made: &Observed<'_>| (self.watcher)(0, made);
+        let training = Training {
+            abandon_hopeless: how.abandon_hopeless,
+            observer: &observer,
+            ..self.training
+        };
+        let (curve, at, fits) = if how.leave_one_out.is_some() {
+            self.leave_one_out(&training, how)?
+        } else if self.contests.len() == 1 {
+            let (rule, lambdas, folds) = (how.selection, &how.lambdas, self.of_rows());
+            let limit = self.limit;
+            let chosen =
+                self.prepared.cross_validate_within(&training, folds, lambdas, rule, limit)?;
+            (chosen.0, chosen.1, vec![chosen.2])
+        } else {
+            self.cross_validate_together(&training, how)?
+        };
+        let way = way_to(&curve.lambdas, at);
+        let best = self.limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
+        let least_error = curve.mean_error[best];
+        Ok(Found { way, path: vec![fits], curve: Some(curve), least_error })
+    }
+
+    /// Returns the error of the class that several contests decide together, and the fits where it selects.
+    fn cross_validate_together(
+        &self,
+        training: &Training<'_, dyn MarginLoss>,
+        how: &CrossValidation,
+    ) -> Result<(ErrorCurve, usize, Vec<Fit>), Error> {
+        let Search { contests, prepared, watcher, limit, .. } = *self;
+        let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
+        let of_folds = Training { options: Options { deadline, ..training.options }, ..*training };
+        let (folds, lambdas) = (self.of_rows(), &how.lambdas);
+        let curve = contests.cross_validate(prepared, &of_folds, watcher, folds, lambdas)?;
+        let at = TimeLimit::choose(limit, how.selection, &curve)?;
+        let way = way_to(&curve.lambdas, at);
+        let fits = contests.fits(prepared, &self.training, &|_, _| {}, None, &way)?;
+        Ok((curve, at, fits))
+    }
+
+    /// Returns the leave-one-out error of a classifier of two classes, and the fit where it selects.
+    #[cfg(feature = "kernels")]
+    fn leave_one_out(
+        &self,
+        training: &Training<'_, dyn MarginLoss>,
+        how: &CrossValidation,
+    ) -> Result<(ErrorCurve, usize, Vec<Fit>), Error> {
+        let (Some(method), 1) = (how.leave_one_out, self.contests.len()) else {
+            return Err(Error::LeaveOneOut);
+        };
+        let (rule, lambdas) = (how.selection, &how.lambdas);
+        let (curve, at, fit) =
+            self.prepared.leave_one_out(training, lambdas, method, rule, self.limit)?;
+        Ok((curve, at, vec![fit]))
+    }
+
+    /// Refuses to leave one sample out, which is done in the function space of a kernel.
+    #[cfg(not(feature = "kernels"))]
+    fn leave_one_out(
+        &self,
+        _: &Training<'_, dyn MarginLoss>,
+        _: &CrossValidation,
+    ) -> Result<(ErrorCurve, usize, Vec<Fit>), Error> {
+        Err(Error::LeaveOneOut)
+    }
+
+    /// Returns the fold of every row.
+    fn of_rows(&self) -> &[usize] {
+        self.folds.map_or(&[], |folds| &folds.of_rows)
+    }
+}

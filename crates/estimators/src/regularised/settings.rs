@@ -1,0 +1,244 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use margins_losses::{LeakyHockeyStick, MarginLoss};
+use margins_model::Scheme;
+use margins_optim::{ClassWeights, Lambda, Options, Solver, Training};
+use margins_robust::Learner;
+
+use super::class_costs::ClassCosts;
+use super::cross_validation::{CrossValidation, check_folds};
+use super::progress::Observer;
+#[cfg(feature = "kernels")]
+use super::space::KernelChoice;
+use super::space::Space;
+use crate::Error;
+
+/// The settings of a regularised classifier.
+///
+/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and classes as given, lambda
+/// by cross-validation over the default grid ([`CrossValidation::default`]), the automatic solver at a relative duality gap
+/// of 1e-6, seed 1, one-versus-rest where there are more than two classes. Results do not depend on the number of threads.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The loss.
+    pub loss: Arc<dyn MarginLoss>,
+    /// A robust learner with an objective of its own, in the place of the regularised risk.
+    pub learner: Option<Learner>,
+    /// The kernels to choose from; linear functions where there is none.
+    #[cfg(feature = "kernels")]
+    pub kernels: KernelChoice,
+    /// The way to lambda.
+    pub regularisation: Regularisation,
+    /// The binary problems that several classes are broken into.
+    pub scheme: Option<Scheme>,
+    /// True for an intercept, which is not penalised.
+    pub intercept: bool,
+    /// True to scale features to unit standard deviation for the fit: by the training rows of every fold for linear
+    /// classifiers, once over all rows for kernels.
+    pub standardize: bool,
+    /// The weights of the two sides of every binary problem.
+    pub class_weights: ClassWeights,
+    /// The costs of errors on the samples of each class, in the fit and in the cross-validated error alike.
+    pub class_costs: ClassCosts,
+    /// The weight of every sample, for data that have none of their own.
+    pub sample_weights: Option<Vec<f64>>,
+    /// The source of probabilities.
+    pub probabilities: Probabilities,
+    /// The solver, its tolerance and limits. The seed is that of folds, landmarks and random features too.
+    pub options: Options,
+    /// The number of threads; those of the rayon pool at hand unless told.
+    #[cfg(feature = "rayon")]
+    pub threads: Option<usize>,
+    /// The time after which fits are not improved further. A cross-validation gets four fifths of it and then chooses
+    /// among the lambdas that were certified in all folds. It takes the place of the deadline of the options.
+    pub time_limit: Option<Duration>,
+    /// The function that sees every fit on the way.
+    pub progress: Observer,
+}
+
+/// The way to lambda.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Regularisation {
+    /// A single lambda.
+    Single(Lambda),
+    /// A path from the largest lambda down to the one at an index, from warm starts.
+    Path {
+        /// The lambdas in any order, each counted once.
+        lambdas: Vec<Lambda>,
+        /// The index of the last, in descending order.
+        index: usize,
+    },
+    /// Cross-validation, with one lambda for all members; the error is that of the class decided by all of them.
+    CrossValidated(CrossValidation),
+}
+
+/// The source of the probabilities of a classifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Probabilities {
+    /// The loss: a score has the probability of which it is the population minimiser, [`MarginLoss::probability`]. A
+    /// loss such as hinge has none.
+    #[default]
+    OfTheLoss,
+    /// Platt scaling of scores that samples get when their fold is held out, for any loss. Weights of samples count
+    /// there too, costs of classes do not.
+    Platt {
+        /// The number of folds, as in [`CrossValidation::folds`].
+        folds: Option<usize>,
+    },
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            loss: Arc::new(LeakyHockeyStick),
+            learner: None,
+            #[cfg(feature = "kernels")]
+            kernels: KernelChoice::default(),
+            regularisation: Regularisation::default(),
+            scheme: None,
+            intercept: true,
+            standardize: false,
+            class_weights: ClassWeights::AsGiven,
+            class_costs: ClassCosts::default(),
+            sample_weights: None,
+            probabilities: Probabilities::default(),
+            options: Options::default(),
+            #[cfg(feature = "rayon")]
+            threads: None,
+            time_limit: None,
+            progress: Observer::default(),
+        }
+    }
+}
+
+impl Default for Regularisation {
+    fn default() -> Self {
+        Regularisation::CrossValidated(CrossValidation::default())
+    }
+}
+
+impl Regularisation {
+    /// Returns the path of all of the lambdas, of which there is at least one.
+    ///
+    /// # Errors
+    /// [`Error::Optim`]: no lambdas.
+    pub fn path(lambdas: Vec<Lambda>) -> Result<Self, Error> {
+        let index = Lambda::descending(&lambdas)?.len() - 1;
+        Ok(Regularisation::Path { lambdas, index })
+    }
+
+    /// Returns the way in words, for a refusal.
+    fn describe(&self) -> String {
+        match self {
+            Regularisation::Single(lambda) => format!("lambda {lambda}"),
+            Regularisation::Path { lambdas, .. } => format!("a path of {} lambdas", lambdas.len()),
+            Regularisation::CrossValidated(_) => "cross_validation".to_owned(),
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        match self {
+            Regularisation::Single(_) => Ok(()),
+            Regularisation::Path { lambdas, index } => {
+                let count = Lambda::descending(lambdas)?.len();
+                if *index < count {
+                    return Ok(());
+                }
+                let requirement = format!("less than {count}, the number of lambdas");
+                Err(Error::setting("the index of the path", index, requirement))
+            }
+            Regularisation::CrossValidated(how) => how.check(),
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses settings that contradict each other or are outside their range; [`fit`](Self::fit) does so too.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`]: an approximation without a kernel, several kernels without cross-validation, balanced
+    /// classes with costs, a robust learner with what is for fits of the regularised risk alone. [`Error::Setting`]: a
+    /// setting outside its range. A kernel that the registry does not have, or parameters that it does not take.
+    pub fn check(&self) -> Result<(), Error> {
+        let kernels = self.spaces()?.len();
+        let way = &self.regularisation;
+        if kernels > 1 && !matches!(way, Regularisation::CrossValidated(_)) {
+            let reason = "kernels are chosen by cross-validation, be it of a single lambda";
+            return Err(Error::contradiction(way.describe(), format!("{kernels} kernels"), reason));
+        }
+        way.check()?;
+        if let Probabilities::Platt { folds } = self.probabilities {
+            check_folds(folds)?;
+        }
+        if let (ClassWeights::Balanced, Some((class, cost))) =
+            (self.class_weights, self.class_costs.first())
+        {
+            let other = format!("class_cost {cost} of '{class}'");
+            let reason = "the weights of classes are told or balanced";
+            return Err(Error::contradiction("balanced_classes".to_owned(), other, reason));
+        }
+        #[cfg(feature = "rayon")]
+        if self.threads == Some(0) {
+            return Err(Error::setting("the number of threads", &0, "at least 1"));
+        }
+        self.options.check()?;
+        self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
+    }
+
+    /// Refuses what a robust learner does not look at, and probabilities of scores that it shifts.
+    fn check_learner(&self, learner: &Learner) -> Result<(), Error> {
+        let refused = [
+            (
+                matches!(self.regularisation, Regularisation::CrossValidated(_)),
+                "cross_validation",
+                "cross-validation selects among fits of the regularised risk: give a lambda or a path",
+            ),
+            (
+                self.probabilities != Probabilities::OfTheLoss,
+                "Platt scaling",
+                "the scores of held-out folds are scaled for fits of the regularised risk alone",
+            ),
+            (
+                self.options.solver != Solver::default(),
+                "a solver",
+                "the learner has a method of its own: leave the solver out",
+            ),
+            (
+                self.time_limit.is_some(),
+                "a time limit",
+                "the learner does not look at the clock: leave the limit out",
+            ),
+        ];
+        if let Some((_, other, reason)) = refused.into_iter().find(|(given, ..)| *given) {
+            return Err(Error::contradiction(learner.to_string(), other.to_owned(), reason));
+        }
+        let shifts = matches!(learner, Learner::MarginDistribution(_));
+        if shifts && self.loss.probability(0.0).is_some() {
+            let loss = self.loss.specification();
+            return Err(Error::ShiftedScores { learner: *learner, loss });
+        }
+        Ok(())
+    }
+
+    /// Returns a space a kernel, or the linear one.
+    pub(super) fn spaces(&self) -> Result<Vec<Space>, Error> {
+        #[cfg(feature = "kernels")]
+        let spaces = self.kernels.spaces();
+        #[cfg(not(feature = "kernels"))]
+        let spaces = Ok(vec![Space::Linear]);
+        spaces
+    }
+
+    /// Returns the settings of fits that end by the deadline, or by that of the options if there is none.
+    pub(super) fn training(&self, deadline: Option<Instant>) -> Training<'_, dyn MarginLoss> {
+        let deadline = deadline.or(self.options.deadline);
+        Training {
+            intercept: self.intercept,
+            standardize: self.standardize,
+            class_weights: self.class_weights,
+            options: Options { deadline, ..self.options },
+            ..Training::new(&*self.loss)
+        }
+    }
+}

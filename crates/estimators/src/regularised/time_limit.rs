@@ -1,0 +1,88 @@
+use std::time::{Duration, Instant};
+
+use margins_optim::ErrorCurve;
+
+use super::cross_validation::Selection;
+use crate::Error;
+
+/// The time that a search for lambda may take: four fifths for the folds, the rest for the fit at the lambda chosen.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeLimit {
+    start: Instant,
+    limit: Duration,
+    /// The place among searches that share the time in equal parts, and their number.
+    part: (usize, usize),
+}
+
+impl TimeLimit {
+    /// Returns the limit on a search that begins now.
+    pub fn new(limit: Duration) -> Self {
+        TimeLimit { start: Instant::now(), limit, part: (0, 1) }
+    }
+
+    /// Returns the limit on the search at this place, from 0, among `count` that share the time.
+    #[must_use]
+    pub fn part(self, place: usize, count: usize) -> Self {
+        TimeLimit { part: (place, count.max(1)), ..self }
+    }
+
+    /// Returns the time at which the folds must end; `None` for a time beyond the clock.
+    pub fn of_folds(&self) -> Option<Instant> {
+        const SHARE: f64 = 0.8;
+        self.after(SHARE)
+    }
+
+    /// Returns the time at which all must end; `None` for a time beyond the clock.
+    pub fn of_fit(&self) -> Option<Instant> {
+        self.after(1.0)
+    }
+
+    /// Returns the time at which this share of the part is over.
+    fn after(&self, share: f64) -> Option<Instant> {
+        let (place, count) = self.part;
+        let share = (place as f64 + share) / count as f64;
+        let time = Duration::try_from_secs_f64(self.limit.as_secs_f64() * share).ok()?;
+        self.start.checked_add(time)
+    }
+
+    /// Returns true if the time of the folds is over.
+    pub fn is_late(&self) -> bool {
+        self.of_folds().is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Returns the index of the lambda that the rule takes of a finished curve.
+    ///
+    /// # Errors
+    /// [`Error::TimeLimit`]: the time of the folds is over, and no lambda is certified in all of them.
+    pub(crate) fn choose(
+        limit: Option<TimeLimit>,
+        rule: Selection,
+        curve: &ErrorCurve,
+    ) -> Result<usize, Error> {
+        let Some(limit) = limit else { return Ok(rule.of(curve)) };
+        let late = limit.is_late();
+        let at = if late { rule.of_certified(curve) } else { rule.of(curve) };
+        if late && !curve.certified[at] { Err(Error::TimeLimit(limit.limit)) } else { Ok(at) }
+    }
+
+    /// Returns the index of the lambda that the rule takes: among all, or among the certified ones if the time of the
+    /// folds is over.
+    pub fn select(&self, rule: Selection, curve: &ErrorCurve) -> usize {
+        if self.is_late() { rule.of_certified(curve) } else { rule.of(curve) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Users may ask for any duration.
+    #[test]
+    fn time_beyond_the_clock_is_no_limit() {
+        let limit = TimeLimit::new(Duration::MAX);
+        assert!(limit.of_fit().is_none() && !limit.is_late());
+        assert!(TimeLimit::new(Duration::ZERO).is_late());
+        let half = TimeLimit::new(Duration::from_secs(1000)).part(0, 2);
+        assert!(half.of_folds() < half.of_fit() && half.of_fit() < half.part(1, 2).of_folds());
+    }
+}

@@ -1,0 +1,67 @@
+#[cfg(feature = "kernels")]
+mod kernel;
+#[cfg(not(feature = "kernels"))]
+mod without_kernels;
+
+use margins_data::Design;
+
+/// The functions of a sample that the members of a model combine, where they are not linear in the features. Only the
+/// feature `kernels` makes one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Basis {
+    kernel: String,
+    scales: Option<Vec<f64>>,
+    functions: Functions,
+}
+
+/// The parts of a [`Basis`]: samples or frequencies, of the features as they are after scaling.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Functions {
+    /// Kernel sections `k(z_j, .)`, one a sample `z_j`.
+    Sections(Design),
+    /// Random Fourier features, cosines before sines, one frequency a row.
+    Fourier(Design),
+}
+
+impl Basis {
+    /// Returns the specification of the kernel.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// Returns the factors that features are multiplied with before the functions see them.
+    pub fn scales(&self) -> Option<&[f64]> {
+        self.scales.as_deref()
+    }
+
+    /// Returns the functions.
+    pub fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    /// Returns the number of functions.
+    pub fn len(&self) -> usize {
+        match &self.functions {
+            Functions::Sections(samples) => samples.rows(),
+            Functions::Fourier(frequencies) => 2 * frequencies.rows(),
+        }
+    }
+
+    /// Returns true if there are no functions, which no basis allows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of features of a sample.
+    pub fn columns(&self) -> usize {
+        self.functions.design().columns()
+    }
+}
+
+impl Functions {
+    fn design(&self) -> &Design {
+        match self {
+            Functions::Sections(design) | Functions::Fourier(design) => design,
+        }
+    }
+}

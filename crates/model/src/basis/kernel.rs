@@ -1,0 +1,84 @@
+use std::borrow::Cow;
+
+use margins_data::Design;
+use margins_kernels::features::RandomFourierMap;
+use margins_kernels::{Kernel, combine_all};
+use nalgebra::DMatrix;
+
+use super::{Basis, Functions};
+use crate::{Error, Registry};
+
+impl Basis {
+    /// Returns the basis of functions that a kernel has or that approximate it, with the factors that features are
+    /// multiplied with first, if any.
+    ///
+    /// # Errors
+    /// Scales that are not one finite number greater than 0 a feature; more features than fit in 32 bits;
+    /// sparse frequencies.
+    pub fn new(
+        kernel: &dyn Kernel,
+        scales: Option<Vec<f64>>,
+        functions: Functions,
+    ) -> Result<Self, Error> {
+        let design = functions.design();
+        let features = design.columns();
+        if let Some(scales) = &scales
+            && (scales.len() != features || !scales.iter().all(|s| s.is_finite() && *s > 0.0))
+        {
+            return Err(Error::Invalid(format!(
+                "its {} scales are not finite positive numbers for its {features} features",
+                scales.len()
+            )));
+        }
+        if u32::try_from(features).is_err() {
+            let most = u32::MAX;
+            return Err(Error::Invalid(format!("it has {features} features, more than {most}")));
+        }
+        if matches!(functions, Functions::Fourier(_)) && design.is_sparse() {
+            return Err(Error::Invalid("its frequencies are sparse".to_owned()));
+        }
+        Ok(Basis { kernel: kernel.specification(), scales, functions })
+    }
+
+    /// Returns the basis that a file describes.
+    #[cfg(feature = "serde")]
+    pub(crate) fn read(
+        kernel: &str,
+        scales: Option<Vec<f64>>,
+        functions: Functions,
+        registry: &Registry,
+    ) -> Result<Self, Error> {
+        let kernel = registry.kernels.parse(kernel).map_err(Error::Kernel)?;
+        Basis::new(&*kernel, scales, functions)
+    }
+
+    /// Returns `sum_j coefs_kj phi_j(x_i)`, with one row a row of `coefs` and one column a sample.
+    pub(crate) fn combine(
+        &self,
+        design: &Design,
+        coefs: &DMatrix<f64>,
+        registry: &Registry,
+    ) -> Result<DMatrix<f64>, Error> {
+        let design = match &self.scales {
+            Some(scales) => {
+                let mut scaled = design.clone();
+                scaled.scale_columns(scales);
+                Cow::Owned(scaled)
+            }
+            None => Cow::Borrowed(design),
+        };
+        match &self.functions {
+            Functions::Sections(samples) => {
+                let kernel = registry.kernels.parse(&self.kernel).map_err(Error::Kernel)?;
+                Ok(combine_all(&*kernel, &design, samples, coefs)?)
+            }
+            Functions::Fourier(frequencies) => {
+                let (count, p) = (frequencies.rows(), frequencies.columns());
+                // Of dense samples, as `new` has seen to; a sample of the design is a column of the map.
+                let values = frequencies.dense_samples().unwrap_or_default();
+                let map = RandomFourierMap::from(DMatrix::from_column_slice(p, count, values));
+                Ok(map.transform(&design)?.multiply_all(coefs))
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+use std::fmt::Display;
+use std::path::PathBuf;
+
+/// The version of the layouts that this crate writes.
+#[cfg(feature = "serde")]
+pub(crate) const VERSION: u32 = 3;
+
+/// A fault of a model, of its file, or of the data that it is applied to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file cannot be read or written as a model.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: Box<Error>,
+    },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The bytes are no model file, or a damaged one.
+    #[error("not a model file: {0}")]
+    NotAModel(String),
+    /// The bytes are not those that were written.
+    #[error(
+        "a damaged model file: its checksum is {computed:08x}, but {stored:08x} is written in it"
+    )]
+    Checksum {
+        /// The checksum in the file.
+        stored: u32,
+        /// The checksum of the file as it is.
+        computed: u32,
+    },
+    /// The layout is newer than this program.
+    #[cfg(feature = "serde")]
+    #[error("it has model version {found}; this program reads versions up to {VERSION}")]
+    Version {
+        /// The version found.
+        found: u64,
+    },
+    /// The parts contradict each other, or no program could apply the numbers.
+    #[error("not a usable model: {0}")]
+    Invalid(String),
+    /// The loss cannot be had from the registry.
+    #[error("{}", of_loss(.0))]
+    Loss(#[source] margins_losses::Error),
+    /// The kernel cannot be had from the registry.
+    #[cfg(feature = "kernels")]
+    #[error("{}", of_kernel(.0))]
+    Kernel(#[source] margins_kernels::Error),
+    /// The model has a kernel, but the crate was built without any.
+    #[error(
+        "the model is of the kernel '{0}', but the crate margins was built without its feature `kernels`"
+    )]
+    WithoutKernels(String),
+    /// A kernel cannot be evaluated.
+    #[cfg(feature = "kernels")]
+    #[error(transparent)]
+    Kernels(#[from] margins_kernels::Error),
+    /// Features overflow when they are scaled.
+    #[error(transparent)]
+    Data(#[from] margins_data::Error),
+    /// Probabilities of members cannot be coupled.
+    #[error(transparent)]
+    Calibration(#[from] margins_calibration::Error),
+    /// The score of a sample is NaN or infinite, and stands for no class.
+    #[error(
+        "row {}: the score is {score}, which stands for no class: a product of features and coefficients overflowed; \
+         scale the features",
+        row + 1
+    )]
+    Score {
+        /// Zero-based row; the message counts from 1.
+        row: usize,
+        /// The score.
+        score: f64,
+    },
+    /// Neither the loss nor a scaling gives probabilities.
+    #[error(
+        "the loss '{0}' has no probabilities; Probabilities::Platt in the builder fits them on held-out scores"
+    )]
+    NoProbabilities(String),
+    /// A class has a name that is no value of the type that was asked for.
+    #[error("the class '{class}' is no value of type {wanted}")]
+    LabelType {
+        /// The name of the class.
+        class: String,
+        /// The type.
+        wanted: &'static str,
+    },
+    /// The caller asked a model with several scores a sample for the only one.
+    #[error(
+        "the model has {members} scores a sample, for {classes} classes, where one for two is needed"
+    )]
+    NotBinary {
+        /// Number of classes.
+        classes: usize,
+        /// Number of members.
+        members: usize,
+    },
+    /// The data have another number of features than the model.
+    #[error("the model has {expected} features, the data {found}{}", unknown(extra))]
+    Columns {
+        /// Features of the model.
+        expected: usize,
+        /// Features of the data.
+        found: usize,
+        /// Names in the data that the model does not know.
+        extra: Vec<String>,
+    },
+    /// The data have another feature in this place than the model.
+    #[error("feature {position} is '{found}' in the data, but '{expected}' in the model")]
+    FeatureName {
+        /// One-based position.
+        position: usize,
+        /// Name in the model.
+        expected: String,
+        /// Name in the data.
+        found: String,
+    },
+}
+
+fn of_loss(error: &margins_losses::Error) -> String {
+    match error {
+        margins_losses::Error::UnknownLoss { name, .. } => missing("loss", name, error),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(feature = "kernels")]
+fn of_kernel(error: &margins_kernels::Error) -> String {
+    match error {
+        margins_kernels::Error::UnknownKernel { name, .. } => missing("kernel", name, error),
+        _ => error.to_string(),
+    }
+}
+
+/// Returns the message for a name that the registry does not know, with what to do about it.
+fn missing(what: &str, name: &str, error: &dyn Display) -> String {
+    format!(
+        "its {what} has to be registered first, by Registry::with_{what}(\"{name}\", ...): {error}"
+    )
+}
+
+/// Returns the first few names that a model does not know, in words.
+fn unknown(extra: &[String]) -> String {
+    const MOST: usize = 5;
+    if extra.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = extra.iter().take(MOST).map(|name| format!("'{name}'")).collect();
+    let more = if extra.len() > MOST { ", ..." } else { "" };
+    format!("; it does not know {}{more}", names.join(", "))
+}

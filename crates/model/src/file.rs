@@ -1,0 +1,138 @@
+//! Models in files.
+
+mod binary;
+mod json;
+
+use std::path::Path;
+
+use crate::{Error, Model, Registry, write_atomically};
+
+/// The form in which a model is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// JSON, for people and other programs.
+    Json,
+    /// Compact, with a checksum.
+    Binary,
+}
+
+impl Format {
+    /// Returns the format that the name of a file asks for: JSON where it ends in `.json`, in whatever case, else binary.
+    pub fn of_path(path: impl AsRef<Path>) -> Self {
+        match path.as_ref().extension() {
+            Some(extension) if extension.eq_ignore_ascii_case("json") => Format::Json,
+            _ => Format::Binary,
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Format::Json => "JSON",
+            Format::Binary => "binary",
+        })
+    }
+}
+
+/// The statements of a model file about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Header {
+    /// The form of the file.
+    pub format: Format,
+    /// The version of the layout.
+    pub version: u32,
+    /// The version of the crate that wrote the file, from version 3 of the layout.
+    pub crate_version: Option<String>,
+    /// The number of bytes.
+    pub length: usize,
+    /// The CRC-32 of a binary file.
+    pub checksum: Option<u32>,
+}
+
+impl Model {
+    /// Writes the model, as JSON where the name of the file ends in `.json`, else binary; to a temporary file
+    /// first that then takes the name `path`.
+    ///
+    /// # Errors
+    /// [`Error::File`] with what the system says.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.save_as(&path, Format::of_path(&path))
+    }
+
+    /// Writes the model in a format, whatever the name of the file, as [`save`](Self::save) does.
+    ///
+    /// # Errors
+    /// As [`save`](Self::save).
+    pub fn save_as(&self, path: impl AsRef<Path>, format: Format) -> Result<(), Error> {
+        let path = path.as_ref();
+        let write = || {
+            let bytes = self.to_bytes(format)?;
+            write_atomically(path, |out| out.write_all(&bytes))?;
+            Ok(())
+        };
+        write().map_err(of_file(path))
+    }
+
+    /// Returns the bytes that [`save_as`](Self::save_as) writes.
+    ///
+    /// # Errors
+    /// A model whose description takes more bytes than a header may have, 2^30.
+    pub fn to_bytes(&self, format: Format) -> Result<Vec<u8>, Error> {
+        match format {
+            Format::Json => json::write(self),
+            Format::Binary => binary::write(self),
+        }
+    }
+
+    /// Reads a model in either format, which the content tells, and checks that it makes sense.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the reason: a file that cannot be read, is no model, is damaged, has a newer
+    /// version, holds numbers that are not finite or contradicts itself, or whose loss or kernel is not in
+    /// the registry.
+    pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
+        Self::load_with_header(path, registry).map(|(_, model)| model)
+    }
+
+    /// Reads a model, as [`load`](Self::load) does, with the statements of the file about itself.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with_header(
+        path: impl AsRef<Path>,
+        registry: &Registry,
+    ) -> Result<(Header, Self), Error> {
+        let path = path.as_ref();
+        let read = || Self::read(&std::fs::read(path)?, registry);
+        read().map_err(of_file(path))
+    }
+
+    /// Reads the model that [`to_bytes`](Self::to_bytes) has written, in either format. The bytes may come from anywhere:
+    /// the function does not panic, and allocates no more than a multiple of their number.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], registry: &Registry) -> Result<Self, Error> {
+        Self::read(bytes, registry).map(|(_, model)| model)
+    }
+
+    fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Self), Error> {
+        if binary::starts(bytes) {
+            return binary::read(bytes, registry);
+        }
+        match bytes.trim_ascii_start().first() {
+            Some(b'{') => json::read(bytes, registry),
+            Some(_) => Err(Error::NotAModel(
+                "it begins neither as a binary model nor with the { of JSON".to_owned(),
+            )),
+            None => Err(Error::NotAModel("it is empty".to_owned())),
+        }
+    }
+}
+
+/// Returns a function that names the file in an error.
+fn of_file(path: &Path) -> impl Fn(Error) -> Error {
+    move |source| Error::File { path: path.to_owned(), source: Box::new(source) }
+}

@@ -1,0 +1,369 @@
+//! Models as bytes: the only place that knows bincode. `docs/model-files.md` has the layout.
+//!
+//! Nothing here trusts a length that it has read. Text is borrowed from the file; lists grow as their elements
+//! are read (serde reserves at most a mebibyte at once), so that a length beyond the end of the file is an
+//! error before it is an allocation.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
+use bincode::error::DecodeError;
+use margins_calibration::probability::PlattScaling;
+use margins_data::Design;
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+use serde::{Deserialize, Serialize};
+
+use super::{Format, Header};
+use crate::error::VERSION;
+use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
+
+/// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a transfer as text
+/// would change.
+const MAGIC: [u8; 8] = *b"\x89MGN\r\n\x1a\n";
+
+/// The first version with a binary layout.
+const FIRST: u32 = 3;
+
+/// The bytes of magic, version, checksum and the two lengths.
+const PREFIX: usize = 32;
+
+/// The place of the checksum, which does not cover itself.
+const CHECKSUM: std::ops::Range<usize> = 12..16;
+
+/// The most bytes that the description may have: 1 GiB.
+const MOST_DESCRIPTION: usize = 1 << 30;
+
+/// The most bytes that the numbers may have: as many as memory can hold.
+const MOST_NUMBERS: usize = isize::MAX as usize;
+
+type Encoding<const MOST: usize> = Configuration<LittleEndian, Fixint, Limit<MOST>>;
+
+/// Returns the encoding: integers and lengths in 8 bytes, little-endian.
+fn encoding<const MOST: usize>() -> Encoding<MOST> {
+    bincode::config::standard().with_fixed_int_encoding().with_limit::<MOST>()
+}
+
+/// All but the numbers of a model.
+#[derive(Serialize, Deserialize)]
+struct Description<'a> {
+    crate_version: &'a str,
+    loss: &'a str,
+    kernel: Option<&'a str>,
+    scheme: Scheme,
+    #[serde(borrow)]
+    classes: Vec<&'a str>,
+    #[serde(borrow)]
+    feature_names: Option<Vec<&'a str>>,
+    fits: Vec<FitDescription>,
+}
+
+/// A member but for its coefficients.
+#[derive(Serialize, Deserialize)]
+struct FitDescription {
+    /// The regularisation; 0 stands for none.
+    lambda: f64,
+    training: TrainingSummary,
+    platt: Option<PlattScaling>,
+}
+
+/// The numbers of a model.
+#[derive(Serialize, Deserialize)]
+struct Numbers<'a> {
+    /// The intercepts, one a member.
+    intercepts: Vec<f64>,
+    /// The coefficients, one list a member.
+    coefs: Vec<Cow<'a, [f64]>>,
+    scales: Option<Cow<'a, [f64]>>,
+    functions: FunctionNumbers<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum FunctionNumbers<'a> {
+    /// The features themselves.
+    None,
+    /// Dense samples, one after the other.
+    Dense { columns: u32, values: Cow<'a, [f64]> },
+    /// Sparse samples, in compressed rows.
+    Sparse { columns: u32, offsets: Vec<u64>, indices: Vec<u32>, values: Vec<f64> },
+    /// Frequencies, one after the other.
+    Fourier { columns: u32, values: Cow<'a, [f64]> },
+}
+
+/// Returns true if the bytes are meant to be a binary model; the rest of the magic may be damaged.
+pub(super) fn starts(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC[..4])
+}
+
+pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
+    let fit = |member: &Member| FitDescription {
+        lambda: member.lambda.unwrap_or(0.0),
+        training: member.training.clone(),
+        platt: member.platt,
+    };
+    let description = Description {
+        crate_version: env!("CARGO_PKG_VERSION"),
+        loss: model.loss(),
+        kernel: model.basis().map(Basis::kernel),
+        scheme: model.scheme(),
+        classes: borrowed(model.classes()),
+        feature_names: model.feature_names().map(borrowed),
+        fits: model.members().iter().map(fit).collect(),
+    };
+    let numbers = Numbers {
+        intercepts: model.members().iter().map(|member| member.intercept).collect(),
+        coefs: model.members().iter().map(|member| Cow::from(&member.coef)).collect(),
+        scales: model.basis().and_then(Basis::scales).map(Cow::from),
+        functions: FunctionNumbers::of(model.basis().map(Basis::functions)),
+    };
+    let mut bytes = vec![0; PREFIX];
+    append(&mut bytes, &description, encoding::<MOST_DESCRIPTION>())?;
+    let description_length = bytes.len() - PREFIX;
+    if description_length > MOST_DESCRIPTION {
+        return Err(Error::Invalid(format!(
+            "its description has {description_length} bytes, more than {MOST_DESCRIPTION}"
+        )));
+    }
+    append(&mut bytes, &numbers, encoding::<MOST_NUMBERS>())?;
+    let numbers_length = bytes.len() - PREFIX - description_length;
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[16..24].copy_from_slice(&(description_length as u64).to_le_bytes());
+    bytes[24..PREFIX].copy_from_slice(&(numbers_length as u64).to_le_bytes());
+    let checksum = checksum(&bytes).to_le_bytes();
+    bytes[CHECKSUM].copy_from_slice(&checksum);
+    Ok(bytes)
+}
+
+fn borrowed(list: &[String]) -> Vec<&str> {
+    list.iter().map(String::as_str).collect()
+}
+
+fn owned(list: Vec<&str>) -> Vec<String> {
+    list.into_iter().map(str::to_owned).collect()
+}
+
+fn append<const MOST: usize>(
+    bytes: &mut Vec<u8>,
+    part: &impl Serialize,
+    encoding: Encoding<MOST>,
+) -> Result<(), Error> {
+    let written = bincode::serde::encode_into_std_write(part, bytes, encoding);
+    written.map(drop).map_err(|error| Error::Invalid(error.to_string()))
+}
+
+/// Returns the CRC-32 (IEEE 802.3) of all bytes but those of the checksum.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..CHECKSUM.start]);
+    hasher.update(&bytes[CHECKSUM.end..]);
+    hasher.finalize()
+}
+
+pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
+    let (version, stored, [description, numbers]) = split(bytes)?;
+    let computed = checksum(bytes);
+    if stored != computed {
+        return Err(Error::Checksum { stored, computed });
+    }
+    let description: Description<'_> =
+        decode("description", description, encoding::<MOST_DESCRIPTION>())?;
+    let numbers: Numbers<'_> = decode("numbers", numbers, encoding::<MOST_NUMBERS>())?;
+    let header = Header {
+        format: Format::Binary,
+        version,
+        crate_version: Some(description.crate_version.to_owned()),
+        length: bytes.len(),
+        checksum: Some(stored),
+    };
+    Ok((header, model(description, numbers, registry)?))
+}
+
+/// Returns version, checksum, and the bytes of description and numbers.
+fn split(bytes: &[u8]) -> Result<(u32, u32, [&[u8]; 2]), Error> {
+    let refuse = |reason: String| Err(Error::NotAModel(reason));
+    let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX>() else {
+        return refuse(format!("it has {} bytes, fewer than {PREFIX}", bytes.len()));
+    };
+    if !prefix.starts_with(&MAGIC) {
+        return refuse(
+            "its first bytes are those of a file that was transferred as text".to_owned(),
+        );
+    }
+    let half = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| prefix[at + k]));
+    let whole = |at: usize| u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|k| prefix[at + k]));
+    let version = half(8);
+    if version > VERSION {
+        return Err(Error::Version { found: version.into() });
+    }
+    if version < FIRST {
+        return refuse(format!("its version is {version}, but binary models begin with {FIRST}"));
+    }
+    let (description, numbers) = (whole(16), whole(24));
+    if description > MOST_DESCRIPTION as u64 {
+        return refuse(format!(
+            "its description has {description} bytes, more than {MOST_DESCRIPTION}"
+        ));
+    }
+    if description.checked_add(numbers) != Some(rest.len() as u64) {
+        return refuse(format!(
+            "{PREFIX} + {description} + {numbers} bytes are announced, but it has {}",
+            bytes.len()
+        ));
+    }
+    // No larger than the rest, as has just been seen.
+    let (description, numbers) = rest.split_at(description as usize);
+    Ok((version, half(CHECKSUM.start), [description, numbers]))
+}
+
+/// Reads a part, which must take up its bytes to the last.
+fn decode<'a, T: Deserialize<'a>, const MOST: usize>(
+    what: &str,
+    bytes: &'a [u8],
+    encoding: Encoding<MOST>,
+) -> Result<T, Error> {
+    match bincode::serde::borrow_decode_from_slice(bytes, encoding) {
+        Ok((part, read)) if read == bytes.len() => Ok(part),
+        Ok((_, read)) => Err(Error::NotAModel(format!(
+            "its {what}: {} of {} bytes are left over",
+            bytes.len() - read,
+            bytes.len()
+        ))),
+        Err(error) => Err(Error::NotAModel(format!("its {what}: {}", explain(&error)))),
+    }
+}
+
+fn explain(error: &DecodeError) -> String {
+    match error {
+        DecodeError::UnexpectedEnd { .. } | DecodeError::LimitExceeded => {
+            "a length in it goes beyond its end".to_owned()
+        }
+        DecodeError::Utf8 { .. } => "a text in it is not UTF-8".to_owned(),
+        DecodeError::InvalidBooleanValue(value) => format!("{value} is neither 0 nor 1"),
+        DecodeError::UnexpectedVariant { type_name, found, .. } => {
+            format!("{found} is no variant of {type_name}")
+        }
+        DecodeError::Other(reason) => (*reason).to_owned(),
+        DecodeError::OtherString(reason) => reason.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn model(
+    description: Description<'_>,
+    numbers: Numbers<'_>,
+    registry: &Registry,
+) -> Result<Model, Error> {
+    let fits = description.fits.len();
+    for (what, found) in
+        [("intercepts", numbers.intercepts.len()), ("lists of coefficients", numbers.coefs.len())]
+    {
+        if found != fits {
+            return Err(Error::Invalid(format!("it has {found} {what} for {fits} members")));
+        }
+    }
+    let basis = match (description.kernel, numbers.functions.functions()?) {
+        (Some(kernel), Some(functions)) => {
+            Some(Basis::read(kernel, numbers.scales.map(Cow::into_owned), functions, registry)?)
+        }
+        (None, None) if numbers.scales.is_none() => None,
+        _ => return Err(Error::Invalid("it has half of a basis".to_owned())),
+    };
+    let loss = registry.losses.parse(description.loss).map_err(Error::Loss)?;
+    let member = |((fit, intercept), coef): ((FitDescription, f64), Cow<'_, [f64]>)| Member {
+        lambda: (fit.lambda != 0.0).then_some(fit.lambda),
+        intercept,
+        coef: coef.into_owned(),
+        training: fit.training,
+        platt: fit.platt,
+    };
+    let members = description.fits.into_iter().zip(numbers.intercepts).zip(numbers.coefs);
+    Model::from_members(
+        &*loss,
+        owned(description.classes),
+        description.scheme,
+        description.feature_names.map(owned),
+        basis,
+        members.map(member).collect(),
+    )
+}
+
+impl<'a> FunctionNumbers<'a> {
+    fn of(functions: Option<&'a Functions>) -> Self {
+        // A basis has no more features than fit in 32 bits.
+        let columns = |design: &Design| design.columns() as u32;
+        let values = |design: &'a Design| design.dense_samples().unwrap_or_default().into();
+        match functions {
+            None => FunctionNumbers::None,
+            Some(Functions::Fourier(frequencies)) => FunctionNumbers::Fourier {
+                columns: columns(frequencies),
+                values: values(frequencies),
+            },
+            Some(Functions::Sections(samples)) if samples.is_sparse() => {
+                let mut offsets = vec![0];
+                let (mut indices, mut stored) = (Vec::new(), Vec::new());
+                for sample in samples.samples() {
+                    sample.for_each(|column, value| {
+                        indices.push(column as u32);
+                        stored.push(value);
+                    });
+                    offsets.push(indices.len() as u64);
+                }
+                let columns = columns(samples);
+                FunctionNumbers::Sparse { columns, offsets, indices, values: stored }
+            }
+            Some(Functions::Sections(samples)) => {
+                FunctionNumbers::Dense { columns: columns(samples), values: values(samples) }
+            }
+        }
+    }
+
+    fn functions(self) -> Result<Option<Functions>, Error> {
+        Ok(Some(match self {
+            FunctionNumbers::None => return Ok(None),
+            FunctionNumbers::Dense { columns, values } => {
+                Functions::Sections(dense("samples", columns, values)?)
+            }
+            FunctionNumbers::Fourier { columns, values } => {
+                Functions::Fourier(dense("frequencies", columns, values)?)
+            }
+            FunctionNumbers::Sparse { columns, offsets, indices, values } => {
+                Functions::Sections(sparse(columns, &offsets, &indices, values)?)
+            }
+        }))
+    }
+}
+
+fn wrong(what: &str, reason: impl Display) -> Error {
+    Error::Invalid(format!("its {what}: {reason}"))
+}
+
+fn dense(what: &str, columns: u32, values: Cow<'_, [f64]>) -> Result<Design, Error> {
+    let (p, count) = (columns as usize, values.len());
+    if p == 0 || count % p != 0 {
+        return Err(wrong(what, format!("{count} numbers are no rows of {p}")));
+    }
+    let samples = DMatrix::from_vec(p, count / p, values.into_owned());
+    Design::from_samples(samples).map_err(|error| wrong(what, error))
+}
+
+fn sparse(
+    columns: u32,
+    offsets: &[u64],
+    indices: &[u32],
+    values: Vec<f64>,
+) -> Result<Design, Error> {
+    let stored = indices.len() as u64;
+    // Seen to here, for offsets out of order would make the matrix panic.
+    if offsets.first() != Some(&0) || offsets.last() != Some(&stored) || !offsets.is_sorted() {
+        return Err(wrong("samples", format!("their offsets do not ascend from 0 to {stored}")));
+    }
+    // None is larger than the length of a list.
+    let offsets: Vec<usize> = offsets.iter().map(|&at| at as usize).collect();
+    let indices = indices.iter().map(|&column| column as usize).collect();
+    let (rows, columns) = (offsets.len() - 1, columns as usize);
+    let matrix = CsrMatrix::try_from_csr_data(rows, columns, offsets, indices, values);
+    let matrix = matrix.map_err(|error| wrong("samples", error))?;
+    Design::sparse(matrix).map_err(|error| wrong("samples", error))
+}

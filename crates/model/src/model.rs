@@ -1,0 +1,243 @@
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use margins_calibration::probability::PlattScaling;
+use margins_data::{ClassIndex, Design};
+use margins_losses::MarginLoss;
+use nalgebra::DMatrix;
+
+use crate::{Basis, Error, Member, Registry, Scheme};
+
+/// A classifier: one binary classifier for two classes, several for more, over the same functions of a
+/// sample.
+///
+/// The score of member m is `f_m(x) = b_m + sum_j a_mj phi_j(x)`, where the `phi_j` are the features as given, or the
+/// functions of the [`Basis`]. A model has been checked: all of its numbers are finite, and all sizes agree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    loss: String,
+    classes: Vec<String>,
+    /// The classes by their names.
+    index: ClassIndex,
+    scheme: Scheme,
+    feature_names: Option<Vec<String>>,
+    basis: Option<Basis>,
+    members: Vec<Member>,
+}
+
+impl Model {
+    /// Returns the model with a Platt scaling for the probabilities of all of its members.
+    #[must_use]
+    pub fn with_platt(mut self, scaling: PlattScaling) -> Self {
+        self.members.iter_mut().for_each(|member| member.platt = Some(scaling));
+        self
+    }
+
+    /// Returns the model of binary classifiers that share a basis, in the order of the [`Scheme`]; without a basis
+    /// they are linear in the features.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]: another number of members than the scheme has for as many classes, two classes of
+    /// one name, no coefficients or another number of them than of functions, another number of feature
+    /// names than of features, a number that is not finite, a lambda that is not greater than 0.
+    pub fn from_members(
+        loss: &dyn MarginLoss,
+        classes: Vec<String>,
+        scheme: Scheme,
+        feature_names: Option<Vec<String>>,
+        basis: Option<Basis>,
+        members: Vec<Member>,
+    ) -> Result<Self, Error> {
+        let loss = loss.specification();
+        let index = ClassIndex::new(&classes).map_err(|error| Error::Invalid(error.to_string()))?;
+        let model = Model { loss, classes, index, scheme, feature_names, basis, members };
+        model.check().map_err(Error::Invalid)?;
+        Ok(model)
+    }
+
+    /// Refuses parts that contradict each other.
+    fn check(&self) -> Result<(), String> {
+        let (classes, members) = (self.classes.len(), self.members.len());
+        match self.scheme.members(classes) {
+            Some(expected) if expected == members => {}
+            Some(expected) => {
+                let scheme = self.scheme;
+                return Err(format!(
+                    "it has {members} members, but {scheme} has {expected} for {classes} classes"
+                ));
+            }
+            None => return Err(format!("{} is not for {classes} classes", self.scheme)),
+        }
+        let functions = match &self.basis {
+            Some(basis) => basis.len(),
+            None => self.members[0].coef.len(),
+        };
+        if functions == 0 {
+            return Err("it has no coefficients".to_owned());
+        }
+        for (m, member) in self.members.iter().enumerate() {
+            member.check(functions).map_err(|reason| format!("member {}: {reason}", m + 1))?;
+        }
+        match &self.feature_names {
+            Some(names) if names.len() != self.columns() => {
+                let (names, columns) = (names.len(), self.columns());
+                Err(format!("it has {names} feature names for {columns} features"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the specification of the loss, such as `l-r:r=2`.
+    pub fn loss(&self) -> &str {
+        &self.loss
+    }
+
+    /// Returns the names of the classes, in the order of [`Labels`](margins_data::Labels); the second of two is the one
+    /// of positive scores.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Returns the scheme by which the members decide.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// Returns the names of the features, if the data had any.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// Returns the functions that the members combine, if they are not linear in the features.
+    pub fn basis(&self) -> Option<&Basis> {
+        self.basis.as_ref()
+    }
+
+    /// Returns the binary classifiers, at least one, in the order of the scheme.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Returns the number of features.
+    pub fn columns(&self) -> usize {
+        self.basis.as_ref().map_or(self.members[0].coef.len(), Basis::columns)
+    }
+
+    /// Refuses features that the model cannot be applied to; features without names count as those of the model.
+    ///
+    /// # Errors
+    /// Another number of features; another name in some place.
+    pub fn accept(&self, columns: usize, names: Option<&[String]>) -> Result<(), Error> {
+        if columns != self.columns() {
+            let known: HashSet<&String> = self.feature_names.iter().flatten().collect();
+            let unknown = |name: &&String| !known.is_empty() && !known.contains(*name);
+            let extra = names.unwrap_or_default().iter().filter(unknown).cloned().collect();
+            return Err(Error::Columns { expected: self.columns(), found: columns, extra });
+        }
+        if let (Some(ours), Some(theirs)) = (&self.feature_names, names) {
+            for (k, (expected, found)) in ours.iter().zip(theirs).enumerate() {
+                if expected != found {
+                    return Err(Error::FeatureName {
+                        position: k + 1,
+                        expected: expected.clone(),
+                        found: found.clone(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the score of every sample under every member, samples x members. Kernel values are computed once for
+    /// all members, in blocks, [in parallel](margins_data::parallel).
+    ///
+    /// # Errors
+    /// Another number of features; a kernel that is not in the registry; a score that is NaN or infinite, because a
+    /// product overflowed and left no sign to rely on.
+    pub fn decision_functions(
+        &self,
+        design: &Design,
+        registry: &Registry,
+    ) -> Result<DMatrix<f64>, Error> {
+        Ok(self.scores(design, registry)?.transpose())
+    }
+
+    /// Returns the score of every sample, of a model for two classes: `b + <w, x>` or `b + sum_j a_j phi_j(x)`.
+    ///
+    /// # Errors
+    /// A model with several members; as [`decision_functions`](Self::decision_functions).
+    pub fn decision_function(
+        &self,
+        design: &Design,
+        registry: &Registry,
+    ) -> Result<Vec<f64>, Error> {
+        let (classes, members) = (self.classes.len(), self.members.len());
+        if members > 1 {
+            return Err(Error::NotBinary { classes, members });
+        }
+        Ok(self.scores(design, registry)?.as_slice().to_vec())
+    }
+
+    /// Returns the class of every sample, counted from 0, as the scheme has it.
+    ///
+    /// # Errors
+    /// As [`decision_functions`](Self::decision_functions).
+    pub fn predict(&self, design: &Design, registry: &Registry) -> Result<Vec<usize>, Error> {
+        let scores = self.scores(design, registry)?;
+        let members = self.members.len();
+        Ok(scores.as_slice().chunks_exact(members).map(|scores| self.decide(scores)).collect())
+    }
+
+    /// Returns the class, counted from 0, that the scores of a sample stand for. The scores are finite, as those of
+    /// [`decision_functions`](Self::decision_functions) are; NaN stands for no class.
+    ///
+    /// # Panics
+    /// If there is not one score a member.
+    pub fn decide(&self, scores: &[f64]) -> usize {
+        self.scheme.decide(self.classes.len(), scores)
+    }
+
+    /// Returns the score of every sample under every member, members x samples.
+    fn scores(&self, design: &Design, registry: &Registry) -> Result<DMatrix<f64>, Error> {
+        self.accept(design.columns(), None)?;
+        let functions = self.members[0].coef.len();
+        let coefs = self.members.iter().flat_map(|member| member.coef.iter().copied());
+        let coefs = DMatrix::from_row_iterator(self.members.len(), functions, coefs);
+        let mut scores = match &self.basis {
+            None => design.multiply_all(&coefs),
+            Some(basis) => basis.combine(design, &coefs, registry)?,
+        };
+        for mut sample in scores.column_iter_mut() {
+            for (score, member) in sample.iter_mut().zip(&self.members) {
+                *score += member.intercept;
+            }
+        }
+        let members = self.members.len();
+        match scores.as_slice().iter().position(|score| !score.is_finite()) {
+            Some(at) => Err(Error::Score { row: at / members, score: scores.as_slice()[at] }),
+            None => Ok(scores),
+        }
+    }
+
+    /// Returns the class of a label, counted from 0, compared as numbers where both are numbers; `None` for no class
+    /// of the model.
+    pub fn class_of(&self, label: &str) -> Option<usize> {
+        self.index.get(label)
+    }
+
+    /// Returns the classes as values of the type that labels were given in, or of any other that can be read from their
+    /// names: numbers, booleans, types that display and parse alike. A whole number may be spelled 1.0 in a name.
+    ///
+    /// # Errors
+    /// [`Error::LabelType`]: the name of a class is no value of the type.
+    pub fn class_values<T: FromStr>(&self) -> Result<Vec<T>, Error> {
+        let read = |class: &String| {
+            let plain = || T::from_str(&class.trim().parse::<f64>().ok()?.to_string()).ok();
+            T::from_str(class).ok().or_else(plain).ok_or_else(|| Error::LabelType {
+                class: class.clone(),
+                wanted: std::any::type_name::<T>(),
+            })
+        };
+        self.classes.iter().map(read).collect()
+    }
+}

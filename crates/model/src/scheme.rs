@@ -1,0 +1,142 @@
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// The way in which binary classifiers, the members of a model, decide between k classes.
+///
+/// The positive class of a member, for which a positive score speaks, is the later of two, as it is among
+/// [`Labels`](margins_data::Labels).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Scheme {
+    /// Two classes, one member: the second class where its score is greater than 0, else the first.
+    Binary,
+    /// One member a class, which is its positive one, against all others: the class of the largest score, the
+    /// first of several.
+    OneVersusRest,
+    /// One member for every pair of classes `i < j`, of which `j` is its positive one, in the order
+    /// of [`pairs`](Self::pairs): the class that wins most of its pairs; of several the one whose signed
+    /// scores have the largest sum; of several still the first.
+    OneVersusOne,
+}
+
+impl Scheme {
+    /// Returns the number of members for k classes: 1, k or k(k - 1)/2; `None` where the scheme is not for as many
+    /// classes.
+    pub fn members(self, classes: usize) -> Option<usize> {
+        match self {
+            Scheme::Binary => (classes == 2).then_some(1),
+            _ if classes < 2 => None,
+            Scheme::OneVersusRest => Some(classes),
+            Scheme::OneVersusOne => Some(classes.checked_mul(classes - 1)? / 2),
+        }
+    }
+
+    /// Returns the pairs `(i, j)`, `i < j`, of k classes in the order of the members of
+    /// [`OneVersusOne`](Self::OneVersusOne): (0, 1), (0, 2), ..., (0, k - 1), (1, 2), ...
+    pub fn pairs(classes: usize) -> impl Iterator<Item = (usize, usize)> {
+        (0..classes).flat_map(move |i| (i + 1..classes).map(move |j| (i, j)))
+    }
+
+    /// Returns for each member the classes that it tells apart, in words, the positive one first: `'b' against 'a'`.
+    pub fn member_names(self, classes: &[String]) -> Vec<String> {
+        let pair = |i: usize, j: usize| format!("'{}' against '{}'", classes[j], classes[i]);
+        match self {
+            Scheme::Binary => vec![pair(0, 1)],
+            Scheme::OneVersusRest => {
+                classes.iter().map(|class| format!("'{class}' against the rest")).collect()
+            }
+            Scheme::OneVersusOne => Self::pairs(classes.len()).map(|(i, j)| pair(i, j)).collect(),
+        }
+    }
+
+    /// Returns the class, counted from 0, that the scores of all members stand for. The scores must be numbers: no class
+    /// follows from NaN, which this function takes for a score that is not greater than any other.
+    ///
+    /// # Panics
+    /// If there is not one score a member.
+    pub fn decide(self, classes: usize, scores: &[f64]) -> usize {
+        assert_eq!(Some(scores.len()), self.members(classes), "one score a member");
+        match self {
+            Scheme::Binary => usize::from(scores[0] > 0.0),
+            Scheme::OneVersusRest => {
+                (1..classes).fold(0, |best, k| if scores[k] > scores[best] { k } else { best })
+            }
+            Scheme::OneVersusOne => {
+                let mut tally = vec![(0usize, 0.0); classes];
+                for ((i, j), &score) in Self::pairs(classes).zip(scores) {
+                    tally[if score > 0.0 { j } else { i }].0 += 1;
+                    tally[i].1 -= score;
+                    tally[j].1 += score;
+                }
+                (1..classes).fold(0, |best, k| if tally[k] > tally[best] { k } else { best })
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Scheme {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Scheme::Binary => "binary",
+            Scheme::OneVersusRest => "one-versus-rest",
+            Scheme::OneVersusOne => "one-versus-one",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scheme::{Binary, OneVersusOne, OneVersusRest};
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn members_count_the_contests() {
+        for k in 2..9 {
+            assert_eq!(OneVersusRest.members(k), Some(k));
+            assert_eq!(OneVersusOne.members(k), Some(Scheme::pairs(k).count()));
+        }
+        assert_eq!((Binary.members(2), Binary.members(3)), (Some(1), None));
+        for scheme in [Binary, OneVersusRest, OneVersusOne] {
+            assert_eq!((scheme.members(0), scheme.members(1)), (None, None));
+        }
+        assert_eq!(OneVersusOne.members(usize::MAX), None);
+    }
+
+    #[test]
+    fn ties_go_by_the_rules() {
+        assert_eq!(Binary.decide(2, &[0.0]), 0);
+        assert_eq!(OneVersusRest.decide(3, &[-2.0, -1.0, -1.0]), 1);
+        assert_eq!(OneVersusRest.decide(3, &[f64::NAN, 1.0, f64::NAN]), 0);
+        // (0, 1), (0, 2), (1, 2): each class wins once; class 2 by the most.
+        assert_eq!(OneVersusOne.decide(3, &[-1.0, 3.0, -1.0]), 2);
+        assert_eq!(OneVersusOne.decide(3, &[-1.0, 1.0, -1.0]), 0);
+        // Two votes beat any sum.
+        assert_eq!(OneVersusOne.decide(3, &[0.1, 9.0, -0.1]), 1);
+    }
+
+    proptest! {
+        /// The rules in other words: two classes are one pair, and what a class wins is counted by hand.
+        #[test]
+        fn decisions_follow_the_rules(k in 2usize..7, seed in proptest::collection::vec(-3i32..4, 21)) {
+            let score = |at: usize| f64::from(seed[at % seed.len()]);
+            let rest: Vec<f64> = (0..k).map(score).collect();
+            let chosen = OneVersusRest.decide(k, &rest);
+            prop_assert!(rest.iter().all(|&other| other <= rest[chosen]));
+            prop_assert!(rest[..chosen].iter().all(|&earlier| earlier < rest[chosen]));
+            let pairs: Vec<f64> = (0..k * (k - 1) / 2).map(score).collect();
+            let standing = |class: usize| {
+                let (mut votes, mut sum) = (0, 0.0);
+                for ((i, j), &score) in Scheme::pairs(k).zip(&pairs) {
+                    votes += usize::from((class == j && score > 0.0) || (class == i && score <= 0.0));
+                    sum += if class == j { score } else if class == i { -score } else { 0.0 };
+                }
+                (votes, sum)
+            };
+            let chosen = OneVersusOne.decide(k, &pairs);
+            prop_assert!((0..k).all(|other| standing(other) <= standing(chosen)));
+            prop_assert!((0..chosen).all(|earlier| standing(earlier) < standing(chosen)));
+            prop_assert_eq!(OneVersusOne.decide(2, &pairs[..1]), Binary.decide(2, &pairs[..1]));
+        }
+    }
+}

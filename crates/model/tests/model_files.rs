@@ -1,0 +1,709 @@
+//! Model files: nothing is lost in either format, every past version is read, and no bytes do harm.
+
+#![cfg(all(feature = "kernels", feature = "serde"))]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use margins_calibration::probability::PlattScaling;
+use margins_data::{Design, read};
+use margins_kernels::{Anova, Gaussian, Kernel, KernelRegistry, Linear, Product, Sum, combine};
+use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
+use margins_model::{
+    Basis, Error, Format, Functions, Header, Member, Model, Registry, Scheme, TrainingSummary,
+};
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+use serde::de::DeserializeSeed;
+use serde_json::json;
+
+const FORMATS: [Format; 2] = [Format::Json, Format::Binary];
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+fn load(bytes: &[u8]) -> Result<Model, Error> {
+    Model::from_bytes(bytes, &Registry::standard())
+}
+
+/// Numbers of every size, and every kind of zero.
+fn finite() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        -10.0..10.0f64,
+        Just(0.0),
+        Just(-0.0),
+        any::<f64>().prop_filter("finite", |x| x.is_finite())
+    ]
+}
+
+fn summary() -> impl Strategy<Value = TrainingSummary> {
+    let number = || proptest::option::of(finite());
+    (any::<u32>(), any::<bool>(), number(), number(), number(), any::<bool>()).prop_map(
+        |(rows, standardize, objective, dual_objective, relative_gap, converged)| TrainingSummary {
+            rows: rows as usize,
+            standardize,
+            objective,
+            dual_objective,
+            relative_gap,
+            converged,
+        },
+    )
+}
+
+fn platt() -> impl Strategy<Value = PlattScaling> {
+    (finite(), finite(), finite(), finite(), any::<u32>()).prop_map(
+        |(center, spread, slope, intercept, iterations)| {
+            let spread = spread.abs();
+            let slope = if spread == 0.0 { 0.0 } else { slope };
+            let numbers = json!({
+                "center": center, "spread": spread, "slope": slope, "intercept": intercept, "iterations": iterations,
+            });
+            serde_json::from_value(numbers).expect("a scaling")
+        },
+    )
+}
+
+/// Rows of p numbers.
+fn rows(count: std::ops::Range<usize>, p: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
+    proptest::collection::vec(proptest::collection::vec(finite(), p), count)
+}
+
+fn sparse(rows: &[Vec<f64>], p: usize) -> Design {
+    let stored =
+        |row: &Vec<f64>| row.iter().copied().enumerate().filter(|(_, x)| *x > 0.0).collect();
+    let rows: Vec<Vec<(usize, f64)>> = rows.iter().map(stored).collect();
+    Design::from_sparse_rows(&rows, p).expect("columns in order")
+}
+
+/// The functions of a model of p features; `None` for the features themselves.
+fn basis(p: usize) -> impl Strategy<Value = Option<Basis>> {
+    let scales = proptest::option::of(proptest::collection::vec(0.1..10.0f64, p));
+    let kernel = prop_oneof![
+        Just("gaussian:sigma=0.3+poly:degree=2"),
+        Just("(gaussian:sigma=0.3+poly:degree=2)*linear"),
+        Just("linear*(linear*(linear+anova:sigma=1e-30))+(linear+linear)"),
+    ];
+    (0..4, rows(1..5, p), scales, kernel).prop_map(move |(kind, rows, scales, kernel)| {
+        let kernel = KernelRegistry::standard().parse(kernel).expect("a kernel");
+        let dense = || Design::from_rows(&rows).expect("finite");
+        let functions = match kind {
+            0 => return None,
+            1 => Functions::Sections(dense()),
+            2 => Functions::Sections(sparse(&rows, p)),
+            _ => Functions::Fourier(dense()),
+        };
+        Some(Basis::new(&*kernel, scales, functions).expect("a basis"))
+    })
+}
+
+fn models() -> impl Strategy<Value = Model> {
+    let scheme = prop_oneof![
+        Just((Scheme::Binary, 2)),
+        (2usize..5).prop_map(|k| (Scheme::OneVersusRest, k)),
+        (2usize..5).prop_map(|k| (Scheme::OneVersusOne, k)),
+    ];
+    (scheme, 1usize..5)
+        .prop_flat_map(|((scheme, classes), p)| {
+            let members = scheme.members(classes).expect("a scheme for as many");
+            basis(p).prop_flat_map(move |basis| {
+                let functions = basis.as_ref().map_or(p, Basis::len);
+                let member = (
+                    proptest::option::of(1e-9..1e3f64),
+                    finite(),
+                    proptest::collection::vec(finite(), functions),
+                    summary(),
+                    proptest::option::of(platt()),
+                );
+                let member = member.prop_map(|(lambda, intercept, coef, training, platt)| Member {
+                    lambda,
+                    intercept,
+                    coef,
+                    training,
+                    platt,
+                });
+                let names = proptest::option::of(proptest::collection::vec("\\PC{0,6}", p));
+                (Just((scheme, classes, basis)), proptest::collection::vec(member, members), names)
+            })
+        })
+        .prop_map(|((scheme, classes, basis), members, names)| {
+            let classes = (0..classes).map(|k| format!("Klasse \"{k}\"\u{1F600}")).collect();
+            let loss: &dyn MarginLoss =
+                if members.len() == 1 { &LeakyHockeyStick } else { &Logistic };
+            Model::from_members(loss, classes, scheme, names, basis, members).expect("a model")
+        })
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost(model in models()) {
+        for format in FORMATS {
+            let bytes = model.to_bytes(format).unwrap();
+            let read = load(&bytes).unwrap();
+            prop_assert_eq!(&read, &model);
+            // Equal numbers may differ in the sign of a zero; equal bytes may not.
+            prop_assert_eq!(read.to_bytes(Format::Binary).unwrap(), model.to_bytes(Format::Binary).unwrap());
+        }
+        let value = serde_json::to_value(&model).unwrap();
+        prop_assert_eq!(serde_json::from_value::<Model>(value).unwrap(), model);
+    }
+
+    /// A kernel of sums and products is another one after a reader that forgets its parentheses: scores tell.
+    #[test]
+    fn nested_kernels_score_alike_after_a_file(
+        weights in proptest::collection::vec(-2.0..2.0f64, 30),
+        stored_sparsely in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let rows: Vec<Vec<f64>> = weights.chunks_exact(3).map(<[f64]>::to_vec).collect();
+        let design = if stored_sparsely { sparse(&rows, 3) } else { Design::from_rows(&rows).unwrap() };
+        let sum = || -> Box<dyn Kernel> {
+            let anova = Box::new(Anova::new(0.5, 2.0).unwrap());
+            Box::new(Sum(Box::new(Linear), anova))
+        };
+        let kernel = Product(sum(), Box::new(Product(Box::new(Gaussian::new(0.1).unwrap()), sum())));
+        let coef = &weights[..3];
+        let sections = design.select(&[0, 4, 2]);
+        let want = combine(&kernel, &design, &sections, coef).unwrap();
+        let basis = Basis::new(&kernel, None, Functions::Sections(sections)).unwrap();
+        let member = Member {
+            lambda: Some(0.1),
+            intercept: 0.0,
+            coef: coef.to_vec(),
+            training: TrainingSummary::uncertified(10),
+            platt: None,
+        };
+        let classes = vec!["0".to_owned(), "1".to_owned()];
+        let model = Model::from_members(&Hinge, classes, Scheme::Binary, None, Some(basis), vec![member]);
+        for format in FORMATS {
+            let read = load(&model.as_ref().unwrap().to_bytes(format).unwrap()).unwrap();
+            prop_assert_eq!(&read.decision_function(&design, &registry).unwrap(), &want);
+        }
+    }
+
+    /// Every member scores as it would alone, and the scheme decides.
+    #[test]
+    fn members_score_together_as_they_do_alone(
+        scheme in prop_oneof![Just(Scheme::OneVersusRest), Just(Scheme::OneVersusOne)],
+        weights in proptest::collection::vec(-2.0..2.0f64, 30),
+        kernel in any::<bool>(),
+    ) {
+        let registry = Registry::standard();
+        let design = Design::from_rows(&weights.chunks_exact(3).collect::<Vec<_>>()).unwrap();
+        let gaussian = registry.kernels.parse("gaussian:sigma=0.7").unwrap();
+        let sections = Functions::Sections(design.select(&[0, 4, 2]));
+        let basis = kernel.then(|| Basis::new(&*gaussian, Some(vec![1.0, 0.5, 2.0]), sections).unwrap());
+        let member = |m: usize| Member {
+            lambda: Some(0.1),
+            intercept: weights[m],
+            coef: (0..3).map(|j| weights[(3 * m + 7 * j) % 30]).collect(),
+            training: TrainingSummary::uncertified(10),
+            platt: None,
+        };
+        let members: Vec<Member> = (0..scheme.members(4).unwrap()).map(member).collect();
+        let classes: Vec<String> = (0..4).map(|k| k.to_string()).collect();
+        let model = Model::from_members(&Hinge, classes, scheme, None, basis.clone(), members.clone()).unwrap();
+        let scores = model.decision_functions(&design, &registry).unwrap();
+        prop_assert_eq!(scores.shape(), (10, members.len()));
+        for (m, member) in members.into_iter().enumerate() {
+            let classes = vec!["0".to_owned(), "1".to_owned()];
+            let alone = Model::from_members(&Hinge, classes, Scheme::Binary, None, basis.clone(), vec![member]);
+            let alone = alone.unwrap().decision_function(&design, &registry).unwrap();
+            prop_assert!((scores.column(m) - DMatrix::from_vec(10, 1, alone)).amax() < 1e-12);
+        }
+        for (i, class) in model.predict(&design, &registry).unwrap().into_iter().enumerate() {
+            let row: Vec<f64> = scores.row(i).iter().copied().collect();
+            prop_assert_eq!(class, scheme.decide(4, &row));
+        }
+    }
+}
+
+/// The models of the fixtures of the present version: what their name says, from the fixtures before.
+fn present() -> Vec<(&'static str, Model)> {
+    let registry = Registry::standard();
+    let of = |name: &str| Model::load(fixtures().join(name), &registry).expect("an older fixture");
+    let several = |scheme: Scheme, of: &Model| {
+        let member = |m: usize| {
+            let mut member = of.members()[0].clone();
+            member.intercept -= m as f64 / 2.0;
+            member.coef.rotate_left(m);
+            member
+        };
+        let members = (0..3).map(member).collect();
+        let classes = ["low", "middle", "high"].map(str::to_owned).to_vec();
+        let (names, basis) = (of.feature_names().map(<[String]>::to_vec), of.basis().cloned());
+        Model::from_members(&Logistic, classes, scheme, names, basis, members).expect("a model")
+    };
+    let data = read::dataset(fixtures().join("dense.csv"), &Default::default()).expect("data");
+    let scaled = |of: &Model| {
+        let scores = of.decision_functions(data.design(), &registry).expect("scores");
+        let signs: Vec<f64> = data.labels().signs().to_vec();
+        let member = |(member, scores): (&Member, nalgebra::DVectorView<'_, f64>)| {
+            let platt = PlattScaling::fit(scores.as_slice(), &signs).expect("a scaling");
+            Member { platt: Some(platt), ..member.clone() }
+        };
+        let members = of.members().iter().zip(scores.column_iter()).map(member).collect();
+        let (classes, names) = (of.classes().to_vec(), of.feature_names().map(<[String]>::to_vec));
+        let basis = of.basis().cloned();
+        Model::from_members(&Hinge, classes, of.scheme(), names, basis, members).expect("a model")
+    };
+    vec![
+        ("v3-linear", of("v2-linear.json")),
+        ("v3-kernel", of("v2-kernel.json")),
+        ("v3-sparse-kernel", of("v2-sparse-kernel.json")),
+        ("v3-fourier", of("v2-fourier.json")),
+        ("v3-rest", several(Scheme::OneVersusRest, &of("v2-linear.json"))),
+        ("v3-one", several(Scheme::OneVersusOne, &of("v2-sparse-kernel.json"))),
+        ("v3-platt", scaled(&several(Scheme::OneVersusRest, &of("v2-linear.json")))),
+    ]
+}
+
+/// The scores of the samples that a fixture was fitted to, one line a sample, and what scalings make of them.
+fn scores(name: &str, model: &Model) -> String {
+    let data = match name.contains("sparse") || name.contains("one") {
+        true => "sparse.svm",
+        false => "dense.csv",
+    };
+    let data = read::dataset(fixtures().join(data), &Default::default()).expect("data");
+    let scores = model.decision_functions(data.design(), &Registry::standard()).expect("scores");
+    scores.row_iter().fold(String::new(), |mut text, row| {
+        let scaled = |(member, score): (&Member, &f64)| Some(member.platt?.probability(*score));
+        let probabilities = model.members().iter().zip(row.iter()).filter_map(scaled);
+        let numbers = row.iter().copied().chain(probabilities);
+        let row: Vec<String> = numbers.map(|number| format!("{number:?}")).collect();
+        writeln!(text, "{}", row.join(",")).expect("text grows");
+        text
+    })
+}
+
+/// A sparse kernel model of three classes, byte by byte as docs/model-files.md has it.
+#[test]
+fn the_layout_is_the_documented_one() {
+    let long = |number: usize| (number as u64).to_le_bytes().to_vec();
+    let text = |text: &str| [long(text.len()), text.as_bytes().to_vec()].concat();
+    let numbers = |numbers: &[f64]| {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        [long(numbers.len()), bytes.collect()].concat()
+    };
+    let some = |value: Vec<u8>| [vec![1], value].concat();
+    let half = |number: u32| number.to_le_bytes().to_vec();
+    let fit = [
+        0.25f64.to_le_bytes().to_vec(),
+        long(7),
+        vec![1],
+        some(1.5f64.to_le_bytes().to_vec()),
+        some(1.25f64.to_le_bytes().to_vec()),
+        vec![0],
+        vec![1],
+    ]
+    .concat();
+    let scaling = [1.0f64, 2.0, -0.5, 0.25].map(|number| number.to_le_bytes().to_vec());
+    let scaling = [scaling.concat(), long(4)].concat();
+    let fits = [fit.clone(), vec![0], fit.clone(), vec![0], fit, some(scaling)].concat();
+    let description = [
+        text(env!("CARGO_PKG_VERSION")),
+        text("l-r:r=2"),
+        some(text("gaussian:sigma=0.5")),
+        half(1),
+        [long(3), text("a"), text("b"), text("c")].concat(),
+        some([long(2), text("x"), text("y")].concat()),
+        [long(3), fits].concat(),
+    ]
+    .concat();
+    let coef = numbers(&[0.5, -0.5]);
+    let parts = [
+        numbers(&[1.0, 2.0, 3.0]),
+        [long(3), coef.repeat(3)].concat(),
+        some(numbers(&[1.0, 10.0])),
+        [half(2), half(2), long(3), long(0), long(1), long(1)].concat(),
+        [long(1), half(1), numbers(&[4.0])].concat(),
+    ]
+    .concat();
+    let prefix = [b"\x89MGN\r\n\x1a\n".to_vec(), half(3), half(0)].concat();
+    let lengths = [long(description.len()), long(parts.len())].concat();
+    let bytes = sealed([prefix, lengths, description, parts].concat());
+
+    let registry = Registry::standard();
+    let sections = Design::from_sparse_rows(&[vec![(1, 4.0)], vec![]], 2).unwrap();
+    let kernel = registry.kernels.parse("gaussian:sigma=0.5").unwrap();
+    let basis = Basis::new(&*kernel, Some(vec![1.0, 10.0]), Functions::Sections(sections)).unwrap();
+    let training = TrainingSummary {
+        rows: 7,
+        standardize: true,
+        objective: Some(1.5),
+        dual_objective: Some(1.25),
+        relative_gap: None,
+        converged: true,
+    };
+    let scaling = json!({
+        "center": 1.0, "spread": 2.0, "slope": -0.5, "intercept": 0.25, "iterations": 4,
+    });
+    let scaling: PlattScaling = serde_json::from_value(scaling).unwrap();
+    let member = |m| Member {
+        lambda: Some(0.25),
+        intercept: f64::from(m),
+        coef: vec![0.5, -0.5],
+        training: training.clone(),
+        platt: (m == 3).then_some(scaling),
+    };
+    let model = Model::from_members(
+        &*registry.losses.parse("l-r").unwrap(),
+        ["a", "b", "c"].map(str::to_owned).to_vec(),
+        Scheme::OneVersusRest,
+        Some(vec!["x".to_owned(), "y".to_owned()]),
+        Some(basis),
+        (1..4).map(member).collect(),
+    )
+    .unwrap();
+    assert_eq!(model.to_bytes(Format::Binary).unwrap(), bytes);
+    assert_eq!(load(&bytes).unwrap(), model);
+}
+
+/// Every file that a past version has written gives the scores, to the bit, that it gave then.
+#[test]
+fn past_versions_stay_readable() {
+    let mut seen = Vec::new();
+    for entry in std::fs::read_dir(fixtures()).expect("the folder of fixtures") {
+        let path = entry.expect("an entry").path();
+        let format = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("json") => Format::Json,
+            Some("mgn") => Format::Binary,
+            _ => continue,
+        };
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let (header, model) = Model::load_with_header(&path, &Registry::standard()).expect(&name);
+        assert_eq!((header.format, format!("v{}", header.version)), (format, name[..2].to_owned()));
+        assert_eq!(header.crate_version.is_some(), header.version >= 3);
+        let recorded = std::fs::read_to_string(path.with_extension("scores")).expect("scores");
+        assert_eq!(scores(&name, &model), recorded, "{name}");
+        seen.push(path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned());
+    }
+    seen.sort();
+    assert_eq!(seen.len(), 5 + 2 * present().len(), "{seen:?}");
+}
+
+/// Run by hand, once, when a version is new: `cargo test -p margins-model --test model_files -- --ignored`.
+#[test]
+#[ignore = "writes the fixtures of the present version"]
+fn write_fixtures() {
+    for (name, model) in present() {
+        let path = fixtures().join(name);
+        model.save(path.with_extension("json")).expect("written");
+        model.save(path.with_extension("mgn")).expect("written");
+        std::fs::write(path.with_extension("scores"), scores(name, &model)).expect("written");
+    }
+}
+
+/// The checksum repaired, so that what stands behind it is reached.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.len() >= 16 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&bytes[..12]);
+        hasher.update(&bytes[16..]);
+        bytes[12..16].copy_from_slice(&hasher.finalize().to_le_bytes());
+    }
+    bytes
+}
+
+fn binary(name: &str) -> Vec<u8> {
+    let path = fixtures().join(name).with_extension("mgn");
+    std::fs::read(path).expect("a fixture")
+}
+
+#[test]
+fn every_truncation_and_every_flipped_bit_is_found() {
+    for name in ["v3-kernel", "v3-sparse-kernel", "v3-platt"] {
+        let whole = binary(name);
+        for length in 0..whole.len() {
+            assert!(load(&whole[..length]).is_err(), "{name} to {length}");
+            assert!(load(&sealed(whole[..length].to_vec())).is_err(), "{name} sealed to {length}");
+        }
+        for bit in 0..8 * whole.len() {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(load(&flipped).is_err(), "{name}, bit {bit}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_are_no_model(bytes in proptest::collection::vec(any::<u8>(), 0..300), place in 0usize..3) {
+        prop_assert!(load(&bytes).is_err());
+        // The same behind a prefix that holds.
+        let description = place * bytes.len() / 2;
+        let mut whole = b"\x89MGN\r\n\x1a\n\x03\0\0\0\0\0\0\0".to_vec();
+        whole.extend((description as u64).to_le_bytes());
+        whole.extend((bytes.len() as u64 - description as u64).to_le_bytes());
+        whole.extend(bytes);
+        prop_assert!(load(&sealed(whole)).is_err());
+    }
+
+    /// What a changed byte leaves readable is a model that is written and read again.
+    #[test]
+    fn changed_bytes_behind_a_good_checksum_do_no_harm(
+        name in prop_oneof![Just("v3-kernel"), Just("v3-sparse-kernel"), Just("v3-fourier"), Just("v3-platt")],
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = binary(name);
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if let Ok(model) = load(&sealed(bytes)) {
+            prop_assert_eq!(load(&model.to_bytes(Format::Binary).unwrap()).unwrap(), model);
+        }
+    }
+
+    #[test]
+    fn changed_text_does_no_harm(
+        name in prop_oneof![Just("v1-linear"), Just("v2-kernel"), Just("v2-sparse-kernel"), Just("v3-platt")],
+        at in any::<proptest::sample::Index>(),
+        length in 0usize..9,
+        replacement in prop_oneof![
+            "[0-9]{1,20}", Just("1e999".to_owned()), Just("null".to_owned()), Just("[[[[".to_owned()),
+            Just("\"".to_owned()), Just("-0".to_owned()), Just("4294967296".to_owned()),
+        ],
+    ) {
+        let mut text = std::fs::read(fixtures().join(name).with_extension("json")).unwrap();
+        let at = at.index(text.len());
+        let end = (at + length).min(text.len());
+        text.splice(at..end, replacement.into_bytes());
+        if let Ok(model) = load(&text) {
+            prop_assert_eq!(load(&model.to_bytes(Format::Json).unwrap()).unwrap(), model);
+        }
+    }
+}
+
+/// Lengths in the file of 2^63, 2^32 and such, in the place of every 8 bytes.
+#[test]
+fn absurd_lengths_are_refused() {
+    for name in ["v3-kernel", "v3-sparse-kernel", "v3-fourier", "v3-one", "v3-platt"] {
+        let whole = binary(name);
+        for at in 16..whole.len() - 8 {
+            for length in [u64::MAX, 1 << 63, 1 << 40, 1 << 32, 1 << 31] {
+                let mut bytes = whole.clone();
+                bytes[at..at + 8].copy_from_slice(&length.to_le_bytes());
+                // Some places hold numbers that may be anything.
+                if let Ok(model) = load(&sealed(bytes)) {
+                    assert!(model.columns() < 100, "{name}, {at}, {length}");
+                }
+            }
+        }
+    }
+}
+
+/// `(1 - u)^4`, which no registry has by itself.
+#[derive(Debug)]
+struct Quartic;
+
+impl MarginLoss for Quartic {
+    fn name(&self) -> &str {
+        "quartic"
+    }
+    fn value(&self, u: f64) -> f64 {
+        (1.0 - u).powi(4)
+    }
+    fn derivative(&self, u: f64) -> f64 {
+        -4.0 * (1.0 - u).powi(3)
+    }
+}
+
+/// By serde the losses and kernels are those of the project, or of a registry that is told.
+#[test]
+fn foreign_losses_are_read_by_a_registry() {
+    let of = load(&std::fs::read(fixtures().join("v3-linear.json")).unwrap()).unwrap();
+    let (classes, members) = (of.classes().to_vec(), of.members().to_vec());
+    let model =
+        Model::from_members(&Quartic, classes, of.scheme(), None, None, members).expect("a model");
+    let value = serde_json::to_value(&model).unwrap();
+    let refused = serde_json::from_value::<Model>(value.clone()).unwrap_err().to_string();
+    assert!(refused.contains("Registry::with_loss(\"quartic\""), "{refused}");
+    let registry = Registry::standard().with_loss("quartic", &[], |_| Ok(Box::new(Quartic)));
+    assert_eq!(registry.deserialize(value.clone()).unwrap(), model);
+    for (field, wrong, reason) in [
+        ("format", json!("recipe"), "its format is 'recipe'"),
+        ("version", json!(4), "it has model version 4"),
+        ("classes", json!(["a"]), "binary is not for 1 classes"),
+    ] {
+        let mut value = value.clone();
+        value[field] = wrong;
+        let refused = registry.deserialize(value).unwrap_err().to_string();
+        assert!(refused.contains(reason), "{refused}");
+    }
+}
+
+fn message(result: Result<impl std::fmt::Debug, Error>) -> String {
+    result.expect_err("refused").to_string()
+}
+
+#[test]
+fn refusals_name_place_and_value() {
+    let whole = binary("v3-kernel");
+    let patched = |at: usize, bytes: &[u8]| {
+        let mut patched = whole.clone();
+        patched[at..at + bytes.len()].copy_from_slice(bytes);
+        sealed(patched)
+    };
+    let text = std::fs::read_to_string(fixtures().join("v3-rest.json")).unwrap();
+    let replaced = |from: &str, to: &str| text.replacen(from, to, 1).into_bytes();
+    let mut damaged = whole.clone();
+    damaged[100] ^= 1;
+    let as_text: Vec<u8> = String::from_utf8_lossy(&whole).replace("\r\n", "\n").into_bytes();
+    // The offsets, 9 of them, stand before the columns, 4 bytes each, and the values, 15 each.
+    let mut sparse_patched = binary("v3-sparse-kernel");
+    let offset = sparse_patched.len() - (8 + 15 * 8) - (8 + 15 * 4) - 8 * 8;
+    sparse_patched[offset] = 200;
+    let sparse_patched = sealed(sparse_patched);
+    let mut cases = vec![
+        ("empty", vec![]),
+        ("something else", b"height,width\n1,2\n".to_vec()),
+        ("short", whole[..20].to_vec()),
+        ("cut", whole[..200].to_vec()),
+        ("through text", [&whole[..4], &as_text[5..]].concat()),
+        ("one bit", damaged),
+        ("of the future", patched(8, &[4])),
+        ("of no past", patched(8, &[2])),
+        ("long description", patched(16, &(1u64 << 40).to_le_bytes())),
+        ("two parts that overflow", patched(24, &u64::MAX.to_le_bytes())),
+        ("long text", patched(32, &(1u64 << 50).to_le_bytes())),
+        ("long list", patched(whole.len() - 24 * 8 - 8, &(1u64 << 50).to_le_bytes())),
+        ("offsets out of order", sparse_patched),
+        ("not a number", patched(whole.len() - 8, &f64::NAN.to_le_bytes())),
+    ];
+    cases.extend([
+        ("another format", replaced("margins-model", "recipe")),
+        ("JSON of the future", replaced("\"version\": 3", "\"version\": 7")),
+        ("JSON without version", replaced("\"version\": 3,", "")),
+        ("an unknown field", replaced("\"scheme\"", "\"schema\"")),
+        ("an unknown scheme", replaced("one-versus-rest", "all")),
+        ("a member too many for its scheme", replaced("one-versus-rest", "binary")),
+        ("one class twice", replaced("\"middle\"", "\"low\"")),
+        ("zero", replaced("\"lambda\": 0.01", "\"lambda\": 0.0")),
+        ("infinite", replaced("\"intercept\": ", "\"intercept\": 1e999, \"x\": ")),
+        ("a name less", replaced("\"height\",", "")),
+        ("an unknown loss", replaced("logistic", "logitsic")),
+        ("half", text.as_bytes()[..text.len() / 2].to_vec()),
+    ]);
+    let kernel = std::fs::read_to_string(fixtures().join("v2-kernel.json")).unwrap();
+    cases.push(("an unknown kernel", kernel.replace("gaussian:", "brownian:").into_bytes()));
+    cases.push(("an infinite sigma", kernel.replace("sigma=0.5", "sigma=inf").into_bytes()));
+    // The numbers of the last scaling are the end of the description: four and the steps.
+    let scaled = binary("v3-platt");
+    let length = scaled[16..24].iter().rev().fold(0, |length, &byte| 256 * length + byte as usize);
+    let with_scaling = |number: usize, value: f64| {
+        let at = 32 + length - 8 * (5 - number);
+        let mut bytes = scaled.clone();
+        bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        sealed(bytes)
+    };
+    cases.extend([
+        ("a center that is not a number", with_scaling(0, f64::NAN)),
+        ("an infinite spread", with_scaling(1, f64::INFINITY)),
+        ("a spread of 0", with_scaling(1, 0.0)),
+        ("a slope that is not a number", with_scaling(2, f64::NAN)),
+        ("an infinite intercept", with_scaling(3, f64::NEG_INFINITY)),
+    ]);
+    let text = std::fs::read_to_string(fixtures().join("v3-platt.json")).unwrap();
+    let replaced = |from: &str, to: &str| text.replacen(from, to, 1).into_bytes();
+    cases.extend([
+        ("a slope that is null", replaced("\"slope\": ", "\"slope\": null, \"x\": ")),
+        ("a negative spread", replaced("\"spread\": ", "\"spread\": -")),
+        ("half a scaling", replaced("\"spread\": ", "\"spreads\": ")),
+    ]);
+    let report = cases.into_iter().fold(String::new(), |mut report, (what, bytes)| {
+        writeln!(report, "{what}:\n  {}", message(load(&bytes))).expect("text grows");
+        report
+    });
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn what_is_no_model_is_refused_when_it_is_built() {
+    let member = |coef: &[f64]| Member {
+        lambda: Some(0.1),
+        intercept: 0.0,
+        coef: coef.to_vec(),
+        training: TrainingSummary::uncertified(1),
+        platt: None,
+    };
+    let model = |scheme, classes: &[&str], members: Vec<Member>| {
+        let classes = classes.iter().map(|&class| class.to_owned()).collect();
+        message(Model::from_members(&Hinge, classes, scheme, None, None, members))
+    };
+    let two = ["a", "b"];
+    let report = [
+        model(Scheme::Binary, &["a"], vec![member(&[1.0])]),
+        model(Scheme::Binary, &two, vec![]),
+        model(Scheme::OneVersusOne, &["a", "b", "c"], vec![member(&[1.0])]),
+        model(Scheme::Binary, &["1", "1.0"], vec![member(&[1.0])]),
+        model(Scheme::Binary, &two, vec![member(&[])]),
+        model(Scheme::Binary, &two, vec![member(&[f64::NAN])]),
+        model(Scheme::OneVersusRest, &two, vec![member(&[1.0]), member(&[1.0, 2.0])]),
+    ];
+    insta::assert_snapshot!(report.join("\n"));
+}
+
+#[test]
+fn one_score_a_sample_is_asked_of_binary_models_alone() {
+    let registry = Registry::standard();
+    let model = Model::load(fixtures().join("v3-rest.mgn"), &registry).unwrap();
+    let design = Design::from_rows(&[[1.0, 2.0]]).unwrap();
+    insta::assert_snapshot!(message(model.decision_function(&design, &registry)));
+}
+
+#[test]
+fn the_name_of_a_file_chooses_its_format() {
+    let registry = Registry::standard();
+    let folder = tempfile::tempdir().unwrap();
+    let model = Model::load(fixtures().join("v2-kernel.json"), &registry).unwrap();
+    for (name, format) in [
+        ("a.json", Format::Json),
+        ("b.JSON", Format::Json),
+        ("c.mgn", Format::Binary),
+        ("json", Format::Binary),
+    ] {
+        let path = folder.path().join(name);
+        model.save(&path).unwrap();
+        let (header, read) = Model::load_with_header(&path, &registry).unwrap();
+        let Header { format: found, length, version, .. } = header;
+        assert_eq!((found, version, read), (format, 3, model.clone()));
+        assert_eq!(length as u64, std::fs::metadata(&path).unwrap().len());
+        let other = if format == Format::Json { Format::Binary } else { Format::Json };
+        model.save_as(&path, other).unwrap();
+        assert_eq!(Model::load_with_header(&path, &registry).unwrap().0.format, other);
+    }
+    let absent = Model::load(folder.path().join("absent.mgn"), &registry);
+    assert!(matches!(absent, Err(Error::File { .. })), "{absent:?}");
+}
+
+/// No class and no probability follows from a score that overflowed: the row is named.
+#[test]
+fn scores_that_overflow_are_refused() {
+    let registry = Registry::standard();
+    let rows = [[1.0, 1.0], [1e308, -1e308], [1e308, 1e308]];
+    for (scheme, count) in
+        [(Scheme::Binary, 2), (Scheme::OneVersusRest, 3), (Scheme::OneVersusOne, 3)]
+    {
+        let member = Member {
+            lambda: None,
+            intercept: 0.0,
+            coef: vec![1e10, 1e10],
+            training: TrainingSummary::uncertified(1),
+            platt: None,
+        };
+        let classes: Vec<String> = (0..count).map(|k| k.to_string()).collect();
+        let members = vec![member; scheme.members(count).unwrap()];
+        let model = Model::from_members(&Logistic, classes, scheme, None, None, members).unwrap();
+        let refused = |rows: &[[f64; 2]]| {
+            let design = Design::from_rows(rows).unwrap();
+            let scores = message(model.decision_functions(&design, &registry));
+            assert_eq!(scores, message(model.predict(&design, &registry)));
+            scores
+        };
+        // NaN, or inf where multiplication and addition are one operation: the sign of what is left is worth nothing.
+        assert!(refused(&rows).starts_with("row 2: the score is "), "{}", refused(&rows));
+        let third = refused(&[rows[0], rows[0], rows[2]]);
+        assert!(third.starts_with("row 3: the score is inf"), "{third}");
+    }
+}

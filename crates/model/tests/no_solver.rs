@@ -1,0 +1,29 @@
+//! A program that applies models builds no solver.
+
+use std::process::Command;
+
+/// Returns the names of the packages that `margins-model` is built from.
+fn packages(features: &[&str]) -> Vec<String> {
+    let tree = ["tree", "-p", "margins-model", "-e", "normal", "--offline", "--prefix", "none"];
+    let output = Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(tree)
+        .args(["--format", "{p}"])
+        .args(features)
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn there_is_no_solver_below_models() {
+    for features in [&[][..], &["--no-default-features"], &["--all-features"]] {
+        let packages = packages(features);
+        assert!(packages.iter().any(|package| package == "margins-losses"), "{packages:?}");
+        let has = |name: &str| packages.iter().any(|package| package == name);
+        assert!(!has("margins-optim"), "{features:?}: {packages:?}");
+        assert_eq!(has("margins-kernels"), !features.contains(&"--no-default-features"));
+    }
+}
