@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use margins_losses::OutOfRange;
 use prefetch_index::prefetch_index;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -430,18 +431,19 @@ impl TryFrom<Weights> for SampleTree {
             return Err(Error::Shape { what: "weights", expected: len, found: leaves.len() });
         }
         let total: f64 = leaves.iter().sum();
-        Error::check("the sum of the weights", total, "from 2^58 to 2^62", |total| {
+        OutOfRange::check("the sum of the weights", total, "from 2^58 to 2^62", |total| {
             (power_of_two(TOTAL_EXPONENTS.start)..=power_of_two(TOTAL_EXPONENTS.end))
                 .contains(&total)
         })?;
         /// Far beyond every weight, and far from overflow.
         const MOST_EXPONENT: i64 = 1 << 60;
         if !(-MOST_EXPONENT..=MOST_EXPONENT).contains(&exponent) {
-            return Err(Error::Parameter {
+            return Err(OutOfRange {
                 parameter: "the exponent of the weights",
                 value: exponent as f64,
                 requirement: "within 2^60",
-            });
+            }
+            .into());
         }
         let in_range = power_of_two(LEAST_EXPONENT)..=power_of_two(TOTAL_EXPONENTS.end);
         let mut tree = SampleTree::empty(len);

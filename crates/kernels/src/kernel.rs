@@ -1,6 +1,7 @@
 use std::fmt::Debug;
 
 use margins_data::Sample;
+use margins_losses::OutOfRange;
 
 use crate::{Block, Error};
 
@@ -102,11 +103,8 @@ fn check(
     requirement: &'static str,
     valid: impl Fn(f64) -> bool,
 ) -> Result<f64, Error> {
-    if value.is_finite() && valid(value) {
-        Ok(value)
-    } else {
-        Err(Error::Parameter { kernel, parameter, value, requirement })
-    }
+    OutOfRange::check(parameter, value, requirement, valid)
+        .map_err(|range| Error::Parameter { kernel, range })
 }
 
 fn positive(kernel: &'static str, parameter: &'static str, value: f64) -> Result<f64, Error> {
