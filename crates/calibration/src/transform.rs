@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::{Error, MarginPursuitPsi, search};
 use hull::Hull;
-use margins_losses::{MarginLoss, OutOfRange, kink_at_zero};
+use margins_losses::{MarginLoss, OutOfRange, SpecialCase, kink_at_zero};
 
 /// Why a surrogate guarantee for this loss says nothing about misclassification.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -155,11 +155,11 @@ impl<'a> PsiTransform<'a> {
     }
 }
 
-/// The closed form of margin pursuit, known by name and parameters as a model file knows it.
+/// Returns the closed form of margin pursuit, if that is the loss.
 fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuitPsi> {
-    match (loss.name(), loss.parameters().as_slice()) {
-        ("margin-pursuit", [("gamma", gamma), ("scale", scale)]) => {
-            MarginPursuitPsi::new(*gamma, *scale).ok()
+    match loss.special_case() {
+        Some(SpecialCase::MarginPursuit(loss)) => {
+            MarginPursuitPsi::new(loss.gamma(), loss.scale()).ok()
         }
         _ => None,
     }

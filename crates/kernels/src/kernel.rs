@@ -69,6 +69,12 @@ pub trait Kernel: Debug + Send + Sync {
         false
     }
 
+    /// Returns the Gaussian kernel that this one is, if it is one: random Fourier features are features of it alone.
+    /// Default: none. A name is no evidence, as anyone may take it.
+    fn as_gaussian(&self) -> Option<Gaussian> {
+        None
+    }
+
     /// `k(x, z)` for every pair of a block, in its order. Default: one by one.
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.pairs(|x, z| self.value(x, z), out);
@@ -90,6 +96,9 @@ impl<T: Kernel + ?Sized> Kernel for Box<T> {
     }
     fn is_positive_semidefinite(&self) -> bool {
         (**self).is_positive_semidefinite()
+    }
+    fn as_gaussian(&self) -> Option<Gaussian> {
+        (**self).as_gaussian()
     }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         (**self).fill(block, out);
