@@ -15,6 +15,7 @@ use margins::boost::{
 use margins::data::{Dataset, Sample};
 use margins::estimators::linear_model;
 use margins::losses::{MarginLoss, ZeroOne};
+use margins::model::TrainingSummary;
 use margins::optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
@@ -487,7 +488,17 @@ pub(crate) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         let names = all.feature_names().map(<[String]>::to_vec);
         // No probabilities follow from a game, whatever its loss is.
         let rows = data.rows();
-        save(linear_model(&ZeroOne, None, classes, names, rows, classifier), path)?;
+        save(
+            linear_model(
+                &ZeroOne,
+                None,
+                classes,
+                names,
+                TrainingSummary::uncertified(rows),
+                classifier,
+            ),
+            path,
+        )?;
     }
     let document = FocusedDocument {
         format: "margins-fol",

@@ -8,6 +8,7 @@ use margins::massart::{
     self, CutOptions, Learned, OnePass, Problem, Projection, Schedule, SphereSample, Target, learn,
     learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
 };
+use margins::model::TrainingSummary;
 use margins::optim::online::LinearClassifier;
 use serde::Serialize;
 
@@ -270,7 +271,17 @@ pub(crate) fn fit(arguments: &FitArguments, learner: MassartLearner) -> Result<(
         // The loss that the learner reweights.
         let loss = LeakyRelu::new(eta).map_err(Failure::job)?;
         let (names, rows) = (source.feature_names, source.rows);
-        save(linear_model(&loss, None, classes, names, rows, &found.classifier), path)?;
+        save(
+            linear_model(
+                &loss,
+                None,
+                classes,
+                names,
+                TrainingSummary::uncertified(rows),
+                &found.classifier,
+            ),
+            path,
+        )?;
     }
     let document = MassartDocument {
         format: "margins-massart",

@@ -8,6 +8,7 @@ use margins::data::metrics::{MistakeTally, is_mistake};
 use margins::data::read::Stream;
 use margins::estimators::linear_model;
 use margins::losses::MarginLoss;
+use margins::model::TrainingSummary;
 use margins::optim::online::stochastic::{
     self, Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
 };
@@ -302,7 +303,17 @@ pub(crate) fn fit_stream(registry: &Registry, arguments: &FitArguments) -> Resul
         let names = stream.feature_names().map(<[String]>::to_vec);
         let rows = stream.rows() as usize;
         let classes = (&*negative, &*positive);
-        save(linear_model(&*loss, Some(lambda), classes, names, rows, &classifier), path)?;
+        save(
+            linear_model(
+                &*loss,
+                Some(lambda),
+                classes,
+                names,
+                TrainingSummary::uncertified(rows),
+                &classifier,
+            ),
+            path,
+        )?;
     }
     let document = StreamDocument {
         format: "margins-stream",

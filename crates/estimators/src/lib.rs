@@ -35,9 +35,14 @@
 //! * `rayon` (default): threads. No result depends on it.
 //! * `serde` (default): files of models, and of the state of a game.
 
+mod certificate;
 mod error;
 mod evidence;
+#[cfg(feature = "boost")]
+pub mod focused;
 mod linear_model;
+#[cfg(feature = "massart")]
+pub mod massart;
 pub mod regularised;
 pub mod stream;
 #[cfg(feature = "rayon")]

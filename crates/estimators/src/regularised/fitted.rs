@@ -6,10 +6,11 @@ use margins_optim::{ErrorCurve, Fit, Report};
 
 use super::contests::Contests;
 use super::cross_validation::Folds;
-use super::model::{is_uncertified, model_of_fits};
+use super::model::model_of_fits;
 use super::prepared::Prepared;
 use super::report::{KernelReport, TrainingReport};
 use super::settings::Settings;
+use crate::certificate::evidence;
 use crate::{Error, Evidence};
 
 /// A classifier fitted to the regularised risk.
@@ -139,16 +140,5 @@ impl Ground {
         };
         let mistakes: Vec<bool> = (0..data.rows()).map(mistake).collect();
         Ok(mistake_rate(&mistakes, data.weights())?.rate)
-    }
-}
-
-/// Returns the largest gap, if every fit has one.
-fn evidence(reports: &[Report]) -> Evidence {
-    if reports.iter().any(is_uncertified) {
-        return Evidence::None;
-    }
-    Evidence::Gap {
-        relative: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
-        certified: reports.iter().all(Report::converged),
     }
 }
