@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Outcome, metadata};
+use crate::{LOCKED, Outcome, metadata};
 
 /// Licences that let anyone use, change and redistribute the code, by their SPDX names.
 const LICENCES: [&str; 8] = [
@@ -19,7 +19,7 @@ const LICENCES: [&str; 8] = [
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 pub(crate) fn check() -> Outcome {
-    let metadata = metadata()?;
+    let metadata = metadata(&LOCKED)?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let faults: Vec<String> = packages.iter().flat_map(faults).collect();
     if faults.is_empty() {

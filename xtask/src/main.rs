@@ -4,6 +4,7 @@ mod compare;
 mod dependencies;
 mod figure;
 mod focused;
+mod layers;
 mod leaky_hockey_stick;
 mod margin_pursuit;
 mod massart;
@@ -31,6 +32,8 @@ enum Task {
     Msrv,
     /// Check the licences and sources of the dependencies
     Dependencies,
+    /// Check that crates, and the modules of each crate, depend on those below them only
+    Layers(layers::Arguments),
     /// Draw every loss with its derivative into docs/pictures
     Pictures,
     /// Compute a figure or a table of a paper
@@ -175,10 +178,11 @@ impl Experiment {
     }
 }
 
-/// The packages that the lock file names, as cargo describes them.
-fn metadata() -> Result<serde_json::Value, Box<dyn Error>> {
+/// Returns what cargo says of the workspace with the options given.
+fn metadata(options: &[&str]) -> Result<serde_json::Value, Box<dyn Error>> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--all-features"])
+        .args(["metadata", "--format-version", "1"])
+        .args(options)
         .current_dir(workspace())
         .output()?;
     if !output.status.success() {
@@ -191,6 +195,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Msrv => msrv::check(),
         Task::Dependencies => dependencies::check(),
+        Task::Layers(arguments) => layers::run(&arguments),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
         Task::Experiment { name } => name.run(),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
@@ -203,6 +208,9 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// The packages that the lock file names.
+const LOCKED: [&str; 2] = ["--locked", "--all-features"];
 
 type Outcome = Result<(), Box<dyn Error>>;
 

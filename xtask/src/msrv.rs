@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::{Outcome, metadata};
+use crate::{LOCKED, Outcome, metadata};
 
 pub(crate) fn check() -> Outcome {
-    let metadata = metadata()?;
+    let metadata = metadata(&LOCKED)?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let promised = packages
         .iter()

@@ -62,6 +62,8 @@ mod margin_distribution;
 #[cfg(feature = "solvers")]
 mod newton;
 #[cfg(feature = "solvers")]
+mod newton_equation;
+#[cfg(feature = "solvers")]
 mod objective;
 #[cfg(feature = "solvers")]
 mod path;
@@ -70,6 +72,10 @@ mod pivoted_cholesky;
 #[cfg(feature = "solvers")]
 mod preconditioner;
 mod registry;
+#[cfg(feature = "solvers")]
+mod response;
+#[cfg(feature = "solvers")]
+mod rkhs_norm;
 #[cfg(feature = "solvers")]
 pub mod svm;
 #[cfg(feature = "solvers")]

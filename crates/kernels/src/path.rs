@@ -123,7 +123,7 @@ fn newton_path<L: MarginLoss + ?Sized>(
 ) -> Vec<Solved> {
     let mut path = Vec::with_capacity(lambdas.len());
     follow(solver, lambdas, options, |solver, lambda, point, ending, passes| {
-        let examined = ending.clone().examined(solver.risk(), &point.products, point.intercept);
+        let examined = ending.clone().examined(solver.risk, &point.products, point.intercept);
         observer(&Observed::new(lambda, &examined.report(passes)));
         path.push(Solved { lambda, point: point.clone(), ending, passes });
     });

@@ -2,12 +2,17 @@
 //!
 //! * [`Objective`]: loss, samples and weights; [`EmpiricalRisk`]: its first part, for scores from anywhere.
 //! * [`Margins`]: the sums over the samples that solvers ask for, at one point after another.
+//! * [`Samples`]: what Newton and the certificate see of the samples, wherever these are; [`InMemory`]: in memory.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
 //! * [`Point`]: an intercept and coefficients with their scores.
 //! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more features than samples.
 //! * [`summation`]: sums whose rounding is known.
 
+mod balance;
 mod extent;
+mod fenchel_young;
+mod in_memory;
+mod intercept;
 mod lambda;
 mod margin_summary;
 mod margins;
@@ -16,9 +21,15 @@ mod point;
 mod reflections;
 mod risk;
 mod row_space;
+mod samples;
 pub mod summation;
 
 pub use extent::Extent;
+pub(crate) use fenchel_young::CONJUGATE_ERROR;
+pub use fenchel_young::FenchelYoung;
+pub use in_memory::InMemory;
+pub(crate) use in_memory::pulls;
+pub use intercept::settle;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use margin_summary::MarginSummary;
 pub use margins::Margins;
@@ -28,3 +39,4 @@ pub(crate) use objective::PART;
 pub use point::Point;
 pub use risk::EmpiricalRisk;
 pub use row_space::{Eigenspace, RowSpace};
+pub use samples::{Products, Samples, Sums};

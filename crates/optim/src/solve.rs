@@ -27,7 +27,7 @@ pub(crate) use gradient_descent::GradientDescent;
 pub use line_search::{Accept, search};
 pub(crate) use mm::Majorizer;
 pub use monitor::Monitor;
-pub(crate) use newton::{Newton, System};
+pub(crate) use newton::{LARGEST_DENSE_ORDER, Newton, System};
 pub use options::{Options, Solver, StepRule, StoppingRule};
 pub use report::{Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
 pub(crate) use sdca::DualAscent;

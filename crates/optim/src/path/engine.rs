@@ -1,8 +1,8 @@
-use margins_losses::MarginLoss;
+use margins_losses::{HomogeneousTail, MarginLoss};
 
 use crate::certificate::Evaluator;
 use crate::path::{Minimizer, fit};
-use crate::problem::{EmpiricalRisk, Objective, PART, Point};
+use crate::problem::{EmpiricalRisk, InMemory, Objective, PART, Point, Samples};
 use crate::solve::{
     Bundle, DualAscent, Ending, Fit, GradientDescent, Majorizer, Newton, Options, Solver, System,
     mm,
@@ -48,20 +48,24 @@ impl Engine {
 /// An engine at work on an objective.
 pub(super) struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
     pub(super) engine: Engine,
-    pub(super) evaluator: Evaluator<'o, 'a, L>,
+    pub(super) evaluator: Evaluator<InMemory<'o, 'a, L>>,
     /// The duals that certify the point reached last, if they are not the slopes there.
     pub(super) duals: Option<Vec<f64>>,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
-    type Loss = L;
+    type Products = Vec<f64>;
 
-    fn risk(&self) -> &EmpiricalRisk<'_, L> {
-        &self.evaluator.objective.risk
+    fn tail(&self) -> Option<HomogeneousTail> {
+        self.evaluator.samples.tail()
     }
 
-    fn origin(&self) -> Point {
-        let design = &self.evaluator.objective.design;
+    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+        self.evaluator.samples.all_beyond(point, from)
+    }
+
+    fn origin(&mut self) -> Point {
+        let design = &self.evaluator.samples.objective.design;
         Point::zero(design.rows(), design.columns())
     }
 
@@ -70,7 +74,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
         /// Of the part, whose minimiser is only that near to the one for all samples.
         const TOLERANCE: f64 = 1e-3;
-        let objective = self.evaluator.objective;
+        let objective = self.evaluator.samples.objective;
         let part = match self.engine {
             Engine::Newton(_) => objective.part(options.seed),
             _ => None,
@@ -117,7 +121,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     }
 
     fn large_lambda(&self) -> f64 {
-        self.evaluator.objective.mean_square()
+        self.evaluator.samples.objective.mean_square()
     }
 
     fn is_local(&self) -> bool {

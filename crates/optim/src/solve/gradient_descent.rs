@@ -11,12 +11,10 @@
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
-use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::solve::Monitor;
-use crate::solve::StepRule;
+use crate::problem::{InMemory, Point, Samples};
 use crate::solve::line_search::{Accept, search};
-use crate::solve::{Ending, Status};
+use crate::solve::{Ending, Monitor, Status, StepRule};
 use crate::{Error, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;
@@ -59,7 +57,7 @@ impl GradientDescent {
     /// Minimises F from `point`, in place. On return the point's intercept is settled.
     pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         &self,
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
         point: &mut Point,
         options: &Options,
@@ -67,7 +65,8 @@ impl GradientDescent {
         let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
         // A search goes down in variables of one size where those of the features are far apart.
         let searches = matches!(self, GradientDescent::LineSearch);
-        let metric = (searches && evaluator.extent.is_wide()).then(|| evaluator.extent.metric());
+        let metric = (searches && evaluator.samples.extent.is_wide())
+            .then(|| evaluator.samples.extent.metric());
         // Where the next line search begins.
         let mut trial = 1.0;
         loop {
@@ -76,7 +75,7 @@ impl GradientDescent {
             }
             evaluator.settle_intercept(point);
             let certificate = evaluator.certificate(lambda, point);
-            monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+            monitor.record(evaluator.passes, &certificate, || evaluator.samples.summary());
             if let Some(status) = monitor.judge(&certificate) {
                 return monitor.end(status, certificate);
             }
@@ -87,7 +86,7 @@ impl GradientDescent {
                     evaluator.gradient.iter().zip(metric).map(|(g, m)| -g * m).collect()
                 }
             };
-            let direction = Point::at(&evaluator.objective.design, 0.0, descent);
+            let direction = Point::at(&evaluator.samples.objective.design, 0.0, descent);
             evaluator.passes += 1;
             let step = match self {
                 GradientDescent::Fixed(step) => *step,

@@ -17,10 +17,9 @@ use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
 use crate::certificate::Evaluator;
-use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::solve::Monitor;
-use crate::solve::{Ending, Status};
+use crate::problem::{InMemory, Point, Samples};
+use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
 
 pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;
@@ -162,7 +161,7 @@ impl MajorizerAt<'_> {
 
 /// One MM step from `point`.
 fn advance<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     majorizer: &MajorizerAt<'_>,
     lambda: Lambda,
     point: &Point,
@@ -170,7 +169,7 @@ fn advance<L: MarginLoss + ?Sized>(
     let slope = evaluator.intercept_slope(point);
     evaluator.set_gradient(lambda, point);
     evaluator.passes += 1;
-    majorizer.step(evaluator.objective, point, slope, &evaluator.gradient)
+    majorizer.step(evaluator.samples.objective, point, slope, &evaluator.gradient)
 }
 
 fn squared_change(from: &Point, to: &Point) -> f64 {
@@ -181,7 +180,7 @@ fn squared_change(from: &Point, to: &Point) -> f64 {
 /// Minimises F from `point`, in place, plainly or accelerated. On return the point's intercept is
 /// settled.
 pub(crate) fn minimize<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     majorizer: &Majorizer,
     lambda: Lambda,
     point: &mut Point,
@@ -200,7 +199,7 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
                 // The iterate's own objective, which MM never increases, not the settled one's.
                 let own = certificate.raised_to(evaluator.value_at(lambda, point));
                 evaluator.intercept_slope(point);
-                monitor.record(evaluator.passes, &own, || evaluator.margins.summary());
+                monitor.record(evaluator.passes, &own, || evaluator.samples.summary());
             }
             let by_gap = rule_met || options.stopping == StoppingRule::RelativeGap;
             let status = match monitor.judge(&certificate) {
@@ -228,7 +227,7 @@ pub(crate) fn minimize<L: MarginLoss + ?Sized>(
 
 /// The certificate of a point after its intercept is settled, and that point.
 fn certify<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,
     point: &Point,
 ) -> (Point, Certificate) {
@@ -252,7 +251,7 @@ impl Momentum {
 
     fn advance<L: MarginLoss + ?Sized>(
         &mut self,
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         majorizer: &MajorizerAt<'_>,
         lambda: Lambda,
         point: &Point,

@@ -14,16 +14,15 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
 use crate::certificate::dual::{self, DualPoint};
-use crate::problem::Point;
-use crate::solve::Monitor;
-use crate::solve::Status;
+use crate::problem::{InMemory, Point, Samples};
 use crate::solve::newton::{Newton, System};
+use crate::solve::{Monitor, Status};
 use crate::{Certificate, Lambda, Objective, Options};
 
 /// Improves duals and point until the monitor ends it, from the better one of the point of the duals and a given one;
 /// returns the status and the certificate.
 pub(crate) fn polish<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     system: &mut System,
     lambda: Lambda,
     best: &mut DualPoint,
@@ -35,7 +34,7 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
     const PATIENCE: usize = 5;
     /// Newton steps that a proximal step may take for sigma to become smaller.
     const FEW: usize = 12;
-    let objective = evaluator.objective;
+    let objective = evaluator.samples.objective;
     let mut sigma = 1.0;
     let mut idle = 0;
     // The point of duals of another lambda may be far off.
@@ -53,7 +52,7 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
             risk: objective.risk.clone().smoothed(centres.clone(), sigma),
             design: Cow::Borrowed(&*objective.design),
         };
-        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.extent));
+        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.samples.extent));
         let inner_options = Options {
             tolerance: 0.1 * options.tolerance,
             max_iterations: Some(monitor.left()),
@@ -66,7 +65,7 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         monitor.count(ending.iterations.max(1));
         evaluator.passes += inner.passes;
         let (certificate, _) = dual::certify(evaluator, lambda, &point, &duals);
-        monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+        monitor.record(evaluator.passes, &certificate, || evaluator.samples.summary());
         let gap_before = best.certificate.duality_gap;
         best.improve(&duals, &point, certificate);
         idle = if best.certificate.duality_gap < gap_before { 0 } else { idle + 1 };

@@ -137,9 +137,9 @@ impl Ending {
         self
     }
 
-    /// The same without a bound, if the loss contradicts itself at the margins of these scores: a certificate believes
-    /// it to be convex and its derivatives to be those of its values. Whoever makes a report asks this last. It takes
-    /// no more than some hundred evaluations of the loss, and cannot see what the loss does elsewhere.
+    /// Returns the end without a bound if the loss contradicts itself at the margins of these scores: a certificate
+    /// believes it to be convex and its derivatives to be those of its values. Whoever makes a report asks this last. It
+    /// takes no more than some hundred evaluations of the loss, and cannot see what the loss does elsewhere.
     #[must_use]
     pub fn examined<L: MarginLoss + ?Sized>(
         self,
@@ -147,7 +147,13 @@ impl Ending {
         scores: &[f64],
         intercept: f64,
     ) -> Self {
-        if self.certificate.duality_gap.is_finite() && risk.is_contradicted(scores, intercept) {
+        self.examined_by(|| risk.is_contradicted(scores, intercept))
+    }
+
+    /// Returns the end without a bound if there is one and evidence contradicts the loss.
+    #[must_use]
+    pub fn examined_by(self, contradicted: impl FnOnce() -> bool) -> Self {
+        if self.certificate.duality_gap.is_finite() && contradicted() {
             let certificate = Certificate { duality_gap: f64::INFINITY, ..self.certificate };
             return Ending { certificate, status: Status::Contradicted, ..self };
         }

@@ -290,10 +290,7 @@ impl Form {
 
 /// Returns the Gaussian kernel that this one is.
 fn gaussian(kernel: &dyn Kernel) -> Result<Gaussian, Error> {
-    match (kernel.name(), kernel.parameters().as_slice()) {
-        ("gaussian", [("sigma", sigma)]) => Ok(Gaussian::new(*sigma)?),
-        _ => Err(Error::Fourier(kernel.specification())),
-    }
+    kernel.as_gaussian().ok_or_else(|| Error::Fourier(kernel.specification()))
 }
 
 /// Returns the design with its scales: one over the standard deviations, 1 for constant columns.

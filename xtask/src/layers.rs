@@ -1,0 +1,110 @@
+//! The layers of the workspace: arrows between crates, and between the modules of a crate, point down
+//! only.
+
+mod circles;
+mod crates;
+mod drawing;
+mod modules;
+mod sizes;
+mod tokens;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::{Outcome, metadata, workspace};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// List long files and functions instead
+    #[arg(long, conflicts_with = "draw")]
+    sizes: bool,
+    /// Draw the crates into docs/pictures/architecture.svg instead
+    #[arg(long)]
+    draw: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    match arguments {
+        Arguments { sizes: true, .. } => list_sizes(),
+        Arguments { draw: true, .. } => draw(),
+        Arguments { .. } => check(),
+    }
+}
+
+/// Checks that no modules of a crate form a circle, and that the crates depend on each other as the table
+/// of `docs/architecture.md` lists and its picture shows.
+fn check() -> Outcome {
+    let mut faults = Vec::new();
+    let folders = sources()?;
+    for folder in &folders {
+        let ties = modules::Modules::read(folder)?.ties();
+        faults.extend(circles::circles(&shown(folder.parent().unwrap_or(folder)), &ties));
+    }
+    let page = std::fs::read_to_string(workspace().join("docs/architecture.md"))?;
+    let rows = crates::listed(&page).map_err(|error| format!("docs/architecture.md: {error}"))?;
+    let arrows = crates::real(&members()?);
+    if std::fs::read_to_string(picture()).ok() != Some(drawn(&arrows)) {
+        faults.push(format!("{}: `cargo xtask layers --draw` draws another", shown(&picture())));
+    }
+    let differences = crates::differences(&arrows, &rows);
+    faults.extend(differences.iter().map(|fault| format!("docs/architecture.md: {fault}")));
+    if faults.is_empty() {
+        println!("{} crates depend on each other as listed; no modules form a circle", rows.len());
+        Ok(())
+    } else {
+        Err(faults.join("\n").into())
+    }
+}
+
+fn list_sizes() -> Outcome {
+    for folder in sources()? {
+        for file in modules::rust_files(&folder)? {
+            let text = std::fs::read_to_string(&file)?;
+            sizes::long(&shown(&file), &text).iter().for_each(|line| println!("{line}"));
+        }
+    }
+    Ok(())
+}
+
+fn draw() -> Outcome {
+    std::fs::write(picture(), drawn(&crates::real(&members()?)))?;
+    println!("{}", shown(&picture()));
+    Ok(())
+}
+
+fn picture() -> PathBuf {
+    workspace().join("docs/pictures/architecture.svg")
+}
+
+fn drawn(arrows: &crates::Arrows) -> String {
+    drawing::draw(&crates::reduced(arrows))
+}
+
+/// Returns what cargo says of the members of the workspace.
+fn members() -> Result<Value, Box<dyn Error>> {
+    metadata(&["--no-deps", "--offline"])
+}
+
+/// Returns the folders of sources: those of the crates, of the automation and of the bindings.
+fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut packages = vec![workspace().join("xtask")];
+    for group in ["crates", "bindings"] {
+        let group = workspace().join(group);
+        if group.is_dir() {
+            let entries = std::fs::read_dir(group)?;
+            packages.extend(
+                entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?,
+            );
+        }
+    }
+    packages.sort();
+    Ok(packages.into_iter().map(|package| package.join("src")).filter(|src| src.is_dir()).collect())
+}
+
+/// Returns a path as seen from the root of the workspace.
+fn shown(path: &Path) -> String {
+    path.strip_prefix(workspace()).unwrap_or(path).display().to_string()
+}
