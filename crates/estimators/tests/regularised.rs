@@ -119,7 +119,7 @@ fn robust_learners_take_several_classes() {
 
 #[test]
 fn a_learner_without_certificate_leaves_no_evidence() {
-    let loss = Arc::new(GargRoth::new(1.0).unwrap());
+    let loss = Arc::new(GargRoth::new(1.0, 1.0).unwrap());
     let settings = Settings { loss, learner: learner("garg-roth:restarts=2"), ..at(0.01) };
     let fitted = settings.fit(&two()).unwrap();
     assert_eq!(fitted.evidence, Evidence::None);

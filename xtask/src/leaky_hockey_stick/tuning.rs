@@ -1,4 +1,4 @@
-//! One trial: both classifiers tuned on the same folds and tested on the same samples.
+//! A trial: both classifiers tuned on the same folds and tested on the same samples.
 
 use std::fmt;
 use std::str::FromStr;
@@ -74,7 +74,7 @@ pub(crate) struct Tested {
     pub(crate) certified: bool,
 }
 
-/// Both classifiers in one trial.
+/// The two classifiers in a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) lhs: Tested,
