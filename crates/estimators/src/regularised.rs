@@ -36,7 +36,7 @@ pub use fitted::{Fitted, Path};
 #[cfg(feature = "kernels")]
 pub use prepared::PRECOMPUTED;
 pub use prepared::{Prepared, Subset};
-pub use progress::{Observer, Progress};
+pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 pub use settings::{Probabilities, Regularisation, Settings};
 #[cfg(feature = "kernels")]
