@@ -5,8 +5,8 @@ use margins_optim::{Report, Status};
 
 use crate::Evidence;
 
-/// Returns true of a method without certificate, which has no bound to report, however it ended; any other that has none
-/// has met numbers that overflowed, and says so.
+/// Returns true of a method without certificate, which has no bound to report, however it ended;
+/// any other that has none has met numbers that overflowed, and says so.
 fn is_uncertified(report: &Report) -> bool {
     report.status != Status::NumericalTrouble && report.duality_gap == f64::INFINITY
 }

@@ -1,6 +1,6 @@
-//! Focused online learning: the largest loss of a sample made small, by a game between an online learner and a player who
-//! draws the samples that it gets wrong (Shalev-Shwartz and Wexler 2016). The evidence is the ensemble judged on every
-//! sample.
+//! Focused online learning: the largest loss of a sample made small, by a game between an online
+//! learner and a player who draws the samples that it gets wrong (Shalev-Shwartz and Wexler 2016).
+//! The evidence is the ensemble judged on every sample.
 //!
 //! ```
 //! use margins_data::{Dataset, Design, Labels};

@@ -3,11 +3,12 @@ use margins_model::{Error, Member, Model, Scheme, TrainingSummary};
 use margins_optim::Lambda;
 use margins_optim::online::LinearClassifier;
 
-/// Returns the model of a linear classifier of two classes, the negative and the positive one; `lambda` is `None` if the
-/// learner has no penalty.
+/// Returns the model of a linear classifier of two classes, the negative and the positive one;
+/// `lambda` is `None` if the learner has no penalty.
 ///
 /// # Errors
-/// [`Error::Invalid`]: coefficients that are not finite, or another number of names than of features.
+/// [`Error::Invalid`]: coefficients that are not finite, or another number of names than of
+/// features.
 ///
 /// ```
 /// use margins_estimators::linear_model;

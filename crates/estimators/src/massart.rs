@@ -1,5 +1,6 @@
-//! Halfspaces with a margin, learned under Massart noise: every label may be flipped with a probability of at most
-//! eta < 1/2 that an adversary chooses sample by sample. The evidence is a bound on the error, from samples held out.
+//! Halfspaces with a margin, learned under Massart noise: every label may be flipped with a
+//! probability of at most eta < 1/2 that an adversary chooses sample by sample. The evidence is a
+//! bound on the error, from samples held out.
 //!
 //! ```
 //! use margins_data::{Dataset, Design, Labels};
@@ -44,7 +45,8 @@ pub struct Settings {
 /// A learner under Massart noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Method {
-    /// Stochastic gradient on losses that are reweighted at every step, for a known noise rate and margin.
+    /// Stochastic gradient on losses that are reweighted at every step, for a known noise rate and
+    /// margin.
     Gradient {
         /// The noise rate, the margin and the accuracy.
         problem: Problem,
@@ -53,8 +55,9 @@ pub enum Method {
     Cuts {
         /// The noise rate, the margin and the accuracy.
         problem: Problem,
-        /// The number of random dimensions that features are projected to first, at the price of half of the margin; as
-        /// many as keep half of it for certain unless told, if that makes the data smaller.
+        /// The number of random dimensions that features are projected to first, at the price of
+        /// half of the margin; as many as keep half of it for certain unless told, if that makes
+        /// the data smaller.
         dimensions: Option<usize>,
     },
     /// Reweighted stochastic gradient for many noise rates and margins, of which the best is taken.
@@ -80,8 +83,8 @@ pub struct Fitted {
     pub dimensions: Option<usize>,
     /// Share of all rows on the wrong side, by weight; `None` of a stream, which is read once.
     pub training_error: Option<f64>,
-    /// The end of the search by cutting planes; other than [`End::Accepted`] the noise rate or the margin may be wrong,
-    /// the data too few, or the dimensions.
+    /// The end of the search by cutting planes; other than [`End::Accepted`] the noise rate or the
+    /// margin may be wrong, the data too few, or the dimensions.
     pub end: Option<End>,
 }
 
@@ -116,7 +119,8 @@ impl Settings {
     /// Learns a halfspace from data in memory, whose rows are drawn by weight.
     ///
     /// # Errors
-    /// [`Error::Massart`]: a row without a direction, too few rows for the problem, dimensions out of range.
+    /// [`Error::Massart`]: a row without a direction, too few rows for the problem, dimensions out
+    /// of range.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         #[cfg(feature = "rayon")]
         let fitted = crate::on_threads(self.threads, || self.fit_here(data));
@@ -170,8 +174,9 @@ impl Settings {
     /// Learns a halfspace from a stream, which is read once and no further than is needed.
     ///
     /// # Errors
-    /// [`Error::Contradiction`]: a method that needs all rows at once, or rows with weights, for the one pass counts every
-    /// row. [`Error::Data`]: a row that cannot be read. [`Error::Massart`]: a row without a direction, or too few rows.
+    /// [`Error::Contradiction`]: a method that needs all rows at once, or rows with weights, for
+    /// the one pass counts every row. [`Error::Data`]: a row that cannot be read.
+    /// [`Error::Massart`]: a row without a direction, or too few rows.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Fitted, Error> {
         let refuse = |one: &str, reason| {
             Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))

@@ -18,10 +18,11 @@ use crate::{Classifier, Error, Estimator};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
-/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and classes as given,
-/// lambda by cross-validation over the default grid ([`CrossValidation::default`]), the automatic solver at a relative
-/// duality gap of 1e-6, seed 1, one-versus-rest where there are more than two classes. A setting made twice is
-/// replaced; settings that contradict each other are errors.
+/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and
+/// classes as given, lambda by cross-validation over the default grid
+/// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
+/// one-versus-rest where there are more than two classes. A setting made twice is replaced;
+/// settings that contradict each other are errors.
 #[derive(Debug, Clone, Default)]
 pub struct ClassifierBuilder {
     settings: Settings,
@@ -58,7 +59,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Takes the losses and kernels that specifications may name; those of this project unless told.
+    /// Takes the losses and kernels that specifications may name; those of this project unless
+    /// told.
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
@@ -74,16 +76,17 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Follows a path of lambdas from the largest down to the one at this index in descending order. It ends at the
-    /// same classifier as [`lambda`](Self::lambda), to the tolerance, from warm starts.
+    /// Follows a path of lambdas from the largest down to the one at this index in descending
+    /// order. It ends at the same classifier as [`lambda`](Self::lambda), to the tolerance, from
+    /// warm starts.
     #[must_use]
     pub fn path(mut self, lambdas: Vec<Lambda>, index: usize) -> Self {
         self.path = Some((lambdas, index));
         self
     }
 
-    /// Chooses lambda by cross-validation, the same for all members; the error is that of the class decided by all of
-    /// them.
+    /// Chooses lambda by cross-validation, the same for all members; the error is that of the class
+    /// decided by all of them.
     #[must_use]
     pub fn cross_validation(mut self, how: CrossValidation) -> Self {
         self.cross_validation = Some(how);
@@ -111,8 +114,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Scales features to unit standard deviation for the fit, if true: by the training rows of every fold for linear
-    /// classifiers, once over all rows for kernels.
+    /// Scales features to unit standard deviation for the fit, if true: by the training rows of
+    /// every fold for linear classifiers, once over all rows for kernels.
     #[must_use]
     pub fn standardize(mut self, standardize: bool) -> Self {
         self.settings.standardize = standardize;
@@ -135,8 +138,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the cost of an error on a sample of this class, 1 unless told: its weight is multiplied by that, in the fit
-    /// and in the cross-validated error alike.
+    /// Sets the cost of an error on a sample of this class, 1 unless told: its weight is multiplied
+    /// by that, in the fit and in the cross-validated error alike.
     #[doc(alias = "class_weight")]
     #[must_use]
     pub fn class_cost(mut self, class: &(impl ToString + ?Sized), cost: f64) -> Self {
@@ -165,8 +168,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the seed of folds, landmarks, random features, the order in which stochastic solvers visit the samples, and the part
-    /// of many samples that Newton starts from.
+    /// Sets the seed of folds, landmarks, random features, the order in which stochastic solvers
+    /// visit the samples, and the part of many samples that Newton starts from.
     #[doc(alias = "random_state")]
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
@@ -174,8 +177,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the number of threads; those of the rayon pool at hand unless told. No result depends on it. With the feature
-    /// `rayon`: there is no such setting where it could have no effect.
+    /// Sets the number of threads; those of the rayon pool at hand unless told. No result depends
+    /// on it. With the feature `rayon`: there is no such setting where it could have no effect.
     #[cfg(feature = "rayon")]
     #[doc(alias = "n_jobs")]
     #[must_use]
@@ -184,13 +187,14 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the time after which a fit is not improved further. It is looked at between lambdas and iterations, not while a
-    /// kernel matrix is computed or factorised. A cross-validation gets four fifths of it and then chooses among the
-    /// lambdas that were certified in all folds, without which it is an error; lambdas that are left are only looked
-    /// at, which takes a certificate each. What is not certified by the end is kept as it is and marked as
+    /// Sets the time after which a fit is not improved further. It is looked at between lambdas and
+    /// iterations, not while a kernel matrix is computed or factorised. A cross-validation gets
+    /// four fifths of it and then chooses among the lambdas that were certified in all folds,
+    /// without which it is an error; lambdas that are left are only looked at, which takes a
+    /// certificate each. What is not certified by the end is kept as it is and marked as
     /// [`Status::TimeLimit`](margins_optim::Status::TimeLimit), and
-    /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) says no. A fit that was cut short depends on
-    /// the machine.
+    /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) says no. A fit that
+    /// was cut short depends on the machine.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.settings.time_limit = Some(limit);
@@ -219,7 +223,8 @@ impl ClassifierBuilder {
     ///
     /// # Errors
     /// [`Error::Contradiction`]: a loss both by value and by name, more than one way to a lambda.
-    /// [`Settings::check`] says which others. A loss that the registry does not have, or parameters that it does not take.
+    /// [`Settings::check`] says which others. A loss that the registry does not have, or parameters
+    /// that it does not take.
     pub fn build(mut self) -> Result<Estimator, Error> {
         let loss = self.chosen_loss()?;
         let regularisation = self.way_to_lambda()?;

@@ -15,7 +15,7 @@ use crate::trials::{self, Key};
 /// Trials of a smoke test.
 const QUICK: usize = 3;
 
-/// What the command line says about a comparison.
+/// The options of a comparison.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
     /// Folder for the tables and the journal of finished trials, which a later call continues
@@ -82,14 +82,14 @@ impl std::fmt::Display for Mean {
 
 /// A row: samples to draw, and a space of functions.
 pub(crate) struct Row {
-    /// Of the samples; the key of the row has the space at its end.
+    /// The key of the samples; that of the row has the space at its end.
     pub(crate) samples: String,
-    /// The same for the reader.
+    /// The samples in words for the reader.
     pub(crate) title: String,
-    /// Which random stream the samples come from: one for both spaces, so that they see the same.
+    /// The random stream that the samples come from: one for both spaces, so that they see the same.
     pub(crate) stream: u32,
     pub(crate) space: Space,
-    /// Of the leaky hockey stick classifier and the support vector machine.
+    /// The published errors of the leaky hockey stick classifier and the support vector machine.
     pub(crate) published: [Mean; 2],
 }
 
@@ -111,10 +111,10 @@ pub(crate) const fn published(numbers: [f64; 4]) -> [Mean; 2] {
 pub(crate) struct Comparison<'a> {
     /// Name of the experiment and its files.
     pub(crate) name: &'static str,
-    /// What the trials depend on, for the journal.
+    /// All that the trials depend on, for the journal.
     pub(crate) arguments: String,
     pub(crate) rows: &'a [Row],
-    /// What stands above the table.
+    /// The paragraphs above the table.
     pub(crate) introduction: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What holds for every table.
+/// Returns the paragraphs that hold for every table.
 fn legend() -> [String; 2] {
     [
         format!(

@@ -14,8 +14,9 @@ use crate::{Error, Evidence, linear_model};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Fitted {
-    /// The average of linear classifiers; `None` of another ensemble, which no model holds, and before the first
-    /// classifier was taken. No probabilities follow from a game, so that its loss is the 0-1 loss.
+    /// The average of linear classifiers; `None` of another ensemble, which no model holds, and
+    /// before the first classifier was taken. No probabilities follow from a game, so that its loss
+    /// is the 0-1 loss.
     pub model: Option<Model>,
     /// The ensemble judged on all samples.
     pub evidence: Evidence,
@@ -45,8 +46,9 @@ impl Settings {
     /// Plays the game on data of two classes.
     ///
     /// # Errors
-    /// [`check`](Self::check) says which settings are refused. [`Error::Boost`], [`Error::Optim`]: a number outside its
-    /// range, or a learner whose numbers overflow. `Error::Checkpoint`: a file that is not the state of this game.
+    /// [`check`](Self::check) says which settings are refused. [`Error::Boost`], [`Error::Optim`]:
+    /// a number outside its range, or a learner whose numbers overflow. `Error::Checkpoint`: a file
+    /// that is not the state of this game.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         self.check()?;
         let part = self.chosen_rows(data.rows())?.map(|rows| data.select(&rows));

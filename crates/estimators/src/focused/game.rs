@@ -129,7 +129,8 @@ impl Table<'_> {
         self.play_with(learner, |state| state, |state| state, Ensemble::mean_classifier)
     }
 
-    /// Plays with a learner; `hold` takes the functions out of it for a file, `back` puts them in again.
+    /// Plays with a learner; `hold` takes the functions out of it for a file, `back` puts them in
+    /// again.
     fn play_with<L, M, R>(
         &self,
         learner: L,

@@ -8,7 +8,8 @@ use margins_optim::Lambda;
 use margins_optim::online::Aggressiveness;
 use margins_optim::online::stochastic::Schedule;
 
-/// An online learner with its parameters. It is displayed as its specification, such as `stump:thresholds=20,eta=0.1`.
+/// An online learner with its parameters. It is displayed as its specification, such as
+/// `stump:thresholds=20,eta=0.1`.
 #[derive(Debug, Clone)]
 pub enum Learner {
     /// The perceptron.
@@ -38,7 +39,8 @@ pub enum Learner {
     /// The perceptron in the function space of a kernel, with a budget of samples.
     #[cfg(feature = "kernels")]
     KernelPerceptron {
-        /// The specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes sigma from the data.
+        /// The specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
+        /// sigma from the data.
         kernel: String,
         /// The kernels that the specification may name.
         registry: KernelRegistry,

@@ -12,9 +12,10 @@ use crate::Error;
 
 /// The settings of a game of focused online learning.
 ///
-/// Unless told: a perceptron with an intercept, the 0-1 loss, and as many steps and classifiers as theorem 1 asks for with a
-/// learner that makes as many mistakes as there are samples. The game ends before as soon as the ensemble is right on
-/// every sample. Weights of samples do not count: every sample does.
+/// Unless told: a perceptron with an intercept, the 0-1 loss, and as many steps and classifiers as
+/// theorem 1 asks for with a learner that makes as many mistakes as there are samples. The game
+/// ends before as soon as the ensemble is right on every sample. Weights of samples do not count:
+/// every sample does.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The loss, which is clipped to [0, 1]: the hinge loss becomes the ramp.
@@ -27,11 +28,13 @@ pub struct Settings {
     pub max_steps: Option<u64>,
     /// The number of classifiers in the ensemble, taken before random steps.
     pub outputs: Option<usize>,
-    /// The way in which they make one; the average of linear classifiers, which is one, else the majority.
+    /// The way in which they make one; the average of linear classifiers, which is one, else the
+    /// majority.
     pub combination: Option<Combination>,
     /// The slack for outliers.
     pub slack: Option<SlackBudget>,
-    /// The number of outliers that are likely not among the samples learnt from, a random part of all.
+    /// The number of outliers that are likely not among the samples learnt from, a random part of
+    /// all.
     pub subsample: Option<Subsampling>,
     /// The seed of the player, the outputs, the part of the samples and the learner.
     pub seed: u64,
@@ -58,8 +61,8 @@ pub struct Subsampling {
     pub rare: usize,
 }
 
-/// The file that the state of a game is written to now and then and at the end; where it is there already, the game goes
-/// on from it.
+/// The file that the state of a game is written to now and then and at the end; where it is there
+/// already, the game goes on from it.
 #[cfg(feature = "serde")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpointing {
@@ -106,8 +109,8 @@ impl Settings {
     /// Refuses settings that the game cannot use; [`fit`](Self::fit) does so too.
     ///
     /// # Errors
-    /// [`Error::Contradiction`]: no intercept of a learner that is not linear, slack for the outliers that a part of the
-    /// samples is to leave out.
+    /// [`Error::Contradiction`]: no intercept of a learner that is not linear, slack for the
+    /// outliers that a part of the samples is to leave out.
     pub fn check(&self) -> Result<(), Error> {
         if !self.intercept && !self.learner.is_linear() {
             return Err(Error::contradiction(
@@ -139,7 +142,8 @@ impl Settings {
         Ok(Horizon::new(steps, self.outputs.unwrap_or(theory.outputs()))?)
     }
 
-    /// Returns the settings that make the game, in words: a file of another game is refused by them.
+    /// Returns the settings that make the game, in words: a file of another game is refused by
+    /// them.
     #[cfg(feature = "serde")]
     pub(super) fn describe(&self, horizon: &Horizon) -> BTreeMap<String, String> {
         let kernel = match &self.learner {

@@ -19,7 +19,8 @@ use crate::{Error, Evidence};
 pub struct Fitted {
     /// The classifier.
     pub model: Model,
-    /// The largest relative duality gap of the members, or [`Evidence::None`] for a learner without.
+    /// The largest relative duality gap of the members, or [`Evidence::None`] for a learner
+    /// without.
     pub evidence: Evidence,
     /// The report, which is displayed as a page of text.
     pub report: TrainingReport,
@@ -34,8 +35,8 @@ pub struct Fitted {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Path {
-    /// The fits, largest lambda first; at each lambda one a member, with a coefficient for every function of the
-    /// training data.
+    /// The fits, largest lambda first; at each lambda one a member, with a coefficient for every
+    /// function of the training data.
     pub fits: Vec<Vec<Fit>>,
     ground: Ground,
 }
@@ -75,7 +76,8 @@ impl Fitted {
         Ok(Fitted { model, evidence, report, fits, folds, ground })
     }
 
-    /// Returns the share of training samples whose class the members together do not decide, by the weights of the fit.
+    /// Returns the share of training samples whose class the members together do not decide, by the
+    /// weights of the fit.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -83,7 +85,8 @@ impl Fitted {
         self.ground.training_error(&self.fits)
     }
 
-    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features
+    /// of a map.
     pub fn dimension(&self) -> usize {
         self.ground.prepared.dimension()
     }
@@ -94,8 +97,8 @@ impl Path {
         Path { fits, ground }
     }
 
-    /// Returns the share of training samples whose class the members at a lambda, given by its index, together do not
-    /// decide, by the weights of the fit.
+    /// Returns the share of training samples whose class the members at a lambda, given by its
+    /// index, together do not decide, by the weights of the fit.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -106,7 +109,8 @@ impl Path {
         self.ground.training_error(&self.fits[at])
     }
 
-    /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or the root of `a'Ka`.
+    /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or
+    /// the root of `a'Ka`.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -122,7 +126,8 @@ impl Path {
         self.ground.prepared.kernel_specification()
     }
 
-    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features
+    /// of a map.
     pub fn dimension(&self) -> usize {
         self.ground.prepared.dimension()
     }

@@ -23,7 +23,8 @@ pub struct Fitted {
     pub model: Model,
     /// The relative duality gap at the end, for a convex loss with a conjugate.
     pub evidence: Evidence,
-    /// The fit, with coefficients for the features as given; its report counts epochs as iterations.
+    /// The fit, with coefficients for the features as given; its report counts epochs as
+    /// iterations.
     pub fit: Fit,
     /// The loss at the end: another one where the scale of margin pursuit was set from the data.
     pub loss: Arc<dyn MarginLoss>,
@@ -49,9 +50,10 @@ impl Settings {
     /// Fits a classifier of two classes to data in memory.
     ///
     /// # Errors
-    /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: re-scaling of another loss
-    /// than margin pursuit. [`Error::UnknownClass`]: a cost of a class that the data do not have. [`Error::Optim`]: steps
-    /// that diverge, with step and row; too few samples of a class to hold some out.
+    /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]:
+    /// re-scaling of another loss than margin pursuit. [`Error::UnknownClass`]: a cost of a class
+    /// that the data do not have. [`Error::Optim`]: steps that diverge, with step and row; too few
+    /// samples of a class to hold some out.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         let gradient = self.gradient()?;
         let data = self.class_costs.weigh(data.clone())?;
@@ -86,14 +88,14 @@ impl Settings {
             let fit = training.stochastic(data, self.lambda, gradient)?;
             return Ok((fit, Arc::clone(&self.loss)));
         };
-        let Some((gamma, scale)) = margin_pursuit(&*self.loss) else {
+        let Some(loss) = margin_pursuit(&*self.loss) else {
             return Err(Error::contradiction(
                 "re-scaling".to_owned(),
                 format!("the loss {}", self.loss.specification()),
                 "it is for the loss margin-pursuit",
             ));
         };
-        let rule = data_driven_scale(gamma, scale, self.lambda);
+        let rule = data_driven_scale(loss.gamma(), loss.scale(), self.lambda);
         let (fit, loss) = training.stochastic_rescaled(data, self.lambda, gradient, at, rule)?;
         Ok((fit, Arc::from(loss)))
     }
@@ -101,9 +103,10 @@ impl Settings {
     /// Learns a classifier of two classes in one pass over a stream, in bounded memory.
     ///
     /// # Errors
-    /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: a setting that is for data
-    /// in memory alone. [`Error::Data`]: a row that cannot be read. [`Error::Optim`]: steps that diverge, with the row.
-    /// [`Error::EmptyStream`], [`Error::ZeroWeights`]: no rows, or none that counts.
+    /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: a
+    /// setting that is for data in memory alone. [`Error::Data`]: a row that cannot be read.
+    /// [`Error::Optim`]: steps that diverge, with the row. [`Error::EmptyStream`],
+    /// [`Error::ZeroWeights`]: no rows, or none that counts.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
         self.check_stream()?;
         let gradient = self.gradient()?;

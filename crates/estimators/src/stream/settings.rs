@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use margins_losses::{Hinge, LeakyHockeyStick, MarginLoss};
+use margins_losses::{LeakyHockeyStick, MarginLoss, MarginPursuit, SpecialCase};
 use margins_optim::online::stochastic::{
     Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
 };
@@ -11,8 +11,8 @@ use crate::regularised::ClassCosts;
 
 /// The settings of stochastic gradient.
 ///
-/// Unless told: the leaky hockey stick loss, an intercept, ten shuffled epochs over data in memory and one pass over a
-/// stream, a sample a step, steps as Bottou has them, the last iterate.
+/// Unless told: the leaky hockey stick loss, an intercept, ten shuffled epochs over data in memory
+/// and one pass over a stream, a sample a step, steps as Bottou has them, the last iterate.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The loss.
@@ -37,8 +37,8 @@ pub struct Settings {
     pub start: Start,
     /// The rule by which epochs over data in memory stop early, if there is one.
     pub early_stopping: Option<EarlyStopping>,
-    /// The step after which margin pursuit sets its scale once from the margins of data in memory, as
-    /// [`data_driven_scale`](super::data_driven_scale) does it.
+    /// The step after which margin pursuit sets its scale once from the margins of data in memory,
+    /// as [`data_driven_scale`](super::data_driven_scale) does it.
     pub rescale_at: Option<u64>,
     /// True to scale features of data in memory to unit standard deviation for the fit.
     pub standardize: bool,
@@ -50,7 +50,8 @@ pub struct Settings {
     pub seed: u64,
     /// The relative duality gap at which a fit to data in memory counts as converged.
     pub tolerance: f64,
-    /// True for one history entry an epoch over data in memory, each of which costs as much as an epoch or two.
+    /// True for one history entry an epoch over data in memory, each of which costs as much as an
+    /// epoch or two.
     pub history: bool,
 }
 
@@ -130,8 +131,9 @@ impl Settings {
     /// Returns the settings of the solver, checked.
     ///
     /// # Errors
-    /// [`Error::Contradiction`]: Pegasos with another loss than hinge, the schedule of margin pursuit with another loss or
-    /// with a step of its own. [`Error::Optim`]: a number outside its range.
+    /// [`Error::Contradiction`]: Pegasos with another loss than hinge, the schedule of margin
+    /// pursuit with another loss or with a step of its own. [`Error::Optim`]: a number outside its
+    /// range.
     pub fn gradient(&self) -> Result<StochasticGradient, Error> {
         let method = self.of_method()?;
         let gradient = StochasticGradient {
@@ -162,7 +164,7 @@ impl Settings {
             Err(Error::contradiction(one.to_owned(), other, reason))
         };
         let (schedule, first) = match self.method {
-            Method::Pegasos if loss.specification() != Hinge.specification() => {
+            Method::Pegasos if loss.special_case() != Some(SpecialCase::Hinge) => {
                 let reason = "pegasos is stochastic gradient on the hinge loss: take that loss, or the method sgd";
                 return refuse("pegasos", format!("the loss {}", loss.specification()), reason);
             }
@@ -179,7 +181,7 @@ impl Settings {
                 None => Schedule::bottou(loss, lambda),
             },
             StepSchedule::MarginPursuit => match (margin_pursuit(loss), first) {
-                (Some((_, scale)), None) => Schedule::margin_pursuit(scale, lambda),
+                (Some(loss), None) => Schedule::margin_pursuit(loss.scale(), lambda),
                 (Some(_), Some(first)) => {
                     let other = format!("a first step of {first}");
                     return refuse("the schedule margin-pursuit", other, "it sets its own step");
@@ -198,9 +200,10 @@ impl Settings {
     }
 }
 
-/// Returns level and scale of a margin-pursuit loss.
-pub(super) fn margin_pursuit(loss: &dyn MarginLoss) -> Option<(f64, f64)> {
-    let parameters = loss.parameters();
-    let get = |key| parameters.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
-    if loss.name() == "margin-pursuit" { get("gamma").zip(get("scale")) } else { None }
+/// Returns the margin-pursuit loss that this one is, if it is one.
+pub(super) fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuit> {
+    match loss.special_case() {
+        Some(SpecialCase::MarginPursuit(loss)) => Some(loss),
+        _ => None,
+    }
 }

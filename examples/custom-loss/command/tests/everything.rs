@@ -95,8 +95,7 @@ fn a_model_needs_the_registry_that_knows_its_loss() {
     let cv = cross_validate(&training, &data, &folds, &grid).unwrap();
     assert!(cv.curve.certified.iter().all(|&certified| certified));
     let best = &cv.fits[cv.curve.best];
-    let prepared = Prepared::linear(&data);
-    let model = Model::new(&*loss, &data, &prepared, false, best).unwrap();
+    let model = Prepared::linear(&data).model(&*loss, false, best).unwrap();
     for name in ["model.json", "model.mgn"] {
         let path = folder.path().join(name);
         model.save(&path).unwrap();
@@ -124,7 +123,7 @@ fn a_model_needs_the_registry_that_knows_its_kernel() {
     let prepared =
         Prepared::for_kernel("cauchy:width=2", approximation, kernels, &data, true, 1).unwrap();
     let fits = prepared.path(&Training::new(&loss), &[Lambda::new(0.01).unwrap()]).unwrap();
-    let model = Model::new(&loss, &data, &prepared, true, &fits[0]).unwrap();
+    let model = prepared.model(&loss, true, &fits[0]).unwrap();
     let bytes = model.to_bytes(Format::Binary).unwrap();
 
     let refusal = Model::from_bytes(&bytes, &custom_command::registry()).unwrap_err().to_string();

@@ -22,7 +22,8 @@ pub(in crate::regularised::prepared) enum Part<'s> {
 }
 
 impl Part<'_> {
-    /// Returns the fits at every lambda, largest first, with a coefficient for every function of the prepared data.
+    /// Returns the fits at every lambda, largest first, with a coefficient for every function of
+    /// the prepared data.
     pub(in crate::regularised::prepared) fn path<L: MarginLoss + ?Sized>(
         &self,
         subset: &Subset<'_>,
