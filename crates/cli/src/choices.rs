@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use margins::LeaveOneOut;
-use margins::optim::{Lambda, Solver, lambda_grid};
+use margins::optim::{Lambda, Solver, StepRule, lambda_grid};
 use margins::robust::{self, Learner};
 
 use crate::massart::MassartLearner;
@@ -149,15 +149,24 @@ impl SolverName {
     pub(crate) fn of_paths(self) -> Option<Solver> {
         Some(match self {
             SolverName::Auto => Solver::Auto,
-            SolverName::Mm => Solver::Mm,
-            SolverName::MmAccelerated => Solver::MmAccelerated,
+            SolverName::Mm => Solver::MM,
+            SolverName::MmAccelerated => Solver::MM_ACCELERATED,
             SolverName::MmBatched => Solver::MmBatched,
             SolverName::Newton => Solver::Newton,
-            SolverName::Sdca => Solver::Sdca,
+            SolverName::Sdca => Solver::SDCA,
             SolverName::Bundle => Solver::Bundle,
-            SolverName::Gd => Solver::GradientDescent,
+            SolverName::Gd => Solver::GRADIENT_DESCENT,
             SolverName::Sgd | SolverName::Pegasos => return None,
         })
+    }
+
+    /// Returns the method of paths with its own settings, the automatic choice for a stochastic one.
+    pub(crate) fn with_settings(self, seed: u64, step: StepRule) -> Solver {
+        match self.of_paths().unwrap_or_default() {
+            Solver::Sdca { .. } => Solver::Sdca { seed },
+            Solver::GradientDescent { .. } => Solver::GradientDescent { step },
+            other => other,
+        }
     }
 }
 

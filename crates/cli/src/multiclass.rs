@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use margins::data::{ClassLabels, Classes, Dataset};
-use margins::optim::{ErrorCurve, Status};
+use margins::optim::{ErrorCurve, Status, StepRule};
 use margins::{
     Approximation, Classifier, ClassifierBuilder, CrossValidation, MemberReport, Registry, Scheme,
     folds_of,
@@ -110,7 +110,7 @@ impl TrainArguments {
             .standardize(self.standardize)
             .intercept(!self.no_intercept)
             .tolerance(self.tol)
-            .solver(self.solver.name().of_paths().unwrap_or_default())
+            .solver(self.solver.name().with_settings(self.seed, StepRule::default()))
             .seed(self.seed)
             .probabilities(self.probabilities(folds))
             .scheme(scheme.into());
@@ -142,7 +142,8 @@ pub(crate) fn fit(
     let train = &arguments.train;
     let lambda = arguments.lambda()?.get();
     let step = arguments.gradient.step_rule();
-    let builder = train.builder(registry, scheme, None).lambda(lambda).step_rule(step);
+    let solver = train.solver.name().with_settings(train.seed, step);
+    let builder = train.builder(registry, scheme, None).lambda(lambda).solver(solver);
     let data = arguments.data.classes()?;
     let job = Job { name: &arguments.data.data, train, data: &data, out: arguments.out.as_deref() };
     job.run(builder, None)

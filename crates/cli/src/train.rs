@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::Dataset;
 use margins::losses::MarginLoss;
 use margins::optim::{
-    self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Status, Training,
+    self, ClassWeights, Fit, Lambda, Observed, Observer, Options, Status, StepRule, Training,
 };
 use margins::robust::Learner;
 use margins::{ClassCosts, Prepared, Registry, TimeLimit, kernels};
@@ -38,11 +38,10 @@ impl TrainArguments {
                 ClassWeight::Balanced => ClassWeights::Balanced,
             },
             options: Options {
-                solver: self.solver.name().of_paths().unwrap_or_default(),
+                solver: self.solver.name().with_settings(self.seed, StepRule::default()),
                 tolerance: self.tol,
                 max_iterations: self.max_iterations,
                 deadline: limit.and_then(|limit| limit.of_fit()),
-                seed: self.seed,
                 ..Options::default()
             },
             observer,
@@ -193,7 +192,8 @@ fn fit_data(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure
     let (prepared, fit, rescaled, platt) = train.on_threads(|| {
         let mut training = train.training(&*loss, &|_| {}, limit);
         training.options.history = arguments.history.is_some();
-        training.options.step = arguments.gradient.step_rule();
+        training.options.solver =
+            train.solver.name().with_settings(train.seed, arguments.gradient.step_rule());
         let prepared = train.prepare(registry, &data)?;
         let (fit, rescaled) = match train.solver.name().of_paths() {
             Some(_) => (one(train.fits(&prepared, &training, &[lambda])?), None),

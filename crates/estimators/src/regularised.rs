@@ -41,7 +41,7 @@ pub use margin_distribution::margin_distribution;
 #[cfg(feature = "kernels")]
 pub use prepared::PRECOMPUTED;
 pub use prepared::{Prepared, Subset};
-pub use progress::{Observer, Progress};
+pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 pub use settings::{Probabilities, Regularisation, Settings};
 #[cfg(feature = "kernels")]

@@ -9,7 +9,7 @@ use margins_optim::{Lambda, Objective, Options};
 use margins_robust::MarginDistribution;
 use nalgebra::{DMatrix, DVector};
 
-fn options() -> Options {
+fn options() -> Options<'static> {
     Options { tolerance: 1e-8, ..Options::default() }
 }
 

@@ -1,15 +1,18 @@
 #[cfg(feature = "kernels")]
 mod kernel;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, Observer, Probabilities, Progress, Regularisation, Settings,
+    ClassCosts, CrossValidation, IterationObserver, Observer, Probabilities, Progress,
+    Regularisation, Settings,
 };
 use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
-use margins_optim::{ClassWeights, Lambda, Solver, StepRule};
+use margins_optim::solve::Iteration;
+use margins_optim::{ClassWeights, Lambda, Solver};
 use margins_robust::Learner;
 
 use crate::{Classifier, Error, Estimator};
@@ -119,14 +122,6 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the steps of [`Solver::GradientDescent`], a line search unless told; no other solver
-    /// looks at them.
-    #[must_use]
-    pub fn step_rule(mut self, rule: StepRule) -> Self {
-        self.settings.options.step = rule;
-        self
-    }
-
     /// Sets the relative duality gap to reach, 1e-6 unless told.
     #[must_use]
     pub fn tolerance(mut self, relative_gap: f64) -> Self {
@@ -200,7 +195,7 @@ impl ClassifierBuilder {
     #[doc(alias = "random_state")]
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.options.seed = seed;
+        self.settings.seed = seed;
         self
     }
 
@@ -232,6 +227,17 @@ impl ClassifierBuilder {
     #[must_use]
     pub fn progress(mut self, observer: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
         self.settings.progress = Observer::new(observer);
+        self
+    }
+
+    /// Calls a function for every iteration of every fit, from whatever thread makes it; the fit stops where the function
+    /// breaks, and ends as [`Status::Interrupted`](margins_optim::Status::Interrupted).
+    #[must_use]
+    pub fn iterations(
+        mut self,
+        see: impl Fn(&Iteration) -> ControlFlow<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.iterations = IterationObserver::new(see);
         self
     }
 

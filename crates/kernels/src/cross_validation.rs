@@ -1,7 +1,7 @@
 use margins_data::Dataset;
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::{EmpiricalRisk, Point};
-use margins_optim::solve::{Ending, Reached, paths};
+use margins_optim::solve::{Reached, paths};
 use margins_optim::{ErrorCurve, Lambda, Observed, Solver, Training, error_curve, training_rows};
 
 use crate::newton::SampleNewton;
@@ -65,7 +65,7 @@ fn batched<L: MarginLoss + ?Sized>(
         for Reached { lambda, point, ending, passes } in reached {
             let mut point = Point { coef: eigenspace.lift(&point.coef), ..point.clone() };
             let certificate = solver.certify_anew(*lambda, &mut point);
-            let ending = Ending { certificate, ..ending.clone() }.judged(options.tolerance);
+            let ending = ending.clone().certified_by(certificate, options.tolerance);
             scores.push(held_out.iter().map(|&i| point.products[i] + point.intercept).collect());
             let Point { intercept, coef, products } = point;
             let ending = ending.examined(&risks[fold], &products, intercept);
@@ -107,7 +107,7 @@ fn svm_path<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<KernelFit>, Error> {
     match training.options.solver {
         Solver::Auto => {}
-        Solver::Sdca | Solver::Bundle | Solver::GradientDescent => {
+        solver if solver.is_linear_only() => {
             return Err(margins_optim::Error::LinearOnly.into());
         }
         _ => {

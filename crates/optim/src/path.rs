@@ -127,7 +127,7 @@ fn solve<L: MarginLoss + ?Sized>(
     let extent = Rc::new(extent);
     // These take the same steps in the row space, whose basis costs more than they do, unless features of very
     // different sizes call for it.
-    let as_well = matches!(options.solver, Solver::Sdca | Solver::Bundle | Solver::GradientDescent);
+    let as_well = options.solver.is_linear_only();
     if p > n && n <= dense_order && (!as_well || extent.is_wide()) {
         let row_space = RowSpace::of(&objective.design, &extent)?;
         let reduced = objective.over(row_space.coordinates.clone());

@@ -3,6 +3,7 @@
 //! * [`Objective`]: loss, samples and weights; [`EmpiricalRisk`]: its first part, for scores from anywhere.
 //! * [`Margins`]: the sums over the samples that solvers ask for, at one point after another.
 //! * [`Samples`]: what Newton and the certificate see of the samples, wherever these are; [`InMemory`]: in memory.
+//! * [`Need`]: what methods need of a loss, and the refusal of what lacks it.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
 //! * [`Point`]: an intercept and coefficients with their scores.
 //! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more features than samples.
@@ -16,6 +17,7 @@ mod intercept;
 mod lambda;
 mod margin_summary;
 mod margins;
+mod needs;
 mod objective;
 mod point;
 mod reflections;
@@ -34,6 +36,8 @@ pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use margin_summary::MarginSummary;
 pub use margins::Margins;
 pub use margins::weighted;
+pub use needs::Need;
+pub(crate) use needs::curvature;
 pub use objective::Objective;
 pub(crate) use objective::PART;
 pub use point::Point;

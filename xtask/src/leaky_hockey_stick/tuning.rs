@@ -146,7 +146,7 @@ pub(crate) fn compare(samples: &Samples, space: Space) -> Result<Trial, Failure>
 /// Returns the settings of the leaky hockey stick classifier, the linear one in the space of the features.
 pub(crate) fn leaky_hockey_stick(space: Space, seed: u64) -> Result<Settings, Failure> {
     let kernel = if space == Space::Linear { None } else { Some(space.kernel()) };
-    tuned(LeakyHockeyStick, kernel, Options { seed, ..Options::default() })
+    tuned(LeakyHockeyStick, kernel, Options::default(), seed)
 }
 
 /// Returns the settings of a support vector machine.
@@ -154,17 +154,17 @@ fn machine(space: Space, seed: u64) -> Result<Settings, Failure> {
     let options = Options {
         tolerance: MACHINE_TOLERANCE,
         max_iterations: Some(MACHINE_STEPS),
-        seed,
         ..Options::default()
     };
-    tuned(Hinge, Some(space.kernel()), options)
+    tuned(Hinge, Some(space.kernel()), options, seed)
 }
 
 /// Returns the settings of a classifier at the lambda that cross-validation selects.
 fn tuned(
     loss: impl MarginLoss + 'static,
     kernel: Option<&str>,
-    options: Options,
+    options: Options<'static>,
+    seed: u64,
 ) -> Result<Settings, Failure> {
     let how =
         CrossValidation { lambdas: lambdas()?, folds: Some(FOLDS), ..CrossValidation::default() };
@@ -174,6 +174,7 @@ fn tuned(
         kernels: KernelChoice { specifications, ..KernelChoice::default() },
         regularisation: Regularisation::CrossValidated(how),
         options,
+        seed,
         ..Settings::default()
     })
 }

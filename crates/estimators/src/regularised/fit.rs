@@ -80,7 +80,7 @@ impl Settings {
         let limit = self.time_limit.map(TimeLimit::new);
         let folds = match &self.regularisation {
             Regularisation::CrossValidated(how) => {
-                Some(Folds::new(contests.classes(), how, self.options.seed)?)
+                Some(Folds::new(contests.classes(), how, self.seed)?)
             }
             _ => None,
         };
@@ -91,7 +91,7 @@ impl Settings {
         let platt = match self.probabilities {
             Probabilities::OfTheLoss => None,
             Probabilities::Platt { folds } => {
-                let (folds, _) = folds_of(contests.classes(), folds, self.options.seed)?;
+                let (folds, _) = folds_of(contests.classes(), folds, self.seed)?;
                 let training = self.training(limit.and_then(|limit| limit.of_fit()));
                 let sample_weights = self.sample_weights.as_deref().or(data.weights());
                 Some(contests.platt(&prepared, &training, &folds, &way, sample_weights)?)

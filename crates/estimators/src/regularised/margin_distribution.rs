@@ -49,7 +49,7 @@ fn lifted<L: MarginLoss + ?Sized>(
     options: &Options,
 ) -> KernelFit {
     let (risk, gram) = (objective.risk(), objective.gram());
-    let MarginDistributionSolution { point, duals, mut ending, passes } = solution;
+    let MarginDistributionSolution { point, duals, ending, passes } = solution;
     let pulls = machine.pulls(risk, &point, &duals);
     let coef: Vec<f64> = pulls.iter().map(|r| r / (2.0 * lambda.get())).collect();
     let products = gram.matrix() * DVector::from_column_slice(&coef);
@@ -61,7 +61,7 @@ fn lifted<L: MarginLoss + ?Sized>(
         let square = |x: &[f64]| gram.quadratic_form(x).max(0.0);
         (square(coef), square(&residual))
     });
-    ending.judge(certificate, options.tolerance);
+    let ending = ending.certified_by(certificate, options.tolerance);
     let Point { intercept, coef, products } = point;
     let ending = ending.examined(risk, &products, intercept);
     KernelFit { lambda, intercept, coef, report: ending.report(passes + 3) }

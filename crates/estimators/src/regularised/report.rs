@@ -160,6 +160,7 @@ pub fn status_in_words(status: Status) -> &'static str {
         Status::Converged => "the gap is small enough",
         Status::IterationLimit => "the iteration limit came first",
         Status::TimeLimit => "the time limit came first",
+        Status::Interrupted => "the caller stopped it",
         Status::Stalled => "rounding allows no further progress",
         Status::RoundingLimit => {
             "a minimum as far as rounding shows, but rounding leaves room for a gap above the tolerance"

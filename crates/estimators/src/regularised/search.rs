@@ -120,7 +120,7 @@ impl Settings {
                 &self.kernels.registry,
                 data,
                 self.standardize,
-                self.options.seed,
+                self.seed,
             ),
         }
     }

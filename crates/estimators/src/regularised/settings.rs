@@ -8,7 +8,7 @@ use margins_robust::Learner;
 
 use super::class_costs::ClassCosts;
 use super::cross_validation::{CrossValidation, check_folds};
-use super::progress::Observer;
+use super::progress::{IterationObserver, Observer};
 #[cfg(feature = "kernels")]
 use super::space::KernelChoice;
 use super::space::Space;
@@ -48,9 +48,10 @@ pub struct Settings {
     pub sample_weights: Option<Vec<f64>>,
     /// The source of probabilities.
     pub probabilities: Probabilities,
-    /// The solver, its tolerance and limits. The seed is that of folds, landmarks and random
-    /// features too.
-    pub options: Options,
+    /// The solver, its tolerance and limits.
+    pub options: Options<'static>,
+    /// The seed of folds, landmarks and random features.
+    pub seed: u64,
     /// The number of threads; those of the rayon pool at hand unless told.
     #[cfg(feature = "rayon")]
     pub threads: Option<usize>,
@@ -60,6 +61,8 @@ pub struct Settings {
     pub time_limit: Option<Duration>,
     /// The function that sees every fit on the way.
     pub progress: Observer,
+    /// The function that sees every iteration of every fit, and may stop it.
+    pub iterations: IterationObserver,
 }
 
 /// The way to lambda.
@@ -110,10 +113,12 @@ impl Default for Settings {
             sample_weights: None,
             probabilities: Probabilities::default(),
             options: Options::default(),
+            seed: 1,
             #[cfg(feature = "rayon")]
             threads: None,
             time_limit: None,
             progress: Observer::default(),
+            iterations: IterationObserver::default(),
         }
     }
 }
@@ -246,7 +251,7 @@ impl Settings {
             intercept: self.intercept,
             standardize: self.standardize,
             class_weights: self.class_weights,
-            options: Options { deadline, ..self.options },
+            options: Options { deadline, watch: self.iterations.watch(), ..self.options },
             ..Training::new(&*self.loss)
         }
     }

@@ -30,6 +30,7 @@ mod epochs;
 mod schedule;
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use margins_data::{Design, Labels, split};
 use margins_losses::MarginLoss;
@@ -41,7 +42,7 @@ use crate::certificate::Evaluator;
 use crate::online::{LinearClassifier, OnlineGradient, OnlineLearner, Scorer};
 use crate::problem::summation::dot;
 use crate::problem::{EmpiricalRisk, Point};
-use crate::solve::{Ending, HistoryEntry, Status};
+use crate::solve::{Elapsed, Ending, HistoryEntry, Status};
 use crate::{Error, Fit, Lambda, Objective};
 use epochs::{Epochs, Visits};
 
@@ -331,6 +332,7 @@ struct Run<'d> {
     lambda: Lambda,
     epochs: Epochs<'d>,
     held_out: Option<HeldOut>,
+    began: Instant,
     history: Vec<HistoryEntry>,
 }
 
@@ -399,7 +401,14 @@ impl<'d> Run<'d> {
         let rows: Vec<usize> = held_out.iter().map(|(row, _)| *row).collect();
         let epochs = Epochs::new(objective, &rows, settings);
         let held_out = HeldOut::of(held_out);
-        Ok(Run { settings: *settings, lambda, epochs, held_out, history: Vec::new() })
+        Ok(Run {
+            settings: *settings,
+            lambda,
+            epochs,
+            held_out,
+            began: Instant::now(),
+            history: Vec::new(),
+        })
     }
 
     fn total_steps(&self) -> u64 {
@@ -469,7 +478,8 @@ impl<'d> Run<'d> {
         let converged = certificate.relative_gap() <= self.settings.tolerance;
         let status = if converged { Status::Converged } else { Status::RuleMet };
         let iterations = self.epochs.done;
-        let ending = Ending { iterations, status, certificate, history: self.history };
+        let elapsed = Elapsed(self.began.elapsed());
+        let ending = Ending { iterations, status, certificate, elapsed, history: self.history };
         let ending = ending.examined(&objective.risk, &point.products, point.intercept);
         let Point { intercept, coef, .. } = point;
         let report = ending.report(2 * iterations + 2);

@@ -61,7 +61,8 @@ pub fn follow<M: Minimizer>(
             Some(_) => trail.start(solver, lambda, options),
         };
         let mut ending = solver.minimize(lambda, &mut point, options);
-        let failed = !matches!(ending.status, Status::Converged | Status::TimeLimit);
+        let failed =
+            !matches!(ending.status, Status::Converged | Status::TimeLimit | Status::Interrupted);
         if failed && trail.last.is_none() && solver.is_local() {
             ending = approach(solver, lambda, &mut point, options, ending);
         }
@@ -85,7 +86,7 @@ fn approach<M: Minimizer>(
         return failed;
     }
     let mut trail = Trail::new();
-    let mut iterations = failed.iterations;
+    let mut so_far = Ending { history: Vec::new(), ..failed.clone() };
     let count = ratio.log(RATIO).ceil();
     for k in 0..=count as i32 {
         // The last step is at lambda itself, all others at multiples of it.
@@ -93,12 +94,12 @@ fn approach<M: Minimizer>(
             continue;
         };
         let mut next = trail.start(solver, at, options);
-        let ending = solver.minimize(at, &mut next, options);
-        iterations += ending.iterations;
+        so_far = solver.minimize(at, &mut next, options).after(so_far);
         if at == lambda {
             *point = next;
-            return Ending { iterations, ..ending };
+            return so_far;
         }
+        so_far.history.clear();
         trail.push(at, next);
     }
     failed

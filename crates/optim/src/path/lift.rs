@@ -46,11 +46,8 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
             let system = &mut System::ConjugateGradients;
             let mut newton = Newton::new(&mut self.evaluator, system);
             let polish = newton.minimize(lambda, &mut point, options);
-            ending = Ending {
-                iterations: ending.iterations + polish.iterations,
-                history: ending.history,
-                ..polish
-            };
+            let history = ending.history.clone();
+            ending = Ending { history, ..polish.after(ending) };
         }
         let passes = passes + 2 + self.evaluator.passes - before;
         assemble(&objective.risk, lambda, point, ending, passes)

@@ -143,7 +143,7 @@ impl<'r, L: MarginLoss + ?Sized> Problem<'r, L> {
             point: start,
             weight: 1.0,
             passes: 0,
-            monitor: Monitor::new(options, DEFAULT_ITERATIONS),
+            monitor: Monitor::new(options, lambda, DEFAULT_ITERATIONS),
             outcome: None,
         }
     }
@@ -238,8 +238,9 @@ impl Batch<'_> {
             let gradient = gradients.col_as_slice(k);
             let Problem { lambda, margins, .. } = &mut **problem;
             let certificate = certify(&margins.sums(), self.extent, *lambda, &point.coef, gradient);
-            problem.monitor.record(problem.passes, &certificate, || problem.margins.summary());
-            if let Some(status) = problem.monitor.judge(&certificate) {
+            if let Some(status) =
+                problem.monitor.judge(problem.passes, &certificate, || problem.margins.summary())
+            {
                 problem.point = point;
                 problem.outcome = Some((status, certificate));
             }

@@ -64,7 +64,7 @@ impl Bundle {
     ) -> Ending {
         /// Iterations that may pass without progress.
         const PATIENCE: usize = 20;
-        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         evaluator.settle_intercept(point);
         self.cut(evaluator, point);
         let (mut objective, mut rounding) = valued_at(evaluator, lambda, point);
@@ -76,11 +76,12 @@ impl Bundle {
             if options.history {
                 evaluator.intercept_slope(point);
             }
-            monitor.record(evaluator.passes, &certificate, || evaluator.samples.summary());
+            let judged =
+                monitor.judge(evaluator.passes, &certificate, || evaluator.samples.summary());
             if bound.is_nan() {
                 break (Status::NumericalTrouble, certificate);
             }
-            if let Some(status) = monitor.judge(&certificate) {
+            if let Some(status) = judged {
                 break (status, certificate);
             }
             if idle == PATIENCE {

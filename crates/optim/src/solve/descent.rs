@@ -60,26 +60,35 @@ pub fn descend<D: Descent>(
     options: &Options,
     limit: usize,
 ) -> Ending {
-    let mut monitor = Monitor::new(options, limit);
+    let mut monitor = Monitor::new(options, lambda, limit);
     let mut certificate = problem.certify(lambda, point);
     let mut least_gap = certificate.duality_gap;
     let status = loop {
-        monitor.record(problem.passes(), &certificate, || problem.margins());
-        if let Some(status) = monitor.judge(&certificate) {
+        if let Some(status) = monitor.judge(problem.passes(), &certificate, || problem.margins()) {
             break status;
         }
         monitor.count(1);
         let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);
         let step = Step { direction: &direction, slope, from: &certificate, least_gap };
-        let Some((next, next_certificate)) = step.take(problem, lambda, point, options.tolerance)
+        let Some(Taken { length, point: next, certificate: reached }) =
+            step.take(problem, lambda, point, options.tolerance)
         else {
             break step.reason(options.tolerance);
         };
+        monitor.stepped(length);
         *point = next;
-        certificate = next_certificate;
+        certificate = reached;
         least_gap = least_gap.min(certificate.duality_gap);
     };
     monitor.end(status, certificate)
+}
+
+/// A step that was taken.
+struct Taken<P> {
+    /// Its length, along the direction.
+    length: f64,
+    point: Point<P>,
+    certificate: Certificate,
 }
 
 /// A direction from a point with what is known of the point.
@@ -117,7 +126,7 @@ impl<P: Products> Step<'_, P> {
         lambda: Lambda,
         point: &Point<P>,
         tolerance: f64,
-    ) -> Option<(Point<P>, Certificate)> {
+    ) -> Option<Taken<P>> {
         /// The share of its gap that a step so near to the minimum leaves, if rounding does not keep it up.
         const EXPECTED: f64 = 0.1;
         if self.slope >= 0.0 || self.slope.is_nan() {
@@ -147,7 +156,7 @@ impl<P: Products> Step<'_, P> {
         point: &Point<P>,
         tolerance: f64,
         least: f64,
-    ) -> Option<(Point<P>, Certificate)> {
+    ) -> Option<Taken<P>> {
         let mut next = point.step(1.0, self.direction);
         let mut certificate = problem.certify(lambda, &mut next);
         if certificate.relative_gap() > tolerance
@@ -158,7 +167,11 @@ impl<P: Products> Step<'_, P> {
             certificate = Certificate { gradient_norm, ..certificate.or(by_model) };
         }
         let solved = certificate.relative_gap() <= tolerance && self.is_no_rise(&certificate);
-        (solved || self.is_progress(&certificate)).then_some((next, certificate))
+        (solved || self.is_progress(&certificate)).then_some(Taken {
+            length: 1.0,
+            point: next,
+            certificate,
+        })
     }
 
     /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which bounds F by itself,
@@ -186,7 +199,7 @@ impl<P: Products> Step<'_, P> {
         problem: &mut impl Descent<Products = P>,
         lambda: Lambda,
         point: &Point<P>,
-    ) -> Option<(Point<P>, Certificate)> {
+    ) -> Option<Taken<P>> {
         let coarse = self.length(problem, lambda, point, Accept::Near);
         for attempt in 0..3 {
             let t = match attempt {
@@ -198,7 +211,7 @@ impl<P: Products> Step<'_, P> {
             let mut next = point.step(t, self.direction);
             let certificate = problem.certify(lambda, &mut next);
             if self.is_progress(&certificate) {
-                return Some((next, certificate));
+                return Some(Taken { length: t, point: next, certificate });
             }
         }
         None

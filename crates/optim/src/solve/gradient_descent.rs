@@ -12,7 +12,7 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
 use crate::problem::summation::dot;
-use crate::problem::{InMemory, Point, Samples};
+use crate::problem::{InMemory, Point, Samples, curvature};
 use crate::solve::line_search::{Accept, search};
 use crate::solve::{Ending, Monitor, Status, StepRule};
 use crate::{Error, Lambda, Objective, Options};
@@ -40,11 +40,7 @@ impl GradientDescent {
             StepRule::LineSearch => GradientDescent::LineSearch,
             StepRule::Smooth => {
                 let risk = &objective.risk;
-                let curvature = risk.loss.curvature().ok_or_else(|| Error::Unsuitable {
-                    loss: risk.loss.specification(),
-                    lacks: "has no finite curvature, which the smooth step of gradient descent needs",
-                    alternative: "a line search does without",
-                })?;
+                let curvature = curvature(risk.loss)?;
                 let square = objective.mean_square();
                 if !square.is_finite() {
                     return Err(Error::Overflow);
@@ -62,7 +58,7 @@ impl GradientDescent {
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         // A search goes down in variables of one size where those of the features are far apart.
         let searches = matches!(self, GradientDescent::LineSearch);
         let metric = (searches && evaluator.samples.extent.is_wide())
@@ -75,8 +71,9 @@ impl GradientDescent {
             }
             evaluator.settle_intercept(point);
             let certificate = evaluator.certificate(lambda, point);
-            monitor.record(evaluator.passes, &certificate, || evaluator.samples.summary());
-            if let Some(status) = monitor.judge(&certificate) {
+            if let Some(status) =
+                monitor.judge(evaluator.passes, &certificate, || evaluator.samples.summary())
+            {
                 return monitor.end(status, certificate);
             }
             monitor.count(1);
@@ -106,6 +103,7 @@ impl GradientDescent {
                 evaluator.settle_intercept(point);
                 return monitor.end(Status::Stalled, certificate);
             }
+            monitor.stepped(step);
             *point = point.step(step, &direction);
         }
     }

@@ -76,10 +76,7 @@ impl<'e, S: Samples> Newton<'e, S> {
             self.evaluator.refresh(point);
             let left = limit.saturating_sub(ending.iterations);
             let options = Options { max_iterations: Some(left), ..*options };
-            let again = descend(self, lambda, point, &options, left);
-            ending.history.extend(again.history);
-            let iterations = ending.iterations + again.iterations;
-            ending = Ending { iterations, history: ending.history, ..again };
+            ending = descend(self, lambda, point, &options, left).after(ending);
         }
         ending
     }

@@ -66,7 +66,7 @@ impl DualAscent {
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         let given = point.clone();
         let mut best = self.start(evaluator, lambda, point);
         let mut ascent = Ascent::new(evaluator.samples.objective, lambda, &self.squares, &best);
@@ -75,8 +75,9 @@ impl DualAscent {
             if options.history {
                 evaluator.intercept_slope(&best.point);
             }
-            monitor.record(evaluator.passes, &best.certificate, || evaluator.samples.summary());
-            if let Some(status) = monitor.judge(&best.certificate) {
+            if let Some(status) =
+                monitor.judge(evaluator.passes, &best.certificate, || evaluator.samples.summary())
+            {
                 break status;
             }
             let (done, visits) = ascent.round(epochs.min(monitor.left()), &mut self.random);

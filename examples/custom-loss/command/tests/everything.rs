@@ -59,7 +59,7 @@ fn linear_and_kernel_fits_are_certified() {
             let lambda = Lambda::new(lambda).unwrap();
             let objective = Objective::of(&*loss, &data).unwrap();
             let newton = fit(&objective, lambda, &Options::default()).unwrap().report;
-            let options = Options { solver: Solver::MmAccelerated, ..Options::default() };
+            let options = Options { solver: Solver::MM_ACCELERATED, ..Options::default() };
             let mm = fit(&objective, lambda, &options).unwrap().report;
             assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
             assert!((newton.objective - mm.objective).abs() <= 2e-6 * newton.objective);
