@@ -31,7 +31,8 @@ pub struct Standardizer {
 }
 
 impl Standardizer {
-    /// Computes the means and deviations of the columns. Weights that are all zero count as all equal.
+    /// Computes the means and deviations of the columns. Weights that are all zero count as all
+    /// equal.
     ///
     /// # Panics
     /// If there is not one finite weight, none negative, a row.
@@ -66,27 +67,27 @@ impl Standardizer {
         Standardizer { means, deviations }
     }
 
-    /// The column means m_j.
+    /// Returns the column means m_j.
     pub fn means(&self) -> &[f64] {
         &self.means
     }
 
-    /// The column standard deviations s_j: 0 for constant columns.
+    /// Returns the column standard deviations s_j: 0 for constant columns.
     pub fn deviations(&self) -> &[f64] {
         &self.deviations
     }
 
-    /// The columns that are constant, and therefore left unscaled.
+    /// Returns the columns that are constant, and therefore left unscaled.
     pub fn constant_columns(&self) -> Vec<usize> {
         (0..self.deviations.len()).filter(|&column| self.deviations[column] == 0.0).collect()
     }
 
-    /// What column `column` is divided by.
+    /// Returns the number that column `column` is divided by.
     fn divisor(&self, column: usize) -> f64 {
         if self.deviations[column] == 0.0 { 1.0 } else { self.deviations[column] }
     }
 
-    /// x_ij / s_j: unit deviation, means not removed, sparse data still sparse.
+    /// Returns x_ij / s_j: unit deviation, means not removed, sparse data still sparse.
     ///
     /// # Errors
     /// The number of columns is another, or a value overflows.
@@ -109,7 +110,7 @@ impl Standardizer {
         Ok(design)
     }
 
-    /// (x_ij - m_j) / s_j, for dense data.
+    /// Returns (x_ij - m_j) / s_j, for dense data.
     ///
     /// # Errors
     /// The data is sparse, the number of columns is another, or a value overflows.
@@ -128,7 +129,7 @@ impl Standardizer {
         Design::from_samples(DMatrix::from_vec(p, design.rows(), values))
     }
 
-    /// Coefficients w_j / s_j for features as they were, from w_j for scaled ones.
+    /// Returns the coefficients w_j / s_j for features as they were, from w_j for scaled ones.
     ///
     /// # Panics
     /// If there is not one coefficient a column.
@@ -137,8 +138,8 @@ impl Standardizer {
         coef.iter().enumerate().map(|(column, w)| w / self.divisor(column)).collect()
     }
 
-    /// Intercept b - sum_j w_j m_j / s_j for features as they were, from b and w_j for features
-    /// that were centred and scaled.
+    /// Returns the intercept b - sum_j w_j m_j / s_j for features as they were, from b and w_j for
+    /// features that were centred and scaled.
     ///
     /// # Panics
     /// If there is not one coefficient a column.

@@ -15,8 +15,8 @@ pub(crate) struct Equation {
     pub(crate) constrained: bool,
 }
 
-/// The solution so far as `z = W^(1/2) v` with `K z`: these do not depend on W, so that the solution for one W is a
-/// start for another.
+/// The solution so far as `z = W^(1/2) v` with `K z`: these do not depend on W, so that the
+/// solution for one W is a start for another.
 pub(crate) struct Moves {
     pub(crate) coef: Vec<f64>,
     pub(crate) products: Vec<f64>,
@@ -38,8 +38,8 @@ pub(crate) struct Outcome {
 }
 
 impl Equation {
-    /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all, or the preconditioner
-    /// has lost patience.
+    /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all,
+    /// or the preconditioner has lost patience.
     pub(crate) fn iterate(
         &self,
         matrix: &DMatrix<f64>,
@@ -128,7 +128,7 @@ impl<'a> Projection<'a> {
         out
     }
 
-    /// `db`, the multiplier that takes the most out of the residual.
+    /// Returns `db`, the multiplier that takes the most out of the residual.
     fn multiplier(&self, residual: &[f64]) -> f64 {
         if self.square > 0.0 { dot(&self.normal, residual) / self.square } else { 0.0 }
     }

@@ -5,7 +5,8 @@ use crate::{GargRoth, MarginPursuit};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum SpecialCase {
-    /// [`Hinge`](crate::Hinge), the loss of the support vector machine, which sequential minimal optimisation fits.
+    /// [`Hinge`](crate::Hinge), the loss of the support vector machine, which sequential minimal
+    /// optimisation fits.
     Hinge,
     /// [`MarginPursuit`], of which the Psi-transform has a closed form by the roots of cubics.
     MarginPursuit(MarginPursuit),

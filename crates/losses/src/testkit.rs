@@ -1,8 +1,8 @@
 //! A conformance test-kit for implementations of [`MarginLoss`].
 //!
 //! Every method of the trait makes a claim about the function that [`MarginLoss::value`] computes.
-//! The kit compares the claims with each other and with the function on a few hundred margins, kinks
-//! allowed for:
+//! The kit compares the claims with each other and with the function on a few hundred margins,
+//! kinks allowed for:
 //!
 //! ```
 //! use margins_losses::{MarginLoss, testkit};
@@ -28,8 +28,8 @@
 //! ```
 //!
 //! A loss that is not convex has to override [`MarginLoss::proximal`] and
-//! [`MarginLoss::population_minimizer`], whose defaults are right for convex losses only. A loss may
-//! overflow to `+inf` at the margins +-1e6 only where its derivative does too.
+//! [`MarginLoss::population_minimizer`], whose defaults are right for convex losses only. A loss
+//! may overflow to `+inf` at the margins +-1e6 only where its derivative does too.
 
 mod calibration;
 mod duality;
@@ -51,8 +51,8 @@ pub fn check(loss: &dyn MarginLoss) {
     );
 }
 
-/// Returns the contradictions of an implementation with itself or with the trait, a line each that begins with the
-/// method at fault; at most three lines for one kind of fault.
+/// Returns the contradictions of an implementation with itself or with the trait, a line each that
+/// begins with the method at fault; at most three lines for one kind of fault.
 pub fn violations(loss: &dyn MarginLoss) -> Vec<String> {
     let mut examination = Examination { loss, margins: margins(), found: Vec::new() };
     examination.names();
@@ -77,8 +77,8 @@ pub fn violations(loss: &dyn MarginLoss) -> Vec<String> {
     examination.found
 }
 
-/// Returns ascending margins: dense around 0 with the customary kinks hit exactly, sparse far out. 0 itself
-/// is left out, as differences across it say nothing of a loss that jumps there.
+/// Returns ascending margins: dense around 0 with the customary kinks hit exactly, sparse far out.
+/// 0 itself is left out, as differences across it say nothing of a loss that jumps there.
 fn margins() -> Vec<f64> {
     let near = (-48..=48).filter(|&k| k != 0).map(|k| f64::from(k) / 8.0);
     let off = (-11..11).map(|k| f64::from(k) * 0.37 + 0.1234);

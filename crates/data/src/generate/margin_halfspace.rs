@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use super::{Adversary, Stream, generator, normal};
 use crate::{Design, Error, Sample};
 
-/// A halfspace `{x : <w*, x> > 0}` and the part of the unit sphere in R^d that is at least gamma away
-/// from its boundary, `|<w*, x>| >= gamma`.
+/// A halfspace `{x : <w*, x> > 0}` and the part of the unit sphere in R^d that is at least gamma
+/// away from its boundary, `|<w*, x>| >= gamma`.
 ///
 /// Source: Diakonikolas and Zarifis (2024), definition 1.2.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct MarginHalfspace {
 }
 
 impl MarginHalfspace {
-    /// A halfspace of R^d whose unit normal `w*` is uniform on the sphere.
+    /// Draws a halfspace of R^d whose unit normal `w*` is uniform on the sphere.
     ///
     /// # Errors
     /// d is less than 2, or gamma is not strictly between 0 and 1.
@@ -31,17 +31,17 @@ impl MarginHalfspace {
         Ok(MarginHalfspace { normal: unit_vector(d, &[], &mut random), margin })
     }
 
-    /// The unit normal `w*`.
+    /// Returns the unit normal `w*`.
     pub fn normal(&self) -> &[f64] {
         &self.normal
     }
 
-    /// gamma.
+    /// Returns gamma.
     pub fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// `n` independent points, uniform on the part of the sphere with the margin.
+    /// Draws `n` independent points, uniform on the part of the sphere with the margin.
     ///
     /// # Errors
     /// `n` is zero.
@@ -58,19 +58,21 @@ impl MarginHalfspace {
         Design::from_samples(DMatrix::from_vec(d, n, values))
     }
 
-    /// `n` independent points that lead convex surrogates astray when the noise is [`Adversary::Region`] with the
-    /// direction that comes back, and `eta <= bound`.
+    /// Draws `n` independent points that lead convex surrogates astray when the noise is
+    /// [`Adversary::Region`] with the direction that comes back, and `eta <= bound`.
     ///
     /// With a direction u orthogonal to w* and `y x` for a clean label y: a share of the points is
-    /// `gamma w* + sqrt(1 - gamma^2) u`, clean; the others are `gamma w* - beta u + rest v`, noisy, where v is a random
-    /// direction orthogonal to both, of which the mean is 0. The minimiser of the LeakyReLU loss with slope eta
-    /// is near u because the pull of the noisy points, in the mean, is only that of `gamma w* - beta u`, times
-    /// `1 - 2 eta`: it gets all of them wrong, an error of their share times `1 - eta`. That happens if the ratio of the noisy to the
-    /// clean share is below `eta/(1 - 2 eta) (b beta - gamma^2)/(gamma^2 + beta^2)` with `b = sqrt(1 - gamma^2)`, which is largest
-    /// for `beta = gamma (1 + gamma)/b`; here it is four fifths of that.
+    /// `gamma w* + sqrt(1 - gamma^2) u`, clean; the others are `gamma w* - beta u + rest v`, noisy,
+    /// where v is a random direction orthogonal to both, of which the mean is 0. The minimiser of
+    /// the LeakyReLU loss with slope eta is near u because the pull of the noisy points, in the
+    /// mean, is only that of `gamma w* - beta u`, times `1 - 2 eta`: it gets all of them wrong, an
+    /// error of their share times `1 - eta`. That happens if the ratio of the noisy to the clean
+    /// share is below `eta/(1 - 2 eta) (b beta - gamma^2)/(gamma^2 + beta^2)` with `b = sqrt(1 -
+    /// gamma^2)`, which is largest for `beta = gamma (1 + gamma)/b`; here it is four fifths of
+    /// that.
     ///
-    /// In the plane there is no v: the noisy points are `gamma w* - b u`, and the minimiser has them on its
-    /// boundary.
+    /// In the plane there is no v: the noisy points are `gamma w* - b u`, and the minimiser has
+    /// them on its boundary.
     ///
     /// # Errors
     /// `n` is zero, or the bound is not strictly between 0 and 1/2.
@@ -103,9 +105,9 @@ impl MarginHalfspace {
         Ok((points, Adversary::Region(u.into_iter().map(|u| -u).collect())))
     }
 
-    /// `|<w*, x>|`, of density proportional to `(1 - t^2)^((d-3)/2)` on [gamma, 1]: its square is drawn
-    /// from `(1 - s)^((d-3)/2)` and accepted with probability `gamma/t`, which leaves the factor `ds/dt`
-    /// over `2t`.
+    /// Draws `|<w*, x>|`, of density proportional to `(1 - t^2)^((d-3)/2)` on [gamma, 1]: its
+    /// square is drawn from `(1 - s)^((d-3)/2)` and accepted with probability `gamma/t`, which
+    /// leaves the factor `ds/dt` over `2t`.
     fn height(&self, random: &mut ChaCha8Rng) -> f64 {
         let exponent = 2.0 / (self.normal.len() as f64 - 1.0);
         loop {
@@ -118,7 +120,7 @@ impl MarginHalfspace {
     }
 }
 
-/// A uniform unit vector orthogonal to fewer than d orthonormal ones.
+/// Draws a uniform unit vector orthogonal to fewer than d orthonormal ones.
 fn unit_vector(d: usize, orthogonal_to: &[Vec<f64>], random: &mut ChaCha8Rng) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..d).map(|_| normal(random)).collect();
     // The second round removes what rounding leaves where most of a vector was along the others.
