@@ -159,8 +159,8 @@ impl<'a> PsiTransform<'a> {
 /// Returns the closed form of margin pursuit, if that is the loss.
 fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuitPsi> {
     match loss.special_case() {
-        Some(SpecialCase::MarginPursuit(loss)) => {
-            MarginPursuitPsi::new(loss.gamma(), loss.scale()).ok()
+        Some(SpecialCase::MarginPursuit { gamma, scale }) => {
+            MarginPursuitPsi::new(gamma, scale).ok()
         }
         _ => None,
     }

@@ -163,7 +163,7 @@ impl MarginLoss for GargRoth {
     }
 
     fn special_case(&self) -> Option<SpecialCase> {
-        Some(SpecialCase::GargRoth(*self))
+        Some(SpecialCase::GargRoth { alpha: self.alpha, beta: self.beta })
     }
 
     batch! { loss =>

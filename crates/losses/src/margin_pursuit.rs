@@ -127,7 +127,7 @@ impl MarginLoss for MarginPursuit {
     }
 
     fn special_case(&self) -> Option<SpecialCase> {
-        Some(SpecialCase::MarginPursuit(*self))
+        Some(SpecialCase::MarginPursuit { gamma: self.gamma, scale: self.scale })
     }
 
     batch! { loss =>

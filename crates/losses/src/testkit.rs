@@ -35,7 +35,7 @@ mod calibration;
 mod duality;
 mod smoothness;
 
-use crate::{Hinge, MarginLoss, SpecialCase};
+use crate::{Error, GargRoth, Hinge, MarginLoss, MarginPursuit, SpecialCase};
 
 /// Panics with a readable list if the implementation contradicts itself or the trait.
 ///
@@ -156,10 +156,20 @@ impl Examination<'_> {
 
     fn special_case(&mut self) {
         let Some(case) = self.loss.special_case() else { return };
-        let standard: &dyn MarginLoss = match &case {
-            SpecialCase::Hinge => &Hinge,
-            SpecialCase::MarginPursuit(loss) => loss,
-            SpecialCase::GargRoth(loss) => loss,
+        let standard: Result<Box<dyn MarginLoss>, Error> = match case {
+            SpecialCase::Hinge => Ok(Box::new(Hinge)),
+            SpecialCase::MarginPursuit { gamma, scale } => {
+                MarginPursuit::new(gamma, scale).map(|loss| Box::new(loss) as _)
+            }
+            SpecialCase::GargRoth { alpha, beta } => {
+                GargRoth::new(alpha, beta).map(|loss| Box::new(loss) as _)
+            }
+        };
+        let standard = match standard {
+            Ok(standard) => standard,
+            Err(error) => {
+                return self.require(false, "special_case: no loss", || error.to_string());
+            }
         };
         for u in self.margins.clone() {
             let (own, claimed) = (self.loss.value(u), standard.value(u));
