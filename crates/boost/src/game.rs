@@ -59,8 +59,8 @@ pub enum Stop {
 
 /// The end of a game.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ending {
-    /// Returns the number of rounds played.
+pub struct GameOutcome {
+    /// The number of rounds played.
     pub rounds: u64,
     /// The round by which the ensemble was known to be consistent, if it was looked after.
     pub consistent_at: Option<u64>,
@@ -198,7 +198,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     ///
     /// # Errors
     /// The errors of [`play`](Self::play).
-    pub fn run(&mut self, stop: Stop) -> Result<Ending, Error> {
+    pub fn run(&mut self, stop: Stop) -> Result<GameOutcome, Error> {
         self.run_until(self.state.horizon.rounds(), stop)
     }
 
@@ -206,7 +206,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     ///
     /// # Errors
     /// The errors of [`play`](Self::play).
-    pub fn run_until(&mut self, rounds: u64, stop: Stop) -> Result<Ending, Error> {
+    pub fn run_until(&mut self, rounds: u64, stop: Stop) -> Result<GameOutcome, Error> {
         let visits = self.visits();
         while self.state.round < rounds && self.state.consistent_at.is_none() && self.play()? {
             let state = &mut self.state;
@@ -226,9 +226,9 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         (2.0 * self.signs.len() as f64 / a_member).ceil() as usize
     }
 
-    fn ending(&self) -> Ending {
+    fn ending(&self) -> GameOutcome {
         let Checkpoint { round, consistent_at, seen_loss, .. } = self.state;
-        Ending { rounds: round, consistent_at, seen_loss }
+        GameOutcome { rounds: round, consistent_at, seen_loss }
     }
 
     /// Returns the learner as it is now.

@@ -59,7 +59,7 @@ pub use checkpoint::Checkpoint;
 pub use ensemble::{Combination, Ensemble};
 pub use error::Error;
 pub use evaluation::Evaluation;
-pub use game::{Ending, Fol, Game, Stop};
+pub use game::{Fol, Game, GameOutcome, Stop};
 pub use horizon::{Horizon, mean_loss_bound};
 pub use kernel_perceptron::{KernelExpansion, KernelPerceptron};
 pub use multilayer_perceptron::{MultilayerPerceptron, Network};

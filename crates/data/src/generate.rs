@@ -74,7 +74,7 @@ pub struct GaussianMixture {
 
 /// The independent streams of random numbers that one seed gives.
 #[derive(Clone, Copy)]
-enum Stream {
+enum RandomStream {
     Centres,
     Samples,
     BayesError,
@@ -83,7 +83,7 @@ enum Stream {
     NoisyLabels,
 }
 
-fn generator(seed: u64, stream: Stream) -> ChaCha8Rng {
+fn generator(seed: u64, stream: RandomStream) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(stream as u64);
     random
@@ -115,7 +115,7 @@ impl GaussianMixture {
         if p == 0 || p % 2 == 1 {
             return Err(Error::parameter("the number of features", p, "even and at least 2"));
         }
-        let mut random = generator(seed, Stream::Centres);
+        let mut random = generator(seed, RandomStream::Centres);
         let mut centres = |class: f64| -> Vec<Vec<f64>> {
             let centre = |number: usize| {
                 let side = if 3 * number <= 2 * k { class } else { -class };
@@ -172,7 +172,7 @@ impl GaussianMixture {
         if n < 2 {
             return Err(Error::parameter("the number of samples", n, "at least 2"));
         }
-        let mut random = generator(seed, Stream::Samples);
+        let mut random = generator(seed, RandomStream::Samples);
         let mut signs: Vec<f64> = Vec::with_capacity(n);
         while signs.iter().all(|&y| y == signs[0]) {
             signs.clear();
@@ -266,7 +266,7 @@ impl GaussianMixture {
         if n < 2 {
             return Err(Error::parameter("the number of draws", n, "at least 2"));
         }
-        let mut random = generator(seed, Stream::BayesError);
+        let mut random = generator(seed, RandomStream::BayesError);
         let mut x = Vec::with_capacity(self.columns());
         // Running mean and sum of squared deviations (Welford).
         let (mut mean, mut squares) = (0.0, 0.0);

@@ -123,7 +123,7 @@ impl Buffer {
     }
 }
 
-/// Takes the label of the next row, and what tells its place.
+/// A function that takes the label of the next row, and what tells its place.
 type LabelSink<'a> = dyn FnMut(&str, &dyn Fn() -> Place) -> Result<(), Error> + 'a;
 
 /// The labels of a file.

@@ -28,8 +28,8 @@ impl Moves {
     }
 }
 
-/// The end of some steps of conjugate gradients.
-pub(crate) struct Outcome {
+/// The solution after some steps of conjugate gradients.
+pub(crate) struct Solution {
     /// `db`.
     pub(crate) intercept: f64,
     pub(crate) steps: usize,
@@ -46,7 +46,7 @@ impl Equation {
         preconditioner: &Preconditioner,
         share: f64,
         moves: &mut Moves,
-    ) -> Outcome {
+    ) -> Solution {
         let n = self.roots.len();
         let most = preconditioner.patience(matrix, &self.roots);
         if self.roots.iter().zip(&moves.coef).any(|(&w, &z)| w == 0.0 && z != 0.0) {
@@ -92,7 +92,7 @@ impl Equation {
             }
         }
         let left = if first > 0.0 { (energy.max(0.0) / first).sqrt() } else { 0.0 };
-        Outcome { intercept: projection.multiplier(&residual), steps, residual: left }
+        Solution { intercept: projection.multiplier(&residual), steps, residual: left }
     }
 }
 

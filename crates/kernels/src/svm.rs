@@ -45,7 +45,7 @@ use margins_optim::{Lambda, Options, Report, Status};
 
 use self::active::Active;
 use self::columns::Columns;
-use self::problem::{Extremes, Point, Problem, balance};
+use self::problem::{DualPoint, Extremes, Problem, balance};
 use crate::{Error, Gram, KernelFit};
 
 /// Fits the support vector machine at one lambda. See [`path`], also for the errors.
@@ -135,7 +135,7 @@ pub fn path_with_cache(
     lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
     lambdas.dedup();
 
-    let mut solver = Solver::new(&problem, cache_bytes);
+    let mut solver = SequentialMinimization::new(&problem, cache_bytes);
     Ok(lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect())
 }
 
@@ -143,9 +143,9 @@ pub fn path_with_cache(
 const SHRINKING_PERIOD: usize = 1000;
 
 /// The state that carries over from one lambda to the next.
-struct Solver<'p, 'a> {
+struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
-    last: Option<(Lambda, Point)>,
+    last: Option<(Lambda, DualPoint)>,
     columns: Columns,
     /// Entries of K read.
     entries: f64,
@@ -153,10 +153,10 @@ struct Solver<'p, 'a> {
     shrinking: bool,
 }
 
-impl<'p, 'a> Solver<'p, 'a> {
+impl<'p, 'a> SequentialMinimization<'p, 'a> {
     fn new(problem: &'p Problem<'a>, cache_bytes: usize) -> Self {
         let columns = Columns::new(cache_bytes);
-        Solver { problem, last: None, columns, entries: 0.0, shrinking: true }
+        SequentialMinimization { problem, last: None, columns, entries: 0.0, shrinking: true }
     }
 
     fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
@@ -184,7 +184,7 @@ impl<'p, 'a> Solver<'p, 'a> {
 
     /// Returns the better in the dual of the last coefficients and those scaled by the ratio of the
     /// lambdas.
-    fn start(&mut self, lambda: Lambda) -> Point {
+    fn start(&mut self, lambda: Lambda) -> DualPoint {
         let n = self.problem.len();
         let Some((last_lambda, last)) = &self.last else {
             return self.point(lambda, vec![0.0; n]);
@@ -218,7 +218,7 @@ impl<'p, 'a> Solver<'p, 'a> {
     /// f, whose share grows with `1/lambda`, is added. So is what it would cost to take the rest r
     /// of the sum that rounding has left from one coefficient: `2 lambda |r| |g_i - b|` to first
     /// order, for the worst i.
-    fn point(&mut self, lambda: Lambda, mut coef: Vec<f64>) -> Point {
+    fn point(&mut self, lambda: Lambda, mut coef: Vec<f64>) -> DualPoint {
         let problem = self.problem;
         let excess = if problem.intercept { balance(problem, lambda, &mut coef) } else { 0.0 };
         let mut gradient = problem.signs.to_vec();
@@ -252,7 +252,7 @@ impl<'p, 'a> Solver<'p, 'a> {
                 extremes.falling = extremes.falling.min(g);
             }
         }
-        Point {
+        DualPoint {
             coef,
             gradient,
             intercept,
@@ -266,15 +266,15 @@ impl<'p, 'a> Solver<'p, 'a> {
     fn maximize(
         &mut self,
         lambda: Lambda,
-        start: Point,
+        start: DualPoint,
         options: &Options,
-    ) -> (Point, usize, Status) {
+    ) -> (DualPoint, usize, Status) {
         /// Rounds in a row that may pass without a new smallest gap or largest dual objective.
         const PATIENCE: usize = 50;
         let n = self.problem.len();
         let limit = options.max_iterations.unwrap_or_else(|| (100 * n).max(10_000_000));
         let most_in_round = 20 * n + 1000;
-        let dual = |point: &Point| point.objective - point.duality_gap;
+        let dual = |point: &DualPoint| point.objective - point.duality_gap;
 
         let mut point = start.clone();
         let mut best = start;
@@ -314,7 +314,7 @@ impl<'p, 'a> Solver<'p, 'a> {
     fn round(
         &mut self,
         lambda: Lambda,
-        point: &Point,
+        point: &DualPoint,
         target: f64,
         budget: usize,
     ) -> (Vec<f64>, usize) {
@@ -346,7 +346,7 @@ mod tests {
     use margins_optim::{Options, lambda_grid};
     use nalgebra::DMatrix;
 
-    use super::{CACHE_BYTES, Problem, Solver};
+    use super::{CACHE_BYTES, Problem, SequentialMinimization};
     use crate::Gram;
 
     /// Two noisy rings, enough of them for samples to be set aside again and again.
@@ -370,7 +370,10 @@ mod tests {
         for intercept in [true, false] {
             let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
             let run = |shrinking| {
-                let mut solver = Solver { shrinking, ..Solver::new(&problem, CACHE_BYTES) };
+                let mut solver = SequentialMinimization {
+                    shrinking,
+                    ..SequentialMinimization::new(&problem, CACHE_BYTES)
+                };
                 let fits: Vec<_> = lambdas.iter().map(|&at| solver.fit(at, &options)).collect();
                 fits
             };

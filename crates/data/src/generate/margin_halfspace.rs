@@ -2,7 +2,7 @@ use nalgebra::DMatrix;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Adversary, Stream, generator, normal};
+use super::{Adversary, RandomStream, generator, normal};
 use crate::{Design, Error, Sample};
 
 /// A halfspace `{x : <w*, x> > 0}` and the part of the unit sphere in R^d that is at least gamma
@@ -27,7 +27,7 @@ impl MarginHalfspace {
         if !(margin > 0.0 && margin < 1.0) {
             return Err(Error::parameter("the margin", margin, "strictly between 0 and 1"));
         }
-        let mut random = generator(seed, Stream::Halfspace);
+        let mut random = generator(seed, RandomStream::Halfspace);
         Ok(MarginHalfspace { normal: unit_vector(d, &[], &mut random), margin })
     }
 
@@ -47,7 +47,7 @@ impl MarginHalfspace {
     /// `n` is zero.
     pub fn points(&self, n: usize, seed: u64) -> Result<Design, Error> {
         let d = self.normal.len();
-        let mut random = generator(seed, Stream::Points);
+        let mut random = generator(seed, RandomStream::Points);
         let mut values = Vec::with_capacity(n * d);
         for _ in 0..n {
             let along = if random.random() { 1.0 } else { -1.0 } * self.height(&mut random);
@@ -85,7 +85,7 @@ impl MarginHalfspace {
         let beta = if d == 2 { b } else { (gamma * (1.0 + gamma) / b).min(b) };
         let leverage = (b * beta - gamma * gamma) / (gamma * gamma + beta * beta);
         let ratio = 0.8 * bound / (1.0 - 2.0 * bound) * leverage;
-        let mut random = generator(seed, Stream::Points);
+        let mut random = generator(seed, RandomStream::Points);
         let u = unit_vector(d, std::slice::from_ref(&self.normal), &mut random);
         let frame = [self.normal.clone(), u.clone()];
         let rest = (b * b - beta * beta).max(0.0).sqrt();

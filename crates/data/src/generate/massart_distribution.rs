@@ -1,6 +1,6 @@
 use rand::RngExt;
 
-use super::{Adversary, MarginHalfspace, Stream, generator};
+use super::{Adversary, MarginHalfspace, RandomStream, generator};
 use crate::error::{check_entries, check_len, check_signs, check_weights};
 use crate::{Design, Error};
 
@@ -175,7 +175,7 @@ impl MassartDistribution {
 
     /// Returns `n` independent draws.
     pub fn draw(&self, n: usize, seed: u64) -> Draws {
-        let mut random = generator(seed, Stream::NoisyLabels);
+        let mut random = generator(seed, RandomStream::NoisyLabels);
         let last = self.design.rows() - 1;
         let (mut rows, mut signs) = (Vec::with_capacity(n), Vec::with_capacity(n));
         for _ in 0..n {
@@ -195,7 +195,7 @@ impl MassartDistribution {
 
     /// Draws one label for every point, with the noise.
     pub fn flip(&self, seed: u64) -> Vec<f64> {
-        let mut random = generator(seed, Stream::NoisyLabels);
+        let mut random = generator(seed, RandomStream::NoisyLabels);
         let pairs = self.clean.iter().zip(&self.rates);
         pairs.map(|(&y, &rate)| if random.random::<f64>() < rate { -y } else { y }).collect()
     }

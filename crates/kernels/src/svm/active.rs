@@ -4,7 +4,7 @@ use margins_optim::Lambda;
 use pulp::Arch;
 
 use super::columns::Columns;
-use super::problem::{Point, Problem};
+use super::problem::{DualPoint, Problem};
 use super::sweep::{Bests, LANES, Search, Update};
 
 /// The samples that steps move, with all that steps read side by side.
@@ -31,7 +31,7 @@ impl<'p, 'a> Active<'p, 'a> {
     pub(super) fn new(
         problem: &'p Problem<'a>,
         lambda: Lambda,
-        point: &Point,
+        point: &DualPoint,
         columns: Columns,
     ) -> Self {
         let members = problem.samples.clone();

@@ -121,7 +121,7 @@ fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), E
 
 /// Coefficients with what they are worth.
 #[derive(Clone)]
-pub(super) struct Point {
+pub(super) struct DualPoint {
     pub(super) coef: Vec<f64>,
     /// `y - K a`, recomputed from the coefficients.
     pub(super) gradient: Vec<f64>,
@@ -131,7 +131,7 @@ pub(super) struct Point {
     pub(super) violation: f64,
 }
 
-impl Point {
+impl DualPoint {
     pub(super) fn relative_gap(&self) -> f64 {
         let dual = self.objective - self.duality_gap;
         let size = self.objective.abs().max(dual.abs());
