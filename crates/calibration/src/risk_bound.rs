@@ -73,9 +73,10 @@ pub enum DominantTerm {
 }
 
 impl MarginPursuitBound {
-    /// Every term of theorem 11, as published, and beside it the bound that its proof supports.
+    /// Returns every term of theorem 11, as published, and beside it the bound that its proof
+    /// supports.
     ///
-    /// What was checked in the proof:
+    /// The proof was checked in these places:
     ///
     /// * The name epsilon* stands for two quantities: in the theorem it is multiplied by 2 s, in
     ///   the proof (equation 27) it contains 2 s. They agree; this follows the theorem.
@@ -178,7 +179,7 @@ impl MarginPursuitBound {
 }
 
 impl ExcessRiskBound {
-    /// Which of the published bound's errors is larger; the statistical one at a tie.
+    /// Returns the larger of the published bound's errors; the statistical one at a tie.
     pub fn dominant(&self) -> DominantTerm {
         if self.optimization_error > self.statistical_error {
             DominantTerm::Optimization
@@ -187,13 +188,14 @@ impl ExcessRiskBound {
         }
     }
 
-    /// The bound of the excess misclassification risk, as published: the given inverse of the
-    /// Psi-transform at [`surrogate_bound`](Self::surrogate_bound), at most 1.
+    /// Returns the bound of the excess misclassification risk, as published: the given inverse of
+    /// the Psi-transform at [`surrogate_bound`](Self::surrogate_bound), at most 1.
     pub fn misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
         inverse(self.surrogate_bound).min(1.0)
     }
 
-    /// The same of [`sound_surrogate_bound`](Self::sound_surrogate_bound).
+    /// Returns the bound of the excess misclassification risk by
+    /// [`sound_surrogate_bound`](Self::sound_surrogate_bound).
     pub fn sound_misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
         inverse(self.sound_surrogate_bound).min(1.0)
     }

@@ -7,18 +7,19 @@ use nalgebra::DVector;
 use crate::symmetric::quadratic_form;
 use crate::{Error, KernelFit, KernelObjective};
 
-/// The large-margin distribution machine in the function space of a kernel: `f = b 1 + K a` and the
-/// penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every lambda, each once and largest
-/// first whatever the order given; `observer` sees every fit as it is made.
+/// Fits the large-margin distribution machine in the function space of a kernel: `f = b 1 + K a`
+/// and the penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every lambda, each
+/// once and largest first whatever the order given; `observer` sees every fit as it is made.
 ///
-/// It is solved in the coordinates of the eigenspace of K (one eigendecomposition for all lambdas, O(n^3)), where it is the
-/// linear machine; `a_i = d_i y_i (s_i + mu - 2 nu (u_i - m))/(2 lambda)` is read off the dual solution and
-/// certified against K itself.
+/// The solver works in the coordinates of the eigenspace of K (one eigendecomposition for all
+/// lambdas, O(n^3)), where it is the linear machine; `a_i = d_i y_i (s_i + mu - 2 nu (u_i - m))/(2
+/// lambda)` is read off the dual solution and certified against K itself.
 ///
 /// Source: Zhang and Zhou, *Large margin distribution machine*, KDD 2014, section 3.1.
 ///
 /// # Errors
-/// As [`MarginDistribution::fit`]; no lambdas; an eigendecomposition that does not converge.
+/// The errors of [`MarginDistribution::fit`]; no lambdas; an eigendecomposition that does not
+/// converge.
 pub fn margin_distribution<L: MarginLoss + ?Sized>(
     machine: &MarginDistribution,
     objective: &KernelObjective<'_, L>,
@@ -39,7 +40,7 @@ pub fn margin_distribution<L: MarginLoss + ?Sized>(
     lambdas.into_iter().map(fit).collect()
 }
 
-/// The kernel classifier that a solution in the coordinates of the eigenspace stands for.
+/// Returns the kernel classifier that a solution in the coordinates of the eigenspace stands for.
 fn lifted<L: MarginLoss + ?Sized>(
     machine: &MarginDistribution,
     KernelObjective { risk, gram }: &KernelObjective<'_, L>,

@@ -11,12 +11,12 @@ impl Interval {
     /// The whole real line.
     pub const REALS: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
-    /// The interval from `lower` to `upper`.
+    /// Returns the interval from `lower` to `upper`.
     pub const fn new(lower: f64, upper: f64) -> Self {
         Interval { lower, upper }
     }
 
-    /// Whether `t` lies in the interval, its ends included.
+    /// Returns true if `t` lies in the interval, its ends included.
     pub fn contains(&self, t: f64) -> bool {
         self.lower <= t && t <= self.upper
     }

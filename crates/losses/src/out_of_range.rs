@@ -1,6 +1,7 @@
 use thiserror::Error;
 
-/// A parameter that is outside its range: the error of every check of a number, here and in the crates above.
+/// A parameter that is outside its range: the error of every check of a number, here and in the
+/// crates above.
 ///
 /// ```
 /// use margins_losses::OutOfRange;

@@ -22,7 +22,7 @@ impl Bests {
         self.values().violation(intercept)
     }
 
-    /// The worst violator.
+    /// Returns the worst violator.
     pub(super) fn first(self, intercept: bool) -> usize {
         if intercept || self.rising.0 >= -self.falling.0 { self.rising.1 } else { self.falling.1 }
     }
@@ -49,7 +49,7 @@ impl<S: Simd> Largest<S> {
         self.places = self.simd.select_f64s(larger, places, self.places);
     }
 
-    /// The largest of all and its first place.
+    /// Returns the largest of all and its first place.
     #[inline(always)]
     fn first(&self) -> (f64, usize) {
         let simd = self.simd;
@@ -103,9 +103,9 @@ impl WithSimd for Update<'_> {
 
 /// Looks for the second coefficient of a pair, the one with the largest gain.
 ///
-/// With an intercept it falls by what the first one, i, rises: the gain along that direction is half
-/// of `(g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)`. Without, what j adds to the step of i alone is half of
-/// `r_j^2 / (K_jj - K_ij^2/K_ii)`, `r_j = g_j - g_i K_ij/K_ii`.
+/// With an intercept it falls by what the first one, i, rises: the gain along that direction is
+/// half of `(g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)`. Without, what j adds to the step of i alone is
+/// half of `r_j^2 / (K_jj - K_ij^2/K_ii)`, `r_j = g_j - g_i K_ij/K_ii`.
 pub(super) struct Search<'s> {
     pub(super) intercept: bool,
     pub(super) gradient: &'s [f64],
@@ -120,8 +120,8 @@ pub(super) struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// The place of the largest `slope^2/curvature`, of which `candidate` makes the two from
-    /// gradient, diagonal, rise, fall and entry of the column.
+    /// Returns the place of the largest `slope^2/curvature`, of which `candidate` makes the two
+    /// from gradient, diagonal, rise, fall and entry of the column.
     #[inline(always)]
     fn run<S: Simd>(
         &self,

@@ -142,7 +142,8 @@ impl Examination<'_> {
         self.psi_transform_is_convex();
     }
 
-    /// Psi is convex with `Psi(0) = 0`, so that `Psi(a)/a` does not fall, down to the least `a`.
+    /// Requires that Psi is convex with `Psi(0) = 0`, so that `Psi(a)/a` does not fall, down to the
+    /// least `a`.
     fn psi_transform_is_convex(&mut self) {
         let mut before: Option<(f64, f64)> = None;
         for exponent in -140..=0 {
