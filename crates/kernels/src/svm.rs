@@ -139,7 +139,7 @@ pub fn path_with_cache(
     Ok(lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect())
 }
 
-/// Steps between two looks at which samples to set aside.
+/// The number of steps between two looks at which samples to set aside.
 const SHRINKING_PERIOD: usize = 1000;
 
 /// The state that carries over from one lambda to the next.
@@ -147,7 +147,7 @@ struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
     last: Option<(Lambda, DualPoint)>,
     columns: Columns,
-    /// Entries of K read.
+    /// The number of entries of K read.
     entries: f64,
     /// True if samples that look settled are set aside; switched off in tests alone.
     shrinking: bool,
@@ -269,7 +269,8 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         start: DualPoint,
         options: &Options,
     ) -> (DualPoint, usize, Status) {
-        /// Rounds in a row that may pass without a new smallest gap or largest dual objective.
+        /// The number of rounds in a row that may pass without a new smallest gap or largest dual
+        /// objective.
         const PATIENCE: usize = 50;
         let n = self.problem.len();
         let limit = options.max_iterations.unwrap_or_else(|| (100 * n).max(10_000_000));
