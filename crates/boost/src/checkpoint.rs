@@ -49,7 +49,7 @@ pub struct Checkpoint<P, L, S> {
     pub(crate) player: P,
     pub(crate) learner: L,
     pub(crate) slack: Option<Slack>,
-    /// Rounds played.
+    /// The number of rounds played.
     pub(crate) round: u64,
     pub(crate) seen_loss: f64,
     pub(crate) ensemble: Ensemble<S>,
@@ -125,7 +125,7 @@ impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
     }
 }
 
-/// Enough of the data to know them again.
+/// A fingerprint of the data, to know them again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fingerprint {

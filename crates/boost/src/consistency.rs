@@ -15,10 +15,10 @@ use crate::Ensemble;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConsistencyCheck {
     sums: Vec<f64>,
-    /// Members that are in the sum.
+    /// The number of members in the sum of every sample.
     counted: Vec<usize>,
     next: usize,
-    /// Samples found right in a row, with this number of members.
+    /// The number of samples found right in a row, with this number of members.
     right: usize,
     members: usize,
     stuck: bool,

@@ -14,7 +14,7 @@ pub enum Combination {
     Average,
 }
 
-/// Classifiers with one score: of the majority, or the average.
+/// An ensemble of classifiers with one score: of the majority, or the average.
 ///
 /// Source: Shalev-Shwartz and Wexler (2016), corollaries 1 and 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -24,7 +24,7 @@ pub(crate) fn clipped(
 pub struct Evaluation {
     /// The loss of every sample, clipped to [0, 1].
     pub losses: Vec<f64>,
-    /// Samples with a margin that is not positive.
+    /// The number of samples with a margin that is not positive.
     pub mistakes: usize,
 }
 

@@ -46,7 +46,7 @@ pub struct Game<'a, P, L: OnlineLearner> {
     state: Checkpoint<P, L, L::Snapshot>,
 }
 
-/// When to end before the last round.
+/// The rule by which a game ends before its last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The game stops after its last round, as theorem 1 has it.
@@ -64,11 +64,11 @@ pub struct GameOutcome {
     pub rounds: u64,
     /// The round by which the ensemble was known to be consistent, if it was looked after.
     pub consistent_at: Option<u64>,
-    /// Sum of the losses that were seen.
+    /// The sum of the losses that were seen.
     pub seen_loss: f64,
 }
 
-/// Seeds of the two uses of randomness, so that the outputs are the same whatever is drawn.
+/// The seeds of the two uses of randomness, so that the outputs are the same whatever is drawn.
 const SAMPLES: u64 = 0;
 const OUTPUTS: u64 = 1;
 

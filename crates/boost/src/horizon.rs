@@ -14,7 +14,7 @@ pub struct Horizon {
     outputs: usize,
 }
 
-/// Below 1/2, so that a majority is right where the mean 0-1 loss is at most this.
+/// A bound below 1/2: where the mean 0-1 loss is at most this, a majority is right.
 const CLASSIFICATION_EPSILON: f64 = 0.49;
 
 impl Horizon {

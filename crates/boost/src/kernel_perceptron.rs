@@ -37,7 +37,8 @@ impl Owned {
     }
 }
 
-/// `f(x) = sum_j y_j k(x_j, x)` over at most as many support vectors as the budget says.
+/// A classifier `f(x) = sum_j y_j k(x_j, x)` over at most as many support vectors as the budget
+/// says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelExpansion<K> {
@@ -45,7 +46,7 @@ pub struct KernelExpansion<K> {
     support: Vec<SupportVector>,
 }
 
-/// `y_j` and `x_j`, which the learner and all its snapshots share in memory.
+/// A support vector `y_j` and `x_j`, which the learner and all its snapshots share in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct SupportVector(f64, #[serde(with = "crate::shared")] Arc<Owned>);
 

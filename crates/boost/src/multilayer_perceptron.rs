@@ -12,7 +12,8 @@ use crate::Error;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Layer {
-    /// `W`, the weights of an input one after the other: a sparse sample touches its own only.
+    /// The matrix `W`, the weights of an input one after the other: a sparse sample touches its own
+    /// only.
     weights: Vec<f64>,
     bias: Vec<f64>,
 }
@@ -62,7 +63,7 @@ impl Layer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Layers")]
 pub struct Network {
-    /// At least one; each takes what the one before it gives, the last gives one score.
+    /// The layers, at least one; each takes what the one before it gives, the last gives one score.
     layers: Vec<Layer>,
 }
 

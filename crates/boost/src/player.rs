@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, SampleTree};
 
-/// Who decides which sample the learner meets next: the maximising player of
-/// `min_w max_p sum_i p_i l(w, x_i, y_i)`.
+/// A player who decides which sample the learner meets next: the maximising player of `min_w max_p
+/// sum_i p_i l(w, x_i, y_i)`.
 ///
 /// [`FocusedPlayer`] makes the game focused online learning, [`UniformPlayer`] stochastic
 /// gradient descent, [`Exp3P1`](crate::opponents::Exp3P1) that of Auer et al.
@@ -30,7 +30,7 @@ pub(crate) fn check_loss(loss: f64) -> Result<f64, Error> {
     Ok(OutOfRange::check("the loss of a sample", loss, "from 0 to 1", unit)?)
 }
 
-/// Every sample with the same probability, whatever the losses are.
+/// A player who draws every sample with the same probability, whatever the losses are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UniformPlayer {

@@ -11,11 +11,11 @@ use self::weights::Weights;
 use crate::Error;
 use crate::power_of_two::{Scaled, power_of_two};
 
-/// Pages from which on a tree does not fit into the caches, so that draws look ahead: half a
-/// million leaves.
+/// The number of pages from which on a tree does not fit into the caches, so that draws look ahead:
+/// half a million leaves.
 const PAGES_TO_LOOK_AHEAD: usize = 1 << 13;
 
-/// Leaves are 0 or from `2^LEAST_EXPONENT` to below `2^TOTAL_EXPONENTS.end`.
+/// The least exponent of a leaf that is not 0: leaves are below `2^TOTAL_EXPONENTS.end`.
 const LEAST_EXPONENT: i64 = -900;
 
 /// The total is at least 2 to the first and below 2 to the last of these.
@@ -24,8 +24,8 @@ const TOTAL_EXPONENTS: std::ops::Range<i64> = 58..62;
 /// The total is at least 2 to this, and below twice that, after scaling.
 const SCALED_TOTAL_EXPONENT: i64 = 59;
 
-/// Nonnegative weights, not all 0, to draw from in proportion and to multiply one at a time, both
-/// in `O(log m)`.
+/// A tree of nonnegative weights, not all 0, to draw from in proportion and to multiply one at a
+/// time, both in `O(log m)`.
 ///
 /// Weights may grow or shrink without end. Leaves are weights relative to one common power of two,
 /// the unit, of which all together are from `2^58` to below `2^62`. When they leave that range, the
@@ -59,11 +59,11 @@ pub struct SampleTree {
     pages: Vec<Page>,
     /// The levels from the parents of pages to the root; none above a single page.
     levels: Vec<Vec<Node>>,
-    /// Units of all leaves.
+    /// The units of all leaves.
     total: u64,
     /// A leaf `w` stands for the weight `w 2^exponent`.
     exponent: i64,
-    /// Positive weights that are 0 in the tree because they are too small for its exponent.
+    /// The positive weights that are 0 in the tree because they are too small for its exponent.
     aside: BTreeMap<usize, Scaled>,
     /// The random number of the next draw, of a tree that looks ahead.
     upcoming: Option<u64>,

@@ -11,12 +11,12 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlackKind {
-    /// `l - xi_i`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`.
+    /// The loss `l - xi_i`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`.
     AdditiveSum,
-    /// `l - xi_i`, `xi_i >= 0`, `sum_i xi_i^2 <= K`.
+    /// The loss `l - xi_i`, `xi_i >= 0`, `sum_i xi_i^2 <= K`.
     AdditiveEuclidean,
-    /// `(1 - xi_i) l`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`: the relaxed form of leaving out K
-    /// samples, `xi_i` in {0, 1}.
+    /// The loss `(1 - xi_i) l`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`: the relaxed form of leaving
+    /// out K samples, `xi_i` in {0, 1}.
     Multiplicative,
 }
 
@@ -36,13 +36,13 @@ pub struct Slack {
     kind: SlackKind,
     budget: f64,
     step: f64,
-    /// `v`: `xi_i = clamp(v_i - theta)` for a sum, `scale v_i` for the Euclidean ball.
+    /// The vector `v`: `xi_i = clamp(v_i - theta)` for a sum, `scale v_i` for the Euclidean ball.
     steps: Vec<f64>,
     theta: f64,
     scale: f64,
     /// The squared norm of `xi`, for the Euclidean ball.
     squared_norm: f64,
-    /// Steps since `theta` was computed.
+    /// The number of steps since `theta` was computed.
     pending: usize,
 }
 

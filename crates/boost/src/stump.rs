@@ -11,11 +11,11 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stump {
-    /// `j`, from 0.
+    /// The feature `j`, from 0.
     pub feature: usize,
     /// The largest value on the side of `-s`.
     pub threshold: f64,
-    /// `s`.
+    /// The sign `s`.
     pub sign: f64,
 }
 
@@ -37,14 +37,14 @@ impl Scorer for Stump {
     }
 }
 
-/// Finds the stump of least weighted error, again and again for other weights.
+/// A search for the stump of least weighted error, again and again for other weights.
 ///
 /// The nonzero values of every feature are sorted once; all others are one group at 0, so that a
 /// search takes the time of a pass over the stored values.
 #[derive(Debug, Clone)]
 pub struct StumpSearch {
     rows: usize,
-    /// Values with their rows, ascending, 0 left out.
+    /// The values with their rows, ascending, 0 left out.
     features: Vec<Vec<(f64, usize)>>,
 }
 
@@ -115,9 +115,9 @@ impl StumpSearch {
 pub struct StumpWinnow {
     thresholds: Thresholds,
     eta: f64,
-    /// `c_j`, one a threshold.
+    /// The gains `c_j`, one a threshold.
     gains: Vec<f64>,
-    /// Over the same thresholds.
+    /// The vote over the same thresholds.
     vote: StumpVote,
 }
 
@@ -146,7 +146,7 @@ impl TryFrom<Winnow> for StumpWinnow {
     }
 }
 
-/// Ascending thresholds of every feature.
+/// The ascending thresholds of every feature.
 type Thresholds = Vec<Vec<f64>>;
 
 /// A weighted vote of decision stumps.

@@ -91,8 +91,8 @@ pub struct ConfidenceInterval {
     /// The distance within which, with probability at least 1 - delta, the mean is of every root;
     /// `None` if `n <= 4 log(2/delta)`, where the argument for it fails.
     pub half_width: Option<f64>,
-    /// `sqrt(2 v log(2/delta)/n)` as published, which `half_width` tends to for large n, from
-    /// above.
+    /// The half width `sqrt(2 v log(2/delta)/n)` as published, which `half_width` tends to for
+    /// large n, from above.
     pub published_half_width: f64,
 }
 
@@ -140,7 +140,7 @@ pub fn confidence_interval(
 /// A bound on how far the estimate can move when one value of the sample is replaced by any other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stability {
-    /// No farther than `bound`.
+    /// The estimate moves no farther than `bound`.
     Bounded {
         /// The bound in the unit of the sample.
         bound: f64,
@@ -156,7 +156,7 @@ pub enum Stability {
     },
 }
 
-/// Values near the estimate from which on `s sqrt(2/m)` bounds its shift.
+/// The number of values near the estimate from which on `s sqrt(2/m)` bounds its shift.
 const NEEDED_NEAR: usize = 7;
 
 /// Returns the bound of proposition 4: with m values within `sqrt(2)/2 s` of the estimate, it moves

@@ -45,16 +45,17 @@ use margins_losses::{MarginPursuit, OutOfRange};
 pub struct MarginPursuitPsi {
     gamma: f64,
     scale: f64,
-    /// `gamma / scale`.
+    /// The quotient `gamma / scale`.
     level: f64,
-    /// `sqrt 2 - gamma / scale`, which decides near `sqrt 2`, before the quotient is rounded.
+    /// The difference `sqrt 2 - gamma / scale`, which decides near `sqrt 2`, before the quotient is
+    /// rounded.
     delta: f64,
 }
 
 /// The difference between `sqrt 2` and its nearest double.
 const SQRT_2_REST: f64 = -9.667_293_313_452_913e-17;
 
-/// `Psi` with what belongs to it.
+/// A value of `Psi` with what belongs to it.
 struct Point {
     minimizer: f64,
     value: f64,

@@ -9,20 +9,20 @@ use crate::{Error, MarginPursuitPsi, search};
 use hull::Hull;
 use margins_losses::{MarginLoss, OutOfRange, SpecialCase, kink_at_zero};
 
-/// Why a surrogate guarantee for this loss says nothing about misclassification.
+/// The reason why a surrogate guarantee for this loss says nothing about misclassification.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum NotCalibrated {
     /// A convex loss with a kink at 0 (Bartlett, Jordan and McAuliffe 2006, theorem 2).
     KinkAtZero {
-        /// Slope from the left.
+        /// The slope from the left.
         left: f64,
-        /// Slope from the right.
+        /// The slope from the right.
         right: f64,
     },
     /// A convex loss that does not fall at 0 (same theorem).
     NotFallingAtZero {
-        /// Slope at 0.
+        /// The slope at 0.
         slope: f64,
     },
     /// A loss without convexity for which a wrong sign is as good as a right one at this class

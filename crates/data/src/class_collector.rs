@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use crate::class_name::{check_distinct, sorted_order};
 use crate::{ClassIndex, Error};
 
-/// Turns label values into classes as they come, keeping each spelling once.
+/// A collector that turns label values into classes as they come, keeping each spelling once.
 #[derive(Debug, Default)]
 pub(crate) struct ClassCollector {
     /// The names of the classes, in order of appearance.
@@ -18,7 +18,7 @@ pub(crate) struct ClassCollector {
     numbers: Option<Numbers>,
 }
 
-/// Marks of the labels so far that tell whole numbers from measurements.
+/// The marks of the labels so far that tell whole numbers from measurements.
 #[derive(Debug, Default)]
 struct Numbers {
     /// True if a label is no number, so that all of them are names.

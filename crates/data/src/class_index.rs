@@ -28,8 +28,8 @@ impl<'a> ClassKey<'a> {
     }
 }
 
-/// Finds classes by their names, each in constant time; spellings of the same number are one class,
-/// as [`same_class`](crate::same_class) has it.
+/// An index that finds classes by their names, each in constant time; spellings of the same number
+/// are one class, as [`same_class`](crate::same_class) has it.
 ///
 /// ```
 /// use margins_data::ClassIndex;

@@ -22,7 +22,7 @@ pub struct Design {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Storage {
-    /// Features x samples: nalgebra is column-major, so that a column is a sample.
+    /// The matrix of features x samples: nalgebra is column-major, so that a column is a sample.
     Dense(Arc<DMatrix<f64>>),
     Sparse(Arc<CsrMatrix<f64>>),
 }

@@ -45,28 +45,28 @@ pub use quadrature::Quadrature;
 /// The simulated examples of the leaky hockey stick paper, section 6.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Example {
-    /// K = 3, p = 2, sigma = 1/sqrt(10).
+    /// The example with K = 3, p = 2, sigma = 1/sqrt(10).
     One,
-    /// K = 10, p = 2, sigma = 1/sqrt(50).
+    /// The example with K = 10, p = 2, sigma = 1/sqrt(50).
     Two,
-    /// K = 3, sigma = 1/sqrt(10), and p = 30 by the paper's table or 10 by its text: as printed,
-    /// but hardly as run, because the Bayes error of this was below 0.3 % for each of 300 draws of
-    /// centres.
+    /// The example with K = 3, sigma = 1/sqrt(10), and p = 30 by the paper's table or 10 by its
+    /// text: as printed, but hardly as run, because the Bayes error of this was below 0.3 % for
+    /// each of 300 draws of centres.
     Three {
-        /// Number of features.
+        /// The number of features.
         p: usize,
     },
-    /// K = 3, p = 30, sigma = sqrt(10): what the third example probably was. Its Bayes error is
-    /// 13.7 % on average over 300 draws of centres (standard deviation 1.8 %); the paper has
-    /// 13.48 %.
+    /// The example with K = 3, p = 30, sigma = sqrt(10), as the third one probably was. Its Bayes
+    /// error is 13.7 % on average over 300 draws of centres (standard deviation 1.8 %); the paper
+    /// has 13.48 %.
     ThreeCorrected,
 }
 
-/// Two classes, equally likely, each an equal mixture of normal distributions with covariance
-/// sigma^2 I.
+/// A mixture of two classes, equally likely, each an equal mixture of normal distributions with
+/// covariance sigma^2 I.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianMixture {
-    /// Centres of each class, all of the same dimension p.
+    /// The centres of the positive class, all of the same dimension p.
     positive: Vec<Vec<f64>>,
     negative: Vec<Vec<f64>>,
     deviation: f64,

@@ -20,11 +20,11 @@ pub use margins::MarginStatistics;
 pub struct ErrorRate {
     /// The mean.
     pub rate: f64,
-    /// The standard error of the rate.
+    /// The standard error of the mean.
     pub standard_error: f64,
 }
 
-/// Counts mistakes by weight, for every error of this project, be it of training, held-out or
+/// A count of mistakes by weight, for every error of this project, be it of training, held-out or
 /// streamed samples.
 ///
 /// ```
@@ -127,27 +127,27 @@ pub fn balanced_error(
     Ok((2.0 - counts.sensitivity() - counts.specificity()) / 2.0)
 }
 
-/// Holds how much weight of each class was decided for each: how many samples, where none has a
+/// The weight of each class that was decided for each: the number of samples, where none has a
 /// weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Confusion {
-    /// Positive, and decided so.
+    /// The weight of the positives that are decided positive.
     pub true_positives: f64,
-    /// Negative, but decided positive.
+    /// The weight of the negatives that are decided positive.
     pub false_positives: f64,
-    /// Negative, and decided so.
+    /// The weight of the negatives that are decided negative.
     pub true_negatives: f64,
-    /// Positive, but decided negative.
+    /// The weight of the positives that are decided negative.
     pub false_negatives: f64,
 }
 
 impl Confusion {
-    /// Returns the share of the positives that are decided so; NaN without positives.
+    /// Returns the share of the positives that are decided positive; NaN without positives.
     pub fn sensitivity(&self) -> f64 {
         share(self.true_positives, self.false_negatives)
     }
 
-    /// Returns the share of the negatives that are decided so; NaN without negatives.
+    /// Returns the share of the negatives that are decided negative; NaN without negatives.
     pub fn specificity(&self) -> f64 {
         share(self.true_negatives, self.false_positives)
     }

@@ -49,7 +49,7 @@ pub use stream::{Chunk, Stream};
 pub enum Format {
     /// Comma-separated values with a header line.
     Csv,
-    /// `label index:value index:value ...`, indices from 1.
+    /// Lines `label index:value index:value ...`, indices from 1.
     Svmlight,
 }
 
@@ -69,18 +69,18 @@ impl Format {
 /// The options for reading a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// CSV: name of the label column; "label" unless told.
+    /// The name of the label column of CSV; "label" unless told.
     pub label: Option<String>,
-    /// CSV: name of a column of sample weights.
+    /// The name of a column of sample weights of CSV.
     pub weights_column: Option<String>,
-    /// CSV: name of a column whose values, of any kind, tell the cross-validation fold. Folds are
-    /// numbered by these values in order.
+    /// The name of a column of CSV whose values, of any kind, tell the cross-validation fold. Folds
+    /// are numbered by these values in order.
     pub fold_column: Option<String>,
     /// The class that becomes +1; the later one in order unless told, see
     /// [`Labels::new`](crate::Labels::new).
     pub positive: Option<String>,
-    /// Number of features to expect, such as that of the training file. An svmlight file may have
-    /// fewer (its last ones may be zero everywhere), never more; a CSV file must have as many.
+    /// The number of features to expect, such as that of the training file. An svmlight file may
+    /// have fewer (its last ones may be zero everywhere), never more; a CSV file must have as many.
     pub columns: Option<usize>,
     /// The format; that of the file's name unless told.
     pub format: Option<Format>,
@@ -91,7 +91,7 @@ pub struct ReadOptions {
 pub struct Unlabelled {
     /// The samples.
     pub design: Design,
-    /// Names of the columns, from CSV.
+    /// The names of the columns, from CSV.
     pub feature_names: Option<Vec<String>>,
     /// The labels as they stand in the file, if they do.
     pub labels: Option<Vec<String>>,

@@ -3,15 +3,15 @@ use crate::inner_loops::{axpy, dot, dot_sparse};
 /// A sample, borrowed from a [`Design`](crate::Design).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sample<'a> {
-    /// Every feature.
+    /// The values of all features.
     Dense(&'a [f64]),
     /// The stored features only.
     Sparse {
-        /// Zero-based columns, strictly increasing and below `features`.
+        /// The zero-based columns, strictly increasing and below `features`.
         columns: &'a [usize],
         /// The values in those columns.
         values: &'a [f64],
-        /// Number of features p, of which those that are not stored are 0.
+        /// The number of features p, of which those that are not stored are 0.
         features: usize,
     },
 }

@@ -3,7 +3,8 @@ use nalgebra::DMatrix;
 use crate::error::check_len;
 use crate::{Design, Error, Sample};
 
-/// Brings features to unit standard deviation, sparse data without filling in zeros.
+/// A transformation that brings features to unit standard deviation, sparse data without filling in
+/// zeros.
 ///
 /// Column j has mean m_j = sum_i c_i x_ij / C and deviation
 /// s_j = sqrt(sum_i c_i (x_ij - m_j)^2 / C) with sample weights c_i and C = sum_i c_i; without
@@ -26,7 +27,7 @@ use crate::{Design, Error, Sample};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
     means: Vec<f64>,
-    /// Zero for a constant column.
+    /// The deviations, zero for a constant column.
     deviations: Vec<f64>,
 }
 

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 
-/// Most pairs of samples that are looked at.
+/// The most pairs of samples that are looked at.
 const MOST_PAIRS: usize = 10_000;
 
 /// Reasonable values of sigma for the Gaussian kernel `exp(-sigma ||x - z||^2)`: the reciprocals of
@@ -79,7 +79,7 @@ struct Square {
 }
 
 impl Square {
-    /// Squares that are at least this have lost no digits to the least positive number.
+    /// The least square that has lost no digits to the least positive number.
     const LEAST: f64 = 1e-290;
 
     /// Returns the square for two rows, `None` if they are equal.

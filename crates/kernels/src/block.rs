@@ -5,13 +5,13 @@ use margins_data::{Design, Sample};
 
 use crate::Error;
 
-/// Samples with what distances between them are computed from.
+/// The samples with what distances between them are computed from.
 #[derive(Debug, Clone)]
 pub(crate) struct Points<'a> {
     design: &'a Design,
-    /// Dense samples less a centre, so that the norms are no larger than they have to be.
+    /// The dense samples less a centre, so that the norms are no larger than they have to be.
     centered: Cow<'a, [f64]>,
-    /// `||x - centre||^2`.
+    /// The squared distances `||x - centre||^2`.
     norms: Vec<f64>,
 }
 
@@ -46,8 +46,8 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Pairs of samples whose kernel values are computed together: some samples, the rows, with some
-/// others, the columns. Values are stored column after column.
+/// A block of pairs of samples whose kernel values are computed together: some samples, the rows,
+/// with some others, the columns. Values are stored column after column.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
     pub(crate) rows: &'a Points<'a>,
@@ -105,7 +105,7 @@ impl Block<'_> {
     /// [`squared_distances`](Self::squared_distances), but from the differences where the squares
     /// overflow or vanish.
     pub fn distances(&self, out: &mut [f64]) {
-        /// Smaller squares may be sums of squares that have lost digits or vanished.
+        /// The square below which a sum of squares may have lost digits or vanished.
         const LEAST: f64 = 1e-290;
         self.squared_distances(out);
         for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {

@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 use crate::block::{Points, center};
 use crate::{Block, Error, Kernel};
 
-/// Samples that go through the matrix products together.
+/// The number of samples that go through the matrix products together.
 pub(crate) const SIDE: usize = 256;
 
 /// Returns `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of

@@ -6,9 +6,9 @@ use nalgebra::{DMatrix, DVector};
 pub struct KernelFit {
     /// The regularisation.
     pub lambda: Lambda,
-    /// `b`, 0 where the objective has none.
+    /// The intercept `b`, 0 where the objective has none.
     pub intercept: f64,
-    /// `a`, one coefficient a training sample.
+    /// The coefficients `a`, one a training sample.
     pub coef: Vec<f64>,
     /// The certificate and the course of the fit.
     pub report: Report,

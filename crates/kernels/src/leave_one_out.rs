@@ -13,11 +13,12 @@ use crate::response::Response;
 use crate::rkhs_norm::{dot, norm_of};
 use crate::{Error, KernelFit, KernelObjective};
 
-/// Samples that are left out together. Fixed, so that results do not depend on the number of
-/// threads.
+/// The number of samples that are left out together. It is fixed, so that results do not depend on
+/// the number of threads.
 const RUN: usize = 64;
 
-/// Steps with the curvatures of the fit to all samples. What they do not solve is fitted by itself.
+/// The number of steps with the curvatures of the fit to all samples. What they do not solve is
+/// fitted by itself.
 const COMMON_STEPS: usize = 10;
 
 /// Returns the score of every sample under the classifier fitted without it, exactly: n refits from
@@ -108,7 +109,7 @@ struct Together<'o, 'a, L: MarginLoss + ?Sized> {
     /// The fit to all samples.
     start: &'o Point,
     response: &'o Response,
-    /// `V`.
+    /// The matrix `V`.
     variances: DMatrix<f64>,
     tolerance: f64,
 }

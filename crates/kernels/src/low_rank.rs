@@ -9,19 +9,19 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::growing_cholesky::GrowingCholesky;
 
-/// Landmarks, and with them the rank.
+/// The number of landmarks, and with it the rank.
 const RANK: usize = 600;
 
-/// `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and `E` the diagonal that
-/// is left, in single precision, and by the Woodbury identity the inverse of `I + W^(1/2) (Z Z' +
-/// E) W^(1/2)`.
+/// An approximation of `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and
+/// `E` the diagonal that is left, in single precision, and by the Woodbury identity the inverse of
+/// `I + W^(1/2) (Z Z' + E) W^(1/2)`.
 #[derive(Clone)]
 pub(crate) struct LowRank {
-    /// `Z'`, rank x n.
+    /// The matrix `Z'`, rank x n.
     features: Mat<f32>,
     /// The diagonal of E.
     remainder: Vec<f64>,
-    /// `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed.
+    /// The matrix `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed.
     scaled: Mat<f32>,
     /// The reciprocals of the roots of `1 + W E`.
     inverse_roots: Vec<f64>,

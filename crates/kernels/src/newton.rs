@@ -25,8 +25,8 @@ use crate::symmetric;
 
 const DEFAULT_ITERATIONS: usize = 200;
 
-/// Most times that one direction is computed for curvatures ever better fitted to it, and the share
-/// of wrongly predicted slopes that ends it sooner.
+/// The most times that one direction is computed for curvatures ever better fitted to it, and the
+/// share of wrongly predicted slopes that ends it sooner.
 const MOST_ROUNDS: usize = 8;
 const MOST_WRONG: f64 = 0.1;
 
@@ -40,12 +40,12 @@ pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
     pub(crate) risk: &'o EmpiricalRisk<'o, L>,
     matrix: &'o DMatrix<f64>,
     margins: Margins<'o, L>,
-    /// `r`, at the point certified last.
+    /// The gradient `r`, at the point certified last.
     gradient: Vec<f64>,
-    /// `K r`.
+    /// The image `K r`.
     image: Vec<f64>,
     preconditioner: Preconditioner,
-    /// Root of the largest diagonal entry of K: the largest norm of a sample.
+    /// The root of the largest diagonal entry of K: the largest norm of a sample.
     radius: f64,
     passes: usize,
 }

@@ -30,7 +30,7 @@ impl Moves {
 
 /// The solution after some steps of conjugate gradients.
 pub(crate) struct Solution {
-    /// `db`.
+    /// The step `db` of the intercept.
     pub(crate) intercept: f64,
     pub(crate) steps: usize,
     /// The share of the preconditioned residual that is left.
@@ -100,9 +100,9 @@ impl Equation {
 struct Projection<'a> {
     preconditioner: &'a Preconditioner,
     roots: &'a [f64],
-    /// `q`.
+    /// The vector `q`.
     normal: Vec<f64>,
-    /// `w'q`; 0 without a constraint.
+    /// The product `w'q`; 0 without a constraint.
     square: f64,
 }
 

@@ -8,8 +8,8 @@ use crate::newton::SampleNewton;
 use crate::symmetric;
 use crate::{Error, Gram};
 
-/// `F(b, a) = (1/n) sum_i c_i L(y_i f_i) + lambda a'Ka`, `f = b 1 + Ka`, up to the choice of
-/// lambda.
+/// The objective `F(b, a) = (1/n) sum_i c_i L(y_i f_i) + lambda a'Ka`, `f = b 1 + Ka`, up to the
+/// choice of lambda.
 ///
 /// By the representer theorem its minimisers are those over the whole function space of the kernel.
 /// n counts all samples, those of weight 0 included, whose coefficients are 0 at the minimum.

@@ -9,8 +9,8 @@ use crate::expansion::{combine, combine_all, diagonal};
 use crate::rkhs_norm::norm_of;
 use crate::{Error, Kernel, KernelFit};
 
-/// `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining diagonal entry as
-/// pivot: the kernel matrix is never formed, r columns of it are enough.
+/// The factorisation `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining
+/// diagonal entry as pivot: the kernel matrix is never formed, r columns of it are enough.
 ///
 /// The function space is that of kernel sections at the r pivots. A classifier in it is a candidate
 /// for the whole problem, and is certified as such.
@@ -20,9 +20,9 @@ use crate::{Error, Kernel, KernelFit};
 #[derive(Debug, Clone)]
 pub struct PivotedCholesky {
     pivots: Vec<usize>,
-    /// `Z`, one row a sample.
+    /// The matrix `Z`, one row a sample.
     coordinates: Design,
-    /// Trace of `K - Z Z'`.
+    /// The trace of `K - Z Z'`.
     residual: f64,
 }
 
@@ -217,11 +217,11 @@ impl PivotedCholesky {
 /// A factor that grows column by column.
 struct Factorization {
     pivots: Vec<usize>,
-    /// Columns of `Z`.
+    /// The columns of `Z`.
     columns: Vec<Vec<f64>>,
-    /// Diagonal of `K - Z Z'`.
+    /// The diagonal of `K - Z Z'`.
     remaining: Vec<f64>,
-    /// Trace of K.
+    /// The trace of K.
     trace: f64,
     /// The share of the trace that remained before each pivot.
     course: Vec<f64>,

@@ -6,10 +6,11 @@ use nalgebra::DMatrix;
 use crate::growing_cholesky::GrowingCholesky;
 use crate::low_rank::LowRank;
 
-/// Up to this many samples a factor of their whole matrix pays.
+/// The number of samples up to which a factor of their whole matrix pays.
 const LARGEST_FACTOR: usize = 4000;
 
-/// By the number of samples: a factor kept from step to step, or a low rank made anew for each.
+/// A preconditioner by the number of samples: a factor kept from step to step, or a low rank made
+/// anew for each.
 #[derive(Clone)]
 pub(crate) enum Preconditioner {
     Factor(SampleFactor),

@@ -27,7 +27,7 @@ enum LeftOut {
 
 #[derive(Clone)]
 struct Entry {
-    /// Names and defaults, in the order in which the constructor takes the values.
+    /// The names and defaults, in the order in which the constructor takes the values.
     parameters: Vec<(String, LeftOut)>,
     constructor: Arc<Constructor>,
 }

@@ -140,7 +140,7 @@ pub fn path_with_cache(
     Ok(lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect())
 }
 
-/// Steps between two looks at which samples to set aside.
+/// The number of steps between two looks at which samples to set aside.
 const SHRINKING_PERIOD: usize = 1000;
 
 /// The state that carries over from one lambda to the next.
@@ -148,7 +148,7 @@ struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
     last: Option<(Lambda, DualPoint)>,
     columns: Columns,
-    /// Entries of K read.
+    /// The number of entries of K read.
     entries: f64,
     /// True if samples that look settled are set aside; switched off in tests alone.
     shrinking: bool,

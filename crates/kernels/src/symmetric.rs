@@ -7,7 +7,7 @@ use margins_data::parallel;
 use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Columns that go through memory together.
+/// The number of columns that go through memory together.
 const COLUMNS: usize = 4;
 const LANES: usize = 8;
 /// The order from which on a product is shared among threads.

@@ -170,7 +170,7 @@ fn rows() -> Vec<Vec<f64>> {
 struct Storages {
     dense: Design,
     sparse: Design,
-    /// Sparse, and every other zero is stored.
+    /// The samples, sparse and with every other zero stored.
     zeros: Design,
 }
 

@@ -9,7 +9,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-/// `2 sqrt(2)/3`, the value at which [`psi`] saturates.
+/// The value `2 sqrt(2)/3` at which [`psi`] saturates.
 pub const SATURATION: f64 = 2.0 * SQRT_2 / 3.0;
 
 /// Returns `rho(u)`: even, convex, at least 0.
@@ -86,8 +86,8 @@ pub fn location(
     t
 }
 
-/// `sum_i c_i psi((t - x_i)/s)`, its derivative in t/s, and the sum of its terms' magnitudes, in
-/// which the saturated values of both sides cancel before rounding.
+/// The sum `sum_i c_i psi((t - x_i)/s)`, its derivative in t/s, and the sum of its terms'
+/// magnitudes, in which the saturated values of both sides cancel before rounding.
 #[derive(Default)]
 struct Balance {
     value: f64,

@@ -1,9 +1,9 @@
 /// A closed interval of the extended real line; an infinite end stands for no bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end, `-inf` if there is none.
+    /// The lower end, `-inf` if there is none.
     pub lower: f64,
-    /// Upper end, `+inf` if there is none.
+    /// The upper end, `+inf` if there is none.
     pub upper: f64,
 }
 

@@ -72,7 +72,7 @@ fn sech_squared(x: f64) -> f64 {
 /// Returns the solution `x` of `sinh 2x = a sinh 2g` for `a` in [0, 1]: the population minimiser at
 /// scale 1.
 fn minimizer(g: f64, a: f64) -> f64 {
-    /// Beyond this `sinh` would overflow.
+    /// The bound beyond which `sinh` would overflow.
     const LARGE: f64 = 700.0;
     if a == 0.0 {
         return 0.0;
@@ -158,7 +158,8 @@ impl MarginLoss for LogCoshMarginPursuit {
     }
 
     fn psi_transform(&self, a: f64) -> Option<f64> {
-        /// Below this level the loss is half the squared loss of margins up to gamma, to rounding.
+        /// The level below which the loss is half the squared loss of margins up to gamma, to
+        /// rounding.
         const QUADRATIC: f64 = 1e-9;
         let g = self.gamma / self.scale;
         if g < QUADRATIC {

@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use crate::scalar_search::{last_zero, monotone_root};
 use crate::{Interval, SpecialCase};
 
-/// Beyond this margin the numerical defaults take a limit at infinity for reached.
+/// The margin beyond which the numerical defaults take a limit at infinity for reached.
 const FAR: f64 = 1e100;
 
 /// A margin loss `L(u)`, `u = y f(x)`.
@@ -247,7 +247,7 @@ pub fn kink_at_zero<L: MarginLoss + ?Sized>(loss: &L) -> Option<(f64, f64)> {
     differ.then_some((left, right))
 }
 
-/// `L'(k u) = k^(-degree) L'(u)` for all `u >= from` and `k >= 1`.
+/// A tail of a loss with `L'(k u) = k^(-degree) L'(u)` for all `u >= from` and `k >= 1`.
 ///
 /// Then, once every margin of the minimiser at lambda is at least `from`, the minimiser at a
 /// smaller lambda' is `c = (lambda/lambda')^(1/(1+degree))` times it, intercept included, and its

@@ -20,7 +20,7 @@ use crate::{Error, HomogeneousTail, Interval, MarginLoss};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerHockeyStick {
     r: f64,
-    /// `(r-1)/r`, the degree with which the slope decays.
+    /// The degree `(r-1)/r` with which the slope decays.
     degree: f64,
 }
 

@@ -12,7 +12,7 @@ type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send +
 
 #[derive(Clone)]
 struct Entry {
-    /// Names and defaults, in the order in which the constructor takes the values.
+    /// The names and defaults, in the order in which the constructor takes the values.
     parameters: Vec<(String, f64)>,
     constructor: Arc<Constructor>,
 }

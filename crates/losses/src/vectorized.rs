@@ -68,12 +68,13 @@ macro_rules! polynomial {
     };
 }
 
-/// `ln 2` without its last 32 bits, so that its product with an exponent is exact.
+/// The number `ln 2` without its last 32 bits, so that its product with an exponent is exact.
 const LN_2_HIGH: f64 = f64::from_bits(LN_2.to_bits() & !0xffff_ffff);
 /// The rest of `ln 2`, to twice the working precision.
 const LN_2_LOW: f64 = (LN_2 - LN_2_HIGH) + 2.319_046_813_846_299_6e-17;
 
-/// Adding this to a whole number of size below 2^51 puts its integer into the low mantissa bits.
+/// A number that, added to a whole number of size below 2^51, puts its integer into the low
+/// mantissa bits.
 const SHIFTER: f64 = 6_755_399_441_055_744.0;
 
 /// Returns the natural logarithm of a positive normal number, within about one unit in the last
@@ -107,7 +108,7 @@ pub(crate) fn ln(x: f64) -> f64 {
 
 /// The largest argument with a finite exponential.
 const EXP_MAX: f64 = 709.782_712_893_384;
-/// Exponentials of arguments below this, all smaller than 1e-307, are taken for 0.
+/// The least argument whose exponential is not taken for 0, of size 1e-307.
 const EXP_MIN: f64 = -708.0;
 
 /// Returns `t` and `p` with `exp x = (1 + t) 2 p`, for arguments from [`EXP_MIN`] to [`EXP_MAX`].

@@ -45,7 +45,7 @@ pub fn reference<T: DeserializeOwned>(name: &str) -> T {
 pub struct ReferenceProblem {
     /// The samples.
     pub x_rows: Vec<Vec<f64>>,
-    /// Their labels, -1 or +1.
+    /// The labels of the samples, -1 or +1.
     pub y: Vec<f64>,
     /// The minimisers.
     pub solutions: Vec<ReferenceSolution>,
@@ -54,7 +54,7 @@ pub struct ReferenceProblem {
 /// A minimiser of `(1/n) sum_i L(y_i (b + f_i)) + lambda ||f||^2`.
 #[derive(Debug, Deserialize)]
 pub struct ReferenceSolution {
-    /// Name of the loss; its parameters are below.
+    /// The name of the loss; its parameters are below.
     pub loss: String,
     r: Option<f64>,
     gamma: Option<f64>,
@@ -65,9 +65,9 @@ pub struct ReferenceSolution {
     pub objective: f64,
     /// The scores of the samples.
     pub fitted: Vec<f64>,
-    /// `gaussian`, or nothing for a linear classifier.
+    /// The kernel `gaussian`, or nothing for a linear classifier.
     pub kernel: Option<String>,
-    /// Parameter of the Gaussian kernel.
+    /// The parameter of the Gaussian kernel.
     pub sigma: Option<f64>,
 }
 

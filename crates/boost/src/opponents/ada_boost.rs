@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::ensemble::vote;
 use crate::{Error, SampleTree};
 
-/// Classifiers with weights: the score is `sum_j a_j h_j(x)/sum_j a_j`, `h_j(x)` the prediction, +1
-/// or -1.
+/// A vote of classifiers with weights: the score is `sum_j a_j h_j(x)/sum_j a_j`, `h_j(x)` the
+/// prediction, +1 or -1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedVote<S> {
     members: Vec<(f64, S)>,
@@ -40,7 +40,7 @@ impl<S: Scorer> Scorer for WeightedVote<S> {
 pub struct AdaBoost<'a, S> {
     design: &'a Design,
     labels: &'a Labels,
-    /// `y f(x)` of the vote so far, not divided by the sum of weights.
+    /// The margins `y f(x)` of the vote so far, not divided by the sum of weights.
     margins: Vec<f64>,
     vote: WeightedVote<S>,
 }

@@ -18,11 +18,11 @@ use crate::{Error, SamplePlayer};
 pub struct Exp3P1 {
     delta: f64,
     epoch: u32,
-    /// Rounds left in the epoch.
+    /// The number of rounds left in the epoch.
     left: u64,
     gamma: f64,
     alpha: f64,
-    /// Logarithms of the weights.
+    /// The logarithms of the weights.
     logarithms: Vec<f64>,
     probabilities: Vec<f64>,
 }

@@ -23,12 +23,12 @@ pub struct SublinearPerceptron<'a> {
     signs: &'a [f64],
     /// The stored values of every feature with their rows, signed and scaled.
     features: Vec<Vec<(usize, f64)>>,
-    /// `1/R`.
+    /// The scale `1/R`.
     scale: f64,
     rounds: u64,
     eta: f64,
     tree: SampleTree,
-    /// `s_t`, and the sum of `x_t`.
+    /// The direction `s_t`, and the sum of `x_t`.
     direction: Vec<f64>,
     sum: Vec<f64>,
     round: u64,

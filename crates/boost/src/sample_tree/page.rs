@@ -2,10 +2,10 @@
 
 use prefetch_index::prefetch_index;
 
-/// Children of a node: eight numbers are a cache line.
+/// The number of children of a node: eight numbers are a cache line.
 pub(super) const CHILDREN: usize = 8;
 
-/// Leaves of a page.
+/// The number of leaves of a page.
 pub(super) const PAGE: usize = CHILDREN * CHILDREN;
 
 /// Returns a leaf as a whole number of units.

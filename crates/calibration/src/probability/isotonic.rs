@@ -12,7 +12,7 @@ use crate::Error;
 /// Source: Zadrozny and Elkan 2002; Barlow, Bartholomew, Bremner and Brunk 1972.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IsotonicRegression {
-    /// Ascending in score and in mean.
+    /// The blocks, ascending in score and in mean.
     blocks: Vec<Block>,
 }
 

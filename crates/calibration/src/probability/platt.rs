@@ -60,8 +60,8 @@ impl TryFrom<Numbers> for PlattScaling {
 }
 
 const MAX_ITERATIONS: usize = 100;
-/// On the squared Newton decrement, which is the squared distance from the minimiser in standard
-/// errors of the parameters.
+/// The tolerance on the squared Newton decrement, which is the squared distance from the minimiser
+/// in standard errors of the parameters.
 const TOLERANCE: f64 = 1e-20;
 
 impl PlattScaling {
@@ -213,7 +213,8 @@ struct Sample {
     weight: f64,
 }
 
-/// `-sum w (t log p + (1 - t) log(1 - p))` of samples (f, t, w), with `p = logistic(a f + b)`.
+/// The function `-sum w (t log p + (1 - t) log(1 - p))` of samples (f, t, w), with `p = logistic(a
+/// f + b)`.
 struct CrossEntropy {
     samples: Vec<(f64, f64, f64)>,
 }

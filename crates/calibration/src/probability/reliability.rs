@@ -18,11 +18,11 @@ pub enum Binning {
 /// A bin, with at least one sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
-    /// Number of samples.
+    /// The number of samples.
     pub count: usize,
-    /// Mean of their probabilities.
+    /// The mean of the probabilities of the samples.
     pub mean_probability: f64,
-    /// Fraction of +1 among them.
+    /// The fraction of +1 among the samples.
     pub observed_frequency: f64,
 }
 
@@ -54,15 +54,15 @@ pub struct CalibrationError {
 pub struct BrierDecomposition {
     /// The Brier score, computed directly.
     pub score: f64,
-    /// `sum_b n_b/n (mean probability_b - observed_b)^2`: 0 is best.
+    /// The mean `sum_b n_b/n (mean probability_b - observed_b)^2`: 0 is best.
     pub reliability: f64,
-    /// `sum_b n_b/n (observed_b - observed)^2`: large is good.
+    /// The mean `sum_b n_b/n (observed_b - observed)^2`: large is good.
     pub resolution: f64,
-    /// `observed (1 - observed)`, of all samples.
+    /// The product `observed (1 - observed)`, of all samples.
     pub uncertainty: f64,
-    /// `1/n sum (p_i - mean probability_b)^2`.
+    /// The mean `1/n sum (p_i - mean probability_b)^2`.
     pub within_bin_variance: f64,
-    /// `2/n sum (p_i - mean probability_b) (1[y_i = +1] - observed_b)`.
+    /// The mean `2/n sum (p_i - mean probability_b) (1[y_i = +1] - observed_b)`.
     pub within_bin_covariance: f64,
 }
 

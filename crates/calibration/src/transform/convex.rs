@@ -4,7 +4,7 @@ use margins_losses::MarginLoss;
 
 use crate::search;
 
-/// Units of rounding by which the slopes of a loss may be wrong; its values likewise.
+/// The units of rounding by which the slopes of a loss may be wrong; its values likewise.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Returns a lower bound of `Psi(a) = L(0) - H((1+a)/2)`, within rounding of Psi at `a` less some
@@ -14,7 +14,7 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// bound. Where it is large beside `L(0)` it is the difference of the values. Elsewhere that would
 /// cancel, and it is the integral of `-C'` from 0 to its zero.
 pub(super) fn transform(loss: &dyn MarginLoss, a: f64) -> f64 {
-    /// Beyond this score an infimum counts as not attained.
+    /// The score beyond which an infimum counts as not attained.
     const FAR: f64 = f64::MAX;
     /// The relative error that a difference of values may have.
     const PRECISION: f64 = 1e-10;

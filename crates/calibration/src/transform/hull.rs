@@ -12,24 +12,24 @@ use super::{NotCalibrated, conditional_risk, least_risk_at};
 /// The lower convex hull of a lower bound of `psi~`.
 #[derive(Debug)]
 pub(super) struct Hull {
-    /// Vertices, ascending.
+    /// The vertices, ascending.
     vertices: Vec<(f64, f64)>,
 }
 
-/// `psi~` at one `a`.
+/// A value of `psi~` at one `a`.
 #[derive(Clone, Copy)]
 struct Node {
     a: f64,
-    /// `H-`.
+    /// The infimum `H-`.
     wrong: f64,
-    /// `psi~`, less what rounding may have added.
+    /// The value of `psi~`, less what rounding may have added.
     gap: f64,
     /// The slope of `-H`.
     slope: f64,
 }
 
 impl Hull {
-    /// Cells are halved until the bound in them is within this of `psi~`, relative to it.
+    /// The relative distance of the bound from `psi~` down to which cells are halved.
     const PRECISION: f64 = 1e-7;
     const MOST_CELLS: usize = 1 << 14;
     const SHORTEST_CELL: f64 = 1e-13;

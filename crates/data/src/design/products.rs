@@ -10,7 +10,7 @@ use nalgebra::DMatrix;
 use super::{Design, Storage};
 use crate::{Sample, inner_loops, parallel};
 
-/// Parts of a product that threads share.
+/// The number of parts of a product that threads share.
 const PARTS: usize = 8;
 
 impl Design {

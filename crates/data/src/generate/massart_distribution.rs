@@ -4,8 +4,9 @@ use super::{Adversary, MarginHalfspace, RandomStream, generator};
 use crate::error::{check_entries, check_len, check_signs, check_weights};
 use crate::{Design, Error};
 
-/// Finitely many points x_i with masses p_i, clean labels f_i and noise rates eta_i: the label of
-/// x_i is `-f_i` with probability eta_i, else `f_i`. Every error is known exactly.
+/// A distribution on finitely many points x_i with masses p_i, clean labels f_i and noise rates
+/// eta_i: the label of x_i is `-f_i` with probability eta_i, else `f_i`. Every error is known
+/// exactly.
 ///
 /// Source: Diakonikolas and Zarifis (2024), definition 1.1.
 ///

@@ -13,16 +13,16 @@ use super::GaussianMixture;
 pub struct Quadrature {
     /// The integral.
     pub rate: f64,
-    /// Sum of the changes that the last refinement made, without regard to their signs: as a rule
-    /// well above the true error.
+    /// The sum of the changes that the last refinement made, without regard to their signs: as a
+    /// rule well above the true error.
     pub error: f64,
 }
 
-/// Squares farther than this many sigma from all centres of a class are left out. The class has
+/// The number of sigma from all centres of a class beyond which squares are left out. The class has
 /// a probability of at most exp(-9^2/2) = 3e-18 there, and the minimum is no more.
 const REACH: f64 = 9.0;
 
-/// Most squares to work on: some seconds for twenty centres.
+/// The most squares to work on: some seconds for twenty centres.
 const MOST_SQUARES: usize = 1 << 19;
 
 /// A square by its centre, with its integral by one rule and by the rule on its four quarters.

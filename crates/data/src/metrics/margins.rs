@@ -5,13 +5,13 @@ use crate::Error;
 /// weight 0 are none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarginStatistics {
-    /// Mean m.
+    /// The mean m.
     pub mean: f64,
-    /// Mean of (u - m)^2.
+    /// The mean of (u - m)^2.
     pub variance: f64,
-    /// Mean of (u - m)^3, over the variance to the power 3/2; 0 if all margins are equal.
+    /// The mean of (u - m)^3, over the variance to the power 3/2; 0 if all margins are equal.
     pub skewness: f64,
-    /// Ascending, not empty.
+    /// The margins, ascending, not empty.
     margins: Vec<f64>,
     /// The weight of each margin and of all before it.
     cumulated: Vec<f64>,

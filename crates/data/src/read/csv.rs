@@ -330,7 +330,7 @@ fn missing(lines: &Lines<'_>, column: &str, cell: &str) -> Error {
     lines.malformed(Column::Name(column.to_owned()), reason)
 }
 
-/// Numbers the values of a fold column as they come.
+/// A collector that numbers the values of a fold column as they come.
 #[derive(Default)]
 struct FoldCollector {
     numbers: HashMap<String, usize>,

@@ -12,7 +12,7 @@ pub(super) struct Lines<'a> {
     name: String,
     /// The current line as it stands in the file, or several where one was appended.
     buffer: Vec<u8>,
-    /// Number of the first of these, and number of lines read.
+    /// The number of the first of these lines, and number of lines read.
     number: u64,
     read: u64,
 }

@@ -44,11 +44,11 @@ enum Rows<'a> {
 pub struct Chunk {
     /// The samples.
     pub design: Design,
-    /// Their labels, perhaps all of one class.
+    /// The labels of the rows, perhaps all of one class.
     pub labels: Labels,
-    /// Their weights, from CSV.
+    /// The weights of the rows, from CSV.
     pub weights: Option<Vec<f64>>,
-    /// Number of rows before these.
+    /// The number of rows before the chunk.
     pub before: u64,
 }
 

@@ -5,8 +5,8 @@ use super::{Buffer, LabelSink, ReadOptions, Table};
 use crate::error::quoted;
 use crate::{Column, Design, Error};
 
-/// Largest feature index. A vector of coefficients of that length takes 256 MiB, and a path holds
-/// many of them, so that a larger index is rather a slip than a feature.
+/// The largest feature index. A vector of coefficients of that length takes 256 MiB, and a path
+/// holds many of them, so that a larger index is rather a slip than a feature.
 const LARGEST_INDEX: u64 = 1 << 25;
 
 pub(super) fn read(
@@ -96,7 +96,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// `index:value` at byte `at` of its line.
+/// A feature `index:value` at byte `at` of its line.
 struct Feature {
     index: usize,
     value: f64,

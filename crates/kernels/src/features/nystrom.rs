@@ -40,7 +40,7 @@ pub enum Landmarks {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NystromMap {
     landmarks: Design,
-    /// `L`, of the order of the landmarks.
+    /// The factor `L`, of the order of the landmarks.
     factor: Mat<f64>,
 }
 
@@ -186,7 +186,7 @@ fn each_strip(
     out: &mut [f64],
     take: impl Fn(&mut [f64]) + Sync,
 ) -> Result<(), Error> {
-    /// Columns of a strip; with a thousand rows its values stay in the cache.
+    /// The number of columns of a strip; with a thousand rows its values stay in the cache.
     const WIDTH: usize = 64;
     let center = if columns.is_sparse() { vec![0.0; rows.columns()] } else { center(rows) };
     let rows = Points::new(rows, &center)?;

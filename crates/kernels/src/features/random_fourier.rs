@@ -14,7 +14,7 @@ use crate::{Error, Gaussian};
 /// paired form, whose variance is smaller (Sutherland and Schneider 2015).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomFourierMap {
-    /// p x h.
+    /// The frequencies, p x h.
     frequencies: DMatrix<f64>,
 }
 

@@ -9,7 +9,7 @@ fn inner_product(x: &Sample<'_>, z: &Sample<'_>) -> f64 {
     sum
 }
 
-/// `<x, z>`.
+/// The linear kernel `<x, z>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Linear;
 

@@ -5,15 +5,16 @@ use nalgebra::DMatrix;
 
 use crate::{Error, Gram};
 
-/// Curvatures count as at least this times the largest size of a diagonal entry of K, a little
-/// above the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples have none.
+/// The least curvature, as a share: curvatures count as at least this times the largest size of a
+/// diagonal entry of K, a little above the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples
+/// have none.
 const LEAST_CURVATURE: f64 = 1e-14;
 
 /// The part of the problem that does not depend on lambda.
 pub(super) struct Problem<'a> {
     pub(super) gram: &'a DMatrix<f64>,
     pub(super) signs: &'a [f64],
-    /// `c_i / n`.
+    /// The weights `c_i / n`.
     pub(super) weights: Vec<f64>,
     pub(super) intercept: bool,
     /// The samples of positive weight.
@@ -128,11 +129,11 @@ fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), E
     if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
 }
 
-/// Coefficients with what they are worth.
+/// A point of the dual: coefficients with what they are worth.
 #[derive(Clone)]
 pub(super) struct DualPoint {
     pub(super) coef: Vec<f64>,
-    /// `y - K a`, recomputed from the coefficients.
+    /// The gradient `y - K a`, recomputed from the coefficients.
     pub(super) gradient: Vec<f64>,
     pub(super) intercept: f64,
     pub(super) objective: f64,

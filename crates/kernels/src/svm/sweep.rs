@@ -69,7 +69,7 @@ fn vectors<S: Simd>(x: &[f64]) -> impl Iterator<Item = S::f64s> {
     S::as_simd_f64s(x).0.iter().copied()
 }
 
-/// Subtracts a step along two columns from the gradient and finds the extremes in the same sweep.
+/// A sweep that subtracts a step along two columns from the gradient and finds the extremes.
 pub(super) struct Update<'s> {
     pub(super) steps: [f64; 2],
     pub(super) columns: [&'s [f64]; 2],
@@ -101,7 +101,7 @@ impl WithSimd for Update<'_> {
     }
 }
 
-/// Looks for the second coefficient of a pair, the one with the largest gain.
+/// A sweep that looks for the second coefficient of a pair, the one with the largest gain.
 ///
 /// With an intercept it falls by what the first one, i, rises: the gain along that direction is
 /// half of `(g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)`. Without, what j adds to the step of i alone is
@@ -112,7 +112,7 @@ pub(super) struct Search<'s> {
     pub(super) diagonal: &'s [f64],
     pub(super) rise: &'s [f64],
     pub(super) fall: &'s [f64],
-    /// Column, gradient and curvature of the first coefficient.
+    /// The column, gradient and curvature of the first coefficient.
     pub(super) column: &'s [f64],
     pub(super) slope: f64,
     pub(super) curvature: f64,

@@ -2,7 +2,7 @@
 
 use super::{Examination, within_hull};
 
-/// Steps of the proximal points.
+/// The steps of the proximal points.
 const STEPS: [f64; 5] = [1e-3, 0.1, 1.0, 10.0, 1e3];
 
 impl Examination<'_> {
