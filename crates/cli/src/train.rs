@@ -314,11 +314,7 @@ pub(crate) fn refusal(error: margins::Error) -> Failure {
         {
             Failure::usage(error)
         }
-        margins::Error::Robust(inner) | margins::Error::Kernels(Kernels::Robust(inner))
-            if of_learner(inner) =>
-        {
-            Failure::usage(error)
-        }
+        margins::Error::Robust(inner) if of_learner(inner) => Failure::usage(error),
         margins::Error::Contradiction { .. }
         | margins::Error::Setting { .. }
         | margins::Error::Losses(_)

@@ -17,6 +17,8 @@ mod contests;
 mod cross_validation;
 mod fit;
 mod fitted;
+#[cfg(feature = "kernels")]
+mod margin_distribution;
 mod model;
 mod platt;
 mod prepared;
@@ -34,6 +36,8 @@ pub use cross_validation::{
     CrossValidation, DEFAULT_FOLDS, Folds, LeaveOneOut, Selection, folds_of,
 };
 pub use fitted::{Fitted, Path};
+#[cfg(feature = "kernels")]
+pub use margin_distribution::margin_distribution;
 #[cfg(feature = "kernels")]
 pub use prepared::PRECOMPUTED;
 pub use prepared::{Prepared, Subset};

@@ -66,7 +66,7 @@ fn data_in_memory_have_a_gap() {
     let settings = Settings { epochs: Some(200), ..settings() };
     let fitted = settings.fit(&data).unwrap();
     let Evidence::Gap { relative, .. } = fitted.evidence else { panic!("{:?}", fitted.evidence) };
-    assert!(relative >= 0.0 && relative < 1e-2, "{relative}");
+    assert!((0.0..1e-2).contains(&relative), "{relative}");
     assert_eq!(fitted.model.members()[0].coef, fitted.fit.coef);
     assert_eq!(fitted.loss.specification(), "logistic");
     let costs = vec![("yes".to_owned(), 5.0)];

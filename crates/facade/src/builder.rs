@@ -13,6 +13,7 @@ use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
 use margins_optim::solve::Iteration;
 use margins_optim::{ClassWeights, Lambda, Solver};
+use margins_robust::Learner;
 
 use crate::{Classifier, Error, Estimator};
 
@@ -97,6 +98,27 @@ impl ClassifierBuilder {
     #[must_use]
     pub fn solver(mut self, solver: Solver) -> Self {
         self.settings.options.solver = solver;
+        self
+    }
+
+    /// Minimises the objective of a robust learner in the place of the regularised risk, at a single
+    /// lambda or along a path.
+    ///
+    /// ```
+    /// use margins::Classifier;
+    /// use margins::losses::Hinge;
+    /// use margins::robust::{Learner, MarginDistribution};
+    ///
+    /// let rows = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0]];
+    /// let learner = Learner::MarginDistribution(MarginDistribution::new(0.5, 0.5)?);
+    /// let builder = Classifier::builder().loss(Hinge).learner(learner).lambda(0.1);
+    /// let classifier = builder.build()?.fit_samples(&rows, [0, 0, 1, 1])?;
+    /// assert!(classifier.report().is_certified());
+    /// # Ok::<(), margins::Error>(())
+    /// ```
+    #[must_use]
+    pub fn learner(mut self, learner: Learner) -> Self {
+        self.settings.learner = Some(learner);
         self
     }
 

@@ -191,10 +191,6 @@ pub enum Error {
     #[cfg(feature = "solvers")]
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),
-    /// A robust learner cannot take the problem (with the feature `solvers`).
-    #[cfg(feature = "solvers")]
-    #[error(transparent)]
-    Robust(#[from] margins_robust::Error),
     /// The data crate refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),

@@ -17,7 +17,6 @@
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
-//! * [`margin_distribution()`]: the large-margin distribution machine.
 //!
 //! ```
 //! use margins_data::{Design, Labels};
@@ -59,8 +58,6 @@ mod leave_one_out;
 #[cfg(feature = "solvers")]
 mod low_rank;
 #[cfg(feature = "solvers")]
-mod margin_distribution;
-#[cfg(feature = "solvers")]
 mod newton;
 #[cfg(feature = "solvers")]
 mod newton_equation;
@@ -99,7 +96,6 @@ pub use {
     gram::Gram,
     kernel_fit::KernelFit,
     leave_one_out::{leave_one_out, one_step_leave_one_out},
-    margin_distribution::margin_distribution,
     objective::KernelObjective,
     path::{fit, path},
     pivoted_cholesky::PivotedCholesky,

@@ -251,7 +251,11 @@ impl Settings {
             intercept: self.intercept,
             standardize: self.standardize,
             class_weights: self.class_weights,
-            options: Options { deadline, watch: self.iterations.watch(), ..self.options },
+            options: Options {
+                deadline,
+                watch: self.iterations.watch().or(self.options.watch),
+                ..self.options
+            },
             ..Training::new(&*self.loss)
         }
     }
