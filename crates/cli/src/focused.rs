@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use margins::Registry;
 use margins::boost::{
-    Checkpoint, Combination, Ending, Ensemble, Evaluation, FocusedPlayer, Fol, Game, Horizon,
+    Checkpoint, Combination, Ensemble, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon,
     KernelPerceptron, MultilayerPerceptron, Slack, SlackKind, Stop, StumpWinnow, Subsample,
 };
 use margins::data::{Dataset, Sample};
@@ -140,7 +140,7 @@ struct Setting<'a> {
 
 /// What a game left behind.
 struct Outcome {
-    ending: Ending,
+    ending: GameOutcome,
     evaluation: Evaluation,
     members: usize,
     /// The average, of linear classifiers.

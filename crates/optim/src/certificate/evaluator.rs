@@ -43,6 +43,21 @@ impl<S: Samples> Evaluator<S> {
         Evaluator { samples, gradient, passes: 0, peak: 0.0, size: 0.0 }
     }
 
+    /// Returns the samples.
+    pub fn samples(&mut self) -> &mut S {
+        &mut self.samples
+    }
+
+    /// Returns the gradient of F in the coefficients at the point that was certified last.
+    pub fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+
+    /// Returns the number of products with the samples or their transpose so far.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
     /// Returns true if the point certified last has come from scores so much larger that the steps between have left
     /// their rounding in its products.
     pub(crate) fn has_drifted(&self) -> bool {
@@ -63,12 +78,12 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Moves the intercept to the minimum of F over it.
-    pub(crate) fn settle_intercept(&mut self, point: &mut Point<S::Products>) {
+    pub fn settle_intercept(&mut self, point: &mut Point<S::Products>) {
         point.intercept = self.samples.settle(&point.products, point.intercept);
     }
 
     /// Returns `F` at any point.
-    pub(crate) fn value_at(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
+    pub fn value_at(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
         let risk = self.samples.risk_at(&point.products, point.intercept);
         risk + lambda.get() * dot(&point.coef, &point.coef)
     }
@@ -94,11 +109,7 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Returns the certificate of a point whose intercept is settled.
-    pub(crate) fn certificate(
-        &mut self,
-        lambda: Lambda,
-        point: &Point<S::Products>,
-    ) -> Certificate {
+    pub fn certificate(&mut self, lambda: Lambda, point: &Point<S::Products>) -> Certificate {
         self.set_gradient(lambda, point);
         let sums = self.samples.sums();
         self.size = sums.largest;
@@ -107,7 +118,7 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Returns the derivative of `t -> F(point + t direction)`, setting the margins to that point.
-    pub(crate) fn slope_along(
+    pub fn slope_along(
         &mut self,
         lambda: Lambda,
         point: &Point<S::Products>,

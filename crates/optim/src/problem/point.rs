@@ -1,6 +1,25 @@
 use margins_data::Design;
 
-use crate::problem::Products;
+/// Products `X w`, one number a sample, wherever the samples are: a vector in memory, or a handle on what others keep.
+pub trait Products: Clone {
+    /// Returns `self + t other`.
+    #[must_use]
+    fn plus(&self, t: f64, other: &Self) -> Self;
+
+    /// Returns `factor self`.
+    #[must_use]
+    fn times(&self, factor: f64) -> Self;
+}
+
+impl Products for Vec<f64> {
+    fn plus(&self, t: f64, other: &Self) -> Self {
+        self.iter().zip(other).map(|(a, d)| a + t * d).collect()
+    }
+
+    fn times(&self, factor: f64) -> Self {
+        self.iter().map(|x| factor * x).collect()
+    }
+}
 
 /// An intercept and coefficients with the products, `X w` or `K a`, that belong to them.
 #[derive(Debug, Clone)]

@@ -3,28 +3,7 @@ use nalgebra::DMatrix;
 
 use crate::Error;
 use crate::problem::summation::{SUM_ERROR, UNIT};
-use crate::problem::{Extent, FenchelYoung, MarginSummary, Point};
-
-/// Products `X w`, one number a sample, wherever the samples are: a vector in memory, or a handle on what others keep.
-pub trait Products: Clone {
-    /// Returns `self + t other`.
-    #[must_use]
-    fn plus(&self, t: f64, other: &Self) -> Self;
-
-    /// Returns `factor self`.
-    #[must_use]
-    fn times(&self, factor: f64) -> Self;
-}
-
-impl Products for Vec<f64> {
-    fn plus(&self, t: f64, other: &Self) -> Self {
-        self.iter().zip(other).map(|(a, d)| a + t * d).collect()
-    }
-
-    fn times(&self, factor: f64) -> Self {
-        self.iter().map(|x| factor * x).collect()
-    }
-}
+use crate::problem::{Extent, FenchelYoung, MarginSummary, Point, Products};
 
 /// The samples of a problem `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, wherever they are.
 ///
