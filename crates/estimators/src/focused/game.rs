@@ -1,10 +1,14 @@
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "kernels")]
+use margins_boost::KernelPerceptron;
 use margins_boost::{
     Checkpoint, Combination, Ensemble, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon,
-    KernelPerceptron, MultilayerPerceptron, Slack, Stop, StumpWinnow,
+    MultilayerPerceptron, Slack, Stop, StumpWinnow,
 };
-use margins_data::{Dataset, Sample};
+use margins_data::Dataset;
+#[cfg(feature = "kernels")]
+use margins_data::Sample;
 use margins_optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
