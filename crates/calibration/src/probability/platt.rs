@@ -1,5 +1,5 @@
-#[cfg(feature = "serde")]
 use margins_losses::OutOfRange;
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use super::check_scores;
