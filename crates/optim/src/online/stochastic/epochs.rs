@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Sampling, StochasticGradient};
+use super::settings::{Sampling, StochasticGradient};
 use crate::online::{Example, OnlineGradient};
 use crate::{Error, Objective};
 
