@@ -1,14 +1,15 @@
-//! Stochastic (sub)gradient on `F(b, w) = (1/n) sum c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, for any
-//! loss, convex or not, with a kink or without.
+//! Stochastic (sub)gradient on `F(b, w) = (1/n) sum c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`,
+//! for any loss, convex or not, with a kink or without.
 //!
-//! Step t takes a sample, or the mean over a mini-batch, through [`OnlineGradient`]: see there for the
-//! step, and [`Schedule`] for its length. Pegasos (Shalev-Shwartz, Singer, Srebro and Cotter 2011) is the
-//! hinge loss with [`StochasticGradient::pegasos`]; the stochastic projected form of margin pursuit
-//! (Holland 2019, section 4) is that loss with [`StochasticGradient::margin_pursuit`].
+//! Step t takes a sample, or the mean over a mini-batch, through [`OnlineGradient`], which
+//! documents the step; [`Schedule`] gives its length. Pegasos (Shalev-Shwartz, Singer, Srebro and
+//! Cotter 2011) is the hinge loss with [`StochasticGradient::pegasos`]; the stochastic projected
+//! form of margin pursuit (Holland 2019, section 4) is the margin-pursuit loss with
+//! [`StochasticGradient::margin_pursuit`].
 //!
-//! A fit comes with the certificate of its result if the loss is convex; else its gap is infinite. The gap
-//! of a loss with a kink does not go to 0: its dual point takes one subgradient where samples at the kink
-//! would need others.
+//! A fit comes with the certificate of its result if the loss is convex; else its gap is infinite.
+//! The gap of a loss with a kink does not go to 0: its dual point takes one subgradient where
+//! samples at the kink would need different ones.
 //!
 //! ```
 //! use margins_data::{Design, Labels};
@@ -45,12 +46,13 @@ use run::Run;
 pub use schedule::Schedule;
 pub use settings::{Averaging, EarlyStopping, Sampling, Start, StochasticGradient};
 
-/// Runs the method on an objective. The report counts epochs as iterations, two passes each; history
-/// and certificate are those of the samples trained on.
+/// Returns the fit of the method to an objective. The report counts epochs as iterations, two
+/// passes each; history and certificate are those of the samples trained on.
 ///
 /// # Errors
-/// As [`StochasticGradient::check`]; too few samples of a class to hold some out; numbers that are none,
-/// such as of steps that diverge, with step and row.
+/// The errors of [`StochasticGradient::check`]. A class has too few samples to hold some out.
+/// [`Error::AtSample`]: a number is not finite, as when steps diverge; the error names step and
+/// row.
 pub fn fit<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
@@ -67,17 +69,17 @@ pub fn fit<L: MarginLoss + ?Sized>(
 pub struct Rescaled {
     /// The new loss.
     pub loss: Box<dyn MarginLoss>,
-    /// What the steps of the schedule are multiplied by from then on.
+    /// The factor by which the steps of the schedule are multiplied from then on.
     pub step_factor: f64,
 }
 
-/// Runs the method on an objective, but replaces the loss once, after the step `at`, by what `rule` makes
-/// of the margins of the samples trained on. The one-time data-driven scale of margin pursuit (Holland
-/// 2019, section 4) is such a rule. The fit is one to the objective with the new loss, which comes with
-/// it; early stopping begins after the step.
+/// Returns a fit during which `rule` replaces the loss once, after the step `at`, by a function of
+/// the margins of the samples trained on, and the new loss. The one-time data-driven scale of
+/// margin pursuit (Holland 2019, section 4) is such a rule. The fit belongs to the objective with
+/// the new loss; early stopping begins after the step.
 ///
 /// # Errors
-/// As [`fit`]; those of `rule`; a run of no more than `at` steps.
+/// The errors of [`fit`] and of `rule`. [`Error::Parameter`]: the run has no more than `at` steps.
 pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
@@ -108,14 +110,15 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     Ok((fit, loss))
 }
 
-/// One pass of a learner over the samples in order, for streams: `before` samples came before these. Their
-/// losses are weighted, if there are weights.
+/// Takes a learner over the samples of a part of a stream once, in order; `before` samples came
+/// before this part. Weights, if there are any, multiply the losses.
 ///
 /// # Errors
-/// Numbers that are none, with step and row.
+/// [`Error::AtSample`]: a number is not finite; the error names step and row.
 ///
 /// # Panics
-/// If signs or weights are not one a sample, the features not those of the learner, or a batch is empty.
+/// The function panics if signs or weights are not one a sample, the features are not those of the
+/// learner, or a batch is empty.
 pub fn pass<L: MarginLoss>(
     learner: &mut OnlineGradient<L>,
     design: &Design,

@@ -11,7 +11,7 @@ use crate::problem::{EmpiricalRisk, Point};
 use crate::solve::{Elapsed, Ending, HistoryEntry, Status};
 use crate::{Error, Fit, Lambda, Objective};
 
-/// A run on its way.
+/// A run in progress.
 pub(super) struct Run<'d> {
     settings: StochasticGradient,
     lambda: Lambda,
@@ -39,7 +39,7 @@ impl HeldOut {
         (!begin.rows.is_empty()).then_some(begin)
     }
 
-    /// Takes note of the classifier of an epoch.
+    /// Keeps the classifier of an epoch if it is the best so far.
     fn judge<L: MarginLoss + ?Sized>(
         &mut self,
         objective: &Objective<'_, L>,
@@ -58,8 +58,8 @@ impl HeldOut {
 }
 
 impl StochasticGradient {
-    /// The objective on the samples to train on, the others with weight 0, and the rows of these with the
-    /// weights that they had.
+    /// Returns the objective on the samples to train on, in which the others have weight 0, and the
+    /// rows of the others with the weights that they had.
     pub(super) fn set_aside<'a, L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'a, L>,

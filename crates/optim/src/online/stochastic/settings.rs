@@ -8,79 +8,81 @@ use crate::online::{LinearClassifier, OnlineGradient};
 use crate::problem::summation::dot;
 use crate::{Error, Lambda};
 
-/// Which samples the steps of an epoch take, n of them.
+/// The rule by which an epoch chooses its n samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sampling {
-    /// Each once, in a new random order every epoch.
+    /// Every sample comes once, in a new random order every epoch.
     #[default]
     Shuffled,
-    /// Independent draws.
+    /// The samples are drawn independently.
     WithReplacement,
 }
 
-/// Which classifier a run ends with.
+/// The rule by which the iterates of a run make its classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Averaging {
-    /// The last iterate.
+    /// The last iterate is the classifier.
     #[default]
     None,
-    /// The mean of all iterates after the first step (Polyak and Juditsky 1992).
+    /// The mean of all iterates after the first step is the classifier (Polyak and Juditsky 1992).
     Polyak,
-    /// The mean of the iterates of the last share, in (0, 1], of the steps (Rakhlin, Shamir and
-    /// Sridharan 2012).
+    /// The mean of the iterates of the last share, in (0, 1], of the steps is the classifier
+    /// (Rakhlin, Shamir and Sridharan 2012).
     Suffix(f64),
 }
 
-/// Where a run begins.
+/// The classifier that a run begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Start {
-    /// At the origin.
+    /// The run begins at the origin.
     #[default]
     Origin,
-    /// At coefficients of this norm and of a random direction; the intercept is 0.
+    /// The run begins at coefficients of this norm and of a random direction, with the intercept 0.
     Random(f64),
 }
 
-/// When a run ends before its epochs are over.
+/// The rule that ends a run before its epochs are over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EarlyStopping {
-    /// Share of the samples of each class that is not trained on.
+    /// The share of the samples of each class that is held out of training.
     pub hold_out: f64,
-    /// Epochs in a row without a smaller mean loss of the samples held out before the run ends. The
-    /// classifier is that of the best epoch.
+    /// The number of epochs in a row without a smaller mean loss of the samples held out, after
+    /// which the run ends. The classifier is then that of the best epoch.
     pub patience: usize,
 }
 
-/// How a stochastic gradient method runs.
+/// The settings of a stochastic gradient method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StochasticGradient {
-    /// Step lengths.
+    /// The step lengths.
     pub schedule: Schedule,
-    /// Passes over the samples.
+    /// The number of passes over the samples.
     pub epochs: usize,
     /// The order of the samples.
     pub sampling: Sampling,
-    /// Visits a step.
+    /// The number of samples of a step.
     pub batch: usize,
-    /// The classifier to end with.
+    /// The rule by which the iterates make the classifier.
     pub averaging: Averaging,
-    /// Radius of the ball around 0 that coefficients are kept in; `None` for no projection.
+    /// The radius of the ball around 0 that the projection keeps the coefficients in; `None` for no
+    /// projection.
     pub projection: Option<f64>,
-    /// Where to begin.
+    /// The classifier to begin with.
     pub start: Start,
-    /// Whether to stop early.
+    /// The rule to stop early, if there is one.
     pub early_stopping: Option<EarlyStopping>,
-    /// Seed of the order, of the start and of the samples held out.
+    /// The seed of the order, of the start and of the samples held out.
     pub seed: u64,
     /// The relative duality gap at which a fit counts as converged.
     pub tolerance: f64,
-    /// Whether the report has one history entry an epoch, each of which costs as much as an epoch or
-    /// two.
+    /// True if the report has one history entry an epoch, each of which costs as much as an epoch
+    /// or two.
     pub history: bool,
 }
 
 impl StochasticGradient {
-    /// Ten shuffled epochs from the origin, a sample a step, and nothing else.
+    /// Returns settings of ten shuffled epochs from the origin, a sample a step, without averaging,
+    /// projection and early stopping.
     pub fn new(schedule: Schedule) -> Self {
         StochasticGradient {
             schedule,
@@ -97,16 +99,17 @@ impl StochasticGradient {
         }
     }
 
-    /// Pegasos, for the hinge loss: steps `1/(2 lambda t)` and the projection on the ball of radius
-    /// `1/sqrt(2 lambda)`, in which the minimiser lies (theorem 1 of its source, whose lambda is twice
-    /// ours).
+    /// Returns the settings of Pegasos, for the hinge loss: steps `1/(2 lambda t)` and the
+    /// projection on the ball of radius `1/sqrt(2 lambda)`, in which the minimiser lies (theorem 1
+    /// of its source, whose lambda is twice ours).
     pub fn pegasos(lambda: Lambda) -> Self {
         let projection = Some((2.0 * lambda.get()).sqrt().recip());
         StochasticGradient { projection, ..Self::new(Schedule::pegasos(lambda)) }
     }
 
-    /// Margin pursuit as Holland (2019, section 4) runs it beside Pegasos: steps
-    /// `1/(scale sqrt(lambda) t)`, the ball of radius `1/sqrt(lambda)`, samples drawn independently.
+    /// Returns the settings of margin pursuit as Holland (2019, section 4) runs it beside Pegasos:
+    /// steps `1/(scale sqrt(lambda) t)`, the ball of radius `1/sqrt(lambda)`, samples drawn
+    /// independently.
     pub fn margin_pursuit(scale: f64, lambda: Lambda) -> Self {
         StochasticGradient {
             projection: Some(lambda.get().sqrt().recip()),
@@ -115,11 +118,12 @@ impl StochasticGradient {
         }
     }
 
-    /// Whether the settings make sense.
+    /// Refuses settings out of their range.
     ///
     /// # Errors
-    /// Steps, a radius, a norm of the start or a tolerance that is not a finite number greater than 0; no
-    /// epochs, an empty batch, no patience; a share outside (0, 1], for the samples held out (0, 1).
+    /// [`Error::Parameter`]: a step, a radius, a norm of the start or a tolerance is not a finite
+    /// number greater than 0; there are no epochs, an empty batch or no patience; the share
+    /// averaged is outside (0, 1], or the share held out outside (0, 1).
     pub fn check(&self) -> Result<(), Error> {
         self.schedule.check()?;
         Error::check_positive("the tolerance", self.tolerance)?;
@@ -157,10 +161,10 @@ impl StochasticGradient {
         }
     }
 
-    /// The learner of a run of this number of steps.
+    /// Returns the learner of a run of this number of steps.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     pub fn learner<L: MarginLoss>(
         &self,
         loss: L,
@@ -190,7 +194,7 @@ impl StochasticGradient {
     }
 }
 
-/// Coefficients of this norm, their direction uniform.
+/// Returns coefficients of this norm, their direction uniform.
 fn random_start(features: usize, norm: f64, seed: u64) -> LinearClassifier {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(1);
