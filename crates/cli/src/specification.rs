@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use margins::losses;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The value of an option as a name and parameters, of which each is taken once.
 pub(crate) struct Specification<'t> {
