@@ -1,4 +1,4 @@
-"""Seconds per epoch of scikit-learn's SGDClassifier and of `margins fit --solver pegasos|sgd`.
+"""Seconds per epoch of scikit-learn's SGDClassifier and of `margins stream --method sgd`.
 
 Both run the same number of shuffled epochs of the hinge loss from the same files, one thread each, turn by turn;
 an epoch is the difference between a run of many epochs and one of few, over the difference of their numbers, so that
@@ -66,11 +66,12 @@ def peer(x, y, averaged):
 
 def ours(program, file, averaged):
     options = ["--average", "polyak"] if averaged else []
+    alone = {**os.environ, "RAYON_NUM_THREADS": "1"}
 
     def run(epochs):
-        command = [program, "fit", "--data", file, "--solver", "sgd", "--loss", "hinge", "--lambda", str(ALPHA / 2)]
+        command = [program, "stream", "--data", file, "--loss", "hinge", "--lambda", str(ALPHA / 2)]
         start = time.perf_counter()
-        subprocess.run(command + ["--epochs", str(epochs), "--threads", "1"] + options, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command + ["--epochs", str(epochs)] + options, check=True, stdout=subprocess.DEVNULL, env=alone)
         return time.perf_counter() - start
 
     return run

@@ -8,54 +8,22 @@
 //! margins_cli::run(&registry, std::env::args_os());
 //! ```
 
-mod args;
-mod choices;
-mod cv;
-mod document;
-mod files;
-mod focused;
-mod inspect;
-mod job;
-mod massart;
-mod model;
-mod multiclass;
-mod predict;
-mod probability;
-mod psi;
+mod arguments;
+mod commands;
+mod failure;
+mod output;
 mod source;
 mod specification;
-mod stochastic;
-mod table;
-mod train;
-mod usage;
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::process::ExitCode;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use margins::Registry;
 
-use args::{Arguments, Command};
-
-/// Why the command ends without a result, and with which exit status.
-#[derive(Debug)]
-enum Failure {
-    /// Status 2: the arguments make no sense.
-    Usage(String),
-    /// Status 1: the job failed.
-    Job(String),
-}
-
-impl Failure {
-    fn usage(error: impl Display) -> Self {
-        Failure::Usage(error.to_string())
-    }
-
-    fn job(error: impl Display) -> Self {
-        Failure::Job(error.to_string())
-    }
-}
+use arguments::{Arguments, former};
+use failure::Failure;
 
 /// Runs the command with these arguments, the first being the program's name: exit status 0, 1 if
 /// the job failed, 2 for wrong usage.
@@ -63,21 +31,14 @@ pub fn run(
     registry: &Registry,
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> ExitCode {
-    let parsed = Arguments::command().try_get_matches_from(arguments).and_then(|given| {
-        match Arguments::from_arg_matches(&given) {
-            Ok(arguments) => Ok((given, arguments)),
-            Err(error) => Err(error.format(&mut Arguments::command())),
-        }
-    });
-    let (given, arguments) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            // Help and version are errors to clap; where they cannot be printed nobody reads them.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        }
+    let words: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let result = match Arguments::try_parse_from(&words) {
+        Ok(arguments) => commands::perform(registry, &arguments.command),
+        Err(error) => match former::answer(&words) {
+            Some(answer) => Err(Failure::Usage(answer)),
+            None => return explain(&error),
+        },
     };
-    let result = perform(registry, &given, &arguments.command);
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => {
@@ -91,27 +52,25 @@ pub fn run(
     }
 }
 
-/// Does what the command says, if no option was given that it cannot use.
-fn perform(registry: &Registry, given: &ArgMatches, command: &Command) -> Result<(), Failure> {
-    let given = given.subcommand().map_or(given, |(_, given)| given);
-    match command {
-        Command::Fit(arguments) => {
-            usage::check(given, &arguments.train.solver)?;
-            train::fit(registry, arguments)
+/// Prints help, version, or what is wrong with the arguments. Of an option that other commands have it names them.
+fn explain(error: &clap::Error) -> ExitCode {
+    // Where help cannot be printed nobody reads it.
+    let _ = error.print();
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) {
+        let homes = commands_with(option);
+        if !homes.is_empty() && error.kind() == clap::error::ErrorKind::UnknownArgument {
+            eprintln!("\nnote: {option} is an option of {}", homes.join(", "));
         }
-        Command::Path(arguments) => {
-            arguments.train.check_path()?;
-            usage::check(given, &arguments.train.solver)?;
-            train::path(registry, arguments)
-        }
-        Command::Cv(arguments) => {
-            arguments.train.check_path()?;
-            usage::check(given, &arguments.train.solver)?;
-            cv::cv(registry, arguments)
-        }
-        Command::Predict(arguments) => predict::predict(registry, arguments),
-        Command::Inspect(arguments) => inspect::inspect(registry, arguments),
-        Command::Convert(arguments) => model::convert(registry, arguments),
-        Command::Psi(arguments) => psi::psi(registry, arguments),
     }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Returns the names of the commands that have an option.
+fn commands_with(option: &str) -> Vec<String> {
+    let arguments = Arguments::command();
+    let has = |command: &&clap::Command| {
+        command.get_arguments().any(|argument| argument.get_long() == option.strip_prefix("--"))
+    };
+    let homes = arguments.get_subcommands().filter(has);
+    homes.map(|command| format!("margins {}", command.get_name())).collect()
 }

@@ -3,45 +3,45 @@
 use std::path::Path;
 
 use margins::data::generate::{Example, GaussianMixture};
-use margins::data::read::{self, Format, ReadOptions, Unlabelled};
+use margins::data::read::{self, Format, ReadOptions, Stream, Unlabelled};
 use margins::data::{Classes, Dataset};
 use margins::losses::Specification;
 
-use crate::Failure;
-use crate::args::DataArguments;
-use crate::choices::DataFormat;
+use crate::arguments::data::Source;
+use crate::arguments::values::DataFormat;
+use crate::failure::Failure;
 
-/// What messages call standard input.
-pub(crate) const STDIN: &str = "standard input";
+/// The name of standard input in messages.
+const STDIN: &str = "standard input";
 
-/// Prefix of a simulated data set.
+/// The prefix of a simulated data set.
 const MIXTURE: &str = "mixture:";
 
-impl DataArguments {
-    pub(crate) fn read_options(&self) -> ReadOptions {
+impl Source<'_> {
+    fn read_options(self) -> ReadOptions {
         ReadOptions {
-            label: self.label.clone(),
-            weights_column: self.weights_column.clone(),
-            fold_column: self.fold_column.clone(),
-            positive: self.positive.clone(),
-            columns: self.columns,
-            format: self.data_format.map(|format| match format {
+            label: self.file.label.clone(),
+            weights_column: self.weights_column.map(str::to_owned),
+            fold_column: self.file.fold_column.clone(),
+            positive: self.positive.map(str::to_owned),
+            columns: self.file.columns,
+            format: self.file.data_format.map(|format| match format {
                 DataFormat::Csv => Format::Csv,
                 DataFormat::Svmlight => Format::Svmlight,
             }),
         }
     }
 
-    /// The simulation that the data come from, which takes no option of a file.
-    pub(crate) fn simulation(&self) -> Result<Option<Simulation>, Failure> {
-        let Some(simulation) = Simulation::named(&self.data)? else { return Ok(None) };
+    /// Returns the simulation that the data come from, which takes no option of a file.
+    pub(crate) fn simulation(self) -> Result<Option<Simulation>, Failure> {
+        let Some(simulation) = Simulation::named(&self.file.data)? else { return Ok(None) };
         let of_files = [
-            ("--label", self.label.is_some()),
+            ("--label", self.file.label.is_some()),
             ("--positive", self.positive.is_some()),
             ("--weights-column", self.weights_column.is_some()),
-            ("--fold-column", self.fold_column.is_some()),
-            ("--columns", self.columns.is_some()),
-            ("--data-format", self.data_format.is_some()),
+            ("--fold-column", self.file.fold_column.is_some()),
+            ("--columns", self.file.columns.is_some()),
+            ("--data-format", self.file.data_format.is_some()),
         ];
         match of_files.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(refuse(format!("{option} is for files, leave it out"))),
@@ -49,48 +49,58 @@ impl DataArguments {
         }
     }
 
-    /// The labelled data.
-    pub(crate) fn dataset(&self) -> Result<Dataset, Failure> {
-        match self.simulation()? {
-            Some(simulation) => simulation.draw(),
-            None => {
-                let options = self.read_options();
-                match self.standard_input(&options)? {
-                    Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
-                    None => read::dataset(&self.data, &options),
-                }
-                .map_err(refusal)
-            }
+    /// Returns the labelled data of two classes.
+    pub(crate) fn dataset(self) -> Result<Dataset, Failure> {
+        if let Some(simulation) = self.simulation()? {
+            return simulation.draw();
         }
+        let options = self.read_options();
+        Ok(match self.standard_input(&options)? {
+            Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
+            None => read::dataset(&self.file.data, &options),
+        }?)
     }
 
-    /// The labelled data, of any number of classes.
-    pub(crate) fn classes(&self) -> Result<Dataset<Classes>, Failure> {
+    /// Returns the labelled data of any number of classes.
+    pub(crate) fn classes(self) -> Result<Dataset<Classes>, Failure> {
         if let Some(simulation) = self.simulation()? {
             let data = simulation.draw()?;
-            return data.relabelled(Classes::from(data.labels())).map_err(refusal);
+            return Ok(data.relabelled(Classes::from(data.labels()))?);
         }
         self.read_classes(&self.read_options())
     }
 
-    /// The labelled data, of any number of classes, whichever of two is the positive one.
-    pub(crate) fn any_classes(&self) -> Result<Dataset<Classes>, Failure> {
+    /// Returns the labelled data of any number of classes, whichever of two is the positive one.
+    pub(crate) fn any_classes(self) -> Result<Dataset<Classes>, Failure> {
         match self.simulation()? {
             Some(_) => self.classes(),
             None => self.read_classes(&ReadOptions { positive: None, ..self.read_options() }),
         }
     }
 
-    fn read_classes(&self, options: &ReadOptions) -> Result<Dataset<Classes>, Failure> {
-        match self.standard_input(options)? {
+    fn read_classes(self, options: &ReadOptions) -> Result<Dataset<Classes>, Failure> {
+        Ok(match self.standard_input(options)? {
             Some(format) => read::classes_from(std::io::stdin(), STDIN, format, options),
-            None => read::classes(&self.data, options),
-        }
-        .map_err(refusal)
+            None => read::classes(&self.file.data, options),
+        }?)
     }
 
-    /// The data to predict, for a model with this number of features.
-    pub(crate) fn features(&self, columns: usize) -> Result<Unlabelled, Failure> {
+    /// Returns the data as a stream of these classes, which are two labels and a comma.
+    pub(crate) fn stream(self, classes: Option<&str>) -> Result<Stream<'static>, Failure> {
+        let classes = match classes.map(|pair| pair.split_once(',')) {
+            None => None,
+            Some(Some((negative, positive))) => Some([negative, positive]),
+            Some(None) => return Err(Failure::usage("--classes needs two labels and a comma")),
+        };
+        let options = self.read_options();
+        Ok(match self.standard_input(&options)? {
+            Some(format) => Stream::from_reader(std::io::stdin(), STDIN, format, &options, classes),
+            None => Stream::open(&self.file.data, &options, classes),
+        }?)
+    }
+
+    /// Returns the data to predict, for a model with this number of features.
+    pub(crate) fn features(self, columns: usize) -> Result<Unlabelled, Failure> {
         if let Some(simulation) = self.simulation()? {
             let data = simulation.draw()?;
             let labels = data.labels();
@@ -105,20 +115,19 @@ impl DataArguments {
         // A svmlight file need not reach the last feature, so it is told how many there are; a CSV
         // file says how many it has, and the model judges.
         let mut options = self.read_options();
-        let path = Path::new(&self.data);
+        let path = Path::new(&self.file.data);
         if options.format.or_else(|| Format::of(path)) == Some(Format::Svmlight) {
             options.columns = options.columns.or(Some(columns));
         }
-        match self.standard_input(&options)? {
+        Ok(match self.standard_input(&options)? {
             Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),
             None => read::features(path, &options),
-        }
-        .map_err(refusal)
+        }?)
     }
 
-    /// The format of standard input, if that is where the data come from.
-    pub(crate) fn standard_input(&self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
-        match (self.data.as_str(), options.format) {
+    /// Returns the format of standard input, if that is where the data come from.
+    fn standard_input(self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
+        match (self.file.data.as_str(), options.format) {
             ("-", None) => {
                 Err(Failure::Usage("standard input needs --data-format csv or svmlight".to_owned()))
             }
@@ -137,7 +146,7 @@ pub(crate) struct Simulation {
 }
 
 impl Simulation {
-    /// `mixture:example=1,n=200,p=2,seed=1`, each part optional; `None` for any other name.
+    /// Reads `mixture:example=1,n=200,p=2,seed=1`, each part optional; `None` for any other name.
     fn named(name: &str) -> Result<Option<Self>, Failure> {
         const MOST_ROWS: u64 = 100_000_000;
         let Some(parameters) = name.strip_prefix(MIXTURE) else { return Ok(None) };
@@ -181,7 +190,7 @@ impl Simulation {
         self.mixture.sample(self.rows, self.seed).map_err(Failure::job)
     }
 
-    /// The Bayes error and the error of that number.
+    /// Returns the Bayes error and the error of that number.
     pub(crate) fn bayes_error(&self) -> Result<(f64, f64), Failure> {
         const SAMPLES: usize = 200_000;
         if self.mixture.columns() == 2 {
@@ -191,19 +200,6 @@ impl Simulation {
         let estimate =
             self.mixture.bayes_error_estimate(SAMPLES, self.seed).map_err(Failure::job)?;
         Ok((estimate.rate, estimate.standard_error))
-    }
-}
-
-/// A format that is not told is a matter of usage, all else one of the job.
-pub(crate) fn refusal(error: margins::data::Error) -> Failure {
-    match error {
-        margins::data::Error::UnknownFormat { .. } => {
-            Failure::Usage(format!("{error} with --data-format"))
-        }
-        margins::data::Error::ThirdClassInFile { .. } => {
-            Failure::job(format!("{error}; fit and cv take more with --multi-class ovr or ovo"))
-        }
-        _ => Failure::job(error),
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// Over trials.
+    /// Returns the mean over trials.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.map(|value| 100.0 * value).collect();
         let n = values.len() as f64;
@@ -65,8 +65,8 @@ impl Mean {
         Mean { mean, standard_error: (squares / (n - 1.0) / n).sqrt() }
     }
 
-    /// The difference to a published one in standard errors of the difference. One that is printed
-    /// as 0.00 counts as 0.005, the most that it can be.
+    /// Returns the difference to a published mean in standard errors of the difference. An error
+    /// that is printed as 0.00 counts as 0.005, the most that it can be.
     fn distance(self, published: Mean) -> f64 {
         const LEAST: f64 = 0.005;
         let standard_error = self.standard_error.hypot(published.standard_error.max(LEAST));
@@ -99,7 +99,7 @@ impl Row {
     }
 }
 
-/// The published numbers of a row, LHS before SVM, means before standard errors.
+/// Returns the published numbers of a row, LHS before SVM, means before standard errors.
 pub(crate) const fn published(numbers: [f64; 4]) -> [Mean; 2] {
     [
         Mean { mean: numbers[0], standard_error: numbers[1] },
@@ -229,7 +229,7 @@ fn mean_of(trials: &[Trial], classifier: usize) -> Mean {
     Mean::of(trials.iter().map(|trial| trial.both()[classifier].error))
 }
 
-/// Lambdas and tested classifiers without certificate.
+/// Returns lambdas and tested classifiers without certificate.
 fn uncertified(trials: &[Trial], classifier: usize) -> [usize; 2] {
     let tested = || trials.iter().map(|trial: &Trial| -> &Tested { trial.both()[classifier] });
     [
@@ -238,14 +238,14 @@ fn uncertified(trials: &[Trial], classifier: usize) -> [usize; 2] {
     ]
 }
 
-/// The generator of one trial: one seed, and a stream of its own.
+/// Returns the generator of one trial: one seed, and a stream of its own.
 pub(crate) fn stream(seed: u64, row: u32, trial: usize) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream((u64::from(row) << 32) | trial as u64);
     random
 }
 
-/// A seed for what takes one.
+/// Returns a seed for a function that takes one.
 pub(crate) fn draw_seed(random: &mut ChaCha8Rng) -> u64 {
     random.next_u64()
 }

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: [(&str, Example); 2] =
     [("example 1", Example::One), ("example 3, sigma = sqrt(10)", Example::ThreeCorrected)];
 
-/// How long a classifier took, and what it is worth.
+/// The time that a classifier took, and what it is worth.
 struct Measured {
     seconds: f64,
     /// Lambdas at which every fit reached its tolerance.
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The run with the median time.
+/// Returns the run with the median time.
 fn median(data: &Dataset, space: Space, arguments: &Arguments) -> Result<Measured, Failure> {
     let mut runs = (0..arguments.repetitions)
         .map(|_| measure(data, space, arguments.seed))

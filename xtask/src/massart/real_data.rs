@@ -123,7 +123,8 @@ fn logistic(data: &Dataset) -> Result<Vec<f64>, Failure> {
     Ok(fits.into_iter().next().ok_or("no fit")?.coef)
 }
 
-/// opt, the errors of the learners, and how far the LeakyReLU risk may be from its least value.
+/// Returns opt, the errors of the learners, and how far the LeakyReLU risk may be from its least
+/// value.
 fn trial(
     data: &Dataset,
     normal: &[f64],

@@ -49,8 +49,7 @@ fn what_several_classes_cannot_have_is_refused() {
     let mut messages = Vec::new();
     for more in [
         vec![],
-        vec!["--multi-class", "ovr", "--solver", "sgd"],
-        vec!["--multi-class", "ovr", "--solver", "catoni:alpha=1"],
+        vec!["--multi-class", "ovr", "--objective", "catoni:alpha=1"],
         vec!["--multi-class", "ovr", "--positive", "a"],
         vec!["--multi-class", "ovr", "--history", "h.csv"],
         vec!["--multi-class", "ovr", "--loss", "none"],
@@ -157,14 +156,16 @@ fn errors_count_the_weights() {
     for more in [
         &[][..],
         &["--multi-class", "ovr"],
-        &["--solver", "sgd"],
-        &["--solver", "catoni:alpha=1"],
+        &["--objective", "catoni:alpha=1"],
         &["--kernel", "gaussian:sigma=0.001"],
     ] {
         let output = workshop.run(&[&fit[..], more].concat());
         assert_eq!(fact(&text(&output.stdout), "training error"), "25.00 %", "{more:?}");
     }
-    let stream = workshop.json(&[&fit[..], &["--solver", "sgd", "--stream"]].concat());
+    let stream = [&["stream", "--lambda", "10", "--loss", "logistic"], &data[..]].concat();
+    let epochs = workshop.output(&[&stream[..], &["--epochs", "10"]].concat());
+    assert_eq!(fact(&epochs, "training error"), "25.00 %");
+    let stream = workshop.json(&stream);
     assert_eq!(stream["progressive_error"], 0.75);
     let path = [&["path", "--lambdas", "20:10:2", "--loss", "logistic"], &data[..]].concat();
     let path = workshop.output(&path);
@@ -276,17 +277,16 @@ fn platt_scaling_is_refused_without_held_out_folds() {
     let mut messages = Vec::new();
     for command in [
         &["path", "--data", "data.csv"][..],
-        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "sgd"],
-        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "catoni:alpha=1"],
+        &["stream", "--data", "data.csv", "--lambda", "0.1"],
+        &["fit", "--data", "data.csv", "--lambda", "0.1", "--objective", "catoni:alpha=1"],
     ] {
         let output = workshop.run(&[command, &["--probability", "platt"]].concat());
         messages.push(format!("{:?}: {}", output.status.code(), text(&output.stderr)));
     }
-    assert!(
-        messages[0].contains("Some(2)") && messages[0].contains("not for path"),
-        "{messages:?}"
-    );
-    for message in &messages[1..] {
-        assert!(message.contains("Some(2)") && message.contains("held-out folds"), "{message}");
+    for message in &messages[..2] {
+        let homes = "--probability is an option of margins fit, margins cv";
+        assert!(message.contains("Some(2)") && message.contains(homes), "{message}");
     }
+    let message = &messages[2];
+    assert!(message.contains("Some(2)") && message.contains("held-out folds"), "{message}");
 }

@@ -38,7 +38,7 @@ fn focused_online_learning_makes_every_loss_small() {
         "passive-aggressive:capped=0.1",
         "online-gradient:constant=0.1,loss=smoothed-hinge:width=0.5",
     ] {
-        let fit = ["fit", "--data", "separable.csv", "--solver", "fol", "--learner", learner];
+        let fit = ["focus", "--data", "separable.csv", "--learner", learner];
         let document = workshop.json(&[&fit[..], &["--out", "model.json"]].concat());
         assert_eq!(document["format"], "margins-fol");
         assert_eq!(document["combination"], "average");
@@ -51,7 +51,7 @@ fn focused_online_learning_makes_every_loss_small() {
     }
     let kernel = ["--learner", "kernel-perceptron:budget=30", "--kernel", "gaussian"];
     for learner in [&kernel[..], &["--learner", "mlp:hidden=16,step=0.1", "--max-steps", "60000"]] {
-        let fit = ["fit", "--data", "xor.csv", "--solver", "fol"];
+        let fit = ["focus", "--data", "xor.csv"];
         let document = workshop.json(&[&fit[..], learner].concat());
         assert_eq!(document["consistent"], true, "{learner:?}");
         assert_eq!(
@@ -59,8 +59,8 @@ fn focused_online_learning_makes_every_loss_small() {
             (&"majority".into(), &Value::Null)
         );
     }
-    let stumps = ["--solver", "fol", "--learner", "stump", "--loss", "ramp", "--seed", "3"];
-    let document = workshop.json(&[&["fit", "--data", "separable.csv"], &stumps[..]].concat());
+    let stumps = ["--learner", "stump", "--loss", "ramp", "--seed", "3"];
+    let document = workshop.json(&[&["focus", "--data", "separable.csv"], &stumps[..]].concat());
     let losses = document["losses"].as_array().expect("losses").iter().map(number);
     assert!(losses.clone().all(|loss| (0.0..=1.0).contains(&loss)));
     assert_eq!(losses.fold(0.0, f64::max), number(&document["max_loss"]));
@@ -87,7 +87,7 @@ fn the_kernel_perceptron_takes_sparse_rows_for_what_they_are() {
     workshop.write("rows.svm", sparse.collect::<String>().as_bytes());
     for kernel in ["anova:sigma=1", "anova:sigma=0.5,degree=2*(linear+gaussian:sigma=1)"] {
         let run = |data| {
-            let fit = ["fit", "--data", data, "--solver", "fol", "--learner", "kernel-perceptron"];
+            let fit = ["focus", "--data", data, "--learner", "kernel-perceptron"];
             workshop.json(&[&fit[..], &["--kernel", kernel, "--max-steps", "300"]].concat())
         };
         let (dense, sparse) = (run("rows.csv"), run("rows.svm"));
@@ -109,7 +109,7 @@ fn slack_flags_the_row_with_the_wrong_label() {
         })
         .collect();
     workshop.write("turned.csv", turned.join("\n").as_bytes());
-    let arguments = ["fit", "--data", "turned.csv", "--solver", "fol", "--combine", "majority"];
+    let arguments = ["focus", "--data", "turned.csv", "--combine", "majority"];
     let slack = ["--slack", "additive-sum:budget=1", "--max-steps", "40000"];
     insta::assert_snapshot!(workshop.output(&[&arguments[..], &slack].concat()));
     let subsample = ["--subsample", "outliers=1,rare=30"];
@@ -127,7 +127,7 @@ fn a_game_goes_on_from_its_checkpoint() {
         &["kernel-perceptron", "--kernel", "gaussian:sigma=0.1"],
         &["stump"],
     ] {
-        let common = ["fit", "--data", "separable.csv", "--solver", "fol", "--max-steps", "5000"];
+        let common = ["focus", "--data", "separable.csv", "--max-steps", "5000"];
         let fit = [&common[..], &["--slack", "multiplicative:budget=2", "--learner"], learner];
         let whole = workshop.json(&fit.concat());
         let step = |options: &[&str]| {
@@ -148,9 +148,7 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
     let workshop = Workshop::new();
     workshop.write("separable.csv", separable().as_bytes());
     let checkpoint = ["--checkpoint", "game.json", "--pause-at", "9"];
-    workshop.output(
-        &[&["fit", "--data", "separable.csv", "--solver", "fol"][..], &checkpoint].concat(),
-    );
+    workshop.output(&[&["focus", "--data", "separable.csv"][..], &checkpoint].concat());
     let game = std::fs::read_to_string(workshop.path("game.json")).expect("a checkpoint");
     workshop.write("damaged.json", game.replace("\"round\":9", "\"round\":8").as_bytes());
     let mut report = String::new();
@@ -187,13 +185,14 @@ fn focused_online_learning_refuses_what_it_cannot_take() {
         "--checkpoint separable.csv",
         "--weights-column height",
     ] {
-        let command = format!("fit --data separable.csv --solver fol {options}");
+        let command = format!("focus --data separable.csv {options}");
         let output = workshop.run(&command.split(' ').collect::<Vec<_>>());
         assert!(!output.status.success(), "{options}");
         let first = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
         report += &format!("$ {options}\n{first}\n");
     }
     for command in [
+        "fit --data data.csv --solver fol --learner stump",
         "path --data data.csv --solver fol",
         "cv --data data.csv --solver fol",
         "fit --data data.csv --lambda 1 --learner perceptron",

@@ -3,6 +3,7 @@
 mod classes;
 mod fits;
 mod focused;
+mod help;
 mod kernels;
 mod massart;
 mod models;
@@ -57,6 +58,7 @@ impl Workshop {
             .args(arguments)
             .current_dir(self.folder.path())
             .env("NO_COLOR", "1")
+            .env("COLUMNS", "100")
             .output()
             .expect("the command runs")
     }

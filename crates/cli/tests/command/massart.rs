@@ -23,24 +23,24 @@ fn noisy_halfspace() -> String {
 fn halfspaces_are_learned_under_massart_noise() {
     let workshop = Workshop::new();
     workshop.write("noisy.csv", noisy_halfspace().as_bytes());
-    for (solver, loss) in [
-        ("massart-sgd", "massart:eta=0.15,gamma=0.2"),
-        ("massart-cuts", "massart:eta=0.15,gamma=0.2,epsilon=0.02"),
-        ("massart-auto", "massart:epsilon=0.1"),
+    for (learner, noise) in [
+        ("sgd", &["--eta", "0.15", "--gamma", "0.2"][..]),
+        ("cuts", &["--eta", "0.15", "--gamma", "0.2", "--epsilon", "0.02"]),
+        ("auto", &["--epsilon", "0.1"]),
     ] {
-        let arguments = ["fit", "--data", "noisy.csv", "--loss", loss, "--solver", solver];
+        let arguments = [&["massart", "--data", "noisy.csv", "--learner", learner], noise].concat();
         let json = [&arguments[..], &["--out", "model.json", "--format", "json"]].concat();
         let document: Value = serde_json::from_str(&workshop.output(&json)).expect("JSON");
         assert_eq!(document["format"], "margins-massart");
         let error = document["training_error"].as_f64().expect("an error");
-        assert!(error < 0.2, "{solver}: {error}");
-        assert_eq!(document["error_bound"].is_null(), solver == "massart-cuts");
+        assert!(error < 0.2, "{learner}: {error}");
+        assert_eq!(document["error_bound"].is_null(), learner == "cuts");
         // The model applies to rows as they are.
         let predict =
             ["predict", "--model", "model.json", "--data", "noisy.csv", "--format", "json"];
         workshop.output(&predict);
         let table = workshop.output(&arguments);
-        assert!(table.contains("error bound") && table.contains(solver), "{table}");
+        assert!(table.contains("error bound") && table.contains(learner), "{table}");
     }
 }
 
@@ -48,10 +48,10 @@ fn halfspaces_are_learned_under_massart_noise() {
 fn halfspaces_are_learned_from_a_file_read_once() {
     let workshop = Workshop::new();
     workshop.write("noisy.csv", noisy_halfspace().as_bytes());
-    let loss = ["--loss", "massart:eta=0.15,gamma=0.2", "--solver", "massart-sgd", "--stream"];
-    let json = ["fit", "--data", "noisy.csv", "--out", "model.json", "--format", "json"];
+    let noise = ["--eta", "0.15", "--gamma", "0.2", "--stream"];
+    let json = ["massart", "--data", "noisy.csv", "--out", "model.json", "--format", "json"];
     let document: Value =
-        serde_json::from_str(&workshop.output(&[&json[..], &loss].concat())).expect("JSON");
+        serde_json::from_str(&workshop.output(&[&json[..], &noise].concat())).expect("JSON");
     // Every fifth row is for the selection.
     assert_eq!((&document["rows"], &document["steps"]), (&Value::from(900), &Value::from(720)));
     assert!(document["training_error"].is_null() && document["error_bound"].is_f64());
@@ -66,9 +66,9 @@ fn halfspaces_are_learned_from_a_file_read_once() {
 fn cutting_planes_learn_after_a_projection() {
     let workshop = Workshop::new();
     workshop.write("noisy.csv", noisy_halfspace().as_bytes());
-    let fit = ["fit", "--data", "noisy.csv", "--loss", "massart:eta=0.15,gamma=0.2"];
-    let project = ["--solver", "massart-cuts", "--project", "7", "--format", "json"];
-    let output = workshop.output(&[&fit[..], &project].concat());
+    let cuts = ["massart", "--data", "noisy.csv", "--learner", "cuts", "--eta", "0.15"];
+    let project = ["--gamma", "0.2", "--project", "7", "--format", "json"];
+    let output = workshop.output(&[&cuts[..], &project].concat());
     let document: Value = serde_json::from_str(&output).expect("JSON");
     assert_eq!(document["dimensions"], 7);
     assert_eq!(document["coef"].as_array().map(Vec::len), Some(2));
@@ -77,58 +77,34 @@ fn cutting_planes_learn_after_a_projection() {
 }
 
 #[test]
-fn massart_solvers_refuse_what_they_cannot_take() {
+fn massart_learners_refuse_what_they_cannot_take() {
     let workshop = Workshop::new();
     workshop.write("zero.csv", b"x,z,label\n1,2,a\n0,0,b\n2,1,a\n");
-    let loss = "massart:eta=0.3,gamma=0.05";
     let mut report = String::new();
-    for arguments in [
-        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-sgd"][..],
-        &[
-            "fit",
-            "--data",
-            "zero.csv",
-            "--loss",
-            "massart:eta=0.5,gamma=0.05",
-            "--solver",
-            "massart-cuts",
-        ],
-        &[
-            "fit",
-            "--data",
-            "zero.csv",
-            "--loss",
-            "massart:eta=0.1,gamma=1",
-            "--solver",
-            "massart-cuts",
-        ],
-        &["fit", "--data", "zero.csv", "--loss", "massart:eta=0.1", "--solver", "massart-cuts"],
-        &["fit", "--data", "zero.csv", "--loss", "massart:noise=0.1", "--solver", "massart-auto"],
-        &["fit", "--data", "zero.csv", "--loss", "massart:eta=x", "--solver", "massart-auto"],
-        &["fit", "--data", "zero.csv", "--loss", "hinge", "--solver", "massart-sgd"],
-        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-sgd", "--standardize"],
-        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-sgd", "--stream"],
-        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-cuts", "--stream"],
-        &["fit", "--data", "zero.csv", "--loss", loss, "--solver", "massart-sgd", "--project", "9"],
-        &["fit", "--data", "data.csv", "--lambda", "1", "--project", "9"],
-        &[
-            "fit",
-            "--data",
-            "zero.csv",
-            "--loss",
-            loss,
-            "--solver",
-            "massart-cuts",
-            "--project",
-            "0",
-        ],
-        &["path", "--data", "data.csv", "--solver", "massart-sgd"],
-        &["fit", "--data", "data.csv"],
+    for options in [
+        "--eta 0.3 --gamma 0.05",
+        "--eta 0.5 --gamma 0.05 --learner cuts",
+        "--eta 0.1 --gamma 1 --learner cuts",
+        "--eta 0.1 --learner cuts",
+        "--eta x --gamma 0.05",
+        "--learner auto --eta 0.3",
+        "--loss hinge --eta 0.3 --gamma 0.05",
+        "--standardize --eta 0.3 --gamma 0.05",
+        "--lambda 0.1 --eta 0.3 --gamma 0.05",
+        "--stream --eta 0.3 --gamma 0.05",
+        "--stream --eta 0.3 --gamma 0.05 --learner cuts",
+        "--stream --eta 0.3 --gamma 0.05 --weights-column x",
+        "--classes a,b --eta 0.3 --gamma 0.05",
+        "--project 9 --eta 0.3 --gamma 0.05",
+        "--project 0 --eta 0.3 --gamma 0.05 --learner cuts",
     ] {
-        let output = workshop.run(arguments);
-        assert!(!output.status.success(), "{arguments:?}");
-        let first = text(&output.stderr).lines().next().unwrap_or_default().to_owned();
-        report += &format!("$ margins {}\n{first}\n", arguments.join(" "));
+        let command = format!("massart --data zero.csv {options}");
+        let output = workshop.run(&command.split(' ').collect::<Vec<_>>());
+        assert!(!output.status.success(), "{options}");
+        let message = text(&output.stderr);
+        let message = message.split("\n\nUsage").next().unwrap_or_default();
+        let message = message.split("\n\nFor more").next().unwrap_or_default().trim_end();
+        report += &format!("$ {options}\n{message}\n");
     }
     insta::assert_snapshot!(report);
 }

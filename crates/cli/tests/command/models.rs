@@ -212,9 +212,9 @@ fn models_go_to_standard_output() {
         &["fit", "--data", "data.csv", "--lambda", "0.1"][..],
         &["fit", "--data", "data.csv", "--lambda", "0.1", "--format", "json"],
         &["fit", "--data", "three.csv", "--lambda", "0.1", "--multi-class", "ovo"],
-        &["fit", "--data", "data.csv", "--lambda", "0.1", "--solver", "sgd", "--stream"],
-        &["fit", "--data", "data.csv", "--solver", "fol"],
-        &["fit", "--data", "data.csv", "--solver", "massart-auto"],
+        &["stream", "--data", "data.csv", "--lambda", "0.1"],
+        &["focus", "--data", "data.csv"],
+        &["massart", "--data", "data.csv", "--learner", "auto"],
         &[&["cv"], &lambdas[..], &["data.csv"]].concat(),
         &[&["cv", "--multi-class", "ovr"], &lambdas[..], &["three.csv"]].concat(),
         &["convert", "--model", "m.mgn"],
@@ -225,7 +225,7 @@ fn models_go_to_standard_output() {
         assert_eq!(model["format"], "margins-model", "{arguments:?}");
         assert_eq!(text(&output.stderr).is_empty(), arguments[0] == "convert", "{arguments:?}");
         // What has no penalty has no lambda.
-        let without = arguments.iter().any(|part| ["fol", "massart-auto"].contains(part));
+        let without = arguments.iter().any(|part| ["focus", "massart"].contains(part));
         assert_eq!(model["members"][0]["lambda"].is_null(), without, "{arguments:?}");
     }
     assert!(!workshop.path("-").exists());
@@ -239,7 +239,7 @@ fn models_go_to_standard_output() {
 fn fits_without_a_lambda_have_none() {
     let workshop = Workshop::new();
     for name in ["m.json", "m.mgn"] {
-        workshop.output(&["fit", "--data", "data.csv", "--solver", "fol", "--out", name]);
+        workshop.output(&["focus", "--data", "data.csv", "--out", name]);
         let table = workshop.output(&["inspect", "--model", name]);
         assert!(table.contains("lambda           none"), "{table}");
         assert!(workshop.json(&["inspect", "--model", name])["members"][0]["lambda"].is_null());

@@ -6,30 +6,59 @@ use serde_json::Value;
 
 use crate::{Workshop, text};
 
-/// The solvers with the loss and the options that each of them needs.
-const SOLVERS: [(&str, &str, &[&str]); 17] = [
-    ("newton", "lhs", &["--lambda", "0.1"]),
-    ("mm", "lhs", &["--lambda", "0.1"]),
-    ("mm-accelerated", "lhs", &["--lambda", "0.1"]),
-    ("mm-batched", "lhs", &["--lambda", "0.1"]),
-    ("sdca", "lhs", &["--lambda", "0.1"]),
-    ("bundle", "lhs", &["--lambda", "0.1"]),
-    ("gd", "lhs", &["--lambda", "0.1"]),
-    ("sgd", "lhs", &["--lambda", "0.1"]),
-    ("pegasos", "hinge", &["--lambda", "0.1"]),
-    ("catoni", "lhs", &["--lambda", "0.1"]),
-    ("median-of-means:blocks=3,steps=50", "lhs", &["--lambda", "0.1"]),
-    ("margin-distribution", "hinge", &["--lambda", "0.1"]),
-    ("garg-roth", "garg-roth", &["--lambda", "0.1"]),
-    ("massart-sgd", "massart:eta=0.2,gamma=0.1", &[]),
-    ("massart-cuts", "massart:eta=0.2,gamma=0.1", &[]),
-    ("massart-auto", "massart:epsilon=0.2", &[]),
-    ("fol", "zero-one", &[]),
+/// A method with the command that has it, and the options that each run needs.
+struct Method {
+    name: &'static str,
+    command: &'static [&'static str],
+    own: &'static [(&'static str, &'static str)],
+}
+
+const fn method(
+    name: &'static str,
+    command: &'static [&'static str],
+    own: &'static [(&'static str, &'static str)],
+) -> Method {
+    Method { name, command, own }
+}
+
+const FIT: &[(&str, &str)] = &[("--loss", "lhs"), ("--lambda", "0.1")];
+const EPOCHS: &[(&str, &str)] = &[("--lambda", "0.1"), ("--epochs", "10")];
+const NOISE: &[(&str, &str)] = &[("--eta", "0.2"), ("--gamma", "0.1")];
+
+const METHODS: [Method; 18] = [
+    method("newton", &["fit", "--solver", "newton"], FIT),
+    method("mm", &["fit", "--solver", "mm"], FIT),
+    method("mm-accelerated", &["fit", "--solver", "mm-accelerated"], FIT),
+    method("mm-batched", &["fit", "--solver", "mm-batched"], FIT),
+    method("sdca", &["fit", "--solver", "sdca"], FIT),
+    method("bundle", &["fit", "--solver", "bundle"], FIT),
+    method("gd", &["fit", "--solver", "gd"], FIT),
+    method("catoni", &["fit", "--objective", "catoni"], FIT),
+    method("median-of-means", &["fit", "--objective", "median-of-means:blocks=3,steps=50"], FIT),
+    method(
+        "margin-distribution",
+        &["fit", "--objective", "margin-distribution"],
+        &[("--loss", "hinge"), ("--lambda", "0.1")],
+    ),
+    method(
+        "garg-roth",
+        &["fit", "--objective", "garg-roth"],
+        &[("--loss", "garg-roth"), ("--lambda", "0.1")],
+    ),
+    method("sgd", &["stream"], EPOCHS),
+    method("pegasos", &["stream", "--method", "pegasos", "--loss", "hinge"], EPOCHS),
+    method("sgd in one pass", &["stream"], FIT),
+    method("massart sgd", &["massart"], NOISE),
+    method("massart cuts", &["massart", "--learner", "cuts"], NOISE),
+    method("massart auto", &["massart", "--learner", "auto"], &[("--epsilon", "0.2")]),
+    method("focus", &["focus"], &[]),
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 39] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 45] = [
     ("lambda", &[], &["--lambda", "0.3"]),
+    ("objective", &[], &["--objective", "catoni"]),
+    ("solver", &[], &["--solver", "mm"]),
     ("tol", &[], &["--tol", "0.9"]),
     ("max-iterations", &[], &["--max-iterations", "1"]),
     ("time-limit", &[], &["--time-limit", "1e-9"]),
@@ -44,6 +73,10 @@ const OPTIONS: [(&str, &[&str], &[&str]); 39] = [
     ("fold-column", &[], &["--fold-column", "fold"]),
     ("positive", &[], &["--positive", "no"]),
     ("history", &[], &["--history", "history.csv"]),
+    ("eta", &[], &["--eta", "0.3"]),
+    ("gamma", &[], &["--gamma", "0.2"]),
+    ("epsilon", &[], &["--epsilon", "0.3"]),
+    ("delta", &[], &["--delta", "0.3"]),
     ("project", &[], &["--project", "1"]),
     ("step", &[], &["--step", "0.01"]),
     ("schedule", &[], &["--schedule", "constant"]),
@@ -57,7 +90,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 39] = [
     ("hold-out", &[], &["--hold-out", "0.3"]),
     ("patience", &["--hold-out", "0.3", "--epochs", "50"], &["--patience", "1"]),
     ("stream", &[], &["--stream"]),
-    ("classes", &["--stream"], &["--classes", "yes,no"]),
+    ("classes", &[], &["--classes", "yes,no"]),
     ("learner", &[], &["--learner", "passive-aggressive"]),
     ("max-steps", &[], &["--max-steps", "1"]),
     ("outputs", &[], &["--outputs", "1"]),
@@ -86,7 +119,7 @@ fn samples() -> String {
     text
 }
 
-/// What a run has found out, without the settings that it repeats; and the files that it has written.
+/// Returns what a run has found out, without the settings that it repeats; and the files that it has written.
 fn result(workshop: &Workshop, output: &Output) -> (Value, Vec<String>) {
     let mut document: Value = serde_json::from_slice(&output.stdout).expect("a JSON document");
     for echo in ["training", "seed", "learner"] {
@@ -104,18 +137,17 @@ fn result(workshop: &Workshop, output: &Output) -> (Value, Vec<String>) {
     (document, written)
 }
 
-/// How a run with an option compares to the run without it.
+/// Returns how a run compares to the run without the option.
 fn verdict(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static str {
-    let run = |more: &[&str]| workshop.run(&[without, more].concat());
-    let changed = run(with);
+    let changed = workshop.run(with);
     if changed.status.code() == Some(2) {
         let message = text(&changed.stderr);
-        assert!(message.contains("--"), "{without:?} {with:?}: {message}");
+        assert!(message.contains("--"), "{with:?}: {message}");
         return "-";
     }
-    assert!(changed.status.success(), "{without:?} {with:?}: {}", text(&changed.stderr));
+    assert!(changed.status.success(), "{with:?}: {}", text(&changed.stderr));
     let changed = result(workshop, &changed);
-    let plain = run(&[]);
+    let plain = workshop.run(without);
     if plain.status.code() == Some(2) {
         // The option makes a fit of what is refused without it, such as a kernel of gradient descent.
         return "used";
@@ -124,48 +156,39 @@ fn verdict(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static str
     if result(workshop, &plain) == changed { "same" } else { "used" }
 }
 
-/// The arguments of a fit without and with an option; a loss or a lambda that the option brings replaces the solver's.
+/// Returns the arguments of a run without and with an option, which takes the place of the method's own.
 fn arguments<'a>(
-    (solver, loss, own): (&'a str, &'a str, &[&'a str]),
-    (option, base, with): (&str, &[&'a str], &[&'a str]),
+    method: &Method,
+    base: &[&'a str],
+    with: &[&'a str],
 ) -> (Vec<&'a str>, Vec<&'a str>) {
-    let mut without = vec!["fit", "--data", "samples.csv", "--format", "json", "--solver", solver];
-    if !base.contains(&"--loss") {
-        without.extend(["--loss", loss]);
-    }
-    without.extend(base);
-    if option != "lambda" {
-        without.extend(own);
-    }
-    (without, with.to_vec())
+    let head = [method.command, &["--data", "samples.csv", "--format", "json"]].concat();
+    let own = |taken: &[&str]| -> Vec<&'static str> {
+        let kept = method.own.iter().filter(|(name, _)| !taken.contains(name));
+        kept.flat_map(|(name, value)| [*name, *value]).collect()
+    };
+    let without = [&head[..], base, &own(base)].concat();
+    let with = [&head[..], base, &own(&[base, with].concat()), with].concat();
+    (without, with)
 }
 
 #[test]
-fn every_option_is_used_or_refused_by_every_solver() {
+fn every_option_is_used_or_refused_by_every_method() {
     let workshop = Workshop::new();
     workshop.write("samples.csv", samples().as_bytes());
     let mut table = String::new();
     for (option, base, with) in OPTIONS {
         table += &format!("{option:<17}");
-        for solver in SOLVERS {
-            let (without, with) = arguments(solver, (option, base, with));
-            let verdict = match option {
-                // It cannot be left out where it is used.
-                "lambda" if !solver.2.is_empty() => {
-                    let first = workshop.run(&[&without[..], solver.2].concat());
-                    let other = workshop.run(&[&without[..], &with].concat());
-                    let (first, other) = (result(&workshop, &first), result(&workshop, &other));
-                    if first == other { "same" } else { "used" }
-                }
-                _ => verdict(&workshop, &without, &with),
-            };
-            let name = solver.0;
+        for method in &METHODS {
+            let (without, with) = arguments(method, base, with);
+            let verdict = verdict(&workshop, &without, &with);
+            let name = method.name;
             assert!(verdict != "same" || PROMISES.contains(&option), "{name} ignores --{option}");
             table += &format!(" {verdict:<4}");
         }
         table = table.trim_end().to_owned() + "\n";
     }
-    let names = SOLVERS.map(|(name, ..)| name.split(':').next().unwrap_or_default()).join(", ");
+    let names = METHODS.map(|method| method.name).join(", ");
     insta::assert_snapshot!(format!("{names}\n\n{table}"));
 }
 
@@ -223,7 +246,7 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
                 let (other, plain) = (result(&workshop, &other), workshop.run(command));
                 if other == result(&workshop, &plain) { "same" } else { "used" }
             }
-            _ => verdict_of(&workshop, &without, with),
+            _ => verdict_of(&workshop, &without, &[&without, with].concat()),
         };
         let line = format!("{verdict:<5}{} {} {}", command[0], base.join(" "), with.join(" "));
         assert_ne!(verdict, "same", "{line}");
@@ -232,9 +255,9 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
     insta::assert_snapshot!(table);
 }
 
-/// As [`verdict`], where a file may be wrong as well.
+/// Returns the [`verdict`], where a file may be wrong as well.
 fn verdict_of(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static str {
-    let output = workshop.run(&[without, with].concat());
+    let output = workshop.run(with);
     match output.status.code() {
         Some(1) => "no",
         _ => verdict(workshop, without, with),

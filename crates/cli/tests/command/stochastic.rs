@@ -9,14 +9,21 @@ use crate::{DATA, Workshop, text};
 fn robust_learners_fit_and_predict() {
     let workshop = Workshop::new();
     let cases: [(&[&str], bool); 5] = [
-        (&["--loss", "hinge", "--solver", "catoni:alpha=2"], false),
-        (&["--loss", "hinge", "--solver", "median-of-means:blocks=3,steps=50"], false),
-        (&["--loss", "hinge", "--solver", "margin-distribution:mean=0.5"], true),
+        (&["--loss", "hinge", "--objective", "catoni:alpha=2"], false),
+        (&["--loss", "hinge", "--objective", "median-of-means:blocks=3,steps=50"], false),
+        (&["--loss", "hinge", "--objective", "margin-distribution:mean=0.5"], true),
         (
-            &["--loss", "hinge", "--solver", "margin-distribution", "--kernel", "gaussian:sigma=1"],
+            &[
+                "--loss",
+                "hinge",
+                "--objective",
+                "margin-distribution",
+                "--kernel",
+                "gaussian:sigma=1",
+            ],
             true,
         ),
-        (&["--loss", "garg-roth", "--solver", "garg-roth:restarts=2"], false),
+        (&["--loss", "garg-roth", "--objective", "garg-roth:restarts=2"], false),
     ];
     for (arguments, certified) in cases {
         let common = ["fit", "--data", "data.csv", "--lambda", "0.05", "--out", "robust.json"];
@@ -27,8 +34,8 @@ fn robust_learners_fit_and_predict() {
         let fit = &document["fits"][0];
         assert_eq!(fit["converged"], certified, "{arguments:?}");
         assert_eq!(fit["relative_gap"].is_null(), !certified, "{arguments:?}");
-        let solver = document["training"]["solver"].as_str().expect("a specification");
-        assert!(solver.starts_with(arguments[3].split(':').next().expect("a name")));
+        let objective = document["training"]["objective"].as_str().expect("a specification");
+        assert!(objective.starts_with(arguments[3].split(':').next().expect("a name")));
         let predictions =
             workshop.output(&["predict", "--model", "robust.json", "--data", "data.csv"]);
         assert_eq!(predictions.lines().count(), DATA.lines().count(), "{arguments:?}");
@@ -39,11 +46,13 @@ fn robust_learners_fit_and_predict() {
 #[test]
 fn gradient_methods_fit_and_tell_their_history() {
     let workshop = Workshop::new();
-    let fit = |options: &[&str]| -> Value {
-        let common = ["fit", "--data", "data.csv", "--lambda", "0.1", "--format", "json"];
+    let run = |command: &str, options: &[&str]| -> Value {
+        let common = [command, "--data", "data.csv", "--lambda", "0.1", "--format", "json"];
         let output = workshop.output(&[&common[..], options].concat());
         serde_json::from_str::<Value>(&output).expect("JSON")["fits"][0].clone()
     };
+    let fit = |options: &[&str]| run("fit", options);
+    let stream = |options: &[&str]| run("stream", options);
     let newton = fit(&["--loss", "logistic"]);
     let least = newton["objective"].as_f64().expect("a number");
     for options in [
@@ -56,8 +65,6 @@ fn gradient_methods_fit_and_tell_their_history() {
         assert!((descent["objective"].as_f64().expect("a number") - least).abs() <= 2e-6 * least);
     }
     let options = [
-        "--solver",
-        "sgd",
         "--average",
         "suffix:0.5",
         "--schedule",
@@ -67,7 +74,7 @@ fn gradient_methods_fit_and_tell_their_history() {
         "--history",
         "h.csv",
     ];
-    let stochastic = fit(&[&["--loss", "logistic"][..], &options].concat());
+    let stochastic = stream(&[&["--loss", "logistic"][..], &options].concat());
     let excess = stochastic["objective"].as_f64().expect("a number") - least;
     assert!((0.0..0.01).contains(&excess), "{excess}");
     assert_eq!(stochastic["status"], "rule-met");
@@ -78,13 +85,14 @@ fn gradient_methods_fit_and_tell_their_history() {
         lines[0].starts_with("iteration,gradients,passes,objective,relative_gap,training_error,")
     );
     assert!(lines[500].starts_with("500,6000,1000,"), "{}", lines[500]);
-    let pegasos = fit(&["--loss", "hinge", "--solver", "pegasos", "--hold-out", "0.3"]);
+    let pegasos = ["--loss", "hinge", "--method", "pegasos", "--epochs", "10", "--hold-out", "0.3"];
+    let pegasos = stream(&pegasos);
     assert!(pegasos["relative_gap"].is_number());
     let scaled = [
         "--loss",
         "margin-pursuit:gamma=1,scale=1",
-        "--solver",
-        "sgd",
+        "--epochs",
+        "10",
         "--schedule",
         "margin-pursuit",
         "--rescale-at",
@@ -92,7 +100,7 @@ fn gradient_methods_fit_and_tell_their_history() {
         "--out",
         "m.json",
     ];
-    fit(&scaled);
+    stream(&scaled);
     let model = std::fs::read_to_string(workshop.path("m.json")).expect("a model");
     let model: Value = serde_json::from_str(&model).expect("JSON");
     let loss = model["loss"].as_str().expect("a loss");
@@ -108,10 +116,10 @@ fn gradient_methods_fit_and_tell_their_history() {
 #[test]
 fn streams_are_learnt_in_one_pass() {
     let workshop = Workshop::new();
-    let common =
-        ["fit", "--data", "data.csv", "--lambda", "0.1", "--loss", "hinge", "--solver", "pegasos"];
-    let output = workshop
-        .output(&[&common[..], &["--stream", "--format", "json", "--out", "m.json"]].concat());
+    let common = [
+        "stream", "--data", "data.csv", "--lambda", "0.1", "--loss", "hinge", "--method", "pegasos",
+    ];
+    let output = workshop.output(&[&common[..], &["--format", "json", "--out", "m.json"]].concat());
     let document: Value = serde_json::from_str(&output).expect("JSON");
     assert_eq!(document["format"], "margins-stream");
     assert_eq!((document["rows"].as_u64(), document["steps"].as_u64()), (Some(12), Some(12)));
@@ -126,7 +134,7 @@ fn streams_are_learnt_in_one_pass() {
 fn gradient_options_are_refused_where_they_mean_nothing() {
     let workshop = Workshop::new();
     let refusal = |command: &str, options: &[&str]| {
-        let lambda: &[&str] = if command == "fit" { &["--lambda", "0.1"] } else { &[] };
+        let lambda: &[&str] = if command == "path" { &[] } else { &["--lambda", "0.1"] };
         let output =
             workshop.run(&[&[command, "--data", "data.csv"][..], lambda, options].concat());
         let message = text(&output.stderr);
@@ -134,37 +142,40 @@ fn gradient_options_are_refused_where_they_mean_nothing() {
         format!("{} {message}", output.status.code().unwrap_or(-1))
     };
     workshop.write("wrong.csv", b"a,label\n1,yes\n2,no\nnan,yes\n");
-    let stream = ["--solver", "sgd", "--stream", "--loss", "hinge"];
+    let many = ["--epochs", "10"];
     insta::assert_snapshot!(
         [
             refusal("fit", &["--epochs", "3"]),
             refusal("fit", &["--solver", "gd", "--schedule", "bottou"]),
+            refusal("fit", &["--step", "smooth"]),
             refusal("fit", &["--solver", "pegasos"]),
-            refusal("fit", &["--solver", "sgd", "--projection", "0"]),
-            refusal("fit", &["--solver", "sgd", "--step", "smooth"]),
-            refusal("fit", &["--solver", "sgd", "--schedule", "margin-pursuit"]),
-            refusal("fit", &["--solver", "sgd", "--rescale-at", "3"]),
-            refusal("fit", &["--solver", "sgd", "--kernel", "gaussian"]),
+            refusal("fit", &["--stream"]),
             refusal("fit", &["--solver", "gd", "--kernel", "gaussian"]),
             refusal("path", &["--solver", "sgd"]),
-            refusal("fit", &[&stream[..], &["--average", "suffix:0.5"]].concat()),
+            refusal("stream", &["--method", "pegasos"]),
+            refusal("stream", &["--method", "pegasos", "--loss", "hinge", "--step", "1"]),
+            refusal("stream", &["--projection", "0"]),
+            refusal("stream", &["--step", "smooth"]),
+            refusal("stream", &["--schedule", "margin-pursuit"]),
+            refusal("stream", &["--schedule", "margin-pursuit", "--step", "1"]),
+            refusal("stream", &["--rescale-at", "3"]),
+            refusal("stream", &[&many[..], &["--rescale-at", "3"]].concat()),
+            refusal("stream", &[&many[..], &["--classes", "no,yes"]].concat()),
+            refusal("stream", &["--classes", "no"]),
+            refusal("stream", &["--kernel", "gaussian"]),
+            refusal("stream", &["--standardize"]),
+            refusal("stream", &["--average", "suffix:0.5"]),
             refusal(
-                "fit",
+                "stream",
                 &[
-                    "--solver",
-                    "sgd",
-                    "--schedule",
-                    "constant",
-                    "--step",
-                    "1e6",
-                    "--loss",
-                    "squared-hinge"
+                    &many[..],
+                    &["--schedule", "constant", "--step", "1e6", "--loss", "squared-hinge"]
                 ]
+                .concat()
             ),
             {
-                let options =
-                    [&["fit", "--data", "wrong.csv", "--lambda", "0.1"][..], &stream].concat();
-                text(&workshop.run(&options).stderr)
+                let wrong = ["stream", "--data", "wrong.csv", "--lambda", "0.1", "--loss", "hinge"];
+                text(&workshop.run(&wrong).stderr)
             },
         ]
         .join("\n")

@@ -9,18 +9,19 @@ use crate::problem::{Extent, InMemory, Objective, Point, Samples, Sums};
 
 /// Evaluates an objective at one point after another, in memory of its own.
 ///
-/// Invariant: after [`settle_intercept`](Self::settle_intercept), the margins of the samples belong to the point that it
-/// was given; after [`certificate`](Self::certificate), so does `gradient`.
+/// Invariant: after [`settle_intercept`](Self::settle_intercept), the margins of the samples belong
+/// to the point that it was given; after [`certificate`](Self::certificate), so does `gradient`.
 pub struct Evaluator<S> {
     /// The samples.
     pub(crate) samples: S,
-    /// Gradient of F in the coefficients.
+    /// The gradient of F in the coefficients.
     pub(crate) gradient: Vec<f64>,
-    /// Products with the samples or their transpose so far.
+    /// The number of products with the samples or their transpose so far.
     pub(crate) passes: usize,
-    /// Largest size of a margin certified since the products of the point at hand were computed.
+    /// The largest size of a margin certified since the products of the point at hand were
+    /// computed.
     peak: f64,
-    /// Largest size of a margin certified last.
+    /// The largest size of a margin certified last.
     size: f64,
 }
 
@@ -58,8 +59,8 @@ impl<S: Samples> Evaluator<S> {
         self.passes
     }
 
-    /// Returns true if the point certified last has come from scores so much larger that the steps between have left
-    /// their rounding in its products.
+    /// Returns true if the point certified last comes from scores so much larger that the steps
+    /// between them left their rounding in its products.
     pub(crate) fn has_drifted(&self) -> bool {
         const FAR: f64 = 32.0;
         self.peak > FAR * self.size
@@ -88,7 +89,8 @@ impl<S: Samples> Evaluator<S> {
         risk + lambda.get() * dot(&point.coef, &point.coef)
     }
 
-    /// Returns `F` of a point whose margins are set, how far rounding can have moved it, and the sums.
+    /// Returns `F` of a point whose margins are set, how far rounding can have moved it, and the
+    /// sums.
     pub(crate) fn valued(
         &mut self,
         lambda: Lambda,
@@ -132,8 +134,8 @@ impl<S: Samples> Evaluator<S> {
     }
 }
 
-/// Returns the certificate of a point with a settled intercept, to which sums and the gradient of F in the coefficients
-/// belong.
+/// Returns the certificate of a point with a settled intercept, from its sums and the gradient of F
+/// in the coefficients there.
 pub(crate) fn certify(
     sums: &Sums,
     extent: &Extent,
@@ -146,7 +148,7 @@ pub(crate) fn certify(
     sums.certificate(lambda, objective, rounding, norm, extent.radius)
 }
 
-/// Returns `F` of a point to which sums belong, and how far rounding can have moved it.
+/// Returns `F` of a point from its sums, and how far rounding can have moved it.
 fn valued(sums: &Sums, extent: &Extent, lambda: Lambda, coef: &[f64]) -> (f64, f64) {
     let objective = sums.risk + lambda.get() * dot(coef, coef);
     (objective, sums.rounding(objective, extent.score_error(coef, sums.largest)))

@@ -43,7 +43,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         } else if ending.status == Status::Converged && !by_newton {
             ending.status = Status::Stalled;
         } else if by_newton && ending.status != Status::IterationLimit {
-            // What the factorisation lost a few steps on the true data win back.
+            // A few steps on the true data win back the digits that the factorisation lost.
             let system = &mut System::ConjugateGradients;
             let mut newton = Newton::new(&mut self.evaluator, system);
             let polish = newton.minimize(lambda, &mut point, options);
@@ -54,7 +54,8 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         assemble(&objective.risk, lambda, point, ending, passes)
     }
 
-    /// Returns the feasible duals of the slopes at a point in row-space coordinates, whose scores are those of its own.
+    /// Returns the feasible duals of the slopes at a point in row-space coordinates, by the scores
+    /// of these coordinates.
     fn slopes_at(&mut self, reduced: &Point) -> Vec<f64> {
         let samples = &mut self.evaluator.samples;
         samples.set(&reduced.products, reduced.intercept);

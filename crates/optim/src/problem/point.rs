@@ -1,6 +1,7 @@
 use margins_data::Design;
 
-/// Products `X w`, one number a sample, wherever the samples are: a vector in memory, or a handle on what others keep.
+/// The products `X w`, one number a sample, wherever the samples are: a vector in memory, or a
+/// handle on numbers kept elsewhere.
 pub trait Products: Clone {
     /// Returns `self + t other`.
     #[must_use]
@@ -24,9 +25,9 @@ impl Products for Vec<f64> {
 /// An intercept and coefficients with the products, `X w` or `K a`, that belong to them.
 #[derive(Debug, Clone)]
 pub struct Point<P = Vec<f64>> {
-    /// `b`.
+    /// The intercept `b`.
     pub intercept: f64,
-    /// `w`, or `a` of a kernel classifier.
+    /// The coefficients: `w`, or `a` of a kernel classifier.
     pub coef: Vec<f64>,
     /// The scores less the intercept, one a sample.
     pub products: P,

@@ -1,0 +1,81 @@
+//! The command line: one module a command, with the options of its problem alone.
+
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod cv;
+pub(crate) mod data;
+pub(crate) mod fit;
+pub(crate) mod focus;
+pub(crate) mod former;
+pub(crate) mod inspect;
+pub(crate) mod massart;
+pub(crate) mod path;
+pub(crate) mod predict;
+pub(crate) mod psi;
+pub(crate) mod regularised;
+pub(crate) mod stream;
+pub(crate) mod values;
+
+use clap::{Parser, Subcommand};
+
+/// Binary classification with margin losses: every fit with a duality gap.
+#[derive(Debug, Parser)]
+#[command(name = "margins", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fit a linear or kernel classifier at one lambda
+    Fit(fit::FitArguments),
+    /// Fit a linear or kernel classifier at every lambda of a path
+    Path(path::PathArguments),
+    /// Cross-validate a path and fit at the lambda it selects
+    Cv(cv::CvArguments),
+    /// Fit a linear classifier by stochastic gradient to data that pass by
+    ///
+    /// Without --epochs the data pass by once, in the order of the file and in bounded memory. With --epochs they are
+    /// read into memory and visited in shuffled order, and the fit comes with its duality gap.
+    Stream(stream::StreamArguments),
+    /// Learn a halfspace with a margin under Massart noise
+    ///
+    /// Labels are flipped with probabilities of at most eta, which may differ from sample to sample. The error of the
+    /// halfspace comes close to eta, and not to that of the best halfspace.
+    Massart(massart::MassartArguments),
+    /// Make the largest loss small by focused online learning
+    ///
+    /// An online learner plays against a player that draws the samples of large loss more often. The game ends as soon as
+    /// the ensemble of its classifiers is right on every sample.
+    Focus(focus::FocusArguments),
+    /// Apply a model: score, label and, where the model has one, probability
+    Predict(predict::PredictArguments),
+    /// Describe a data file or a model
+    Inspect(inspect::InspectArguments),
+    /// Write a model in the other format, or one of an older version in the latest
+    Convert(convert::ConvertArguments),
+    /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk
+    Psi(psi::PsiArguments),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use margins::optim::{DEFAULT_GRID, lambda_grid};
+
+    #[test]
+    fn the_interface_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_default_grid_is_the_library_s() {
+        let arguments =
+            Arguments::try_parse_from(["margins", "path", "--data", "x.csv"]).expect("valid");
+        let Command::Path(path) = arguments.command else { panic!("not a path") };
+        let (from, to, count) = DEFAULT_GRID;
+        assert_eq!(path.lambdas.lambdas.0, lambda_grid(from, to, count).unwrap());
+    }
+}

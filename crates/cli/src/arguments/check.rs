@@ -1,0 +1,186 @@
+//! The one place where an option is refused for the value of another. All other combinations clap refuses.
+
+use std::path::Path;
+
+use margins::boost::Combination;
+use margins::optim::online::stochastic::Averaging;
+use margins::robust::Learner;
+
+use super::fit::FitArguments;
+use super::focus::FocusArguments;
+use super::massart::{MassartArguments, MassartLearner};
+use super::path::PathArguments;
+use super::psi::PsiArguments;
+use super::regularised::RegularisedArguments;
+use super::stream::{MethodName, ScheduleName, StreamArguments};
+use super::values::{Probability, SolverName};
+use crate::failure::Failure;
+
+/// An option, which is refused if it is given, with the reason.
+type Refused = (bool, &'static str, &'static str);
+
+/// Refuses the first of the options that is given to a method which cannot use it.
+fn refuse(method: &str, options: &[Refused]) -> Result<(), Failure> {
+    match options.iter().find(|(given, ..)| *given) {
+        Some((_, option, reason)) => {
+            Err(Failure::Usage(format!("{option} is not for {method}: {reason}")))
+        }
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn fit(arguments: &FitArguments) -> Result<(), Failure> {
+    let FitArguments { common, objective, classifier, step, history, .. } = arguments;
+    let solver = common.solver.solver();
+    if solver != SolverName::Gd {
+        let method = match &objective.objective {
+            Some(objective) => format!("--objective {}", name(objective)),
+            None => format!("--solver {}", super::values::name_of(&solver)),
+        };
+        refuse(&method, &[(step.is_some(), "--step", "it is for --solver gd")])?;
+    }
+    let Some(objective) = &objective.objective else { return Ok(()) };
+    robust(objective, common)?;
+    let platt = classifier.probability == Probability::Platt;
+    let held_out = "it scales the scores of held-out folds, of fits of the mean loss alone";
+    let of_mean = "it is for fits of the mean loss";
+    refuse(
+        &format!("--objective {}", name(objective)),
+        &[
+            (platt, "--probability platt", held_out),
+            (classifier.multi_class.is_some(), "--multi-class", of_mean),
+            (history.is_some(), "--history", of_mean),
+        ],
+    )
+}
+
+pub(crate) fn path(arguments: &PathArguments) -> Result<(), Failure> {
+    match &arguments.objective.objective {
+        Some(objective) => robust(objective, &arguments.common),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what a robust objective does not look at.
+fn robust(objective: &Learner, common: &RegularisedArguments) -> Result<(), Failure> {
+    let solver = &common.solver;
+    let steps = matches!(objective, Learner::MedianOfMeans(_));
+    let linear = common.kernel.kernel.is_none();
+    refuse(
+        &format!("--objective {}", name(objective)),
+        &[
+            (solver.solver.is_some(), "--solver", "it has a method of its own"),
+            (solver.time_limit.is_some(), "--time-limit", "say --max-iterations"),
+            (
+                steps && solver.tol.is_some(),
+                "--tol",
+                "it takes the number of steps that --max-iterations says",
+            ),
+            (
+                linear && solver.seed.is_some(),
+                "--seed",
+                "its seed is a parameter of its own, as in --objective catoni:seed=2",
+            ),
+        ],
+    )
+}
+
+fn name(objective: &Learner) -> String {
+    let specification = objective.to_string();
+    specification.split(':').next().unwrap_or_default().to_owned()
+}
+
+pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
+    let StreamArguments { method, memory, .. } = arguments;
+    if method.method == MethodName::Pegasos {
+        let steps = "its steps are 1/(2 lambda t)";
+        refuse(
+            "--method pegasos",
+            &[
+                (method.step.is_some(), "--step", steps),
+                (method.schedule.is_some(), "--schedule", steps),
+                (memory.rescale_at.is_some(), "--rescale-at", steps),
+            ],
+        )?;
+    }
+    if method.schedule == Some(ScheduleName::MarginPursuit) && method.step.is_some() {
+        return Err(Failure::usage("--schedule margin-pursuit sets its own --step"));
+    }
+    if memory.epochs.is_none() && matches!(method.average, Some(Averaging::Suffix(_))) {
+        return Err(Failure::usage(
+            "the mean of the last steps needs their number, which a stream does not tell: say --epochs",
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
+    let MassartArguments { noise, learner, stream, .. } = arguments;
+    let of_cuts = (learner.project.is_some(), "--project", "it is for --learner cuts");
+    let of_sgd = (*stream, "--stream", "it needs all rows at once");
+    match learner.learner {
+        MassartLearner::Sgd => refuse("--learner sgd", &[of_cuts])?,
+        MassartLearner::Cuts => refuse("--learner cuts", &[of_sgd])?,
+        MassartLearner::Auto => {
+            let tries = "it tries many noise rates and margins itself; --learner sgd takes them";
+            return refuse(
+                "--learner auto",
+                &[
+                    of_cuts,
+                    of_sgd,
+                    (noise.eta.is_some(), "--eta", tries),
+                    (noise.gamma.is_some(), "--gamma", tries),
+                ],
+            );
+        }
+    }
+    if noise.eta.is_none() || noise.gamma.is_none() {
+        return Err(Failure::usage(
+            "the noise rate and the margin are needed, as in --eta 0.3 --gamma 0.05; --learner auto does without",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what has no meaning for an online learner, which may be linear or take a kernel.
+pub(crate) fn focus(
+    arguments: &FocusArguments,
+    is_linear: bool,
+    takes_kernel: bool,
+    combination: Combination,
+) -> Result<(), Failure> {
+    if arguments.checkpoint() == Some(Path::new("-")) {
+        return Err(Failure::usage("--checkpoint needs a file that can be read again, not -"));
+    }
+    let learner = &arguments.learner;
+    if takes_kernel != learner.kernel.is_some() {
+        return Err(Failure::usage("--learner kernel-perceptron, and no other, needs a --kernel"));
+    }
+    if learner.no_intercept && !is_linear {
+        return Err(Failure::usage("--no-intercept is for linear learners"));
+    }
+    if arguments.output.out().is_none() {
+        return Ok(());
+    }
+    match (is_linear, combination) {
+        (true, Combination::Average) => Ok(()),
+        (true, Combination::Majority) => Err(Failure::usage(
+            "a majority of linear classifiers is none: --out needs --combine average",
+        )),
+        (false, _) => Err(Failure::usage(
+            "--out is for linear learners: no model file holds an ensemble of others",
+        )),
+    }
+}
+
+pub(crate) fn psi(arguments: &PsiArguments) -> Result<(), Failure> {
+    let (in_range, range): (fn(f64) -> bool, _) = if arguments.inverse {
+        (|at| at >= 0.0, "an excess surrogate risk is at least 0")
+    } else {
+        (|at| (0.0..=1.0).contains(&at), "an excess misclassification risk is in [0, 1]")
+    };
+    match arguments.at.iter().find(|&&at| !in_range(at)) {
+        Some(at) => Err(Failure::Usage(format!("--at {at}: {range}"))),
+        None => Ok(()),
+    }
+}

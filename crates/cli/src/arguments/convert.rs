@@ -1,0 +1,17 @@
+//! Options of `margins convert`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArguments {
+    /// Model file
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub(crate) model: PathBuf,
+    /// Write the model to this file, as JSON if its name ends in .json, else binary
+    ///
+    /// - writes JSON to standard output.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) out: PathBuf,
+}

@@ -1,0 +1,57 @@
+//! Options of `margins cv`.
+
+use clap::Args;
+
+use super::regularised::{
+    ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments,
+};
+use super::values::{LeaveOneOutName, Selection};
+
+#[derive(Debug, Args)]
+pub(crate) struct CvArguments {
+    #[command(flatten)]
+    pub(crate) common: RegularisedArguments,
+    #[command(flatten)]
+    pub(crate) classifier: ClassifierArguments,
+    /// Another kernel to choose from; may be repeated
+    #[arg(
+        long,
+        value_name = "KERNEL",
+        requires = "kernel",
+        conflicts_with = "leave_one_out",
+        help_heading = "Kernel"
+    )]
+    pub(crate) or_kernel: Vec<String>,
+    #[command(flatten)]
+    pub(crate) lambdas: LambdasArguments,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArguments,
+    #[command(flatten)]
+    pub(crate) output: ModelArguments,
+}
+
+/// The options of the cross-validation.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Regularisation")]
+pub(crate) struct ChoiceArguments {
+    /// Number of stratified folds [default: 5]
+    #[arg(long, value_name = "K", conflicts_with = "fold_column")]
+    pub(crate) folds: Option<usize>,
+    /// Hold out single samples, for kernels
+    #[arg(
+        long,
+        value_name = "HOW",
+        conflicts_with_all = ["folds", "fold_column", "multi_class"],
+        requires = "kernel"
+    )]
+    pub(crate) leave_one_out: Option<LeaveOneOutName>,
+    /// Leave hopeless lambdas out of later folds
+    ///
+    /// A lambda is hopeless if the earlier half of the folds has shown it to be four standard deviations worse than the
+    /// best. What is left out is marked.
+    #[arg(long, conflicts_with = "leave_one_out")]
+    pub(crate) abandon_hopeless: bool,
+    /// Rule for lambda
+    #[arg(long, value_name = "RULE", default_value = "best")]
+    pub(crate) select: Selection,
+}

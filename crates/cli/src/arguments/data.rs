@@ -1,0 +1,104 @@
+//! Options of the data.
+
+use clap::Args;
+
+use super::values::DataFormat;
+
+/// The place of the data, and how to read them.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct FileArguments {
+    /// CSV or svmlight file, - for standard input, or mixture:...
+    ///
+    /// A CSV file has a header; either format may be gzip. mixture:example=1,n=200,seed=1 draws simulated data of the leaky hockey stick paper
+    /// (example 1, 2, 3 or 3-corrected; p=10 or 30 for example 3).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: String,
+    /// Name of the label column [default: label]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+    /// Column of cross-validation folds
+    ///
+    /// cv takes its folds from it; for every other command the column is no feature, and nothing more.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fold_column: Option<String>,
+    /// Features of svmlight data [default: the largest index]
+    #[arg(long, value_name = "P")]
+    pub(crate) columns: Option<usize>,
+    /// Format [default: by the name]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) data_format: Option<DataFormat>,
+}
+
+/// The option for the positive class of two.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct PositiveArguments {
+    /// Positive class [default: the later of the two in order]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    pub(crate) positive: Option<String>,
+}
+
+/// The option for the weights of samples.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct WeightArguments {
+    /// Column of sample weights
+    #[arg(long, value_name = "NAME")]
+    pub(crate) weights_column: Option<String>,
+}
+
+/// The options of data with labels and weights.
+#[derive(Debug, Args)]
+pub(crate) struct DataArguments {
+    #[command(flatten)]
+    pub(crate) file: FileArguments,
+    #[command(flatten)]
+    pub(crate) positive: PositiveArguments,
+    #[command(flatten)]
+    pub(crate) weights: WeightArguments,
+}
+
+/// The option for the classes of a stream.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct ClassesArguments {
+    /// Labels of both classes [default: those of the first rows]
+    ///
+    /// Without it a stream takes the two labels of its first rows, in order.
+    #[arg(
+        long,
+        value_name = "NEGATIVE,POSITIVE",
+        conflicts_with = "positive",
+        allow_hyphen_values = true
+    )]
+    pub(crate) classes: Option<String>,
+}
+
+/// The data that a command asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a FileArguments,
+    pub(crate) positive: Option<&'a str>,
+    pub(crate) weights_column: Option<&'a str>,
+}
+
+impl FileArguments {
+    /// Returns the data without options for classes and weights.
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source { file: self, positive: None, weights_column: None }
+    }
+}
+
+impl DataArguments {
+    pub(crate) fn source(&self) -> Source<'_> {
+        let positive = self.positive.positive.as_deref();
+        let weights_column = self.weights.weights_column.as_deref();
+        Source { file: &self.file, positive, weights_column }
+    }
+
+    /// Returns the name of the data, as it was given.
+    pub(crate) fn name(&self) -> &str {
+        &self.file.data
+    }
+}

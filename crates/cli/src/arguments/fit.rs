@@ -1,0 +1,52 @@
+//! Options of `margins fit`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use margins::optim::{Lambda, StepRule};
+use margins::robust::Learner;
+
+use super::regularised::{ClassifierArguments, ModelArguments, RegularisedArguments};
+use super::values::{parse_lambda, parse_objective, step_rule};
+
+#[derive(Debug, Args)]
+pub(crate) struct FitArguments {
+    #[command(flatten)]
+    pub(crate) common: RegularisedArguments,
+    #[command(flatten)]
+    pub(crate) objective: ObjectiveArguments,
+    #[command(flatten)]
+    pub(crate) classifier: ClassifierArguments,
+    /// Weight of the squared norm beside the mean loss
+    #[arg(
+        long,
+        value_parser = parse_lambda,
+        allow_hyphen_values = true,
+        help_heading = "Regularisation"
+    )]
+    pub(crate) lambda: Lambda,
+    /// Steps of gd: search, smooth, or a length [default: search]
+    ///
+    /// smooth takes 2/(2 lambda + v), where v bounds the curvature of the risk.
+    #[arg(long, value_name = "STEP", value_parser = step_rule, help_heading = "Solver")]
+    pub(crate) step: Option<StepRule>,
+    #[command(flatten)]
+    pub(crate) output: ModelArguments,
+    /// Write a CSV file with a row for every iteration; - for standard output
+    ///
+    /// Its columns are cost, objective, gap, training error and margins.
+    #[arg(long, value_name = "FILE", conflicts_with = "multi_class", help_heading = "Output")]
+    pub(crate) history: Option<PathBuf>,
+}
+
+/// The option for a robust objective.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Loss")]
+pub(crate) struct ObjectiveArguments {
+    /// Robust objective, such as catoni:alpha=1 [default: mean loss]
+    ///
+    /// catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1, or garg-roth:restarts=10 for the
+    /// loss of that name. Each has a method of its own, and takes no --solver.
+    #[arg(long, value_name = "OBJECTIVE", value_parser = parse_objective)]
+    pub(crate) objective: Option<Learner>,
+}

@@ -1,0 +1,37 @@
+//! Options of `margins inspect`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::data::{FileArguments, PositiveArguments, Source, WeightArguments};
+use super::regularised::FormatArguments;
+
+#[derive(Debug, Args)]
+#[command(mut_group("FileArguments", |options| options.conflicts_with("model")))]
+#[command(mut_group("PositiveArguments", |options| options.conflicts_with("model")))]
+#[command(mut_group("WeightArguments", |options| options.conflicts_with("model")))]
+pub(crate) struct InspectArguments {
+    /// Model file
+    #[arg(long, value_name = "FILE", required_unless_present = "data", help_heading = "Model")]
+    pub(crate) model: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) file: Option<FileArguments>,
+    #[command(flatten)]
+    positive: PositiveArguments,
+    #[command(flatten)]
+    weights: WeightArguments,
+    #[command(flatten)]
+    pub(crate) output: FormatArguments,
+}
+
+impl InspectArguments {
+    /// Returns the data to describe, in the place of a model.
+    pub(crate) fn source(&self) -> Option<Source<'_>> {
+        Some(Source {
+            file: self.file.as_ref()?,
+            positive: self.positive.positive.as_deref(),
+            weights_column: self.weights.weights_column.as_deref(),
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! Options of `margins massart`.
+
+use clap::{Args, ValueEnum};
+
+use super::data::{ClassesArguments, DataArguments};
+use super::regularised::ModelArguments;
+use super::values::{number, positive};
+
+#[derive(Debug, Args)]
+#[command(mut_arg("classes", |option| option.requires("stream")))]
+#[command(mut_arg("fold_column", |option| option.conflicts_with("stream")))]
+#[command(mut_arg("weights_column", |option| option.conflicts_with("stream")))]
+pub(crate) struct MassartArguments {
+    #[command(flatten)]
+    pub(crate) data: DataArguments,
+    #[command(flatten)]
+    pub(crate) classes: ClassesArguments,
+    /// Take the rows as they come, in bounded memory, and no more than are needed (sgd)
+    #[arg(long, help_heading = "Data")]
+    pub(crate) stream: bool,
+    #[command(flatten)]
+    pub(crate) noise: NoiseArguments,
+    #[command(flatten)]
+    pub(crate) learner: LearnerArguments,
+    #[command(flatten)]
+    pub(crate) output: ModelArguments,
+}
+
+/// The options of the noise and of the accuracy.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Noise")]
+pub(crate) struct NoiseArguments {
+    /// Noise rate, the most that the probability of a flipped label may be (sgd, cuts)
+    #[arg(long, value_name = "RATE", value_parser = number)]
+    pub(crate) eta: Option<f64>,
+    /// Margin of the best halfspace, on rows of norm 1 (sgd, cuts)
+    #[arg(long, value_name = "MARGIN", value_parser = number)]
+    pub(crate) gamma: Option<f64>,
+    /// Excess over eta that the error may have [default: 0.05]
+    #[arg(long, value_name = "EPSILON", value_parser = number)]
+    pub(crate) epsilon: Option<f64>,
+    /// Probability with which the learner may fail [default: 0.05]
+    #[arg(long, value_name = "DELTA", value_parser = number)]
+    pub(crate) delta: Option<f64>,
+}
+
+/// The options of the learner.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learner")]
+pub(crate) struct LearnerArguments {
+    /// Learner
+    #[arg(long, value_name = "LEARNER", default_value = "sgd")]
+    pub(crate) learner: MassartLearner,
+    /// Project the features to this many random dimensions first (cuts)
+    ///
+    /// Half of gamma is the price. Unless told the learner projects to as many dimensions as keep half of gamma for
+    /// certain, if that makes the data smaller.
+    #[arg(long, value_name = "M", value_parser = positive)]
+    pub(crate) project: Option<usize>,
+    /// Seed of the samples drawn and of the projection
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Threads [default: all cores]; no result depends on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// The learners of halfspaces under Massart noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MassartLearner {
+    /// Reweighted stochastic gradient
+    Sgd,
+    /// Cutting planes
+    Cuts,
+    /// Reweighted stochastic gradient for many noise rates and margins
+    Auto,
+}

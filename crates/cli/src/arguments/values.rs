@@ -1,0 +1,286 @@
+//! Values of options.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use margins::estimators::stream::Projection;
+use margins::optim::online::stochastic::Averaging;
+use margins::optim::{Lambda, Solver, StepRule, lambda_grid};
+use margins::robust::{self, Learner};
+use margins::{LeaveOneOut, Scheme};
+
+/// The formats of data files.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum DataFormat {
+    Csv,
+    Svmlight,
+}
+
+/// The binary problems that several classes are broken into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MultiClass {
+    /// One-versus-rest: a member for every class against all others
+    Ovr,
+    /// One-versus-one: a member for every pair of classes
+    Ovo,
+}
+
+impl From<MultiClass> for Scheme {
+    fn from(how: MultiClass) -> Self {
+        match how {
+            MultiClass::Ovr => Scheme::OneVersusRest,
+            MultiClass::Ovo => Scheme::OneVersusOne,
+        }
+    }
+}
+
+/// The sources of probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Probability {
+    /// The loss, of whose risk scores are the minimisers; hinge has none
+    Loss,
+    /// Platt scaling of held-out scores, for any loss
+    Platt,
+}
+
+/// The weights of the classes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ClassWeight {
+    /// The weights that the data have.
+    None,
+    /// Both classes have the same total weight.
+    Balanced,
+    /// The weight of every sample of a class that is named is multiplied by its cost.
+    Costs(Vec<(String, f64)>),
+}
+
+impl FromStr for ClassWeight {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "none" => return Ok(ClassWeight::None),
+            "balanced" => return Ok(ClassWeight::Balanced),
+            _ => (),
+        }
+        let cost = |part: &str| match part.rsplit_once('=') {
+            Some((class, cost)) => Ok((class.trim().to_owned(), number(cost)?)),
+            None => Err("expected none, balanced or costs such as yes=2,no=1".to_owned()),
+        };
+        text.split(',').map(cost).collect::<Result<_, _>>().map(ClassWeight::Costs)
+    }
+}
+
+impl fmt::Display for ClassWeight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClassWeight::None => f.write_str("none"),
+            ClassWeight::Balanced => f.write_str("balanced"),
+            ClassWeight::Costs(costs) => {
+                let costs: Vec<String> =
+                    costs.iter().map(|(class, cost)| format!("{class}={cost}")).collect();
+                f.write_str(&costs.join(","))
+            }
+        }
+    }
+}
+
+/// The algorithms that minimise the regularised risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SolverName {
+    /// Newton for up to 3000 features or rows; for more, and for a loss with a kink such as hinge, sdca
+    Auto,
+    /// Majorisation-minimisation as published
+    Mm,
+    /// Majorisation-minimisation with extrapolation
+    MmAccelerated,
+    /// Majorisation-minimisation of ten lambdas at a time, and with a kernel of all folds at a time
+    MmBatched,
+    /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
+    Newton,
+    /// Stochastic dual coordinate ascent: any convex loss, linear classifiers
+    Sdca,
+    /// Cutting planes (bundle method) with line search: any convex loss, linear classifiers
+    Bundle,
+    /// Gradient descent
+    Gd,
+}
+
+/// Returns the name of a choice on the command line.
+pub(crate) fn name_of(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+impl SolverName {
+    /// Returns the solver with the settings that it has of its own.
+    pub(crate) fn solver(self, seed: u64, step: StepRule) -> Solver {
+        match self {
+            SolverName::Auto => Solver::Auto,
+            SolverName::Mm => Solver::MM,
+            SolverName::MmAccelerated => Solver::MM_ACCELERATED,
+            SolverName::MmBatched => Solver::MmBatched,
+            SolverName::Newton => Solver::Newton,
+            SolverName::Sdca => Solver::Sdca { seed },
+            SolverName::Bundle => Solver::Bundle,
+            SolverName::Gd => Solver::GradientDescent { step },
+        }
+    }
+}
+
+/// The formats of reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// For reading
+    Table,
+    /// One stable document, described in docs/json.md
+    Json,
+}
+
+/// The ways to leave one sample out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LeaveOneOutName {
+    /// A fit without each sample
+    Exact,
+    /// One Newton step towards it
+    OneStep,
+}
+
+impl From<LeaveOneOutName> for LeaveOneOut {
+    fn from(name: LeaveOneOutName) -> Self {
+        match name {
+            LeaveOneOutName::Exact => LeaveOneOut::Exact,
+            LeaveOneOutName::OneStep => LeaveOneOut::OneStep,
+        }
+    }
+}
+
+/// The rules by which a cross-validation selects a lambda.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Selection {
+    /// Least mean error
+    Best,
+    /// Largest lambda within one standard error of the least
+    OneSe,
+}
+
+impl From<Selection> for margins::Selection {
+    fn from(selection: Selection) -> Self {
+        match selection {
+            Selection::Best => margins::Selection::Best,
+            Selection::OneSe => margins::Selection::OneStandardError,
+        }
+    }
+}
+
+/// A lambda grid; a type of its own as clap takes a bare `Vec` for a repeated option.
+#[derive(Debug, Clone)]
+pub(crate) struct Grid(pub(crate) Vec<Lambda>);
+
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("'{text}' is not a number"))
+}
+
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(0) => Err("0 is not at least 1".to_owned()),
+        other => other.map_err(|_| format!("'{text}' is not a number of dimensions")),
+    }
+}
+
+pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
+    let value = number(text)?;
+    if 0.0 < value && value < 1.0 {
+        Ok(value)
+    } else {
+        Err(format!("{value} is not between 0 and 1"))
+    }
+}
+
+/// Reads a time in seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = |value: f64| format!("{value} is no time in seconds greater than 0");
+    let value = number(text)?;
+    let limit = Duration::try_from_secs_f64(value).map_err(|_| wrong(value))?;
+    if limit.is_zero() { Err(wrong(value)) } else { Ok(limit) }
+}
+
+pub(crate) fn parse_objective(text: &str) -> Result<Learner, String> {
+    text.parse().map_err(|error: robust::Error| error.to_string())
+}
+
+pub(crate) fn parse_lambda(text: &str) -> Result<Lambda, String> {
+    Lambda::new(number(text)?).map_err(|error| error.to_string())
+}
+
+pub(crate) fn parse_grid(text: &str) -> Result<Grid, String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    match parts.as_slice() {
+        [list] => list.split(',').map(parse_lambda).collect::<Result<_, _>>().map(Grid),
+        [from, to, count] => {
+            let count = count
+                .trim()
+                .parse()
+                .map_err(|_| format!("'{count}' is not a number of lambdas"))?;
+            lambda_grid(number(from)?, number(to)?, count).map(Grid).map_err(|e| e.to_string())
+        }
+        _ => Err("expected FIRST:LAST:COUNT or a list separated by commas".to_owned()),
+    }
+}
+
+pub(crate) fn projection(text: &str) -> Result<Projection, String> {
+    if text == "none" { Ok(Projection::None) } else { number(text).map(Projection::Radius) }
+}
+
+pub(crate) fn averaging(text: &str) -> Result<Averaging, String> {
+    match text.split_once(':') {
+        None if text == "none" => Ok(Averaging::None),
+        None if text == "polyak" => Ok(Averaging::Polyak),
+        Some(("suffix", share)) => number(share).map(Averaging::Suffix),
+        _ => Err("expected none, polyak or suffix:SHARE".to_owned()),
+    }
+}
+
+/// Reads the steps of gradient descent.
+pub(crate) fn step_rule(text: &str) -> Result<StepRule, String> {
+    match text {
+        "search" => Ok(StepRule::LineSearch),
+        "smooth" => Ok(StepRule::Smooth),
+        _ => number(text).map(StepRule::Fixed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_of_classes_are_names_or_costs() {
+        let costs = "a=b=2, -1 =0.5".parse::<ClassWeight>().unwrap();
+        let expected = [("a=b".to_owned(), 2.0), ("-1".to_owned(), 0.5)];
+        assert_eq!(costs, ClassWeight::Costs(expected.into()));
+        assert_eq!(costs.to_string(), "a=b=2,-1=0.5");
+        for wrong in ["", "heavy", "a=", "a=1,", "a=one"] {
+            assert!(wrong.parse::<ClassWeight>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_positive_and_finite() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for wrong in ["0", "-1", "nan", "inf", "1e300", "soon", "1e-30"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn grids_are_ranges_or_lists() {
+        assert_eq!(parse_grid("0.5").unwrap().0.len(), 1);
+        assert_eq!(parse_grid("1, 0.1 ,0.01").unwrap().0.len(), 3);
+        assert_eq!(parse_grid("1:1e-3:4").unwrap().0.len(), 4);
+        for wrong in ["", "a", "1:2", "1:0:3", "1:0.1:0", "1:0.1:x", "1,,2", "1:0.1:1"] {
+            assert!(parse_grid(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The command that fits at one lambda.
+
+use margins::Registry;
+use margins::estimators::regularised::{Fitted, Regularisation};
+
+use super::regularised::{Task, probabilities};
+use super::several_classes;
+use crate::arguments::check;
+use crate::arguments::fit::FitArguments;
+use crate::arguments::values::OutputFormat;
+use crate::failure::Failure;
+use crate::output::data::{DataDocument, describe};
+use crate::output::files::{input, keep_apart, output, report};
+use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
+use crate::output::model::save;
+use crate::output::table::facts;
+use crate::output::training::PlattDocument;
+use crate::output::{VERSION, write_json};
+
+pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
+    let FitArguments { common, classifier, output: to, .. } = arguments;
+    check::fit(arguments)?;
+    keep_apart([
+        Some(input("--data", common.data.name())),
+        output("--out", to.out()),
+        output("--history", arguments.history.as_deref()),
+    ])?;
+    let task = Task { arguments: common, objective: arguments.objective.objective };
+    let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
+    settings.probabilities = probabilities(classifier.probability, None);
+    let step = arguments.step.unwrap_or_default();
+    settings.options.solver = common.solver.solver().solver(common.solver.seed(), step);
+    settings.options.history = arguments.history.is_some();
+    if let Some(scheme) = classifier.multi_class {
+        settings.scheme = Some(scheme.into());
+        return several_classes::fit(task, &settings, to, None);
+    }
+    let data = common.data.source().dataset()?;
+    let fitted = settings.fit(&data)?;
+    let fit = &fitted.fits[0];
+    if let Some(path) = &arguments.history {
+        write_history(path, fit, data.rows())?;
+    }
+    task.warn(fitted.fits.iter());
+    if let Some(path) = to.out() {
+        save(&fitted.model, path)?;
+    }
+    let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
+    let outputs = [to.out(), arguments.history.as_deref()];
+    match to.format() {
+        OutputFormat::Json => {
+            let document = PathDocument {
+                format: "margins-fit",
+                version: VERSION,
+                data: DataDocument::new(common.data.name(), &data),
+                training: task.document(loss, kernel),
+                fits: vec![FitDocument::from(fit)],
+                platt: platt(&fitted),
+            };
+            report(outputs, |out| write_json(out, &document))
+        }
+        OutputFormat::Table => {
+            let lines = [
+                describe(common.data.name(), &data),
+                task.describe(loss, kernel, Some(fitted.dimension())),
+                describe_fit(fit, fitted.training_error()?),
+            ];
+            report(outputs, |out| facts(out, &lines.concat()))
+        }
+    }
+}
+
+/// Returns the document on the scaling of the only member, if there is one.
+pub(super) fn platt(fitted: &Fitted) -> Option<PlattDocument> {
+    let member = fitted.model.members().first()?;
+    member.platt.as_ref().map(PlattDocument::from)
+}

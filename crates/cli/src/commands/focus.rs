@@ -1,0 +1,129 @@
+//! The command that makes the largest loss small, by focused online learning.
+
+mod learner;
+
+use margins::Registry;
+use margins::boost::{Combination, SlackKind};
+use margins::estimators::focused::{
+    Checkpointing, Fitted, Learner, Settings, SlackBudget, Subsampling,
+};
+
+use crate::arguments::check;
+use crate::arguments::focus::FocusArguments;
+use crate::arguments::values::OutputFormat;
+use crate::failure::Failure;
+use crate::output::data::DataDocument;
+use crate::output::files::{input, keep_apart, output, report};
+use crate::output::focus::FocusedDocument;
+use crate::output::model::save;
+use crate::output::table::facts;
+use crate::output::{VERSION, write_json};
+use crate::specification::Specification;
+
+pub(super) fn focus(registry: &Registry, arguments: &FocusArguments) -> Result<(), Failure> {
+    let to = &arguments.output;
+    keep_apart([
+        Some(input("--data", &arguments.file.data)),
+        output("--out", to.out()),
+        output("--checkpoint", arguments.checkpoint()),
+    ])?;
+    let settings = settings(registry, arguments)?;
+    let takes_kernel = matches!(settings.learner, Learner::KernelPerceptron { .. });
+    let (is_linear, combination) = (settings.learner.is_linear(), settings.combination());
+    check::focus(arguments, is_linear, takes_kernel, combination)?;
+    let data = arguments.source().dataset()?;
+    let fitted = settings.fit(&data)?;
+    if let Some(path) = to.out() {
+        let none = || Failure::job("no classifier was taken before the end");
+        save(fitted.model.as_ref().ok_or_else(none)?, path)?;
+    }
+    let about = DataDocument::new(&arguments.file.data, &data);
+    let document = document(arguments, &settings, about, &fitted);
+    report([to.out()], |out| match to.format() {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => facts(out, &document.lines(&arguments.file.data, &data)),
+    })
+}
+
+fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings, Failure> {
+    let (game, learner) = (&arguments.game, &arguments.learner);
+    // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
+    let loss = if game.loss.trim() == "ramp" { "hinge" } else { &game.loss };
+    Ok(Settings {
+        learner: learner::parse(&learner.learner, learner.kernel.as_deref(), registry)?,
+        loss: registry.losses.parse(loss).map_err(Failure::usage)?.into(),
+        intercept: !learner.no_intercept,
+        max_steps: game.max_steps,
+        outputs: game.outputs,
+        combination: game.combine.map(Combination::from),
+        slack: game.slack.as_deref().map(parse_slack).transpose()?,
+        subsample: game.subsample.as_deref().map(parse_subsample).transpose()?,
+        seed: game.seed,
+        checkpoint: arguments
+            .checkpoint()
+            .map(|path| Checkpointing { path: path.to_owned(), pause_at: arguments.pause_at() }),
+    })
+}
+
+/// Reads `--slack`.
+fn parse_slack(text: &str) -> Result<SlackBudget, Failure> {
+    let mut given = Specification::new("--slack", text)?;
+    let kind = match given.name() {
+        "additive-sum" => SlackKind::AdditiveSum,
+        "additive-euclidean" => SlackKind::AdditiveEuclidean,
+        "multiplicative" => SlackKind::Multiplicative,
+        _ => {
+            return Err(
+                given.refuse("known are additive-sum, additive-euclidean and multiplicative")
+            );
+        }
+    };
+    let budget = given.take("budget")?;
+    given.finish("budget")?;
+    let budget = budget.ok_or_else(|| given.refuse("its budget is missing, as in budget=5"))?;
+    Ok(SlackBudget { kind, budget })
+}
+
+/// Reads `--subsample`.
+fn parse_subsample(text: &str) -> Result<Subsampling, Failure> {
+    let mut given = Specification::nameless("--subsample", text)?;
+    let (outliers, rare) = (given.take("outliers")?, given.take("rare")?);
+    given.finish("outliers and rare")?;
+    let (Some(outliers), Some(rare)) = (outliers, rare) else {
+        return Err(given.refuse("both counts are needed, as in outliers=5,rare=200"));
+    };
+    Ok(Subsampling { outliers, rare })
+}
+
+fn document<'a>(
+    arguments: &'a FocusArguments,
+    settings: &Settings,
+    data: DataDocument,
+    fitted: &'a Fitted,
+) -> FocusedDocument<'a> {
+    let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);
+    FocusedDocument {
+        format: "margins-fol",
+        version: VERSION,
+        data,
+        loss: settings.loss.specification(),
+        learner: &arguments.learner.learner,
+        kernel: fitted.kernel.as_deref(),
+        combination: fitted.combination,
+        members: fitted.members,
+        samples: fitted.samples,
+        seed: settings.seed,
+        steps: ending.rounds,
+        max_steps: fitted.max_steps,
+        finished: fitted.finished,
+        consistent: evaluation.consistent(),
+        steps_to_consistency: ending.consistent_at,
+        max_loss: evaluation.max_loss(),
+        mean_loss: evaluation.mean_loss(),
+        mistakes: evaluation.mistakes,
+        losses: &evaluation.losses,
+        outliers: fitted.outliers.as_ref().map(|rows| rows.iter().map(|row| row + 1).collect()),
+        intercept: fitted.classifier.as_ref().map(|classifier| classifier.intercept),
+        coef: fitted.classifier.as_ref().map(|classifier| classifier.coef.as_slice()),
+    }
+}

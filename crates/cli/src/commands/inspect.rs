@@ -1,0 +1,123 @@
+//! The command that describes data, or a model.
+
+use std::path::Path;
+
+use margins::data::{ClassLabels, Classes, Dataset, Standardizer, same_class};
+use margins::{Model, Registry};
+
+use crate::arguments::data::Source;
+use crate::arguments::inspect::InspectArguments;
+use crate::arguments::values::OutputFormat;
+use crate::failure::Failure;
+use crate::output::data::ClassDocument;
+use crate::output::files::emit;
+use crate::output::inspection::{BayesError, Feature, InspectionDocument};
+use crate::output::model::write_page;
+use crate::output::{VERSION, write_json};
+
+pub(super) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Result<(), Failure> {
+    let format = arguments.output.format;
+    match (&arguments.model, arguments.source()) {
+        (Some(path), _) => inspect_model(registry, path, format),
+        (None, Some(source)) => inspect_data(source, format),
+        (None, None) => Err(Failure::usage("one of --model and --data is needed")),
+    }
+}
+
+fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Result<(), Failure> {
+    let (header, model) = Model::load_with_header(path, registry).map_err(Failure::job)?;
+    emit(None, |out| match format {
+        OutputFormat::Json => write_json(out, &model),
+        OutputFormat::Table => write_page(out, path, &header, &model),
+    })
+}
+
+fn inspect_data(source: Source<'_>, format: OutputFormat) -> Result<(), Failure> {
+    let data = source.any_classes()?;
+    let mut document = describe(source, &data)?;
+    if let Some(simulation) = source.simulation()? {
+        let (rate, error) = simulation.bayes_error()?;
+        document.bayes_error = Some(BayesError { rate, error });
+    }
+    emit(None, |out| match format {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => document.write_table(out),
+    })
+}
+
+/// Returns the positive class, by its index, and the negative one, of two; `None` for more classes.
+fn signs_of(source: Source<'_>, names: &[String]) -> Result<Option<(usize, usize)>, Failure> {
+    match (names, source.positive) {
+        ([_, _], None) => Ok(Some((1, 0))),
+        ([one, other], Some(positive)) => {
+            match [one, other].iter().position(|name| same_class(name, positive)) {
+                Some(at) => Ok(Some((at, 1 - at))),
+                None => Err(Failure::job(format!(
+                    "{}: the positive class '{positive}' is none of the classes, '{one}' and '{other}'",
+                    source.file.data
+                ))),
+            }
+        }
+        (_, None) => Ok(None),
+        (several, Some(positive)) => Err(Failure::job(format!(
+            "{}: --positive {positive} is for two classes, and there are {}: leave it out",
+            source.file.data,
+            several.len()
+        ))),
+    }
+}
+
+fn describe<'a>(
+    source: Source<'a>,
+    data: &'a Dataset<Classes>,
+) -> Result<InspectionDocument<'a>, Failure> {
+    let design = data.design();
+    let classes = ClassDocument::all(data);
+    let signs = signs_of(source, data.labels().names())?;
+    let (rows, columns) = (data.rows(), data.columns());
+    let standardizer = Standardizer::fit(design, None);
+    Ok(InspectionDocument {
+        format: "margins-inspection",
+        version: VERSION,
+        name: &source.file.data,
+        rows,
+        columns,
+        sparse: design.is_sparse(),
+        stored_share: design.stored() as f64 / (rows as f64 * columns as f64),
+        positive_class: signs.map(|(positive, _)| classes[positive].name),
+        negative_class: signs.map(|(_, negative)| classes[negative].name),
+        positives: signs.map(|(positive, _)| classes[positive].rows),
+        classes,
+        constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),
+        bayes_error: None,
+        features: features(data, &standardizer),
+    })
+}
+
+fn features(data: &Dataset<Classes>, standardizer: &Standardizer) -> Vec<Feature> {
+    let (design, rows, columns) = (data.design(), data.rows(), data.columns());
+    let mut extremes = vec![(f64::INFINITY, f64::NEG_INFINITY); columns];
+    let mut stored = vec![0; columns];
+    for sample in design.samples() {
+        sample.for_each(|column, x| {
+            let (low, high) = &mut extremes[column];
+            *low = low.min(x);
+            *high = high.max(x);
+            stored[column] += 1;
+        });
+    }
+    (0..columns)
+        .map(|k| {
+            // A column that is not stored in every row has a zero somewhere.
+            let zero = stored[k] < rows;
+            let (low, high) = extremes[k];
+            Feature {
+                name: data.feature_names().map(|names| names[k].clone()),
+                mean: standardizer.means()[k],
+                standard_deviation: standardizer.deviations()[k],
+                minimum: if zero { low.min(0.0) } else { low },
+                maximum: if zero { high.max(0.0) } else { high },
+            }
+        })
+        .collect()
+}

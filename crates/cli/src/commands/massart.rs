@@ -1,0 +1,106 @@
+//! The command that learns halfspaces under Massart noise.
+
+use margins::estimators::Evidence;
+use margins::estimators::massart::{Fitted, Method, Settings};
+use margins::massart::cutting_planes::End;
+use margins::massart::{Problem, Target};
+
+use crate::arguments::check;
+use crate::arguments::massart::{MassartArguments, MassartLearner};
+use crate::arguments::values::{OutputFormat, name_of};
+use crate::failure::Failure;
+use crate::output::files::{input, keep_apart, output, report};
+use crate::output::massart::MassartDocument;
+use crate::output::model::save;
+use crate::output::table::facts;
+use crate::output::{VERSION, write_json};
+
+pub(super) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
+    check::massart(arguments)?;
+    let to = &arguments.output;
+    keep_apart([Some(input("--data", arguments.data.name())), output("--out", to.out())])?;
+    let settings = settings(arguments)?;
+    let (fitted, rows) = fit(arguments, &settings)?;
+    if fitted.end.is_some_and(|end| end != End::Accepted) {
+        eprintln!(
+            "warning: the cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
+             on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project"
+        );
+    }
+    if let Some(path) = to.out() {
+        save(&fitted.model, path)?;
+    }
+    let document = document(arguments, &fitted, rows);
+    report([to.out()], |out| match to.format() {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => facts(out, &document.lines()),
+    })
+}
+
+fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
+    let (noise, learner) = (&arguments.noise, &arguments.learner);
+    let default = Target::default();
+    let epsilon = noise.epsilon.unwrap_or(default.epsilon());
+    let target = Target::new(epsilon, noise.delta.unwrap_or(default.delta()));
+    let target = target.map_err(Failure::usage)?;
+    // A learner that needs them has them: the arguments were checked.
+    let known = noise.eta.zip(noise.gamma).map(|(eta, gamma)| Problem::new(eta, gamma));
+    let known = known.transpose().map_err(Failure::usage)?;
+    let method = match known.map(|problem| problem.with_target(target)) {
+        None => Method::Adaptive { target },
+        Some(problem) if learner.learner == MassartLearner::Cuts => {
+            Method::Cuts { problem, dimensions: learner.project }
+        }
+        Some(problem) => Method::Gradient { problem },
+    };
+    let threads = learner.threads.map(usize::from);
+    Ok(Settings { seed: learner.seed, threads, ..Settings::new(method) })
+}
+
+/// Returns the halfspace with the number of rows that were read for it.
+fn fit(arguments: &MassartArguments, settings: &Settings) -> Result<(Fitted, usize), Failure> {
+    let source = arguments.data.source();
+    if !arguments.stream {
+        let data = source.dataset()?;
+        return Ok((settings.fit(&data)?, data.rows()));
+    }
+    let mut stream = source.stream(arguments.classes.classes.as_deref())?;
+    let fitted = settings.fit_stream(&mut stream).map_err(|error| match error {
+        margins::Error::Massart(_) | margins::Error::EmptyStream => {
+            Failure::job(format!("{}: {error}", arguments.data.name()))
+        }
+        error => Failure::from(error),
+    })?;
+    Ok((fitted, stream.rows() as usize))
+}
+
+fn document<'a>(
+    arguments: &'a MassartArguments,
+    fitted: &'a Fitted,
+    rows: usize,
+) -> MassartDocument<'a> {
+    let (classes, problem) = (fitted.model.classes(), &fitted.problem);
+    MassartDocument {
+        format: "margins-massart",
+        version: VERSION,
+        file: arguments.data.name(),
+        rows,
+        columns: fitted.model.columns(),
+        negative_class: &classes[0],
+        positive_class: &classes[1],
+        solver: name_of(&arguments.learner.learner),
+        eta: problem.noise.get(),
+        gamma: problem.margin.get(),
+        epsilon: problem.target.epsilon(),
+        delta: problem.target.delta(),
+        seed: arguments.learner.seed,
+        steps: fitted.steps,
+        dimensions: fitted.dimensions,
+        training_error: fitted.training_error,
+        error_bound: match fitted.evidence {
+            Evidence::ErrorBound { bound, .. } => Some(bound),
+            _ => None,
+        },
+        coef: &fitted.model.members()[0].coef,
+    }
+}

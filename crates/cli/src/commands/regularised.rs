@@ -1,0 +1,153 @@
+//! The settings of fits of the regularised risk, and what their reports have in common.
+
+use std::ops::ControlFlow;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use margins::estimators::regularised::{
+    IterationObserver, KernelChoice, Observer, Regularisation, Settings,
+};
+use margins::optim::{ClassWeights, Fit, Options, Status, StepRule};
+use margins::robust::Learner;
+use margins::{Approximation, ClassCosts, Probabilities, Registry};
+
+use crate::arguments::regularised::RegularisedArguments;
+use crate::arguments::values::{ClassWeight, Probability, name_of};
+use crate::failure::Failure;
+use crate::output::Lines;
+use crate::output::iterations::describe_iteration;
+use crate::output::training::TrainingDocument;
+use crate::output::warnings::warn_of_gaps;
+
+/// The fits that a command asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) arguments: &'a RegularisedArguments,
+    pub(super) objective: Option<Learner>,
+}
+
+impl Task<'_> {
+    /// Returns the settings of the fits, with probabilities of the loss and without an observer.
+    pub(super) fn settings(
+        self,
+        registry: &Registry,
+        regularisation: Regularisation,
+    ) -> Result<Settings, Failure> {
+        let RegularisedArguments { loss, kernel, penalty, solver, .. } = self.arguments;
+        let (class_weights, costs) = match &loss.class_weight {
+            ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
+            ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
+            ClassWeight::Costs(costs) => (ClassWeights::AsGiven, costs.clone()),
+        };
+        Ok(Settings {
+            loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
+            learner: self.objective,
+            kernels: KernelChoice {
+                specifications: kernel.kernel.iter().cloned().collect(),
+                approximation: kernel.approx,
+                registry: registry.kernels.clone(),
+            },
+            regularisation,
+            intercept: !penalty.no_intercept,
+            standardize: penalty.standardize,
+            class_weights,
+            class_costs: ClassCosts::new(costs)?,
+            options: Options {
+                solver: solver.solver().solver(solver.seed(), StepRule::default()),
+                tolerance: solver.tolerance(),
+                max_iterations: solver.max_iterations,
+                ..Options::default()
+            },
+            seed: solver.seed(),
+            threads: solver.threads.map(usize::from),
+            time_limit: solver.time_limit,
+            iterations: iterations(solver.verbose),
+            ..Settings::default()
+        })
+    }
+
+    /// Returns the document on the settings, with the complete specifications of loss and kernel.
+    pub(super) fn document(self, loss: String, kernel: Option<String>) -> TrainingDocument {
+        let RegularisedArguments { loss: asked, kernel: functions, penalty, solver, .. } =
+            self.arguments;
+        TrainingDocument {
+            loss,
+            approximation: kernel.as_ref().map(|_| functions.approx.to_string()),
+            kernel,
+            objective: self.objective.map(|objective| objective.to_string()),
+            solver: name_of(&solver.solver()),
+            tolerance: solver.tolerance(),
+            intercept: !penalty.no_intercept,
+            standardize: penalty.standardize,
+            class_weight: asked.class_weight.to_string(),
+            seed: solver.seed(),
+        }
+    }
+
+    /// Returns the lines on the objective and on the functions, of this dimension if it is told.
+    pub(super) fn describe(
+        self,
+        loss: String,
+        kernel: Option<String>,
+        dimension: Option<usize>,
+    ) -> Lines {
+        let mut lines = vec![("loss", loss)];
+        lines.extend(self.objective.map(|objective| ("objective", objective.to_string())));
+        lines.extend(kernel.map(|kernel| ("kernel", kernel)));
+        let approximation = self.arguments.kernel.approx;
+        if approximation != Approximation::None {
+            let rank = dimension.map(|dimension| format!(", rank {dimension}"));
+            let text = format!("{approximation}{}", rank.unwrap_or_default());
+            lines.push(("approximation", text));
+        }
+        lines
+    }
+
+    /// Says what fits at single lambdas leave open.
+    pub(super) fn warn<'f>(self, fits: impl Iterator<Item = &'f Fit>) {
+        match &self.objective {
+            Some(objective) if !objective.is_certified() => {
+                eprintln!(
+                    "note: the objective of {objective} is not convex, so that nothing certifies a fit"
+                );
+            }
+            _ => {
+                let ends: Vec<Status> = fits.map(|fit| fit.report.status).collect();
+                let converged = ends.iter().map(|&end| end == Status::Converged);
+                warn_of_gaps(converged, None, &ends);
+            }
+        }
+    }
+}
+
+/// Returns the source of probabilities, by this number of folds.
+pub(super) fn probabilities(source: Probability, folds: Option<usize>) -> Probabilities {
+    match source {
+        Probability::Loss => Probabilities::OfTheLoss,
+        Probability::Platt => Probabilities::Platt { folds },
+    }
+}
+
+/// Returns the observer that prints every iteration on standard error, or none.
+fn iterations(verbose: bool) -> IterationObserver {
+    if !verbose {
+        return IterationObserver::default();
+    }
+    IterationObserver::new(|iteration| {
+        eprintln!("{}", describe_iteration(iteration));
+        ControlFlow::Continue(())
+    })
+}
+
+/// Returns a bar on standard error, if that is a terminal, and the observer that moves it.
+pub(super) fn progress() -> (ProgressBar, Observer) {
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} fits, {eta} left") {
+        bar.set_style(style);
+    }
+    let moved = bar.clone();
+    let observer = Observer::new(move |progress| {
+        moved.set_length(progress.total as u64);
+        moved.set_position(progress.done as u64);
+    });
+    (bar, observer)
+}

@@ -1,0 +1,143 @@
+//! `fit` and `cv` with `--multi-class`: data of two classes or more.
+
+use margins::data::{ClassLabels, Classes, Dataset};
+use margins::estimators::regularised::{Fitted, Settings};
+use margins::optim::Status;
+
+use super::regularised::{Task, progress};
+use crate::arguments::regularised::ModelArguments;
+use crate::arguments::values::OutputFormat;
+use crate::failure::Failure;
+use crate::output::classes::{
+    ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
+};
+use crate::output::data::{ClassDocument, size};
+use crate::output::files::{input, keep_apart, output, report};
+use crate::output::fits::{cv_table, describe_cv, kernel_documents, status_name, write_kernels};
+use crate::output::model::save;
+use crate::output::table::{MOST_LISTED, facts, number, percent};
+use crate::output::training::PlattDocument;
+use crate::output::warnings::{warn_of_gaps, warn_of_members};
+use crate::output::{Lines, VERSION, write_json};
+
+/// Fits a classifier of several classes by the settings and reports on it; `selection` names the rule of a
+/// cross-validation.
+pub(super) fn fit(
+    task: Task<'_>,
+    settings: &Settings,
+    to: &ModelArguments,
+    selection: Option<String>,
+) -> Result<(), Failure> {
+    let name = task.arguments.data.name();
+    keep_apart([Some(input("--data", name)), output("--out", to.out())])?;
+    let data = task.arguments.data.source().classes()?;
+    settings.check()?;
+    warn_of_many(&data);
+    let (bar, observer) = progress();
+    let progress = if selection.is_some() { observer } else { settings.progress.clone() };
+    let fitted = Settings { progress, ..settings.clone() }.fit(&data);
+    bar.finish_and_clear();
+    let fitted = fitted?;
+    let summary = &fitted.report;
+    let curve = summary.curve.as_ref();
+    let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();
+    warn_of_gaps(curve.iter().flat_map(|curve| curve.certified.iter().copied()), None, &ends);
+    warn_of_members(&ends);
+    if let Some(path) = to.out() {
+        save(&fitted.model, path)?;
+    }
+    let training_error = fitted.training_error()?;
+    match to.format() {
+        OutputFormat::Json => {
+            let document = document(task, &fitted, &data, training_error, selection);
+            report([to.out()], |out| write_json(out, &document))
+        }
+        OutputFormat::Table => report([to.out()], |out| {
+            facts(out, &describe(task, &fitted, &data))?;
+            if let (Some(curve), Some(folds)) = (curve, &fitted.folds) {
+                writeln!(out)?;
+                write_kernels(out, &kernel_documents(summary))?;
+                cv_table(curve).write(out)?;
+                writeln!(out)?;
+                facts(out, &describe_cv(curve, folds.count))?;
+            }
+            writeln!(out)?;
+            member_table(&summary.members).write(out)?;
+            if summary.members.len() > MOST_LISTED {
+                writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
+            }
+            writeln!(out)?;
+            let error = format!("{} %", percent(training_error));
+            facts(out, &[("lambda", number(lambda_of(&fitted))), ("training error", error)])
+        }),
+    }
+}
+
+fn describe(task: Task<'_>, fitted: &Fitted, data: &Dataset<Classes>) -> Lines {
+    let report = &fitted.report;
+    let mut lines = vec![
+        size(task.arguments.data.name(), data.rows(), data.columns()),
+        ("classes", ClassDocument::line(&ClassDocument::all(data))),
+        ("scheme", report.scheme.to_string()),
+    ];
+    lines.extend(task.describe(report.loss.clone(), report.kernel.clone(), None));
+    lines
+}
+
+fn document<'c>(
+    task: Task<'c>,
+    fitted: &'c Fitted,
+    data: &'c Dataset<Classes>,
+    training_error: f64,
+    selection: Option<String>,
+) -> MulticlassDocument<'c> {
+    let report = &fitted.report;
+    let members = report.members.iter().zip(fitted.model.members());
+    MulticlassDocument {
+        format: "margins-multiclass",
+        version: VERSION,
+        data: ClassesDocument {
+            name: task.arguments.data.name(),
+            rows: data.rows(),
+            columns: data.columns(),
+            sparse: data.design().is_sparse(),
+            classes: ClassDocument::all(data),
+        },
+        training: task.document(report.loss.clone(), report.kernel.clone()),
+        scheme: report.scheme.to_string(),
+        lambda: lambda_of(fitted),
+        training_error,
+        all_certified: report.is_certified(),
+        members: members
+            .map(|(member, fitted)| MemberDocument {
+                name: &member.name,
+                objective: member.summary.objective,
+                dual_objective: member.summary.dual_objective,
+                relative_gap: member.summary.relative_gap,
+                rounding: member.report.as_ref().map(|report| report.rounding),
+                converged: member.summary.converged,
+                status: status_of(member).map_or("", status_name),
+                intercept: fitted.intercept,
+                coef: &fitted.coef,
+                platt: fitted.platt.as_ref().map(PlattDocument::from),
+            })
+            .collect(),
+        cv: selection.and_then(|selection| CurveDocument::new(fitted, selection)),
+    }
+}
+
+/// Returns the lambda that all members have in common.
+fn lambda_of(fitted: &Fitted) -> f64 {
+    fitted.fits.first().map_or(f64::NAN, |fit| fit.lambda.get())
+}
+
+/// Asks about labels of which most occur once, as scikit-learn does.
+fn warn_of_many(data: &Dataset<Classes>) {
+    const FEW_ROWS: usize = 20;
+    let (rows, classes) = (data.rows(), data.labels().names().len());
+    if rows > FEW_ROWS && classes > rows / 2 {
+        eprintln!(
+            "warning: the {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! The command that fits by stochastic gradient: in one pass over a stream, or in epochs over data in memory.
+
+mod in_memory;
+mod one_pass;
+
+use margins::estimators::stream::{Method, Settings, StepSchedule};
+use margins::optim::ClassWeights;
+use margins::optim::online::stochastic::{EarlyStopping, Sampling, Start};
+use margins::{ClassCosts, Registry};
+
+use crate::arguments::check;
+use crate::arguments::regularised::TOLERANCE;
+use crate::arguments::stream::{MethodName, ScheduleName, StreamArguments};
+use crate::arguments::values::{ClassWeight, name_of};
+use crate::failure::Failure;
+use crate::output::files::{input, keep_apart, output};
+use crate::output::training::TrainingDocument;
+
+pub(super) fn stream(registry: &Registry, arguments: &StreamArguments) -> Result<(), Failure> {
+    check::stream(arguments)?;
+    let to = &arguments.output;
+    keep_apart([
+        Some(input("--data", arguments.data.name())),
+        output("--out", to.out()),
+        output("--history", arguments.memory.history.as_deref()),
+    ])?;
+    let settings = settings(registry, arguments)?;
+    settings.gradient()?;
+    match arguments.memory.epochs {
+        Some(_) => in_memory::fit(arguments, &settings),
+        None => one_pass::fit(arguments, &settings),
+    }
+}
+
+fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<Settings, Failure> {
+    let StreamArguments { loss, method, memory, penalty, .. } = arguments;
+    let (class_weights, costs) = match &loss.class_weight {
+        ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
+        ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
+        ClassWeight::Costs(costs) => (ClassWeights::AsGiven, costs.clone()),
+    };
+    Ok(Settings {
+        loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
+        method: match method.method {
+            MethodName::Pegasos => Method::Pegasos,
+            MethodName::Sgd => Method::Gradient {
+                schedule: method.schedule.unwrap_or(ScheduleName::Bottou).into(),
+                first: method.step,
+            },
+        },
+        intercept: !penalty.no_intercept,
+        epochs: memory.epochs,
+        sampling: if memory.with_replacement {
+            Sampling::WithReplacement
+        } else {
+            Sampling::Shuffled
+        },
+        batch: method.batch.unwrap_or(1),
+        averaging: method.average.unwrap_or_default(),
+        projection: method.projection.unwrap_or_default(),
+        start: method.random_start.map_or(Start::Origin, Start::Random),
+        early_stopping: memory
+            .hold_out
+            .map(|hold_out| EarlyStopping { hold_out, patience: memory.patience.unwrap_or(5) }),
+        rescale_at: memory.rescale_at,
+        standardize: penalty.standardize,
+        class_weights,
+        class_costs: ClassCosts::new(costs)?,
+        seed: method.seed,
+        tolerance: memory.tol.unwrap_or(TOLERANCE),
+        history: memory.history.is_some(),
+        ..Settings::new(arguments.lambda)
+    })
+}
+
+impl From<ScheduleName> for StepSchedule {
+    fn from(name: ScheduleName) -> Self {
+        match name {
+            ScheduleName::Constant => StepSchedule::Constant,
+            ScheduleName::InverseSqrt => StepSchedule::InverseSqrt,
+            ScheduleName::InverseTime => StepSchedule::InverseTime,
+            ScheduleName::Bottou => StepSchedule::Bottou,
+            ScheduleName::MarginPursuit => StepSchedule::MarginPursuit,
+        }
+    }
+}
+
+/// Returns the document on the settings.
+fn document(arguments: &StreamArguments, loss: String) -> TrainingDocument {
+    let StreamArguments { method, memory, penalty, .. } = arguments;
+    TrainingDocument {
+        loss,
+        kernel: None,
+        approximation: None,
+        objective: None,
+        solver: name_of(&method.method),
+        tolerance: memory.tol.unwrap_or(TOLERANCE),
+        intercept: !penalty.no_intercept,
+        standardize: penalty.standardize,
+        class_weight: arguments.loss.class_weight.to_string(),
+        seed: method.seed,
+    }
+}

@@ -1,0 +1,48 @@
+//! Stochastic gradient in one pass over a file of any size, in bounded memory.
+
+use margins::Error;
+use margins::estimators::stream::Settings;
+
+use super::document;
+use crate::arguments::stream::StreamArguments;
+use crate::arguments::values::OutputFormat;
+use crate::failure::Failure;
+use crate::output::files::report;
+use crate::output::model::save;
+use crate::output::stream::StreamDocument;
+use crate::output::table::facts;
+use crate::output::{VERSION, write_json};
+
+pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
+    let (name, to) = (arguments.data.name(), &arguments.output);
+    let mut stream = arguments.data.source().stream(arguments.classes.classes.as_deref())?;
+    let streamed = settings.fit_stream(&mut stream).map_err(|error| match error {
+        Error::Optim(_) | Error::EmptyStream | Error::ZeroWeights => {
+            Failure::job(format!("{name}: {error}"))
+        }
+        error => Failure::from(error),
+    })?;
+    if let Some(path) = to.out() {
+        save(&streamed.model, path)?;
+    }
+    let (classes, member) = (streamed.model.classes(), &streamed.model.members()[0]);
+    let document = StreamDocument {
+        format: "margins-stream",
+        version: VERSION,
+        file: name,
+        rows: streamed.rows,
+        columns: stream.columns(),
+        negative_class: &classes[0],
+        positive_class: &classes[1],
+        training: document(arguments, settings.loss.specification()),
+        lambda: arguments.lambda.get(),
+        steps: streamed.steps,
+        progressive_error: streamed.progressive_error,
+        intercept: member.intercept,
+        coef: &member.coef,
+    };
+    report([to.out()], |out| match to.format() {
+        OutputFormat::Json => write_json(out, &document),
+        OutputFormat::Table => facts(out, &document.lines()),
+    })
+}

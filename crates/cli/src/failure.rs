@@ -1,0 +1,107 @@
+//! The ways in which the command ends without a result.
+
+use std::fmt::Display;
+
+use margins::Error;
+use margins::boost::Error as Boost;
+use margins::data::Error as Data;
+use margins::kernels::Error as Kernels;
+use margins::massart::Error as Massart;
+use margins::optim::Error as Optim;
+use margins::robust::Error as Robust;
+
+/// The reason why the command ends without a result, which says with which exit status.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Status 2: the arguments make no sense.
+    Usage(String),
+    /// Status 1: the job failed.
+    Job(String),
+}
+
+impl Failure {
+    pub(crate) fn usage(error: impl Display) -> Self {
+        Failure::Usage(error.to_string())
+    }
+
+    pub(crate) fn job(error: impl Display) -> Self {
+        Failure::Job(error.to_string())
+    }
+}
+
+/// Takes what the method asked for cannot use as a matter of usage, and all else as one of the job.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let is_usage = match &error {
+            Error::Optim(inner) => of_solver(inner),
+            Error::Robust(inner) => of_learner(inner),
+            Error::Kernels(inner) => of_kernel(inner),
+            Error::Boost(inner) => of_game(inner),
+            Error::Massart(Massart::Parameter { .. }) => true,
+            Error::Contradiction { .. }
+            | Error::Setting { .. }
+            | Error::Losses(_)
+            | Error::Data(Data::Parameter { .. })
+            | Error::ApproximatePrecomputed
+            | Error::StandardizePrecomputed
+            | Error::LeaveOneOut
+            | Error::LinearLearner(_)
+            | Error::ShiftedScores { .. }
+            | Error::Fourier(_) => true,
+            _ => false,
+        };
+        if is_usage { Failure::usage(error) } else { Failure::job(error) }
+    }
+}
+
+/// Takes a format that is not told as a matter of usage, and all else as one of the job.
+impl From<Data> for Failure {
+    fn from(error: Data) -> Self {
+        match error {
+            Data::UnknownFormat { .. } => Failure::Usage(format!("{error} with --data-format")),
+            Data::ThirdClassInFile { .. } => {
+                Failure::job(format!("{error}; fit and cv take more with --multi-class ovr or ovo"))
+            }
+            _ => Failure::job(error),
+        }
+    }
+}
+
+fn of_solver(error: &Optim) -> bool {
+    matches!(
+        error,
+        Optim::Unsuitable { .. }
+            | Optim::TooLargeForMm { .. }
+            | Optim::LinearOnly
+            | Optim::Parameter { .. }
+    )
+}
+
+fn of_learner(error: &Robust) -> bool {
+    match error {
+        Robust::FreeIntercept | Robust::Blocks { .. } | Robust::Parameter { .. } => true,
+        Robust::Optim(inner) => of_solver(inner),
+        _ => false,
+    }
+}
+
+fn of_game(error: &Boost) -> bool {
+    match error {
+        Boost::Parameter(_) | Boost::Memory { .. } => true,
+        Boost::Learner(inner) => of_solver(inner),
+        _ => false,
+    }
+}
+
+fn of_kernel(error: &Kernels) -> bool {
+    match error {
+        Kernels::Optim(inner) => of_solver(inner),
+        Kernels::Parameter { .. }
+        | Kernels::UnknownKernel { .. }
+        | Kernels::UnknownParameter { .. }
+        | Kernels::MissingParameter { .. }
+        | Kernels::MaybeIndefinite(_)
+        | Kernels::Syntax { .. } => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,103 @@
+//! Classifiers of several classes.
+
+use margins::MemberReport;
+use margins::estimators::regularised::Fitted;
+use margins::optim::Status;
+use serde::Serialize;
+
+use super::data::ClassDocument;
+use super::fits::{CvLambdaDocument, KernelDocument, kernel_documents, state};
+use super::table::{MOST_LISTED, Table, gap, number};
+use super::training::{PlattDocument, TrainingDocument};
+
+/// A classifier of several classes with the certificates of its members.
+#[derive(Serialize)]
+pub(crate) struct MulticlassDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) data: ClassesDocument<'a>,
+    pub(crate) training: TrainingDocument,
+    pub(crate) scheme: String,
+    pub(crate) lambda: f64,
+    /// The share of training samples that the members together misclassify, by weight.
+    pub(crate) training_error: f64,
+    pub(crate) all_certified: bool,
+    pub(crate) members: Vec<MemberDocument<'a>>,
+    /// Null without cross-validation.
+    pub(crate) cv: Option<CurveDocument>,
+}
+
+/// Data of any number of classes.
+#[derive(Serialize)]
+pub(crate) struct ClassesDocument<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) sparse: bool,
+    pub(crate) classes: Vec<ClassDocument<'a>>,
+}
+
+/// A member with its certificate.
+#[derive(Serialize)]
+pub(crate) struct MemberDocument<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) objective: Option<f64>,
+    pub(crate) dual_objective: Option<f64>,
+    pub(crate) relative_gap: Option<f64>,
+    pub(crate) rounding: Option<f64>,
+    pub(crate) converged: bool,
+    pub(crate) status: &'static str,
+    pub(crate) intercept: f64,
+    pub(crate) coef: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
+}
+
+/// The cross-validated error along the lambdas.
+#[derive(Serialize)]
+pub(crate) struct CurveDocument {
+    pub(crate) folds: usize,
+    /// The seed of the fold assignment; null if the data say the folds.
+    pub(crate) seed: Option<u64>,
+    /// The kernels that there were to choose from; empty for fewer than two.
+    pub(crate) kernels: Vec<KernelDocument>,
+    pub(crate) lambdas: Vec<CvLambdaDocument>,
+    pub(crate) best_lambda: f64,
+    pub(crate) one_standard_error_lambda: f64,
+    pub(crate) selection: String,
+}
+
+impl CurveDocument {
+    /// Returns the document on a cross-validation, if the classifier comes from one.
+    pub(crate) fn new(fitted: &Fitted, selection: String) -> Option<Self> {
+        let (curve, folds) = (fitted.report.curve.as_ref()?, fitted.folds.as_ref()?);
+        Some(CurveDocument {
+            folds: folds.count,
+            seed: folds.seed,
+            kernels: kernel_documents(&fitted.report),
+            lambdas: CvLambdaDocument::all(curve),
+            best_lambda: curve.lambdas[curve.best].get(),
+            one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
+            selection,
+        })
+    }
+}
+
+/// Returns the end of the fit of a member.
+pub(crate) fn status_of(member: &MemberReport) -> Option<Status> {
+    member.report.as_ref().map(|report| report.status)
+}
+
+/// Returns the table of the first members.
+pub(crate) fn member_table(members: &[MemberReport]) -> Table {
+    let mut table = Table::new(&["member", "objective", "relative gap", ""]);
+    for member in members.iter().take(MOST_LISTED) {
+        table.row(vec![
+            member.name.clone(),
+            member.summary.objective.map(number).unwrap_or_default(),
+            member.summary.relative_gap.map(gap).unwrap_or_default(),
+            status_of(member).map(state).unwrap_or_default(),
+        ]);
+    }
+    table
+}

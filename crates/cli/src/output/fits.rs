@@ -1,0 +1,305 @@
+//! Fits of the regularised risk, and the choice among them.
+
+use std::io::Write;
+use std::path::Path;
+
+use margins::estimators::regularised;
+use margins::optim::{ErrorCurve, Fit, Status};
+use margins::{TrainingReport, status_in_words};
+use serde::Serialize;
+
+use super::Lines;
+use super::data::DataDocument;
+use super::files::emit;
+use super::table::{Table, gap, number, percent};
+use super::training::{PlattDocument, TrainingDocument};
+use crate::failure::Failure;
+
+/// A fit with its certificate.
+#[derive(Serialize)]
+pub(crate) struct FitDocument<'a> {
+    lambda: f64,
+    objective: f64,
+    dual_objective: f64,
+    relative_gap: f64,
+    rounding: f64,
+    gradient_norm: f64,
+    iterations: usize,
+    passes: usize,
+    converged: bool,
+    status: &'static str,
+    intercept: f64,
+    coef: &'a [f64],
+}
+
+impl<'a> From<&'a Fit> for FitDocument<'a> {
+    fn from(fit: &'a Fit) -> Self {
+        let report = &fit.report;
+        FitDocument {
+            lambda: fit.lambda.get(),
+            objective: report.objective,
+            dual_objective: report.dual_objective,
+            relative_gap: report.relative_gap,
+            rounding: report.rounding,
+            gradient_norm: report.gradient_norm,
+            iterations: report.iterations,
+            passes: report.passes,
+            converged: report.converged(),
+            status: status_name(report.status),
+            intercept: fit.intercept,
+            coef: &fit.coef,
+        }
+    }
+}
+
+/// Returns the name of a status in documents.
+pub(crate) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "converged",
+        Status::IterationLimit => "iteration-limit",
+        Status::TimeLimit => "time-limit",
+        Status::Interrupted => "interrupted",
+        Status::Stalled => "stalled",
+        Status::RoundingLimit => "rounding-limit",
+        Status::Unbounded => "unbounded",
+        Status::Truncated => "truncated",
+        Status::Contradicted => "contradicted",
+        Status::NumericalTrouble => "numerical-trouble",
+        Status::RuleMet => "rule-met",
+        _ => "stopped",
+    }
+}
+
+/// The fits of a path, or the only one.
+#[derive(Serialize)]
+pub(crate) struct PathDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) data: DataDocument,
+    pub(crate) training: TrainingDocument,
+    pub(crate) fits: Vec<FitDocument<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
+}
+
+/// A cross-validation with the fit that it selects.
+#[derive(Serialize)]
+pub(crate) struct CvDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) data: DataDocument,
+    pub(crate) training: TrainingDocument,
+    pub(crate) folds: usize,
+    /// The seed of the fold assignment; null if the data say the folds.
+    pub(crate) seed: Option<u64>,
+    pub(crate) all_certified: bool,
+    /// The kernels that there were to choose from; empty for linear classifiers.
+    pub(crate) kernels: &'a [KernelDocument],
+    /// The curve of the kernel chosen.
+    pub(crate) lambdas: Vec<CvLambdaDocument>,
+    pub(crate) best_lambda: f64,
+    pub(crate) one_standard_error_lambda: f64,
+    pub(crate) selection: String,
+    pub(crate) fit: FitDocument<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) platt: Option<PlattDocument>,
+}
+
+/// The cross-validated error at a lambda.
+#[derive(Serialize)]
+pub(crate) struct CvLambdaDocument {
+    lambda: f64,
+    mean_error: f64,
+    standard_error: f64,
+    worst_relative_gap: f64,
+    certified: bool,
+    /// True if it was given up after the earlier half of the folds.
+    abandoned: bool,
+}
+
+impl CvLambdaDocument {
+    pub(crate) fn all(curve: &ErrorCurve) -> Vec<Self> {
+        (0..curve.lambdas.len())
+            .map(|k| CvLambdaDocument {
+                lambda: curve.lambdas[k].get(),
+                mean_error: curve.mean_error[k],
+                standard_error: curve.standard_error[k],
+                worst_relative_gap: curve.worst_relative_gap[k],
+                certified: curve.certified[k],
+                abandoned: curve.abandoned[k],
+            })
+            .collect()
+    }
+}
+
+/// The cross-validated error with a kernel.
+#[derive(Serialize)]
+pub(crate) struct KernelDocument {
+    pub(crate) kernel: String,
+    pub(crate) best_lambda: f64,
+    pub(crate) least_error: f64,
+    pub(crate) standard_error: f64,
+    pub(crate) all_certified: bool,
+}
+
+impl KernelDocument {
+    pub(crate) fn new(kernel: String, curve: &ErrorCurve) -> Self {
+        KernelDocument {
+            kernel,
+            best_lambda: curve.lambdas[curve.best].get(),
+            least_error: curve.mean_error[curve.best],
+            standard_error: curve.standard_error[curve.best],
+            all_certified: curve.certified.iter().all(|&certified| certified),
+        }
+    }
+}
+
+/// Returns the end of a fit for a cell of a table, which is empty if the fit is certified.
+pub(crate) fn state(end: Status) -> String {
+    match end {
+        Status::Converged => String::new(),
+        other => format!("not certified: {}", status_name(other)),
+    }
+}
+
+/// Returns the lines on a fit.
+pub(crate) fn describe_fit(fit: &Fit, training_error: f64) -> Lines {
+    let report = &fit.report;
+    let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
+    let state = match report.status {
+        Status::Converged => String::new(),
+        other => format!(", NOT CERTIFIED: {}", status_in_words(other)),
+    };
+    vec![
+        ("lambda", number(fit.lambda.get())),
+        ("objective", number(report.objective)),
+        ("relative gap", format!("{}{state}", gap(report.relative_gap))),
+        ("iterations", report.iterations.to_string()),
+        ("training error", format!("{} %", percent(training_error))),
+        ("intercept", number(fit.intercept)),
+        ("coefficients", format!("{}, {zeros} of them zero", fit.coef.len())),
+    ]
+}
+
+/// Returns the table of the fits of two classes along a path.
+pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
+    let header = ["lambda", "objective", "relative gap", "iterations", "norm of w", "error %", ""];
+    let mut table = Table::new(&header);
+    for (at, fit) in path.fits.iter().flatten().enumerate() {
+        table.row(vec![
+            number(fit.lambda.get()),
+            number(fit.report.objective),
+            gap(fit.report.relative_gap),
+            fit.report.iterations.to_string(),
+            number(path.norms(at)?.into_iter().sum()),
+            percent(path.training_error(at)?),
+            state(fit.report.status),
+        ]);
+    }
+    Ok(table)
+}
+
+/// Returns the lines on a cross-validation.
+pub(crate) fn describe_cv(curve: &ErrorCurve, folds: usize) -> Lines {
+    let at = |k: usize| {
+        format!(
+            "{}, error {} % +- {}",
+            number(curve.lambdas[k].get()),
+            percent(curve.mean_error[k]),
+            percent(curve.standard_error[k])
+        )
+    };
+    let certified = curve.certified.iter().filter(|&&certified| certified).count();
+    vec![
+        ("folds", folds.to_string()),
+        ("certified", format!("{certified} of {} lambdas", curve.lambdas.len())),
+        ("best lambda", at(curve.best)),
+        ("one-SE lambda", at(curve.one_standard_error)),
+    ]
+}
+
+/// Returns the kernels that there were to choose from; none for fewer than two.
+pub(crate) fn kernel_documents(report: &TrainingReport) -> Vec<KernelDocument> {
+    let tried = report.kernels.iter();
+    tried.map(|tried| KernelDocument::new(tried.kernel.clone(), &tried.curve)).collect()
+}
+
+/// Writes the kernels that there were to choose from, if there were several.
+pub(crate) fn write_kernels(
+    out: &mut dyn Write,
+    kernels: &[KernelDocument],
+) -> std::io::Result<()> {
+    if kernels.len() < 2 {
+        return Ok(());
+    }
+    kernel_table(kernels).write(out)?;
+    writeln!(out)
+}
+
+fn kernel_table(kernels: &[KernelDocument]) -> Table {
+    let mut table = Table::new(&["kernel", "best lambda", "error %", "se", ""]);
+    for kernel in kernels {
+        table.row(vec![
+            kernel.kernel.clone(),
+            number(kernel.best_lambda),
+            percent(kernel.least_error),
+            percent(kernel.standard_error),
+            if kernel.all_certified { String::new() } else { "not certified".to_owned() },
+        ]);
+    }
+    table
+}
+
+/// Returns the table of the cross-validated error along the lambdas.
+pub(crate) fn cv_table(curve: &ErrorCurve) -> Table {
+    let mut table = Table::new(&["lambda", "error %", "se", "worst gap", ""]);
+    for k in 0..curve.lambdas.len() {
+        let mut notes = Vec::new();
+        if k == curve.one_standard_error {
+            notes.push("one-SE");
+        }
+        if k == curve.best {
+            notes.push("best");
+        }
+        if !curve.certified[k] {
+            notes.push("not certified");
+        }
+        if curve.abandoned[k] {
+            notes.push("abandoned");
+        }
+        table.row(vec![
+            number(curve.lambdas[k].get()),
+            percent(curve.mean_error[k]),
+            percent(curve.standard_error[k]),
+            gap(curve.worst_relative_gap[k]),
+            notes.join(", "),
+        ]);
+    }
+    table
+}
+
+/// Writes a CSV file with a row for every iteration of a fit to that many rows of data.
+pub(crate) fn write_history(path: &Path, fit: &Fit, rows: usize) -> Result<(), Failure> {
+    emit(Some(path), |out| {
+        writeln!(
+            out,
+            "iteration,gradients,passes,objective,relative_gap,training_error,margin_mean,\
+             margin_variance,margin_skewness"
+        )?;
+        for entry in &fit.report.history {
+            let gradients = entry.passes.div_ceil(2) * rows;
+            let (i, passes, margins) = (entry.iteration, entry.passes, entry.margins);
+            writeln!(
+                out,
+                "{i},{gradients},{passes},{},{},{},{},{},{}",
+                entry.objective,
+                entry.relative_gap,
+                margins.error,
+                margins.mean,
+                margins.variance,
+                margins.skewness
+            )?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,57 @@
+//! Halfspaces learned under Massart noise.
+
+use serde::Serialize;
+
+use super::Lines;
+use super::data::size;
+use super::table::percent;
+
+/// A halfspace with its guarantee.
+#[derive(Serialize)]
+pub(crate) struct MassartDocument<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) file: &'a str,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) negative_class: &'a str,
+    pub(crate) positive_class: &'a str,
+    /// The learner.
+    pub(crate) solver: String,
+    pub(crate) eta: f64,
+    pub(crate) gamma: f64,
+    pub(crate) epsilon: f64,
+    pub(crate) delta: f64,
+    pub(crate) seed: u64,
+    /// The steps of the stochastic gradient, or calls of the oracle.
+    pub(crate) steps: usize,
+    /// The number of dimensions that the features were projected to, if they were.
+    pub(crate) dimensions: Option<usize>,
+    /// The share of all rows on the wrong side; `None` for a stream, which is read once.
+    pub(crate) training_error: Option<f64>,
+    /// With probability 1 - delta the error is at most this; `None` where no rows were held out.
+    pub(crate) error_bound: Option<f64>,
+    pub(crate) coef: &'a [f64],
+}
+
+impl MassartDocument<'_> {
+    pub(crate) fn lines(&self) -> Lines {
+        let bound = self.error_bound.map_or("none: no rows held out".to_owned(), |bound| {
+            format!("{} % with probability {}", percent(bound), 1.0 - self.delta)
+        });
+        let mut lines = vec![
+            size(self.file, self.rows, self.columns),
+            (
+                "classes",
+                format!("'{}' positive, '{}' negative", self.positive_class, self.negative_class),
+            ),
+            ("learner", self.solver.clone()),
+            ("noise", format!("eta {}, gamma {}", self.eta, self.gamma)),
+            ("steps", self.steps.to_string()),
+        ];
+        lines.extend(self.dimensions.map(|m| ("projected to", format!("{m} dimensions"))));
+        lines.extend(self.training_error.map(|e| ("training error", format!("{} %", percent(e)))));
+        lines.extend([("error bound", bound), ("coefficients", self.coef.len().to_string())]);
+        lines
+    }
+}

@@ -1,0 +1,148 @@
+//! Model files: written, and described.
+
+use std::io::Write;
+use std::path::Path;
+
+use margins::Model;
+use margins::data::Listed;
+use margins::model::{Format, Functions, Header, Member, Scheme};
+
+use super::Lines;
+use super::files::{emit, is_standard};
+use super::table::{MOST_LISTED, Table, facts, gap, number};
+use crate::failure::Failure;
+
+/// Writes a model: as JSON to standard output, else by the name of the file.
+pub(crate) fn save(model: &Model, path: &Path) -> Result<(), Failure> {
+    if is_standard(path) {
+        let text = model.to_bytes(Format::Json).map_err(Failure::job)?;
+        return emit(Some(path), |out| out.write_all(&text));
+    }
+    model.save(path).map_err(Failure::job)
+}
+
+/// Writes the page on a model from a file.
+pub(crate) fn write_page(
+    out: &mut dyn Write,
+    path: &Path,
+    header: &Header,
+    model: &Model,
+) -> std::io::Result<()> {
+    let mut lines = vec![("model", path.display().to_string()), ("file", describe(header))];
+    lines.extend(description(model));
+    match model.members() {
+        [member] => {
+            lines.extend(member_facts(member));
+            facts(out, &lines)?;
+            if model.basis().is_none() {
+                coefficients(model, member, out)?;
+            }
+            Ok(())
+        }
+        members => {
+            facts(out, &lines)?;
+            writeln!(out)?;
+            member_table(members).write(out)
+        }
+    }
+}
+
+fn describe(header: &Header) -> String {
+    let mut text = format!("{}, version {}", header.format, header.version);
+    if let Some(version) = &header.crate_version {
+        text += &format!(", by margins {version}");
+    }
+    text += &format!(", {} bytes", header.length);
+    if let Some(checksum) = header.checksum {
+        text += &format!(", checksum {checksum:08x}");
+    }
+    text
+}
+
+/// Returns the lines on what the members have in common.
+fn description(model: &Model) -> Lines {
+    let classes = match (model.scheme(), model.classes()) {
+        (Scheme::Binary, [negative, positive]) => {
+            format!("'{positive}' positive, '{negative}' negative")
+        }
+        (scheme, several) => format!("{}, {scheme}", Listed(several)),
+    };
+    let mut lines = vec![("loss", model.loss().to_owned()), ("classes", classes)];
+    if let Some(basis) = model.basis() {
+        let of = match basis.functions() {
+            Functions::Sections(_) => "samples",
+            Functions::Fourier(_) => "random Fourier features",
+        };
+        lines.push(("kernel", basis.kernel().to_owned()));
+        let (count, columns) = (basis.len(), basis.columns());
+        lines.push(("functions", format!("{count} of {of} with {columns} features")));
+    }
+    if model.members().iter().any(|member| member.platt.is_some()) {
+        lines.push(("probabilities", "by Platt scaling".to_owned()));
+    }
+    lines
+}
+
+fn certified(member: &Member) -> String {
+    let training = &member.training;
+    let state = if training.converged { "" } else { ", NOT CERTIFIED" };
+    match training.relative_gap {
+        Some(relative_gap) => format!("{}{state}", gap(relative_gap)),
+        None => "unknown, NOT CERTIFIED".to_owned(),
+    }
+}
+
+fn objective(member: &Member) -> String {
+    member.training.objective.map_or("unknown".to_owned(), number)
+}
+
+fn lambda(member: &Member) -> String {
+    member.lambda.map_or("none".to_owned(), number)
+}
+
+fn member_facts(member: &Member) -> Lines {
+    let training = &member.training;
+    vec![
+        ("lambda", lambda(member)),
+        ("rows trained on", training.rows.to_string()),
+        ("standardised", if training.standardize { "yes" } else { "no" }.to_owned()),
+        ("objective", objective(member)),
+        ("relative gap", certified(member)),
+        ("intercept", number(member.intercept)),
+        ("coefficients", member.coef.len().to_string()),
+    ]
+}
+
+fn member_table(members: &[Member]) -> Table {
+    let mut table =
+        Table::new(&["member", "lambda", "rows", "objective", "relative gap", "intercept"]);
+    for (m, member) in members.iter().enumerate() {
+        table.row(vec![
+            (m + 1).to_string(),
+            lambda(member),
+            member.training.rows.to_string(),
+            objective(member),
+            certified(member),
+            number(member.intercept),
+        ]);
+    }
+    table
+}
+
+/// Writes the largest coefficients of a linear classifier.
+fn coefficients(model: &Model, member: &Member, out: &mut dyn Write) -> std::io::Result<()> {
+    let coef = &member.coef;
+    let mut order: Vec<usize> = (0..coef.len()).collect();
+    order.sort_by(|&i, &j| coef[j].abs().total_cmp(&coef[i].abs()));
+    let mut table = Table::new(&["column", "name", "coefficient"]);
+    for &k in order.iter().take(MOST_LISTED) {
+        let name = model.feature_names().map(|names| names[k].clone()).unwrap_or_default();
+        table.row(vec![(k + 1).to_string(), name, number(coef[k])]);
+    }
+    writeln!(out)?;
+    table.write(out)?;
+    if coef.len() > MOST_LISTED {
+        writeln!(out, "... and {} smaller ones", coef.len() - MOST_LISTED)?;
+    }
+    Ok(())
+}

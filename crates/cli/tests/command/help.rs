@@ -1,0 +1,55 @@
+//! The help of every command, and the page of the book that shows it.
+
+use std::path::Path;
+
+use crate::{Workshop, text};
+
+const COMMANDS: [&str; 10] =
+    ["fit", "path", "cv", "stream", "massart", "focus", "predict", "inspect", "convert", "psi"];
+
+/// The most lines of a short help.
+const SCREEN: usize = 50;
+
+const HEAD: &str = "\
+# The command
+
+`margins COMMAND --help` prints what stands here, and `margins COMMAND -h` a line for each option. Exit status 0, 1 if the
+job failed, 2 if the arguments make no sense. [json.md](json.md) describes the documents of `--format json`,
+[data-formats.md](data-formats.md) the data, [model-files.md](model-files.md) the models.
+
+```text
+";
+
+/// Returns the help of a command in the width of the page.
+fn help(arguments: &[&str]) -> String {
+    let output = Workshop::new().run(arguments);
+    assert!(output.status.success(), "{arguments:?}");
+    let lines = text(&output.stdout);
+    let lines: Vec<&str> = lines.trim_end().lines().map(str::trim_end).collect();
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn short_help_fits_on_a_screen() {
+    for command in COMMANDS {
+        let help = help(&[command, "-h"]);
+        let lines = help.lines().count();
+        assert!(lines <= SCREEN, "margins {command} -h has {lines} lines");
+        insta::assert_snapshot!(format!("help_{command}"), help);
+    }
+}
+
+/// INSTA_UPDATE=always writes the page, as it does the snapshots.
+#[test]
+fn the_page_shows_the_help() {
+    let mut page = HEAD.to_owned() + &help(&["--help"]) + "```\n";
+    for command in COMMANDS {
+        page += &format!("\n## margins {command}\n\n```text\n{}```\n", help(&[command, "--help"]));
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/command.md");
+    if std::env::var("INSTA_UPDATE").as_deref() == Ok("always") {
+        std::fs::write(&file, &page).expect("a writable page");
+    }
+    let written = std::fs::read_to_string(&file).expect("the page");
+    assert!(written == page, "docs/command.md is not what the command prints");
+}
