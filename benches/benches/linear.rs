@@ -17,7 +17,7 @@ fn one_fit(criterion: &mut Criterion) {
     let lambda = Lambda::new(1e-2).expect("positive");
     let mut group = criterion.benchmark_group("fit, n = 900, p = 30, lambda = 0.01");
     for (name, solver) in
-        [("newton", Solver::Newton), ("mm", Solver::Mm), ("mm-accelerated", Solver::MmAccelerated)]
+        [("newton", Solver::Newton), ("mm", Solver::MM), ("mm-accelerated", Solver::MM_ACCELERATED)]
     {
         let options = Options { solver, ..Options::default() };
         group.bench_function(name, |bencher| {

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let solver = match solver.as_str() {
         "auto" => Solver::Auto,
         "newton" => Solver::Newton,
-        "sdca" => Solver::Sdca,
+        "sdca" => Solver::SDCA,
         "bundle" => Solver::Bundle,
         other => return Err(format!("no solver '{other}' here").into()),
     };

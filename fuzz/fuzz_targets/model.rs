@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use margins::Registry;
+use margins_model::Registry;
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::standard);
 

@@ -1,8 +1,7 @@
 //! What must hold of any bytes that are read as a model.
 
-use margins::data::Design;
-use margins::model::{Error, Format};
-use margins::{Model, Registry};
+use margins_data::Design;
+use margins_model::{Error, Format, Model, Registry};
 
 /// Bytes of the magic, the version, the checksum and two lengths.
 const PREFIX: usize = 32;

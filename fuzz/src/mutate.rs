@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use margins::{Model, Registry};
+use margins_model::{Model, Registry};
 use margins_fuzz::{check, sealed};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};

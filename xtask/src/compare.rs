@@ -24,7 +24,7 @@ struct Contestant<'a> {
 }
 
 impl<'a> Contestant<'a> {
-    fn new(name: &'static str, options: Options) -> Self {
+    fn new(name: &'static str, options: Options<'a>) -> Self {
         let training = Training { options, ..Training::new(&LeakyHockeyStick) };
         Contestant { name, training, times: Vec::new(), result: None }
     }
@@ -60,8 +60,10 @@ fn compare_on(file: &Path, repetitions: usize) -> Outcome {
     let folds = data.folds().ok_or("the file has no folds")?;
     let lambdas = lambda_grid(1.0, 1e-7, 100)?;
     let published = Options {
-        solver: Solver::Mm,
-        stopping: StoppingRule::CoefficientChange(PUBLISHED_CHANGE),
+        solver: Solver::Mm {
+            accelerated: false,
+            stopping: StoppingRule::CoefficientChange(PUBLISHED_CHANGE),
+        },
         closed_form_ray: false,
         ..Options::default()
     };

@@ -33,7 +33,7 @@ pub(crate) fn check() -> Outcome {
     }
 }
 
-/// What is wrong with a package, a line each.
+/// Returns the faults of a package, a line each.
 fn faults(package: &Value) -> Vec<String> {
     let name = format!("{} {}", package["name"], package["version"]).replace('"', "");
     let mut faults = Vec::new();
@@ -55,14 +55,14 @@ fn faults(package: &Value) -> Vec<String> {
     faults
 }
 
-/// The dependencies of a package that may be of any version.
+/// Returns the dependencies of a package that may be of any version.
 fn wildcards(package: &Value) -> impl Iterator<Item = &Value> {
     let dependencies = package["dependencies"].as_array().into_iter().flatten();
     let any = |of: &&Value| of["req"] == "*" && of["path"].is_null();
     dependencies.filter(any).map(|of| &of["name"])
 }
 
-/// Whether an SPDX expression can be met by the licences of the list: a choice (`OR`, or `/` in old
+/// Returns true if the licences of the list meet an SPDX expression: a choice (`OR`, or `/` in old
 /// packages) by one of its sides, a conjunction by both.
 fn is_allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");

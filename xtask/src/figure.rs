@@ -55,13 +55,13 @@ pub(crate) struct Figure {
 /// Steps of a curve.
 const STEPS: usize = 200;
 
-/// A function at evenly spaced points of a range, both ends included.
+/// Returns a function at evenly spaced points of a range, both ends included.
 pub(crate) fn curve(range: (f64, f64), f: impl Fn(f64) -> f64) -> Points {
     let at = |k: usize| range.0 + (range.1 - range.0) * k as f64 / STEPS as f64;
     (0..=STEPS).map(|k| (at(k), f(at(k)))).collect()
 }
 
-/// A curve with its name.
+/// Returns a curve with its name.
 pub(crate) fn line(name: impl Into<String>, points: Points) -> Series {
     Series { name: name.into(), points, style: Style::Line }
 }
@@ -77,7 +77,7 @@ const COLOURS: [RGBColor; 6] = [
 ];
 
 impl Figure {
-    /// `panel,series,x,y`, numbers in the shortest form that reads back the same.
+    /// Returns rows `panel,series,x,y`, numbers in the shortest form that reads back the same.
     pub(crate) fn csv(&self) -> String {
         let mut text = String::from("panel,series,x,y\n");
         for panel in &self.panels {
@@ -231,8 +231,8 @@ impl Panel {
         Ok(())
     }
 
-    /// The corner of the picture, or the middle of its upper or lower edge, that the fewest points of
-    /// the curves are in.
+    /// Returns the corner of the picture, or the middle of its upper or lower edge, that the fewest
+    /// points of the curves are in.
     fn free_corner(&self) -> SeriesLabelPosition {
         use SeriesLabelPosition::{
             LowerLeft, LowerMiddle, LowerRight, UpperLeft, UpperMiddle, UpperRight,
@@ -266,8 +266,8 @@ impl Panel {
     }
 }
 
-/// The CSV of a figure for a snapshot: every twentieth row, numbers to ten digits, because what the last
-/// ones are is the platform's business.
+/// Returns the CSV of a figure for a snapshot: every twentieth row, numbers to ten digits, because
+/// the last ones are the platform's business.
 #[cfg(test)]
 pub(crate) fn digest(figure: &Figure) -> String {
     let shorten = |line: &str| -> String {

@@ -24,7 +24,7 @@ use crate::Failure;
 use crate::figure::Figure;
 use crate::trials::{self, Key};
 
-/// What the command line says about an experiment.
+/// The options of an experiment.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
     /// Folder for the tables, the pictures and the journal of finished trials, which a later call
@@ -42,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
 }
 
-/// The same with a folder of data sets.
+/// The options of an experiment with a folder of data sets.
 #[derive(Args, Clone)]
 pub(crate) struct DataSettings {
     #[command(flatten)]
@@ -73,8 +73,8 @@ impl FromStr for Numbers {
 }
 
 impl Settings {
-    /// All trials of every row; the results of a row together. The protocol is what they depend on
-    /// beside the seed.
+    /// Returns the results of all trials, those of a row together. The protocol is what they depend
+    /// on beside the seed.
     fn run(
         &self,
         name: &str,
@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-/// The middle one, or the mean of the two in the middle.
+/// Returns the middle value, or the mean of the two in the middle.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -115,7 +115,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     0.5 * (values[(n - 1) / 2] + values[n / 2])
 }
 
-/// Mean and standard error, in percent.
+/// Returns mean and standard error, in percent.
 fn percent(values: impl Iterator<Item = f64>) -> String {
     let values: Vec<f64> = values.collect();
     let n = values.len() as f64;
@@ -124,14 +124,14 @@ fn percent(values: impl Iterator<Item = f64>) -> String {
     format!("{:.2} ({:.2})", 100.0 * mean, 100.0 * (squares / (n - 1.0).max(1.0) / n).sqrt())
 }
 
-/// The share of samples that a classifier gets wrong.
+/// Returns the share of samples that a classifier gets wrong.
 fn error(scorer: &impl Scorer, data: &Dataset) -> f64 {
     let wrong = |(x, &y): (_, &f64)| (scorer.score(&x) > 0.0) != (y > 0.0);
     let wrong = data.design().samples().zip(data.labels().signs()).filter(|&pair| wrong(pair));
     wrong.count() as f64 / data.rows() as f64
 }
 
-/// A game over so many rounds, played to its end.
+/// Returns a game over that many rounds, played to its end.
 fn played<'a, P: SamplePlayer, L: OnlineLearner>(
     player: P,
     learner: L,
@@ -167,7 +167,7 @@ fn dataset(rows: &[Vec<f64>], signs: Vec<f64>) -> Result<Dataset, Failure> {
     Ok(Dataset::new(Design::from_rows(rows)?, Labels::from_signs(signs)?)?)
 }
 
-/// A data set of a folder, with a number of columns if its file does not say.
+/// Returns a data set of a folder, with a number of columns if its file does not say.
 fn read(folder: &Path, name: &str, columns: Option<usize>) -> Result<Dataset, Failure> {
     let options = ReadOptions { columns, ..ReadOptions::default() };
     Ok(read::dataset(folder.join(name), &options)?)

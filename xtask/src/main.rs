@@ -217,12 +217,12 @@ type Outcome = Result<(), Box<dyn Error>>;
 /// An error that may come from another thread.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-/// The same error where threads do not matter.
+/// Returns an error for where threads do not matter.
 fn here(failure: Failure) -> Box<dyn Error> {
     failure
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }

@@ -28,7 +28,7 @@ fn vertical(name: &str, at: f64, y: (f64, f64), style: Style) -> Series {
     Series { name: name.to_owned(), points: vec![(at, y.0), (at, y.1)], style }
 }
 
-/// rho with its first two derivatives.
+/// Returns the figure of rho with its first two derivatives.
 pub(crate) fn figure_1() -> Figure {
     let x = (-3.0, 3.0);
     let panel = Panel {
@@ -45,7 +45,7 @@ pub(crate) fn figure_1() -> Figure {
     Figure { name: "margin-pursuit-fig1", panels: vec![panel] }
 }
 
-/// H, Psi, the inverse of Psi over the level, and over the scale.
+/// Returns the figure of H, Psi, and the inverse of Psi over the level and over the scale.
 pub(crate) fn figure_2() -> Result<Figure, Box<dyn Error>> {
     const RISKS: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
     const EPSILON: f64 = 0.5;
@@ -107,7 +107,7 @@ pub(crate) fn figure_2() -> Result<Figure, Box<dyn Error>> {
     Ok(Figure { name: "margin-pursuit-fig2", panels })
 }
 
-/// `a u^3 + b u^2 + c u + d` over a range, with its real roots.
+/// Returns the curve of `a u^3 + b u^2 + c u + d` over a range, with its real roots.
 fn polynomial(
     [a, b, c, d]: [f64; 4],
     x: (f64, f64),
@@ -124,7 +124,7 @@ fn polynomial(
     ])
 }
 
-/// The double-cube condition at gamma = sqrt(2)/2.
+/// Returns the figure of the double-cube condition at gamma = sqrt(2)/2.
 pub(crate) fn figure_6() -> Result<Figure, Box<dyn Error>> {
     const ETA: f64 = 0.7;
     let g = FRAC_1_SQRT_2;
@@ -149,7 +149,8 @@ pub(crate) fn figure_6() -> Result<Figure, Box<dyn Error>> {
     Ok(Figure { name: "margin-pursuit-fig6", panels: vec![panel] })
 }
 
-/// The single-cube conditions at gamma = 2 sqrt(2) + 1/2, with their constant terms corrected.
+/// Returns the figure of the single-cube conditions at gamma = 2 sqrt(2) + 1/2, with their constant
+/// terms corrected.
 pub(crate) fn figure_7() -> Result<Figure, Box<dyn Error>> {
     let g = 2.0 * SQRT_2 + 0.5;
     let delta = (SQRT_2 - g).abs();

@@ -23,7 +23,7 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Mean and standard error.
+/// Returns mean and standard error.
 fn mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -31,7 +31,7 @@ fn mean(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0).max(1.0) / n).sqrt())
 }
 
-/// The slope of a line through the points, by least squares.
+/// Returns the slope of a line through the points, by least squares.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), p| (x + p.0 / n, y + p.1 / n));

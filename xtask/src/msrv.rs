@@ -32,7 +32,7 @@ pub(crate) fn check() -> Outcome {
     }
 }
 
-/// Major and minor of "1.89" or "1.89.0".
+/// Returns major and minor of "1.89" or "1.89.0".
 fn version(value: &Value) -> Option<(u32, u32)> {
     let mut parts = value.as_str()?.split('.');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))

@@ -88,7 +88,7 @@ fn draw_loss(loss: &dyn MarginLoss, file: &Path) -> Outcome {
     Ok(())
 }
 
-/// The graph in pieces, cut at jumps and where it leaves the picture.
+/// Returns the graph in pieces, cut at jumps and where it leaves the picture.
 fn curves(f: impl Fn(f64) -> f64) -> Vec<Vec<(f64, f64)>> {
     const STEPS: usize = 1200;
     const JUMP: f64 = 0.2;

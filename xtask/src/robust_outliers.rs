@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
 const LAMBDA: f64 = 0.01;
 const TEST_SHARE: f64 = 1.0 / 3.0;
 const SHARES: [f64; 5] = [0.0, 0.02, 0.05, 0.1, 0.2];
-/// How much farther out an outlier is.
+/// The factor by which an outlier is farther out.
 const FACTOR: f64 = 20.0;
 const FILES: [&str; 2] = ["banknote", "australian"];
 /// Samples of the mixture.
@@ -57,7 +57,7 @@ const LEARNERS: [(&str, &str, Option<&str>); 8] = [
     ("Garg-Roth", "garg-roth:alpha=1,beta=0.4", Some("garg-roth:restarts=5")),
 ];
 
-/// How samples are spoilt.
+/// The ways to spoil samples.
 #[derive(Clone, Copy)]
 enum Spoiling {
     /// The label is the other one.
@@ -76,7 +76,7 @@ impl Spoiling {
         }
     }
 
-    /// The data with the first samples of the order spoilt.
+    /// Returns the data with the first samples of the order spoilt.
     fn apply(self, data: &Dataset, order: &[usize], share: f64) -> Result<Dataset, Failure> {
         let count = (share * data.rows() as f64).round() as usize;
         let mut spoilt = vec![false; data.rows()];
@@ -113,7 +113,7 @@ impl Row {
     }
 }
 
-/// Of a data set: those of the files, after the simulated one.
+/// Returns the name of a data set: the simulated one is the first, those of files follow.
 fn name(data: usize) -> &'static str {
     if data == 0 { "mixture" } else { FILES[data - 1] }
 }
@@ -196,7 +196,7 @@ pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Fa
     picture(&rows, &means).write(&settings.out).map_err(|error| error.to_string().into())
 }
 
-/// One trial.
+/// Returns the errors of one trial.
 fn errors(row: &Row, data: &Dataset, random: &mut ChaCha8Rng) -> Result<Errors, Failure> {
     let (train, test) = hold_out(data.labels(), TEST_SHARE, draw_seed(random))?;
     let (train, test) = standardized(data.select(&train), data.select(&test))?;
@@ -211,7 +211,7 @@ fn errors(row: &Row, data: &Dataset, random: &mut ChaCha8Rng) -> Result<Errors, 
     Ok(Errors(LEARNERS.iter().map(error).collect::<Result<_, _>>()?))
 }
 
-/// The scores of the test samples.
+/// Returns the scores of the test samples.
 fn scores(
     (_, loss, robust): &(&str, &str, Option<&str>),
     train: &Dataset,
@@ -286,7 +286,7 @@ fn markdown(settings: &Settings, rows: &[Row], means: &[Vec<Mean>]) -> String {
     text
 }
 
-/// One panel for the outliers of each data set.
+/// Returns one panel for the outliers of each data set.
 fn picture(rows: &[Row], means: &[Vec<Mean>]) -> Figure {
     let panel = |data: usize| {
         let of_data = || {

@@ -80,7 +80,7 @@ fn write_line(file: &mut File, line: &str) -> std::io::Result<()> {
     file.sync_data()
 }
 
-/// `row number trial`.
+/// Reads `row number trial`.
 fn parse<T: FromStr<Err = String>>(line: &str) -> Result<(Key, T), String> {
     let mut cells = line.splitn(3, ' ');
     let mut cell = |what: &str| cells.next().ok_or_else(|| format!("'{line}' has no {what}"));
@@ -94,7 +94,7 @@ fn parse<T: FromStr<Err = String>>(line: &str) -> Result<(Key, T), String> {
 /// the trials come back in the order of the keys.
 ///
 /// # Errors
-/// Those of the journal and of the trials; the trials finished before are kept.
+/// The ways to fail of the journal and of the trials; trials finished before are kept.
 pub(crate) fn run<T>(
     path: &Path,
     arguments: &str,

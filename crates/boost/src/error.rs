@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use thiserror::Error;
 
 /// Why something cannot be built, or a round cannot be played.
@@ -37,15 +38,8 @@ pub enum Error {
         found: usize,
     },
     /// A parameter is outside its range.
-    #[error("{parameter} is {value}, but must be {requirement}")]
-    Parameter {
-        /// Name of the parameter.
-        parameter: &'static str,
-        /// The value that was refused.
-        value: f64,
-        /// The range in words.
-        requirement: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// Something would take more memory than it may.
     #[error(
         "{what} would take {needed:.3e} bytes of memory, more than the {limit:.3e} that it may: {advice}"
@@ -87,20 +81,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// `Ok(value)` if it is finite and `valid` holds, else the error that names it.
-    pub(crate) fn check(
-        parameter: &'static str,
-        value: f64,
-        requirement: &'static str,
-        valid: impl FnOnce(f64) -> bool,
-    ) -> Result<f64, Error> {
-        if value.is_finite() && valid(value) {
-            Ok(value)
-        } else {
-            Err(Error::Parameter { parameter, value, requirement })
-        }
-    }
-
     /// Refuses what would take more than 2^32 bytes, 4 GiB, of memory: `count` parts of 8 bytes.
     pub(crate) fn check_memory(
         count: f64,

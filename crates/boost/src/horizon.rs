@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,8 @@ impl Horizon {
     /// No rounds; no outputs; more outputs than fit in 4 GiB of memory, 8 bytes an output.
     pub fn new(rounds: u64, outputs: usize) -> Result<Self, Error> {
         let positive = |value: f64| value >= 1.0;
-        Error::check("the number of rounds", rounds as f64, "at least 1", positive)?;
-        Error::check("the number of outputs", outputs as f64, "at least 1", positive)?;
+        OutOfRange::check("the number of rounds", rounds as f64, "at least 1", positive)?;
+        OutOfRange::check("the number of outputs", outputs as f64, "at least 1", positive)?;
         Error::check_memory(outputs as f64, "take fewer outputs", || {
             format!("the list of {outputs} outputs")
         })?;
@@ -48,17 +49,17 @@ impl Horizon {
     /// 2^53 rounds.
     pub fn theorem_1(m: usize, epsilon: f64, delta: f64, total_loss: f64) -> Result<Self, Error> {
         let share = |value: f64| 0.0 < value && value < 1.0;
-        Error::check("the number of samples", m as f64, "at least 1", |m| m >= 1.0)?;
-        Error::check("epsilon", epsilon, "between 0 and 1", share)?;
-        Error::check("delta", delta, "between 0 and 1", share)?;
-        Error::check("the total loss", total_loss, "at least 0", |loss| loss >= 0.0)?;
+        OutOfRange::check("the number of samples", m as f64, "at least 1", |m| m >= 1.0)?;
+        OutOfRange::check("epsilon", epsilon, "between 0 and 1", share)?;
+        OutOfRange::check("delta", delta, "between 0 and 1", share)?;
+        OutOfRange::check("the total loss", total_loss, "at least 0", |loss| loss >= 0.0)?;
         let m = m as f64;
         let union = (2.0 * m / delta).ln();
         let learner = (std::f64::consts::E - 1.0) * total_loss;
         let rounds = (8.0 / epsilon * (learner + m * (m.ln() + union))).ceil();
         let outputs = (union / ((std::f64::consts::LN_2 - 0.5) * epsilon)).ceil();
         let countable = |count: f64| count <= (1u64 << f64::MANTISSA_DIGITS) as f64;
-        Error::check("the number of rounds", rounds, "at most 2^53", countable)?;
+        OutOfRange::check("the number of rounds", rounds, "at most 2^53", countable)?;
         Self::new(rounds as u64, outputs as usize)
     }
 

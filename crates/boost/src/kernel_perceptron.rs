@@ -2,6 +2,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use margins_data::Sample;
+use margins_losses::OutOfRange;
 use margins_optim::online::{OnlineLearner, Scorer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -99,7 +100,7 @@ impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> KernelPerceptron<K> {
     /// # Errors
     /// A budget of 0.
     pub fn new(kernel: K, budget: usize, seed: u64) -> Result<Self, Error> {
-        let budget = NonZeroUsize::new(budget).ok_or(Error::Parameter {
+        let budget = NonZeroUsize::new(budget).ok_or(OutOfRange {
             parameter: "the budget",
             value: 0.0,
             requirement: "at least 1",

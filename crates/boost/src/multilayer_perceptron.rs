@@ -1,5 +1,5 @@
 use margins_data::Sample;
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 use margins_optim::online::{OnlineLearner, Scorer};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -85,9 +85,12 @@ impl TryFrom<Layers> for Network {
         for layer in &layers {
             let outputs = layer.bias.len();
             let inputs = inputs.replace(outputs).unwrap_or_else(|| layer.inputs());
-            Error::check("the size of a layer", outputs.min(inputs) as f64, "at least 1", |n| {
-                n >= 1.0
-            })?;
+            OutOfRange::check(
+                "the size of a layer",
+                outputs.min(inputs) as f64,
+                "at least 1",
+                |n| n >= 1.0,
+            )?;
             let weights = inputs.saturating_mul(outputs);
             Error::check_len("weights of a layer", weights, layer.weights.len())?;
         }
@@ -220,8 +223,8 @@ impl<L: MarginLoss> MultilayerPerceptron<L> {
         seed: u64,
     ) -> Result<Self, Error> {
         let units = hidden.iter().copied().fold(features, usize::min);
-        Error::check("the size of a layer", units as f64, "at least 1", |units| units >= 1.0)?;
-        Error::check("the step size", step_size, "greater than 0", |step| step > 0.0)?;
+        OutOfRange::check("the size of a layer", units as f64, "at least 1", |units| units >= 1.0)?;
+        OutOfRange::check("the step size", step_size, "greater than 0", |step| step > 0.0)?;
         let weights = weights(&sizes(features, hidden));
         Error::check_memory(weights, "take smaller or fewer hidden layers", || {
             format!("a network of {weights:.3e} weights")

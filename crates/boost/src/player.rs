@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ pub trait SamplePlayer {
 
 /// A loss in [0, 1], or the error that names it.
 pub(crate) fn check_loss(loss: f64) -> Result<f64, Error> {
-    Error::check("the loss of a sample", loss, "from 0 to 1", |loss| (0.0..=1.0).contains(&loss))
+    let unit = |loss: f64| (0.0..=1.0).contains(&loss);
+    Ok(OutOfRange::check("the loss of a sample", loss, "from 0 to 1", unit)?)
 }
 
 /// Every sample with the same probability, whatever the losses are.

@@ -1,17 +1,15 @@
+mod page;
+mod weights;
+
 use std::collections::BTreeMap;
 
-use prefetch_index::prefetch_index;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
+use self::page::{CHILDREN, Node, PAGE, Page, units};
+use self::weights::Weights;
 use crate::Error;
 use crate::power_of_two::{Scaled, power_of_two};
-
-/// Children of a node: eight numbers are a cache line.
-const CHILDREN: usize = 8;
-
-/// Leaves of a page.
-const PAGE: usize = CHILDREN * CHILDREN;
 
 /// Pages from which on a tree does not fit into the caches, so that draws look ahead: half a million
 /// leaves.
@@ -25,61 +23,6 @@ const TOTAL_EXPONENTS: std::ops::Range<i64> = 58..62;
 
 /// The total is at least 2 to this, and below twice that, after scaling.
 const SCALED_TOTAL_EXPONENT: i64 = 59;
-
-/// A leaf as a whole number of units.
-#[inline(always)]
-fn units(leaf: f64) -> u64 {
-    (leaf + 0.5) as i64 as u64
-}
-
-/// Units of the children of a node.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(align(64))]
-struct Node([u64; CHILDREN]);
-
-/// The lowest two levels: a node, and the leaves of its children, next to each other in memory.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Page {
-    node: Node,
-    leaves: [[f64; CHILDREN]; CHILDREN],
-}
-
-impl Node {
-    const EMPTY: Node = Node([0; CHILDREN]);
-
-    fn of_leaves(leaves: &[f64; CHILDREN]) -> Self {
-        Node(leaves.map(units))
-    }
-
-    fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// The child that a point below the total falls on, and where on it. There are no branches, which
-    /// could not be predicted.
-    #[inline(always)]
-    fn child_at(&self, point: u64) -> (usize, u64) {
-        let (mut child, mut before, mut sum) = (0, 0, 0);
-        for units in &self.0[..CHILDREN - 1] {
-            sum += units;
-            child += usize::from(sum <= point);
-            before = if sum <= point { sum } else { before };
-        }
-        (child, point - before)
-    }
-}
-
-impl Page {
-    const EMPTY: Page = Page { node: Node::EMPTY, leaves: [[0.0; CHILDREN]; CHILDREN] };
-
-    /// Asks the memory for the node and all leaves at once, before it is known which ones are needed:
-    /// one wait instead of two, one after the other.
-    #[inline(always)]
-    fn prefetch(&self) {
-        prefetch_index(self.node.0.as_slice(), 0);
-        self.leaves.iter().for_each(|leaves| prefetch_index(leaves, 0));
-    }
-}
 
 /// Nonnegative weights, not all 0, to draw from in proportion and to multiply one at a time, both in
 /// `O(log m)`.
@@ -398,70 +341,6 @@ impl SampleTree {
             totals = level.iter().map(Node::total).collect();
         }
         self.total = totals[0];
-    }
-}
-
-/// What a tree is rebuilt from, to the last bit.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Weights {
-    len: usize,
-    exponent: i64,
-    leaves: Vec<f64>,
-    aside: Vec<(usize, Scaled)>,
-    #[serde(default)]
-    upcoming: Option<u64>,
-}
-
-impl From<SampleTree> for Weights {
-    fn from(tree: SampleTree) -> Self {
-        let leaves = (0..tree.len).map(|at| tree.leaf(at)).collect();
-        let aside = tree.aside.into_iter().collect();
-        Weights { len: tree.len, exponent: tree.exponent, leaves, aside, upcoming: tree.upcoming }
-    }
-}
-
-impl TryFrom<Weights> for SampleTree {
-    type Error = Error;
-
-    fn try_from(weights: Weights) -> Result<Self, Error> {
-        let Weights { len, exponent, leaves, aside, upcoming } = weights;
-        if leaves.len() != len {
-            return Err(Error::Shape { what: "weights", expected: len, found: leaves.len() });
-        }
-        let total: f64 = leaves.iter().sum();
-        Error::check("the sum of the weights", total, "from 2^58 to 2^62", |total| {
-            (power_of_two(TOTAL_EXPONENTS.start)..=power_of_two(TOTAL_EXPONENTS.end))
-                .contains(&total)
-        })?;
-        /// Far beyond every weight, and far from overflow.
-        const MOST_EXPONENT: i64 = 1 << 60;
-        if !(-MOST_EXPONENT..=MOST_EXPONENT).contains(&exponent) {
-            return Err(Error::Parameter {
-                parameter: "the exponent of the weights",
-                value: exponent as f64,
-                requirement: "within 2^60",
-            });
-        }
-        let in_range = power_of_two(LEAST_EXPONENT)..=power_of_two(TOTAL_EXPONENTS.end);
-        let mut tree = SampleTree::empty(len);
-        tree.exponent = exponent;
-        tree.upcoming = upcoming;
-        for (at, &leaf) in leaves.iter().enumerate() {
-            if leaf != 0.0 && !in_range.contains(&leaf) {
-                return Err(Error::Weight { at, value: leaf });
-            }
-            *tree.leaf_mut(at) = leaf;
-        }
-        for (at, weight) in aside {
-            let far = weight.exponent().saturating_abs() > MOST_EXPONENT;
-            if leaves.get(at) != Some(&0.0) || !weight.is_normalised() || far {
-                return Err(Error::Weight { at, value: weight.value() });
-            }
-            tree.aside.insert(at, weight);
-        }
-        tree.sum_all();
-        Ok(tree)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Slack variables: room for outliers in the maximal loss.
 
+use margins_losses::OutOfRange;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -52,9 +53,9 @@ impl Slack {
     /// No rows or rounds, or a budget K that is not a finite positive number.
     pub fn new(kind: SlackKind, rows: usize, budget: f64, rounds: u64) -> Result<Self, Error> {
         let positive = |value: f64| value > 0.0;
-        Error::check("the number of slack variables", rows as f64, "at least 1", positive)?;
-        Error::check("the number of rounds", rounds as f64, "at least 1", positive)?;
-        Error::check("the slack budget", budget, "greater than 0", positive)?;
+        OutOfRange::check("the number of slack variables", rows as f64, "at least 1", positive)?;
+        OutOfRange::check("the number of rounds", rounds as f64, "at least 1", positive)?;
+        OutOfRange::check("the slack budget", budget, "greater than 0", positive)?;
         let step = (2.0 * budget / rounds as f64).sqrt().min(1.0);
         let steps = vec![0.0; rows];
         Ok(Slack {

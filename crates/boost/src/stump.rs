@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use margins_data::{Design, Labels, Sample};
+use margins_losses::OutOfRange;
 use margins_optim::online::{OnlineLearner, Scorer};
 use serde::{Deserialize, Serialize};
 
@@ -135,7 +136,7 @@ impl TryFrom<Winnow> for StumpWinnow {
 
     fn try_from(winnow: Winnow) -> Result<Self, Error> {
         let Winnow { thresholds, eta, gains, vote } = winnow;
-        Error::check("the step size", eta, "greater than 0", |eta| eta > 0.0)?;
+        OutOfRange::check("the step size", eta, "greater than 0", |eta| eta > 0.0)?;
         Error::check_len("gains", thresholds.iter().map(Vec::len).sum(), gains.len())?;
         Error::check_len("features of the vote", thresholds.len(), vote.features.len())?;
         for (own, (of_vote, _)) in thresholds.iter().zip(vote.features.iter()) {
@@ -228,9 +229,11 @@ impl StumpWinnow {
     /// # Errors
     /// No thresholds asked for, no feature with two values, or a step size that is not positive.
     pub fn new(design: &Design, thresholds: usize, eta: f64) -> Result<Self, Error> {
-        Error::check("the step size", eta, "greater than 0", |eta| eta > 0.0)?;
+        OutOfRange::check("the step size", eta, "greater than 0", |eta| eta > 0.0)?;
         let most = thresholds;
-        Error::check("the number of thresholds", most as f64, "at least 1", |most| most >= 1.0)?;
+        OutOfRange::check("the number of thresholds", most as f64, "at least 1", |most| {
+            most >= 1.0
+        })?;
         let of_feature = |values: Vec<(f64, usize)>| {
             let mut distinct: Vec<f64> = values.iter().map(|&(value, _)| value).collect();
             if values.len() < design.rows() {
@@ -248,7 +251,7 @@ impl StumpWinnow {
         let thresholds: Thresholds =
             StumpSearch::new(design).features.into_iter().map(of_feature).collect();
         let stumps: usize = thresholds.iter().map(Vec::len).sum();
-        Error::check("the number of stumps", stumps as f64, "at least 1", |n| n >= 1.0)?;
+        OutOfRange::check("the number of stumps", stumps as f64, "at least 1", |n| n >= 1.0)?;
         let vote = StumpVote::new(&thresholds, std::iter::repeat(0.0));
         Ok(StumpWinnow { thresholds, eta, gains: vec![0.0; stumps], vote })
     }

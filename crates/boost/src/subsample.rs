@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,10 +28,13 @@ impl Subsample {
     /// is better than none, `m_2 <= 8 k`.
     pub fn new(rows: usize, outliers: usize, rare: usize) -> Result<Self, Error> {
         let [m, k, m_2] = [rows as f64, outliers as f64, rare as f64];
-        Error::check("the number of rare samples", m_2, "from 1 to that of all samples", |m_2| {
-            1.0 <= m_2 && m_2 <= m
-        })?;
-        Error::check(
+        OutOfRange::check(
+            "the number of rare samples",
+            m_2,
+            "from 1 to that of all samples",
+            |m_2| 1.0 <= m_2 && m_2 <= m,
+        )?;
+        OutOfRange::check(
             "the number of outliers",
             k,
             "less than an eighth of the rare samples",

@@ -16,6 +16,7 @@
 
 use crate::Error;
 use crate::double_double::DoubleDouble;
+use margins_losses::OutOfRange;
 
 /// At most three real roots, ascending and distinct.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -70,14 +71,15 @@ impl Roots {
 /// ```
 pub fn getroot(a: f64, b: f64, c: f64, d: f64) -> Result<Roots, Error> {
     for (name, value) in [("a", a), ("b", b), ("c", c), ("d", d)] {
-        Error::check(name, value, "a finite number", |_| true)?;
+        OutOfRange::check(name, value, "a finite number", |_| true)?;
     }
     if [a, b, c, d] == [0.0; 4] {
-        return Err(Error::Parameter {
-            name: "every coefficient",
+        return Err(OutOfRange {
+            parameter: "every coefficient",
             value: 0.0,
             requirement: "other than 0 for one of them at least",
-        });
+        }
+        .into());
     }
     let mut roots = Roots::default();
     if d == 0.0 {

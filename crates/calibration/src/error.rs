@@ -1,19 +1,13 @@
+use margins_losses::OutOfRange;
 use thiserror::Error;
 
 /// What can be wrong with the input of a calibration.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A number is outside its range.
-    #[error("{name} is {value}, but must be {requirement}")]
-    Parameter {
-        /// What the number is.
-        name: &'static str,
-        /// The value that was refused.
-        value: f64,
-        /// The range in words.
-        requirement: &'static str,
-    },
+    /// A parameter is outside its range.
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// No samples at all.
     #[error("{0}: at least one value is needed")]
     Empty(&'static str),
@@ -94,19 +88,5 @@ impl Error {
         found: usize,
     ) -> Result<(), Error> {
         if expected == found { Ok(()) } else { Err(Error::Length { what, expected, found }) }
-    }
-
-    /// `Ok(value)` if it is finite and `valid` holds, else the error that names it.
-    pub(crate) fn check(
-        name: &'static str,
-        value: f64,
-        requirement: &'static str,
-        valid: impl FnOnce(f64) -> bool,
-    ) -> Result<f64, Error> {
-        if value.is_finite() && valid(value) {
-            Ok(value)
-        } else {
-            Err(Error::Parameter { name, value, requirement })
-        }
     }
 }

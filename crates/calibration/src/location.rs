@@ -13,7 +13,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-use margins_losses::catoni;
+use margins_losses::{OutOfRange, catoni};
 
 use crate::{Error, scale};
 
@@ -47,7 +47,7 @@ impl Location {
 /// An empty sample, a value that is not finite, a scale that is not positive and finite.
 pub fn catoni_location(sample: &[f64], scale: f64) -> Result<Location, Error> {
     Error::check_sample("sample", sample)?;
-    Error::check("scale", scale, "positive and finite", |s| s > 0.0)?;
+    OutOfRange::check("scale", scale, "positive and finite", |s| s > 0.0)?;
     let (below, above) = middle(sample);
     let reach = SQRT_2 * scale;
     if below + reach < above - reach {

@@ -23,11 +23,11 @@
 //! Source: Holland 2019, lemma 8 and appendix 6.2, whose conditions (16) and (17) have their constant
 //! terms swapped; see `docs/calibration.md`.
 
-use margins_losses::MarginPursuit;
 use margins_losses::catoni::{SATURATION, rho};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use crate::{Error, search};
+use margins_losses::{MarginPursuit, OutOfRange};
 
 /// The Psi-transform of `s^2 rho((gamma - u)/s)`.
 ///
@@ -69,8 +69,8 @@ impl MarginPursuitPsi {
     pub fn new(gamma: f64, scale: f64) -> Result<Self, Error> {
         const RANGE: &str = "a number from 1e-100 to 1e100";
         let in_range = |x: f64| (1e-100..=1e100).contains(&x);
-        let gamma = Error::check("gamma", gamma, RANGE, in_range)?;
-        let scale = Error::check("scale", scale, RANGE, in_range)?;
+        let gamma = OutOfRange::check("gamma", gamma, RANGE, in_range)?;
+        let scale = OutOfRange::check("scale", scale, RANGE, in_range)?;
         Ok(Self::unchecked(gamma, scale))
     }
 
@@ -143,8 +143,8 @@ impl MarginPursuitPsi {
     /// # Errors
     /// Fewer than two grid points; a negative risk, which no grid point is below.
     pub fn grid_inverse(&self, risk: f64, points: usize) -> Result<f64, Error> {
-        Error::check("grid points", points as f64, "at least 2", |points| points >= 2.0)?;
-        let risk = Error::check("risk", risk, "at least 0", |risk| risk >= 0.0)?;
+        OutOfRange::check("grid points", points as f64, "at least 2", |points| points >= 2.0)?;
+        let risk = OutOfRange::check("risk", risk, "at least 0", |risk| risk >= 0.0)?;
         let at = |k: usize| k as f64 / (points - 1) as f64;
         // Psi increases: bisect for the last grid point that qualifies.
         let (mut low, mut high) = (0, points);
@@ -242,5 +242,5 @@ impl From<MarginPursuit> for MarginPursuitPsi {
 }
 
 fn check_share(name: &'static str, value: f64) -> Result<f64, Error> {
-    Error::check(name, value, "in [0, 1]", |x| (0.0..=1.0).contains(&x))
+    Ok(OutOfRange::check(name, value, "in [0, 1]", |x| (0.0..=1.0).contains(&x))?)
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: Holland, *Classification using margin pursuit* (2019), theorem 11 and its proof.
 
-use margins_losses::catoni::SATURATION;
+use margins_losses::{OutOfRange, catoni::SATURATION};
 
 use crate::Error;
 
@@ -139,18 +139,22 @@ impl MarginPursuitBound {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let positive = |name, value| Error::check(name, value, "positive and finite", |x| x > 0.0);
+        let positive =
+            |name, value| OutOfRange::check(name, value, "positive and finite", |x| x > 0.0);
         let (kappa, v) = (self.strong_convexity, self.input_second_moment);
         positive("strong convexity", kappa)?;
         positive("second moment of the inputs", v)?;
-        Error::check("strong convexity", kappa, "at most the second moment of the inputs", |x| {
-            x <= v
-        })?;
+        OutOfRange::check(
+            "strong convexity",
+            kappa,
+            "at most the second moment of the inputs",
+            |x| x <= v,
+        )?;
         positive("step", self.step)?;
-        Error::check("step", self.step, "below 2/(kappa + v_X)", |x| x < 2.0 / (kappa + v))?;
+        OutOfRange::check("step", self.step, "below 2/(kappa + v_X)", |x| x < 2.0 / (kappa + v))?;
         let distance = self.initial_distance;
-        Error::check("initial distance", distance, "at least 0 and finite", |x| x >= 0.0)?;
-        Error::check("diameter", self.diameter, "at least the initial distance", |x| {
+        OutOfRange::check("initial distance", distance, "at least 0 and finite", |x| x >= 0.0)?;
+        OutOfRange::check("diameter", self.diameter, "at least the initial distance", |x| {
             x >= distance
         })?;
         if self.samples == 0 {
@@ -160,13 +164,15 @@ impl MarginPursuitBound {
             return Err(Error::Empty("dimensions"));
         }
         positive("scale", self.scale)?;
-        Error::check("delta", self.delta, "between 0 and 1/2, both excluded", |x| {
+        OutOfRange::check("delta", self.delta, "between 0 and 1/2, both excluded", |x| {
             x > 0.0 && x < 0.5
         })?;
-        Error::check("gradient constant", self.gradient_constant, "at least 1/2", |x| x >= 0.5)?;
+        OutOfRange::check("gradient constant", self.gradient_constant, "at least 1/2", |x| {
+            x >= 0.5
+        })?;
         let norm = positive("moment of the operator norm", self.operator_norm_moment)?;
         let requirement = "at most the second moment of the inputs";
-        Error::check("moment of the operator norm", norm, requirement, |x| x <= v)?;
+        OutOfRange::check("moment of the operator norm", norm, requirement, |x| x <= v)?;
         Ok(())
     }
 }

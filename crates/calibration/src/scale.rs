@@ -5,6 +5,7 @@
 //! section 4.
 
 use crate::Error;
+use margins_losses::OutOfRange;
 
 /// `s = sqrt(n v/(2 log(2/delta)))`: minimises the error bound `v/s + 2 s log(2/delta)/n` of the
 /// location estimate of n samples of variance at most v at confidence 1 - delta.
@@ -65,11 +66,12 @@ fn check_count(n: usize) -> Result<(), Error> {
 }
 
 fn check_positive(name: &'static str, value: f64) -> Result<f64, Error> {
-    Error::check(name, value, "positive and finite", |x| x > 0.0)
+    Ok(OutOfRange::check(name, value, "positive and finite", |x| x > 0.0)?)
 }
 
 fn check_delta(delta: f64) -> Result<f64, Error> {
-    Error::check("delta", delta, "between 0 and 1, both excluded", |x| x > 0.0 && x < 1.0)
+    let share = |x| x > 0.0 && x < 1.0;
+    Ok(OutOfRange::check("delta", delta, "between 0 and 1, both excluded", share)?)
 }
 
 fn check_scale(scale: f64) -> Result<f64, Error> {

@@ -3,11 +3,11 @@
 mod convex;
 mod hull;
 
-use margins_losses::{MarginLoss, kink_at_zero};
 use std::fmt;
 
 use crate::{Error, MarginPursuitPsi, search};
 use hull::Hull;
+use margins_losses::{MarginLoss, OutOfRange, SpecialCase, kink_at_zero};
 
 /// Why a surrogate guarantee for this loss says nothing about misclassification.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -137,7 +137,7 @@ impl<'a> PsiTransform<'a> {
     /// # Errors
     /// An `eta` outside [0, 1].
     pub fn least_conditional_risk(&self, eta: f64) -> Result<f64, Error> {
-        let eta = Error::check("eta", eta, "in [0, 1]", |eta| (0.0..=1.0).contains(&eta))?;
+        let eta = OutOfRange::check("eta", eta, "in [0, 1]", |eta| (0.0..=1.0).contains(&eta))?;
         Ok(least_risk(self.loss, eta))
     }
 
@@ -147,18 +147,19 @@ impl<'a> PsiTransform<'a> {
     /// # Errors
     /// Risks that are not finite, or a surrogate risk below the least one.
     pub fn excess_misclassification(&self, risk: f64, least_risk: f64) -> Result<f64, Error> {
-        let least_risk = Error::check("the least surrogate risk", least_risk, "finite", |_| true)?;
+        let least_risk =
+            OutOfRange::check("the least surrogate risk", least_risk, "finite", |_| true)?;
         let requirement = "at least the least surrogate risk";
-        let risk = Error::check("the surrogate risk", risk, requirement, |r| r >= least_risk)?;
+        let risk = OutOfRange::check("the surrogate risk", risk, requirement, |r| r >= least_risk)?;
         Ok(self.inverse(risk - least_risk))
     }
 }
 
-/// The closed form of margin pursuit, known by name and parameters as a model file knows it.
+/// Returns the closed form of margin pursuit, if that is the loss.
 fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuitPsi> {
-    match (loss.name(), loss.parameters().as_slice()) {
-        ("margin-pursuit", [("gamma", gamma), ("scale", scale)]) => {
-            MarginPursuitPsi::new(*gamma, *scale).ok()
+    match loss.special_case() {
+        Some(SpecialCase::MarginPursuit(loss)) => {
+            MarginPursuitPsi::new(loss.gamma(), loss.scale()).ok()
         }
         _ => None,
     }

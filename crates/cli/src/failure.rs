@@ -3,8 +3,10 @@
 use std::fmt::Display;
 
 use margins::Error;
+use margins::boost::Error as Boost;
 use margins::data::Error as Data;
 use margins::kernels::Error as Kernels;
+use margins::massart::Error as Massart;
 use margins::optim::Error as Optim;
 use margins::robust::Error as Robust;
 
@@ -34,9 +36,12 @@ impl From<Error> for Failure {
             Error::Optim(inner) => of_solver(inner),
             Error::Robust(inner) => of_learner(inner),
             Error::Kernels(inner) => of_kernel(inner),
+            Error::Boost(inner) => of_game(inner),
+            Error::Massart(Massart::Parameter { .. }) => true,
             Error::Contradiction { .. }
             | Error::Setting { .. }
             | Error::Losses(_)
+            | Error::Data(Data::Parameter { .. })
             | Error::ApproximatePrecomputed
             | Error::StandardizePrecomputed
             | Error::LeaveOneOut
@@ -80,10 +85,17 @@ fn of_learner(error: &Robust) -> bool {
     }
 }
 
+fn of_game(error: &Boost) -> bool {
+    match error {
+        Boost::Parameter(_) | Boost::Memory { .. } => true,
+        Boost::Learner(inner) => of_solver(inner),
+        _ => false,
+    }
+}
+
 fn of_kernel(error: &Kernels) -> bool {
     match error {
         Kernels::Optim(inner) => of_solver(inner),
-        Kernels::Robust(inner) => of_learner(inner),
         Kernels::Parameter { .. }
         | Kernels::UnknownKernel { .. }
         | Kernels::UnknownParameter { .. }

@@ -7,6 +7,7 @@ pub(crate) mod files;
 pub(crate) mod fits;
 pub(crate) mod focus;
 pub(crate) mod inspection;
+pub(crate) mod iterations;
 pub(crate) mod massart;
 pub(crate) mod model;
 pub(crate) mod predictions;

@@ -15,7 +15,8 @@ pub(crate) struct Specification<'t> {
 }
 
 impl<'t> Specification<'t> {
-    /// `name` or `name:key=value,...`. The value of `loss` is a specification itself, and hence the rest of the text.
+    /// Reads `name` or `name:key=value,...`. The value of `loss` is a specification itself, and
+    /// hence the rest of the text.
     pub(crate) fn new(option: &'static str, text: &'t str) -> Result<Self, Failure> {
         let plain = || Self::of_parts(option, text, losses::Specification::parse(text));
         let Some((name, list)) = text.split_once(':') else { return plain() };
@@ -37,7 +38,7 @@ impl<'t> Specification<'t> {
         )
     }
 
-    /// `key=value,...`, without a name.
+    /// Reads `key=value,...`, without a name.
     pub(crate) fn nameless(option: &'static str, text: &'t str) -> Result<Self, Failure> {
         Self::of_parts(option, text, losses::Specification::parse_list(text))
     }
@@ -83,9 +84,9 @@ fn refusal(option: &str, text: &str, reason: impl Display) -> Failure {
     Failure::usage(format!("{option} '{text}': {reason}"))
 }
 
-/// What a parameter may be.
+/// The kinds of values of a parameter.
 pub(crate) trait Number: FromStr {
-    /// In words.
+    /// The kind in words.
     const KIND: &'static str;
 }
 

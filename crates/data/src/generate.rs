@@ -25,7 +25,9 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
-mod massart;
+mod adversary;
+mod margin_halfspace;
+mod massart_distribution;
 mod quadrature;
 
 use nalgebra::DMatrix;
@@ -35,7 +37,9 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::metrics::ErrorRate;
 use crate::{Dataset, Design, Error, Labels};
-pub use massart::{Adversary, Draws, MarginHalfspace, MassartDistribution};
+pub use adversary::Adversary;
+pub use margin_halfspace::MarginHalfspace;
+pub use massart_distribution::{Draws, MassartDistribution};
 pub use quadrature::Quadrature;
 
 /// The simulated examples of the leaky hockey stick paper, section 6.1.

@@ -24,6 +24,10 @@ pub enum Error {
     #[cfg(feature = "massart")]
     #[error(transparent)]
     Massart(#[from] margins_massart::Error),
+    /// The game of focused online learning refused something.
+    #[cfg(feature = "boost")]
+    #[error(transparent)]
+    Boost(#[from] margins_boost::Error),
     /// The kernels crate refused something.
     #[cfg(feature = "kernels")]
     #[error(transparent)]
@@ -99,6 +103,21 @@ pub enum Error {
         learner: Learner,
         /// The specification of the loss.
         loss: String,
+    },
+    /// A stream has no rows to learn from.
+    #[error("there are no samples")]
+    EmptyStream,
+    /// The rows of a stream count nothing.
+    #[error("all weights are 0")]
+    ZeroWeights,
+    /// A file is not the state of the game that is to go on, or cannot be read or written.
+    #[cfg(all(feature = "boost", feature = "serde"))]
+    #[error("{}: {reason}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The fault in words.
+        reason: String,
     },
     /// The time limit came before any lambda was certified in all folds.
     #[error(

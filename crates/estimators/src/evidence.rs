@@ -20,7 +20,8 @@ pub enum Evidence {
     Played {
         /// The largest loss of a sample, clipped to [0, 1].
         max_loss: f64,
-        /// The step by which the ensemble was known to be right on every sample; `None` if it never was.
+        /// The step by which the ensemble was known to be right on every sample; `None` if it never
+        /// was.
         consistent_at: Option<u64>,
     },
     /// Nothing is known beyond the fit itself.

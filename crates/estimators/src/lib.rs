@@ -1,14 +1,15 @@
-//! The ways to get a margin classifier. Each is a module with settings, a fit, and a result of the model and the
-//! evidence for it: `Settings -> fit(&data) -> Fitted { model, evidence }`.
+//! The ways to get a margin classifier. Each is a module with settings, a fit, and a result of the
+//! model and the evidence for it: `Settings -> fit(&data) -> Fitted { model, evidence }`.
 //!
-//! * [`regularised`]: the regularised risk minimised, with a duality gap: one lambda, a path, or cross-validation over
-//!   lambdas and kernels; two classes or more; probabilities; robust learners.
+//! * [`regularised`]: the regularised risk minimised, with a duality gap: one lambda, a path, or
+//!   cross-validation over lambdas and kernels; two classes or more; probabilities; robust
+//!   learners.
 //! * [`stream`]: stochastic gradient, over a stream that passes by once or over data in memory.
 //! * `massart`: halfspaces under Massart noise, with a bound on the error (feature `massart`).
 //! * `focused`: the largest loss made small, by a game against focused samples (feature `boost`).
 //!
-//! The builder of the crate `margins`, the command and the experiments call these and add nothing but their own
-//! surface: a new setting is one field here.
+//! The builder of the crate `margins`, the command and the experiments call these and add nothing
+//! but their own surface: a new setting is one field here.
 //!
 //! ```
 //! use margins_data::generate::{Example, GaussianMixture};
@@ -35,9 +36,14 @@
 //! * `rayon` (default): threads. No result depends on it.
 //! * `serde` (default): files of models, and of the state of a game.
 
+mod certificate;
 mod error;
 mod evidence;
+#[cfg(feature = "boost")]
+pub mod focused;
 mod linear_model;
+#[cfg(feature = "massart")]
+pub mod massart;
 pub mod regularised;
 pub mod stream;
 #[cfg(feature = "rayon")]

@@ -3,19 +3,22 @@ use margins_model::{Error, Member, Model, Scheme, TrainingSummary};
 use margins_optim::Lambda;
 use margins_optim::online::LinearClassifier;
 
-/// Returns the model of a linear classifier of two classes, the negative and the positive one, learnt from `rows` samples
-/// without a certificate; `lambda` is `None` if the learner has no penalty.
+/// Returns the model of a linear classifier of two classes, the negative and the positive one;
+/// `lambda` is `None` if the learner has no penalty.
 ///
 /// # Errors
-/// [`Error::Invalid`]: coefficients that are not finite, or another number of names than of features.
+/// [`Error::Invalid`]: coefficients that are not finite, or another number of names than of
+/// features.
 ///
 /// ```
 /// use margins_estimators::linear_model;
 /// use margins_losses::Hinge;
+/// use margins_model::TrainingSummary;
 /// use margins_optim::online::LinearClassifier;
 ///
 /// let classifier = LinearClassifier { intercept: 0.0, coef: vec![1.0, -2.0] };
-/// let model = linear_model(&Hinge, None, ("ham", "spam"), None, 100, &classifier)?;
+/// let training = TrainingSummary::uncertified(100);
+/// let model = linear_model(&Hinge, None, ("ham", "spam"), None, training, &classifier)?;
 /// assert_eq!(model.classes(), ["ham", "spam"]);
 /// # Ok::<(), margins_model::Error>(())
 /// ```
@@ -24,14 +27,14 @@ pub fn linear_model(
     lambda: Option<Lambda>,
     (negative, positive): (&str, &str),
     feature_names: Option<Vec<String>>,
-    rows: usize,
+    training: TrainingSummary,
     classifier: &LinearClassifier,
 ) -> Result<Model, Error> {
     let member = Member {
         lambda: lambda.map(Lambda::get),
         intercept: classifier.intercept,
         coef: classifier.coef.clone(),
-        training: TrainingSummary::uncertified(rows),
+        training,
         platt: None,
     };
     let classes = vec![negative.to_owned(), positive.to_owned()];

@@ -1,13 +1,14 @@
 //! Fits of the regularised risk, certified by their duality gap.
 //!
-//! The objective is `F(b, w) = (1/n) sum_i c_i L(y_i f(x_i)) + lambda ||w||^2`, for linear classifiers, kernels and their
-//! approximations. [`Settings`] say which loss and which functions; how lambda is found ([`Regularisation`]: a single one, a
-//! path, cross-validation over lambdas and kernels or leave-one-out); what several classes are broken into; and where
-//! probabilities come from. [`Settings::fit`] makes a [`Fitted`] classifier, [`Settings::path`] the fits at every lambda of a
-//! [`Path`].
+//! The objective is `F(b, w) = (1/n) sum_i c_i L(y_i f(x_i)) + lambda ||w||^2`, for linear
+//! classifiers, kernels and their approximations. [`Settings`] say which loss and which functions;
+//! how lambda is found ([`Regularisation`]: a single one, a path, cross-validation over lambdas and
+//! kernels or leave-one-out); what several classes are broken into; and where probabilities come
+//! from. [`Settings::fit`] makes a [`Fitted`] classifier, [`Settings::path`] the fits at every
+//! lambda of a [`Path`].
 //!
-//! A cross-validation ends with the fit at the lambda selected, on all rows, by way of larger lambdas: there is one such
-//! procedure, here.
+//! A cross-validation ends with the fit at the lambda selected, on all rows, by way of larger
+//! lambdas: there is one such procedure, here.
 
 #[cfg(feature = "kernels")]
 mod approximation;
@@ -16,6 +17,8 @@ mod contests;
 mod cross_validation;
 mod fit;
 mod fitted;
+#[cfg(feature = "kernels")]
+mod margin_distribution;
 mod model;
 mod platt;
 mod prepared;
@@ -34,9 +37,11 @@ pub use cross_validation::{
 };
 pub use fitted::{Fitted, Path};
 #[cfg(feature = "kernels")]
+pub use margin_distribution::margin_distribution;
+#[cfg(feature = "kernels")]
 pub use prepared::PRECOMPUTED;
 pub use prepared::{Prepared, Subset};
-pub use progress::{Observer, Progress};
+pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 pub use settings::{Probabilities, Regularisation, Settings};
 #[cfg(feature = "kernels")]

@@ -1,7 +1,7 @@
 use crate::Error;
 
-/// Runs a job on a pool of that many threads, or on the rayon pool at hand if there is no number. No result of this
-/// project depends on the number.
+/// Runs a job on a pool of that many threads, or on the rayon pool at hand if there is no number.
+/// No result of this project depends on the number.
 ///
 /// # Errors
 /// No threads, or more than the system starts, and the errors of the job.

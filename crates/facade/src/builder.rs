@@ -1,24 +1,29 @@
 #[cfg(feature = "kernels")]
 mod kernel;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, Observer, Probabilities, Progress, Regularisation, Settings,
+    ClassCosts, CrossValidation, IterationObserver, Observer, Probabilities, Progress,
+    Regularisation, Settings,
 };
 use margins_losses::MarginLoss;
 use margins_model::{Registry, Scheme};
-use margins_optim::{ClassWeights, Lambda, Solver, StepRule};
+use margins_optim::solve::Iteration;
+use margins_optim::{ClassWeights, Lambda, Solver};
+use margins_robust::Learner;
 
 use crate::{Classifier, Error, Estimator};
 
 /// The settings of an [`Estimator`], made one by one; [`build`](Self::build) checks them together.
 ///
-/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and classes as given,
-/// lambda by cross-validation over the default grid ([`CrossValidation::default`]), the automatic solver at a relative
-/// duality gap of 1e-6, seed 1, one-versus-rest where there are more than two classes. A setting made twice is
-/// replaced; settings that contradict each other are errors.
+/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and
+/// classes as given, lambda by cross-validation over the default grid
+/// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
+/// one-versus-rest where there are more than two classes. A setting made twice is replaced;
+/// settings that contradict each other are errors.
 #[derive(Debug, Clone, Default)]
 pub struct ClassifierBuilder {
     settings: Settings,
@@ -55,7 +60,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Takes the losses and kernels that specifications may name; those of this project unless told.
+    /// Takes the losses and kernels that specifications may name; those of this project unless
+    /// told.
     #[must_use]
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
@@ -71,16 +77,17 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Follows a path of lambdas from the largest down to the one at this index in descending order. It ends at the
-    /// same classifier as [`lambda`](Self::lambda), to the tolerance, from warm starts.
+    /// Follows a path of lambdas from the largest down to the one at this index in descending
+    /// order. It ends at the same classifier as [`lambda`](Self::lambda), to the tolerance, from
+    /// warm starts.
     #[must_use]
     pub fn path(mut self, lambdas: Vec<Lambda>, index: usize) -> Self {
         self.path = Some((lambdas, index));
         self
     }
 
-    /// Chooses lambda by cross-validation, the same for all members; the error is that of the class decided by all of
-    /// them.
+    /// Chooses lambda by cross-validation, the same for all members; the error is that of the class
+    /// decided by all of them.
     #[must_use]
     pub fn cross_validation(mut self, how: CrossValidation) -> Self {
         self.cross_validation = Some(how);
@@ -94,10 +101,24 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the steps of [`Solver::GradientDescent`], a line search unless told; no other solver looks at them.
+    /// Minimises the objective of a robust learner in the place of the regularised risk, at a single
+    /// lambda or along a path.
+    ///
+    /// ```
+    /// use margins::Classifier;
+    /// use margins::losses::Hinge;
+    /// use margins::robust::{Learner, MarginDistribution};
+    ///
+    /// let rows = [[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0]];
+    /// let learner = Learner::MarginDistribution(MarginDistribution::new(0.5, 0.5)?);
+    /// let builder = Classifier::builder().loss(Hinge).learner(learner).lambda(0.1);
+    /// let classifier = builder.build()?.fit_samples(&rows, [0, 0, 1, 1])?;
+    /// assert!(classifier.report().is_certified());
+    /// # Ok::<(), margins::Error>(())
+    /// ```
     #[must_use]
-    pub fn step_rule(mut self, rule: StepRule) -> Self {
-        self.settings.options.step = rule;
+    pub fn learner(mut self, learner: Learner) -> Self {
+        self.settings.learner = Some(learner);
         self
     }
 
@@ -115,8 +136,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Scales features to unit standard deviation for the fit, if true: by the training rows of every fold for linear
-    /// classifiers, once over all rows for kernels.
+    /// Scales features to unit standard deviation for the fit, if true: by the training rows of
+    /// every fold for linear classifiers, once over all rows for kernels.
     #[must_use]
     pub fn standardize(mut self, standardize: bool) -> Self {
         self.settings.standardize = standardize;
@@ -139,8 +160,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the cost of an error on a sample of this class, 1 unless told: its weight is multiplied by that, in the fit
-    /// and in the cross-validated error alike.
+    /// Sets the cost of an error on a sample of this class, 1 unless told: its weight is multiplied
+    /// by that, in the fit and in the cross-validated error alike.
     #[doc(alias = "class_weight")]
     #[must_use]
     pub fn class_cost(mut self, class: &(impl ToString + ?Sized), cost: f64) -> Self {
@@ -169,17 +190,17 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the seed of folds, landmarks, random features, the order in which stochastic solvers visit the samples, and the part
-    /// of many samples that Newton starts from.
+    /// Sets the seed of folds, landmarks, random features, the order in which stochastic solvers
+    /// visit the samples, and the part of many samples that Newton starts from.
     #[doc(alias = "random_state")]
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.options.seed = seed;
+        self.settings.seed = seed;
         self
     }
 
-    /// Sets the number of threads; those of the rayon pool at hand unless told. No result depends on it. With the feature
-    /// `rayon`: there is no such setting where it could have no effect.
+    /// Sets the number of threads; those of the rayon pool at hand unless told. No result depends
+    /// on it. With the feature `rayon`: there is no such setting where it could have no effect.
     #[cfg(feature = "rayon")]
     #[doc(alias = "n_jobs")]
     #[must_use]
@@ -188,13 +209,14 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the time after which a fit is not improved further. It is looked at between lambdas and iterations, not while a
-    /// kernel matrix is computed or factorised. A cross-validation gets four fifths of it and then chooses among the
-    /// lambdas that were certified in all folds, without which it is an error; lambdas that are left are only looked
-    /// at, which takes a certificate each. What is not certified by the end is kept as it is and marked as
+    /// Sets the time after which a fit is not improved further. It is looked at between lambdas and
+    /// iterations, not while a kernel matrix is computed or factorised. A cross-validation gets
+    /// four fifths of it and then chooses among the lambdas that were certified in all folds,
+    /// without which it is an error; lambdas that are left are only looked at, which takes a
+    /// certificate each. What is not certified by the end is kept as it is and marked as
     /// [`Status::TimeLimit`](margins_optim::Status::TimeLimit), and
-    /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) says no. A fit that was cut short depends on
-    /// the machine.
+    /// [`TrainingReport::is_certified`](crate::TrainingReport::is_certified) says no. A fit that
+    /// was cut short depends on the machine.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.settings.time_limit = Some(limit);
@@ -208,11 +230,23 @@ impl ClassifierBuilder {
         self
     }
 
+    /// Calls a function for every iteration of every fit, from whatever thread makes it; the fit stops where the function
+    /// breaks, and ends as [`Status::Interrupted`](margins_optim::Status::Interrupted).
+    #[must_use]
+    pub fn iterations(
+        mut self,
+        see: impl Fn(&Iteration) -> ControlFlow<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.iterations = IterationObserver::new(see);
+        self
+    }
+
     /// Returns the settings, checked.
     ///
     /// # Errors
     /// [`Error::Contradiction`]: a loss both by value and by name, more than one way to a lambda.
-    /// [`Settings::check`] says which others. A loss that the registry does not have, or parameters that it does not take.
+    /// [`Settings::check`] says which others. A loss that the registry does not have, or parameters
+    /// that it does not take.
     pub fn build(mut self) -> Result<Estimator, Error> {
         let loss = self.chosen_loss()?;
         let regularisation = self.way_to_lambda()?;

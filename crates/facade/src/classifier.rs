@@ -13,7 +13,8 @@ use nalgebra::DMatrix;
 
 use crate::{Error, Features};
 
-/// A fitted classifier of two classes or more, which decides, says how sure it is, and reports on its fit.
+/// A fitted classifier of two classes or more, which decides, says how sure it is, and reports on
+/// its fit.
 ///
 /// ```
 /// use margins::{Classifier, CrossValidation, Selection};
@@ -63,7 +64,8 @@ impl Classifier {
         &self.model
     }
 
-    /// Returns the names of the classes, in the order of the columns of [`predict_proba`](Self::predict_proba).
+    /// Returns the names of the classes, in the order of the columns of
+    /// [`predict_proba`](Self::predict_proba).
     pub fn classes(&self) -> &[String] {
         self.model.classes()
     }
@@ -73,12 +75,12 @@ impl Classifier {
         &self.report
     }
 
-    /// Returns the score of every sample, one a row, under every member of the [`Scheme`](crate::Scheme), one a column: a single one for two
-    /// classes, whose sign decides.
+    /// Returns the score of every sample, one a row, under every member of the
+    /// [`Scheme`](crate::Scheme), one a column: a single one for two classes, whose sign decides.
     ///
     /// # Errors
-    /// Other features than those of the training data, samples that [`Features::design`] refuses, a score that is NaN or
-    /// infinite.
+    /// Other features than those of the training data, samples that [`Features::design`] refuses, a
+    /// score that is NaN or infinite.
     pub fn decision_function<X: Features + ?Sized>(
         &self,
         samples: &X,
@@ -90,8 +92,8 @@ impl Classifier {
 
     /// Returns the name of the class of every sample.
     ///
-    /// Classes go by names, whatever type the labels had; [`predict_labels`](Self::predict_labels) gives values of a type
-    /// and [`predict_index`](Self::predict_index) indices.
+    /// Classes go by names, whatever type the labels had; [`predict_labels`](Self::predict_labels)
+    /// gives values of a type and [`predict_index`](Self::predict_index) indices.
     ///
     /// # Errors
     /// [`decision_function`](Self::decision_function) says which.
@@ -110,8 +112,9 @@ impl Classifier {
         Ok((0..scores.nrows()).map(decide).collect())
     }
 
-    /// Returns the class of every sample as a value of the type that labels were given in, or of any other that can be read from
-    /// the names of the classes: numbers, booleans, types of your own that display and parse alike.
+    /// Returns the class of every sample as a value of the type that labels were given in, or of
+    /// any other that can be read from the names of the classes: numbers, booleans, types of your
+    /// own that display and parse alike.
     ///
     /// ```
     /// use margins::Classifier;
@@ -129,8 +132,8 @@ impl Classifier {
     /// ```
     ///
     /// # Errors
-    /// [`model::Error::LabelType`](margins_model::Error::LabelType): the name of a class is no value of the type.
-    /// [`decision_function`](Self::decision_function) says which others.
+    /// [`model::Error::LabelType`](margins_model::Error::LabelType): the name of a class is no
+    /// value of the type. [`decision_function`](Self::decision_function) says which others.
     pub fn predict_labels<T: FromStr + Clone, X: Features + ?Sized>(
         &self,
         samples: &X,
@@ -143,20 +146,21 @@ impl Classifier {
     /// Returns the probability of every class, one a column, for every sample, one a row.
     ///
     /// Every member gives its positive class a probability, by the loss or by Platt scaling, and
-    /// [`Model::class_probabilities`] says how those of several members are combined. The most probable class need not be
-    /// the one that [`predict`](Self::predict) takes by score or by vote; of two classes it is by the probabilities of the
-    /// loss, but where those are even.
+    /// [`Model::class_probabilities`] says how those of several members are combined. The most
+    /// probable class need not be the one that [`predict`](Self::predict) takes by score or by
+    /// vote; of two classes it is by the probabilities of the loss, but where those are even.
     ///
     /// # Errors
-    /// [`model::Error::NoProbabilities`](margins_model::Error::NoProbabilities): a loss without probabilities, and no Platt
-    /// scaling. [`decision_function`](Self::decision_function) says which others.
+    /// [`model::Error::NoProbabilities`](margins_model::Error::NoProbabilities): a loss without
+    /// probabilities, and no Platt scaling. [`decision_function`](Self::decision_function) says
+    /// which others.
     pub fn predict_proba<X: Features + ?Sized>(&self, samples: &X) -> Result<DMatrix<f64>, Error> {
         let scores = self.decision_function(samples)?;
         Ok(self.model.class_probabilities(&scores, &*self.loss)?)
     }
 
-    /// Returns the share of samples whose class is predicted, by weight where the data have any: 1 less the
-    /// [error rate](Self::error_rate).
+    /// Returns the share of samples whose class is predicted, by weight where the data have any: 1
+    /// less the [error rate](Self::error_rate).
     ///
     /// # Errors
     /// [`error_rate`](Self::error_rate) says which.
@@ -164,12 +168,12 @@ impl Classifier {
         Ok(1.0 - self.error_rate(data)?.rate)
     }
 
-    /// Returns the share of samples whose class is not predicted, by weight where the data have any, as [`mistake_rate`] has it.
-    /// Costs of classes do not count.
+    /// Returns the share of samples whose class is not predicted, by weight where the data have
+    /// any, as [`mistake_rate`] has it. Costs of classes do not count.
     ///
     /// # Errors
-    /// A class that the classifier does not know; data without rows. [`decision_function`](Self::decision_function) says
-    /// which others.
+    /// A class that the classifier does not know; data without rows.
+    /// [`decision_function`](Self::decision_function) says which others.
     pub fn error_rate<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<ErrorRate, Error> {
         let names = data.labels().names().iter();
         let own: Vec<Option<usize>> = names.map(|class| self.model.class_of(class)).collect();

@@ -5,7 +5,8 @@ use margins_estimators::regularised::Settings;
 
 use crate::{Classifier, Error, Features, Registry};
 
-/// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as wanted.
+/// Checked settings, from [`Classifier::builder`], that fit a [`Classifier`] to data; as often as
+/// wanted.
 ///
 /// Results do not depend on the number of threads.
 #[derive(Debug, Clone)]
@@ -24,21 +25,23 @@ impl Estimator {
     ///
     /// # Errors
     /// [`Error::AllClassesDiffer`]: as many classes as samples, and more than two.
-    /// [`Error::Contradiction`]: weights or folds both of the data and of the settings. A cost of a class that the
-    /// data do not have; more than two classes for [`Scheme::Binary`](crate::Scheme::Binary); data that the loss, the
-    /// kernel, the solver or the folds cannot take.
+    /// [`Error::Contradiction`]: weights or folds both of the data and of the settings. A cost of a
+    /// class that the data do not have; more than two classes for
+    /// [`Scheme::Binary`](crate::Scheme::Binary); data that the loss, the kernel, the solver or the
+    /// folds cannot take.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         let fitted = self.settings.fit(data)?;
         Ok(Classifier::new(fitted, &self.settings, &self.registry))
     }
 
-    /// Fits a classifier to samples in any form and their labels, which may be anything that can be displayed: strings,
-    /// whole numbers, booleans. Classes are in numeric order if all of them are numbers, else in alphabetical order;
-    /// [`Classifier::predict_labels`] gives values of the type back.
+    /// Fits a classifier to samples in any form and their labels, which may be anything that can be
+    /// displayed: strings, whole numbers, booleans. Classes are in numeric order if all of them are
+    /// numbers, else in alphabetical order; [`Classifier::predict_labels`] gives values of the type
+    /// back.
     ///
-    /// Numbers that are not whole are refused where all labels are numbers, in whatever type or text they come, as
-    /// [`Classes::of_labels`] does it: they are measurements as a rule. Classes that do go by such names, versions
-    /// say, are told by [`fit`](Self::fit) and [`Classes::new`].
+    /// Numbers that are not whole are refused where all labels are numbers, in whatever type or
+    /// text they come, as [`Classes::of_labels`] does it: they are measurements as a rule. Classes
+    /// that do go by such names, versions say, are told by [`fit`](Self::fit) and [`Classes::new`].
     ///
     /// ```
     /// use margins::Classifier;
@@ -50,8 +53,8 @@ impl Estimator {
     /// ```
     ///
     /// # Errors
-    /// [`fit`](Self::fit) and [`Features::design`] say which; labels that are measurements, another number of labels than
-    /// of samples, one class only.
+    /// [`fit`](Self::fit) and [`Features::design`] say which; labels that are measurements, another
+    /// number of labels than of samples, one class only.
     pub fn fit_samples<X: Features + ?Sized, T: Display>(
         &self,
         samples: &X,

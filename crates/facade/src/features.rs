@@ -4,9 +4,10 @@ use margins_data::{ClassLabels, Dataset, Design, Error};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
-/// Samples in any form that a [`Classifier`](crate::Classifier) takes: a [`Design`] or a [`Dataset`] as they are, a dense
-/// matrix or compressed sparse rows with one row a sample, slices, arrays and vectors of rows (collect those of an iterator
-/// first); with the feature `ndarray` its matrices.
+/// Samples in any form that a [`Classifier`](crate::Classifier) takes: a [`Design`] or a
+/// [`Dataset`] as they are, a dense matrix or compressed sparse rows with one row a sample, slices,
+/// arrays and vectors of rows (collect those of an iterator first); with the feature `ndarray` its
+/// matrices.
 pub trait Features {
     /// Returns the samples as a design.
     ///

@@ -1,7 +1,7 @@
 //! Classification with margin losses: the one crate that applications depend on.
 //!
-//! This crate is the surface of the others: a [`Classifier`] is built, fitted, certified, applied and saved. Below it lie
-//! the pieces, in their own modules:
+//! This crate is the surface of the others: a [`Classifier`] is built, fitted, certified, applied
+//! and saved. Below it lie the pieces, in their own modules:
 //!
 //! * [`losses`]: scalar mathematics of margin losses, and the trait for yours.
 //! * [`calibration`]: what a surrogate risk says about misclassification; probabilities.
@@ -15,8 +15,9 @@
 //!
 //! # Fit and certify
 //!
-//! Samples may be rows, matrices or a data set that was read from a file; labels anything that can be displayed. Every fit
-//! comes with its duality gap: how far its objective can at most be from the least one.
+//! Samples may be rows, matrices or a data set that was read from a file; labels anything that can
+//! be displayed. Every fit comes with its duality gap: how far its objective can at most be from
+//! the least one.
 //!
 //! ```
 //! use margins::Classifier;
@@ -34,8 +35,8 @@
 //!
 //! # Cross-validate and select
 //!
-//! Without a lambda it is chosen by cross-validation. The rule may prefer the largest lambda within one standard error of the
-//! least error.
+//! Without a lambda it is chosen by cross-validation. The rule may prefer the largest lambda within
+//! one standard error of the least error.
 //!
 //! ```
 //! use margins::{Classifier, CrossValidation, Selection};
@@ -58,8 +59,8 @@
 //!
 //! # Kernels
 //!
-//! A kernel is named, as on the command line; for large data it is approximated. Cross-validation chooses among several
-//! (`kernels` of the builder).
+//! A kernel is named, as on the command line; for large data it is approximated. Cross-validation
+//! chooses among several (`kernels` of the builder).
 //!
 //! ```
 //! # #[cfg(feature = "kernels")] {
@@ -80,8 +81,9 @@
 //!
 //! # Labels
 //!
-//! Classes go by names, whatever was given: [`Classifier::predict`] gives names, [`Classifier::predict_index`] indices into
-//! [`Classifier::classes`], [`Classifier::predict_labels`] values of your type. Numbers that are not whole are no labels.
+//! Classes go by names, whatever was given: [`Classifier::predict`] gives names,
+//! [`Classifier::predict_index`] indices into [`Classifier::classes`],
+//! [`Classifier::predict_labels`] values of your type. Numbers that are not whole are no labels.
 //!
 //! ```
 //! use margins::Classifier;
@@ -99,8 +101,9 @@
 //!
 //! # Several classes and probabilities
 //!
-//! More than two classes are decided one-versus-rest or one-versus-one; [`Classifier::predict_proba`] says how
-//! probabilities are combined. A loss such as hinge, which has none, takes Platt scaling.
+//! More than two classes are decided one-versus-rest or one-versus-one;
+//! [`Classifier::predict_proba`] says how probabilities are combined. A loss such as hinge, which
+//! has none, takes Platt scaling.
 //!
 //! ```
 //! use margins::losses::{Hinge, Logistic};
@@ -123,10 +126,10 @@
 //!
 //! # Your own loss
 //!
-//! Two methods make a loss; solvers, certificates, kernels, cross-validation and probabilities follow. A loss whose
-//! derivatives are not those of its values, or that is not convex and does not say so, is found out at the margins of the
-//! fit as far as they show it, and gets [no certificate](optim::Status::Contradicted). A [`Registry`] that knows it reads its
-//! models back.
+//! Two methods make a loss; solvers, certificates, kernels, cross-validation and probabilities
+//! follow. A loss whose derivatives are not those of its values, or that is not convex and does not
+//! say so, is found out at the margins of the fit as far as they show it, and gets [no
+//! certificate](optim::Status::Contradicted). A [`Registry`] that knows it reads its models back.
 //!
 //! ```
 //! use margins::{Classifier, Registry};
@@ -170,15 +173,15 @@
 //! By default:
 //!
 //! * `boost`: the module of that name.
-//! * `kernels`: the module of that name, and classifiers by it (`kernel` and `approximation` of the builder). Model files of
-//!   kernel classifiers are refused without it.
+//! * `kernels`: the module of that name, and classifiers by it (`kernel` and `approximation` of the
+//!   builder). Model files of kernel classifiers are refused without it.
 //! * `massart`: the module of that name.
-//! * `rayon`: threads. No result depends on it; without it everything runs on the calling thread, and there are neither
-//!   `on_threads` nor `threads` of the builder.
-//! * `serde`: model files, and serde's traits for [`Model`], [`Classifier`], [`optim::Lambda`], step lengths and online
-//!   learners.
+//! * `rayon`: threads. No result depends on it; without it everything runs on the calling thread,
+//!   and there are neither `on_threads` nor `threads` of the builder.
+//! * `serde`: model files, and serde's traits for [`Model`], [`Classifier`], [`optim::Lambda`],
+//!   step lengths and online learners.
 //!
-//! For the asking:
+//! On request:
 //!
 //! * `ndarray`: its matrices as samples, and `to_array2`.
 //! * `linfa`: its `Fit` and `Predict`, by `LinfaEstimator`; brings `ndarray` along.

@@ -21,7 +21,8 @@ pub enum LinfaError {
     Linfa(#[from] linfa::Error),
 }
 
-/// An [`Estimator`] with linfa's [`Fit`], for its datasets with targets of one column: booleans, numbers, text.
+/// An [`Estimator`] with linfa's [`Fit`], for its datasets with targets of one column: booleans,
+/// numbers, text.
 ///
 /// ```
 /// use linfa::prelude::*;
@@ -38,8 +39,8 @@ pub enum LinfaError {
 #[derive(Debug, Clone)]
 pub struct LinfaEstimator(pub Estimator);
 
-/// A [`Classifier`] with linfa's [`Predict`](linfa::traits::Predict), which gives labels of the type that it was fitted
-/// to.
+/// A [`Classifier`] with linfa's [`Predict`](linfa::traits::Predict), which gives labels of the
+/// type that it was fitted to.
 #[derive(Debug, Clone)]
 pub struct LinfaClassifier<L> {
     classifier: Classifier,
@@ -82,8 +83,8 @@ impl<D: Data<Elem = f64>, L: Label> PredictInplace<ArrayBase<D, Ix2>, Array1<L>>
     for LinfaClassifier<L>
 {
     /// # Panics
-    /// If there is not one target a sample, or [`Classifier::predict`] refuses the samples: linfa's trait has no
-    /// errors.
+    /// If there is not one target a sample, or [`Classifier::predict`] refuses the samples: linfa's
+    /// trait has no errors.
     fn predict_inplace(&self, x: &ArrayBase<D, Ix2>, y: &mut Array1<L>) {
         assert_eq!(x.nrows(), y.len(), "one target a sample");
         match self.classifier.predict_index(x) {

@@ -18,7 +18,8 @@ impl<S: Data<Elem = f64>> Features for ArrayBase<S, Ix2> {
     }
 }
 
-/// Returns a matrix such as that of [`Classifier::predict_proba`](crate::Classifier::predict_proba) as one of ndarray.
+/// Returns a matrix such as that of [`Classifier::predict_proba`](crate::Classifier::predict_proba)
+/// as one of ndarray.
 ///
 /// ```
 /// use margins::{Classifier, to_array2};

@@ -1,7 +1,7 @@
 use margins_data::Dataset;
-use margins_losses::{Hinge, MarginLoss};
-use margins_optim::problem::Point;
-use margins_optim::solve::{Ending, Reached, paths};
+use margins_losses::{MarginLoss, SpecialCase};
+use margins_optim::problem::{EmpiricalRisk, Point};
+use margins_optim::solve::{Reached, paths};
 use margins_optim::{ErrorCurve, Lambda, Observed, Solver, Training, error_curve, training_rows};
 
 use crate::newton::SampleNewton;
@@ -65,7 +65,7 @@ fn batched<L: MarginLoss + ?Sized>(
         for Reached { lambda, point, ending, passes } in reached {
             let mut point = Point { coef: eigenspace.lift(&point.coef), ..point.clone() };
             let certificate = solver.certify_anew(*lambda, &mut point);
-            let ending = Ending { certificate, ..ending.clone() }.judged(options.tolerance);
+            let ending = ending.clone().certified_by(certificate, options.tolerance);
             scores.push(held_out.iter().map(|&i| point.products[i] + point.intercept).collect());
             let Point { intercept, coef, products } = point;
             let ending = ending.examined(&risks[fold], &products, intercept);
@@ -77,7 +77,7 @@ fn batched<L: MarginLoss + ?Sized>(
     })
 }
 
-/// [`path`] for a data set and the kernel matrix over its rows; for the hinge loss that of
+/// Returns [`path`] for a data set and the kernel matrix over its rows; for the hinge loss
 /// [`svm::path`](crate::svm::path).
 ///
 /// # Errors
@@ -89,15 +89,28 @@ pub fn training_path<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
 ) -> Result<Vec<KernelFit>, Error> {
     let risk = training.risk(data)?;
-    let (options, observer) = (&training.options, training.observer);
-    if training.loss.name() == Hinge.name() {
-        if matches!(
-            training.options.solver,
-            Solver::Sdca | Solver::Bundle | Solver::GradientDescent
-        ) {
+    match training.loss.special_case() {
+        Some(SpecialCase::Hinge) => svm_path(training, &risk, gram, lambdas),
+        _ => {
+            let objective = KernelObjective::from_risk(risk, gram)?;
+            path(&objective, lambdas, &training.options, training.observer)
+        }
+    }
+}
+
+/// Returns the path of support vector machines, which only [`Solver::Auto`] stands for.
+fn svm_path<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    risk: &EmpiricalRisk<'_, L>,
+    gram: &Gram,
+    lambdas: &[Lambda],
+) -> Result<Vec<KernelFit>, Error> {
+    match training.options.solver {
+        Solver::Auto => {}
+        solver if solver.is_linear_only() => {
             return Err(margins_optim::Error::LinearOnly.into());
         }
-        if training.options.solver != Solver::Auto {
+        _ => {
             return Err(margins_optim::Error::Unsuitable {
                 loss: training.loss.specification(),
                 lacks: "has a kink, which this solver cannot take",
@@ -105,12 +118,11 @@ pub fn training_path<L: MarginLoss + ?Sized>(
             }
             .into());
         }
-        let n = data.rows() as f64;
-        let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
-        let (signs, intercept) = (risk.signs(), risk.has_intercept());
-        let fits = svm::path(gram, signs, Some(&weights), intercept, lambdas, options)?;
-        fits.iter().for_each(|fit| observer(&Observed::new(fit.lambda, &fit.report)));
-        return Ok(fits);
     }
-    path(&KernelObjective::from_risk(risk, gram)?, lambdas, options, observer)
+    let n = risk.weights().len() as f64;
+    let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
+    let (signs, intercept) = (risk.signs(), risk.has_intercept());
+    let fits = svm::path(gram, signs, Some(&weights), intercept, lambdas, &training.options)?;
+    fits.iter().for_each(|fit| (training.observer)(&Observed::new(fit.lambda, &fit.report)));
+    Ok(fits)
 }

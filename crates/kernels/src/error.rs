@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use thiserror::Error;
 
 /// Why a kernel, a Gram matrix or a kernel classifier cannot be made.
@@ -5,16 +6,12 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its range.
-    #[error("kernel '{kernel}': parameter {parameter} is {value}, but must be {requirement}")]
+    #[error("kernel '{kernel}': parameter {range}")]
     Parameter {
         /// Name of the kernel.
         kernel: &'static str,
-        /// Name of the parameter.
-        parameter: &'static str,
-        /// The value that was refused.
-        value: f64,
-        /// The range in words, such as "a finite number greater than 0".
-        requirement: &'static str,
+        /// The parameter, the value that was refused and the range.
+        range: OutOfRange,
     },
     /// Parts of the problem do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
@@ -194,10 +191,6 @@ pub enum Error {
     #[cfg(feature = "solvers")]
     #[error(transparent)]
     Optim(#[from] margins_optim::Error),
-    /// A robust learner cannot take the problem (with the feature `solvers`).
-    #[cfg(feature = "solvers")]
-    #[error(transparent)]
-    Robust(#[from] margins_robust::Error),
     /// The data crate refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),

@@ -7,6 +7,7 @@ use nalgebra::DMatrix;
 
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, fill};
+use crate::symmetric::quadratic_form;
 use crate::{Block, Error, Kernel, PivotedCholesky};
 
 /// The symmetric, positive semidefinite n x n matrix of kernel values between samples.
@@ -152,11 +153,21 @@ impl Gram {
         self.factor.get_or_init(|| PivotedCholesky::of_low_rank(&self.matrix)).as_ref()
     }
 
-    /// The numerically nonzero eigenspace.
+    /// Returns `x'Kx` as if computed in twice the working precision: for vectors whose image is small because
+    /// large terms cancel.
+    ///
+    /// # Panics
+    /// If x does not have one number a sample.
+    pub fn quadratic_form(&self, x: &[f64]) -> f64 {
+        assert_eq!(x.len(), self.len(), "one number a sample");
+        quadratic_form(&self.matrix, x)
+    }
+
+    /// Returns the numerically nonzero eigenspace, which is computed once.
     ///
     /// # Errors
     /// An eigendecomposition that does not converge.
-    pub(crate) fn eigenspace(&self) -> Result<&Eigenspace, Error> {
+    pub fn eigenspace(&self) -> Result<&Eigenspace, Error> {
         let eigenspace = self.eigenspace.get_or_init(|| Eigenspace::of(&self.matrix).ok());
         // Entries are finite: there is no other way to fail.
         let failed = || margins_optim::Error::Eigendecomposition(self.len());

@@ -1,6 +1,7 @@
 use std::fmt::Debug;
 
 use margins_data::Sample;
+use margins_losses::OutOfRange;
 
 use crate::{Block, Error};
 
@@ -68,6 +69,12 @@ pub trait Kernel: Debug + Send + Sync {
         false
     }
 
+    /// Returns the Gaussian kernel that this one is, if it is one: random Fourier features are features of it alone.
+    /// Default: none. A name is no evidence, as anyone may take it.
+    fn as_gaussian(&self) -> Option<Gaussian> {
+        None
+    }
+
     /// `k(x, z)` for every pair of a block, in its order. Default: one by one.
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.pairs(|x, z| self.value(x, z), out);
@@ -90,6 +97,9 @@ impl<T: Kernel + ?Sized> Kernel for Box<T> {
     fn is_positive_semidefinite(&self) -> bool {
         (**self).is_positive_semidefinite()
     }
+    fn as_gaussian(&self) -> Option<Gaussian> {
+        (**self).as_gaussian()
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         (**self).fill(block, out);
     }
@@ -102,11 +112,8 @@ fn check(
     requirement: &'static str,
     valid: impl Fn(f64) -> bool,
 ) -> Result<f64, Error> {
-    if value.is_finite() && valid(value) {
-        Ok(value)
-    } else {
-        Err(Error::Parameter { kernel, parameter, value, requirement })
-    }
+    OutOfRange::check(parameter, value, requirement, valid)
+        .map_err(|range| Error::Parameter { kernel, range })
 }
 
 fn positive(kernel: &'static str, parameter: &'static str, value: f64) -> Result<f64, Error> {

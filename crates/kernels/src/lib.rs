@@ -16,7 +16,6 @@
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
-//! * [`margin_distribution()`]: the large-margin distribution machine.
 //!
 //! ```
 //! use margins_data::{Design, Labels};
@@ -58,9 +57,9 @@ mod leave_one_out;
 #[cfg(feature = "solvers")]
 mod low_rank;
 #[cfg(feature = "solvers")]
-mod margin_distribution;
-#[cfg(feature = "solvers")]
 mod newton;
+#[cfg(feature = "solvers")]
+mod newton_equation;
 #[cfg(feature = "solvers")]
 mod objective;
 #[cfg(feature = "solvers")]
@@ -70,6 +69,10 @@ mod pivoted_cholesky;
 #[cfg(feature = "solvers")]
 mod preconditioner;
 mod registry;
+#[cfg(feature = "solvers")]
+mod response;
+#[cfg(feature = "solvers")]
+mod rkhs_norm;
 #[cfg(feature = "solvers")]
 pub mod svm;
 #[cfg(feature = "solvers")]
@@ -92,7 +95,6 @@ pub use {
     gram::Gram,
     kernel_fit::KernelFit,
     leave_one_out::{leave_one_out, one_step_leave_one_out},
-    margin_distribution::margin_distribution,
     objective::KernelObjective,
     path::{fit, path},
     pivoted_cholesky::PivotedCholesky,

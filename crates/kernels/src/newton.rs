@@ -11,14 +11,16 @@
 //! (`W_i = 0`, at a bound of the dual) at `da_i = -r_i/(2 lambda)`. It is solved by conjugate gradients
 //! on the constraint, preconditioned by a factor kept from step to step.
 
-use margins_losses::MarginLoss;
+use margins_losses::{HomogeneousTail, MarginLoss};
 use margins_optim::path::Minimizer;
 use margins_optim::problem::{EmpiricalRisk, Margins, Point};
 use margins_optim::solve::{Descent, Ending, descend};
 use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
 use nalgebra::DMatrix;
 
+use crate::newton_equation::{Equation, Moves};
 use crate::preconditioner::Preconditioner;
+use crate::rkhs_norm::{dot, largest_square, norm_of};
 use crate::symmetric;
 
 const DEFAULT_ITERATIONS: usize = 200;
@@ -28,27 +30,6 @@ const DEFAULT_ITERATIONS: usize = 200;
 const MOST_ROUNDS: usize = 8;
 const MOST_WRONG: f64 = 0.1;
 
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// The root of `r'Kr`, given `Kr`, or more by what rounding may have taken from it; infinite where the square
-/// has underflowed.
-pub(crate) fn norm_of(r: &[f64], image: &[f64], radius: f64) -> f64 {
-    match largest_square(r, radius) {
-        Some(largest) => (dot(r, image).max(0.0) + f64::EPSILON * largest).sqrt(),
-        None => f64::INFINITY,
-    }
-}
-
-/// The most that `r'Kr` can be; `None` where it underflows.
-fn largest_square(r: &[f64], radius: f64) -> Option<f64> {
-    let size: f64 = r.iter().map(|r| r.abs()).sum();
-    let largest = (radius * size).powi(2);
-    let underflows = size > 0.0 && radius > 0.0 && largest < f64::MIN_POSITIVE / f64::EPSILON;
-    (!underflows).then_some(largest)
-}
-
 /// `lambda a'Ka`.
 fn penalty(lambda: Lambda, point: &Point) -> f64 {
     lambda.get() * dot(&point.coef, &point.products)
@@ -56,7 +37,7 @@ fn penalty(lambda: Lambda, point: &Point) -> f64 {
 
 /// The solver with the memory it keeps from one lambda to the next.
 pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
-    risk: &'o EmpiricalRisk<'o, L>,
+    pub(crate) risk: &'o EmpiricalRisk<'o, L>,
     matrix: &'o DMatrix<f64>,
     margins: Margins<'o, L>,
     /// `r`, at the point certified last.
@@ -209,6 +190,8 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
 }
 
 impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
+    type Products = Vec<f64>;
+
     fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         point.intercept = self.margins.settle(&point.products, point.intercept);
         let objective = self.margins.risk() + penalty(lambda, point);
@@ -267,13 +250,17 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
 }
 
 impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
-    type Loss = L;
+    type Products = Vec<f64>;
 
-    fn risk(&self) -> &EmpiricalRisk<'_, L> {
-        self.risk
+    fn tail(&self) -> Option<HomogeneousTail> {
+        self.risk.loss().homogeneous_tail()
     }
 
-    fn origin(&self) -> Point {
+    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+        self.risk.all_beyond(&point.products, point.intercept, from)
+    }
+
+    fn origin(&mut self) -> Point {
         Point::zero(self.gradient.len(), self.gradient.len())
     }
 
@@ -302,130 +289,5 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
 
     fn passes(&self) -> usize {
         self.passes
-    }
-}
-
-/// `(I + W^(1/2) K W^(1/2)) v + db W^(1/2) 1 = right`, `1'W^(1/2) v = 0`.
-struct Equation {
-    /// The diagonal of `W^(1/2)`.
-    roots: Vec<f64>,
-    right: Vec<f64>,
-    /// Whether there is an intercept, and with it the constraint.
-    constrained: bool,
-}
-
-/// `z = W^(1/2) v` with `K z`: they do not depend on W, so that the solution for one W is a start for
-/// another.
-struct Moves {
-    coef: Vec<f64>,
-    products: Vec<f64>,
-}
-
-impl Moves {
-    fn none(n: usize) -> Self {
-        Moves { coef: vec![0.0; n], products: vec![0.0; n] }
-    }
-}
-
-struct Outcome {
-    /// `db`.
-    intercept: f64,
-    steps: usize,
-    /// What is left of the preconditioned residual, as a share.
-    residual: f64,
-}
-
-impl Equation {
-    fn iterate(
-        &self,
-        matrix: &DMatrix<f64>,
-        preconditioner: &Preconditioner,
-        share: f64,
-        moves: &mut Moves,
-    ) -> Outcome {
-        let n = self.roots.len();
-        let most = preconditioner.patience(matrix, &self.roots);
-        if self.roots.iter().zip(&moves.coef).any(|(&w, &z)| w == 0.0 && z != 0.0) {
-            // A sample that has lost its curvature must not move, which changes all products.
-            *moves = Moves::none(n);
-        }
-        let moved = moves.coef.iter().zip(&moves.products).zip(&self.roots);
-        let mut residual: Vec<f64> = (self.right.iter().zip(moved))
-            .map(|(right, ((z, p), &w))| if w > 0.0 { right - z / w - w * p } else { *right })
-            .collect();
-        let [normal, whole, rest] =
-            preconditioner.apply(&self.roots, [&self.roots, &self.right, &residual]);
-        let projection = Projection::new(self, preconditioner, normal);
-        let first = dot(&self.right, &projection.project(whole));
-        let mut conditioned = projection.project(rest);
-        let mut direction = conditioned.clone();
-        let mut energy = dot(&residual, &conditioned);
-        let mut weighted = vec![0.0; n];
-        let mut image = vec![0.0; n];
-        let mut steps = 0;
-        while energy > share * share * first && steps < most {
-            for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(&direction) {
-                *p = w * d;
-            }
-            symmetric::multiply_sparse(matrix, &weighted, &mut image);
-            steps += 1;
-            let curvature = dot(&direction, &direction) + dot(&weighted, &image);
-            let step = energy / curvature;
-            if !(step.is_finite() && step > 0.0) {
-                break;
-            }
-            for i in 0..n {
-                moves.coef[i] += step * weighted[i];
-                moves.products[i] += step * image[i];
-                residual[i] -= step * (direction[i] + self.roots[i] * image[i]);
-            }
-            conditioned = projection.apply(&residual);
-            let next = dot(&residual, &conditioned);
-            let ratio = next / energy;
-            energy = next;
-            for (d, c) in direction.iter_mut().zip(&conditioned) {
-                *d = c + ratio * *d;
-            }
-        }
-        let left = if first > 0.0 { (energy.max(0.0) / first).sqrt() } else { 0.0 };
-        Outcome { intercept: projection.multiplier(&residual), steps, residual: left }
-    }
-}
-
-/// The preconditioner on the constraint `w'v = 0`: `P r = M r - q (w'M r)/(w'q)`, `q = M w`.
-struct Projection<'a> {
-    preconditioner: &'a Preconditioner,
-    roots: &'a [f64],
-    /// `q`.
-    normal: Vec<f64>,
-    /// `w'q`; 0 without a constraint.
-    square: f64,
-}
-
-impl<'a> Projection<'a> {
-    fn new(equation: &'a Equation, preconditioner: &'a Preconditioner, normal: Vec<f64>) -> Self {
-        let roots = &equation.roots;
-        let square = if equation.constrained { dot(&normal, roots) } else { 0.0 };
-        Projection { preconditioner, roots, normal, square }
-    }
-
-    fn apply(&self, residual: &[f64]) -> Vec<f64> {
-        let [out] = self.preconditioner.apply(self.roots, [residual]);
-        self.project(out)
-    }
-
-    fn project(&self, mut out: Vec<f64>) -> Vec<f64> {
-        if self.square > 0.0 {
-            let share = dot(self.roots, &out) / self.square;
-            for (o, q) in out.iter_mut().zip(&self.normal) {
-                *o -= share * q;
-            }
-        }
-        out
-    }
-
-    /// `db`, the multiplier that takes the most out of the residual.
-    fn multiplier(&self, residual: &[f64]) -> f64 {
-        if self.square > 0.0 { dot(&self.normal, residual) / self.square } else { 0.0 }
     }
 }

@@ -49,6 +49,16 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
         Ok(KernelObjective { risk: self.risk.with_weights(weights)?, ..self })
     }
 
+    /// Returns the risk of scores.
+    pub fn risk(&self) -> &EmpiricalRisk<'a, L> {
+        &self.risk
+    }
+
+    /// Returns the kernel matrix.
+    pub fn gram(&self) -> &'a Gram {
+        self.gram
+    }
+
     /// Fixes the intercept at 0.
     #[must_use]
     pub fn without_intercept(self) -> Self {

@@ -28,7 +28,7 @@ pub fn fit<L: MarginLoss + ?Sized>(
 ///
 /// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K; [`Solver::Auto`] is the
 /// same, but Newton in the coordinates of a pivoted Cholesky factor where the rank of K, to ten digits of its
-/// trace, is below a third of its order; [`Solver::Mm`] and its variants run on the numerically nonzero eigenspace of K (Kwon
+/// trace, is below a third of its order; [`Solver::Mm`] and [`Solver::MmBatched`] run on the numerically nonzero eigenspace of K (Kwon
 /// and Zou 2023, section 4.2, with the corrected update), decomposed once for all lambdas. All of them
 /// are certified against K itself.
 ///
@@ -60,10 +60,8 @@ pub fn path<L: MarginLoss + ?Sized>(
             }
             None => newton_path(&mut solver, &lambdas, options, observer),
         },
-        Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => {
-            mm_path(objective, &lambdas, options, observer)?
-        }
-        Solver::Sdca | Solver::Bundle | Solver::GradientDescent => {
+        Solver::Mm { .. } | Solver::MmBatched => mm_path(objective, &lambdas, options, observer)?,
+        _ => {
             return Err(margins_optim::Error::LinearOnly.into());
         }
     };
@@ -123,7 +121,7 @@ fn newton_path<L: MarginLoss + ?Sized>(
 ) -> Vec<Solved> {
     let mut path = Vec::with_capacity(lambdas.len());
     follow(solver, lambdas, options, |solver, lambda, point, ending, passes| {
-        let examined = ending.clone().examined(solver.risk(), &point.products, point.intercept);
+        let examined = ending.clone().examined(solver.risk, &point.products, point.intercept);
         observer(&Observed::new(lambda, &examined.report(passes)));
         path.push(Solved { lambda, point: point.clone(), ending, passes });
     });
@@ -176,9 +174,9 @@ fn go_on<L: MarginLoss + ?Sized>(
 ) {
     for solved in path.iter_mut().filter(|solved| solved.ending.status == Status::Stalled) {
         let before = Minimizer::passes(solver);
-        let Ending { iterations, history, .. } = solved.ending.clone();
         let ending = solver.minimize(solved.lambda, &mut solved.point, options);
-        solved.ending = Ending { iterations: iterations + ending.iterations, history, ..ending };
+        let history = solved.ending.history.clone();
+        solved.ending = Ending { history, ..ending.after(solved.ending.clone()) };
         solved.passes += Minimizer::passes(solver) - before;
     }
 }

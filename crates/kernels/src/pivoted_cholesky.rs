@@ -6,7 +6,7 @@ use margins_optim::{Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 
 use crate::expansion::{combine, combine_all, diagonal};
-use crate::newton::norm_of;
+use crate::rkhs_norm::norm_of;
 use crate::{Error, Kernel, KernelFit};
 
 /// `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining diagonal entry as pivot: the

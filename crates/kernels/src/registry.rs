@@ -13,10 +13,21 @@ use crate::{Error, Kernel, SigmaRange};
 
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync;
 
+/// The value of a parameter that is left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum LeftOut {
+    /// No value: the parameter must be given.
+    Refused,
+    /// A number.
+    Value(f64),
+    /// The middle of the [`SigmaRange`] of the data, where there are data; else the parameter must be given.
+    MiddleSigma,
+}
+
 #[derive(Clone)]
 struct Entry {
     /// Names and defaults, in the order in which the constructor takes the values.
-    parameters: Vec<(String, Option<f64>)>,
+    parameters: Vec<(String, LeftOut)>,
     constructor: Arc<Constructor>,
 }
 
@@ -52,7 +63,9 @@ impl KernelRegistry {
         let length = [("length", None)];
         Self::empty()
             .with("linear", &[], |_| Ok(Box::new(Linear)))
-            .with("gaussian", &sigma, |p| Ok(Box::new(Gaussian::new(p[0])?)))
+            .with_defaults("gaussian", vec![("sigma".to_owned(), LeftOut::MiddleSigma)], |p| {
+                Ok(Box::new(Gaussian::new(p[0])?))
+            })
             .with("laplacian", &sigma, |p| Ok(Box::new(Laplacian::new(p[0])?)))
             .with("matern32", &length, |p| Ok(Box::new(Matern32::new(p[0])?)))
             .with("matern52", &length, |p| Ok(Box::new(Matern52::new(p[0])?)))
@@ -78,13 +91,23 @@ impl KernelRegistry {
     /// in the order in which they are declared here; `None` is no default.
     #[must_use]
     pub fn with(
-        mut self,
+        self,
         name: &str,
         parameters: &[(&str, Option<f64>)],
         constructor: impl Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync + 'static,
     ) -> Self {
+        let default = |default: Option<f64>| default.map_or(LeftOut::Refused, LeftOut::Value);
         let parameters =
-            parameters.iter().map(|&(name, default)| (name.to_owned(), default)).collect();
+            parameters.iter().map(|&(name, value)| (name.to_owned(), default(value))).collect();
+        self.with_defaults(name, parameters, constructor)
+    }
+
+    fn with_defaults(
+        mut self,
+        name: &str,
+        parameters: Vec<(String, LeftOut)>,
+        constructor: impl Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync + 'static,
+    ) -> Self {
         let entry = Entry { parameters, constructor: Arc::new(constructor) };
         self.entries.insert(name.to_owned(), entry);
         self
@@ -127,7 +150,7 @@ impl KernelRegistry {
     pub fn check(&self, specification: &str) -> Result<(), Error> {
         // Any width will do.
         self.parse_with(specification, |kernel, parameter| {
-            Ok(from_data(kernel, parameter).then_some(1.0))
+            Ok(self.is_from_data(kernel, parameter).then_some(1.0))
         })
         .map(|_| ())
     }
@@ -144,12 +167,19 @@ impl KernelRegistry {
         seed: u64,
     ) -> Result<Box<dyn Kernel>, Error> {
         self.parse_with(specification, |kernel, parameter| {
-            if from_data(kernel, parameter) {
+            if self.is_from_data(kernel, parameter) {
                 Ok(Some(SigmaRange::of(design, seed)?.middle()))
             } else {
                 Ok(None)
             }
         })
+    }
+
+    /// Returns true if the data can tell the parameter.
+    fn is_from_data(&self, kernel: &str, parameter: &str) -> bool {
+        let entry = self.entries.get(kernel);
+        let mut parameters = entry.into_iter().flat_map(|entry| &entry.parameters);
+        parameters.any(|(name, default)| name == parameter && *default == LeftOut::MiddleSigma)
     }
 
     fn parse_one(
@@ -183,22 +213,18 @@ impl KernelRegistry {
         }
         let mut complete = Vec::with_capacity(values.len());
         for (value, (parameter, default)) in values.into_iter().zip(&entry.parameters) {
-            let value = match value.or(*default) {
-                Some(value) => value,
-                None => supply(name, parameter)?.ok_or_else(|| Error::MissingParameter {
-                    kernel: name.to_owned(),
-                    parameter: parameter.clone(),
-                })?,
+            let value = match (value, *default) {
+                (Some(value), _) | (None, LeftOut::Value(value)) => value,
+                (None, LeftOut::Refused | LeftOut::MiddleSigma) => supply(name, parameter)?
+                    .ok_or_else(|| Error::MissingParameter {
+                        kernel: name.to_owned(),
+                        parameter: parameter.clone(),
+                    })?,
             };
             complete.push(value);
         }
         (entry.constructor)(&complete)
     }
-}
-
-/// Whether the data can tell the parameter.
-fn from_data(kernel: &str, parameter: &str) -> bool {
-    (kernel, parameter) == ("gaussian", "sigma")
 }
 
 /// Makes the kernel of a text, in which `atom` makes the kernels that are no sum or product.
@@ -235,15 +261,15 @@ impl Entry {
             return "none".to_owned();
         }
         let list = self.parameters.iter().map(|(name, default)| match default {
-            Some(value) => format!("{name} ({value} by default)"),
-            None => name.clone(),
+            LeftOut::Value(value) => format!("{name} ({value} by default)"),
+            LeftOut::Refused | LeftOut::MiddleSigma => name.clone(),
         });
         list.collect::<Vec<_>>().join(", ")
     }
 }
 
 impl Default for KernelRegistry {
-    /// The [`standard`](KernelRegistry::standard) one.
+    /// Returns the [`standard`](KernelRegistry::standard) registry.
     fn default() -> Self {
         Self::standard()
     }

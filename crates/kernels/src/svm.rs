@@ -41,7 +41,8 @@ mod columns;
 mod problem;
 mod sweep;
 
-use margins_optim::{Lambda, Options, Report, Status};
+use margins_optim::solve::{Ending, Monitor};
+use margins_optim::{Lambda, Options, Status};
 
 use self::active::Active;
 use self::columns::Columns;
@@ -78,7 +79,8 @@ pub fn fit(
 /// interval. In the reports `gradient_norm` is the violation of the conditions of optimality, `max(0, m - M)`
 /// with m the largest `y_i - f_i` of a coefficient that can rise and M the smallest of one that can fall;
 /// without intercept, the larger of m and -M. `iterations` counts steps, of two coefficients each; `passes`
-/// counts the entries of K read, n x n of them as one. The history is empty.
+/// counts the entries of K read, n x n of them as one. The history has an
+/// entry for every round of steps.
 ///
 /// [`Status::Converged`] means that the duality gap is at most the tolerance times the larger size of
 /// the two objectives. [`Status::Stalled`] means that rounding stops the steps before that; it is to
@@ -161,20 +163,8 @@ impl<'p, 'a> Solver<'p, 'a> {
     fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
         self.entries = 0.0;
         let start = self.start(lambda);
-        let (point, iterations, status) = self.maximize(lambda, start, options);
-        let n = self.problem.len() as f64;
-        let report = Report {
-            objective: point.objective,
-            dual_objective: point.objective - point.duality_gap,
-            duality_gap: point.duality_gap,
-            relative_gap: point.relative_gap(),
-            rounding: 0.0,
-            gradient_norm: point.violation,
-            iterations,
-            passes: (self.entries / (n * n)).ceil() as usize,
-            status,
-            history: Vec::new(),
-        };
+        let (point, ending) = self.maximize(lambda, start, options);
+        let report = ending.report(self.passes());
         let fit =
             KernelFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
         self.last = Some((lambda, point));
@@ -261,27 +251,23 @@ impl<'p, 'a> Solver<'p, 'a> {
     }
 
     /// Rounds of steps until the gap is small enough.
-    fn maximize(
-        &mut self,
-        lambda: Lambda,
-        start: Point,
-        options: &Options,
-    ) -> (Point, usize, Status) {
+    fn maximize(&mut self, lambda: Lambda, start: Point, options: &Options) -> (Point, Ending) {
         /// Rounds in a row that may pass without a new smallest gap or largest dual objective.
         const PATIENCE: usize = 50;
         let n = self.problem.len();
-        let limit = options.max_iterations.unwrap_or_else(|| (100 * n).max(10_000_000));
+        let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
         let most_in_round = 20 * n + 1000;
         let dual = |point: &Point| point.objective - point.duality_gap;
 
         let mut point = start.clone();
         let mut best = start;
         let mut largest_dual = f64::NEG_INFINITY;
-        let (mut iterations, mut idle) = (0, 0);
+        let mut idle = 0;
         loop {
             if !point.is_finite() {
-                let point = if best.is_finite() { best } else { self.point(lambda, vec![0.0; n]) };
-                return (point, iterations, Status::NumericalTrouble);
+                let best = if best.is_finite() { best } else { self.point(lambda, vec![0.0; n]) };
+                let certificate = best.certificate();
+                return (best, monitor.end(Status::NumericalTrouble, certificate));
             }
             let gained = dual(&point) - largest_dual > 1e-14 * largest_dual.abs();
             idle = if gained || point.duality_gap < best.duality_gap { 0 } else { idle + 1 };
@@ -289,23 +275,28 @@ impl<'p, 'a> Solver<'p, 'a> {
             if point.duality_gap <= best.duality_gap {
                 best.clone_from(&point);
             }
-            let status = if best.relative_gap() <= options.tolerance {
-                Status::Converged
-            } else if let Some(status) = options.exhausted(iterations, limit) {
-                status
-            } else if idle >= PATIENCE {
-                Status::Stalled
-            } else {
-                let excess = 0.5 * options.tolerance / point.relative_gap();
-                let target = point.violation * excess.clamp(0.01, 0.5);
-                let budget = most_in_round.min(limit - iterations);
-                let (coef, steps) = self.round(lambda, &point, target, budget);
-                iterations += steps;
-                point = self.point(lambda, coef);
-                continue;
+            let certificate = best.certificate();
+            let margins = || self.problem.summary(&best);
+            let status = match monitor.judge(self.passes(), &certificate, margins) {
+                None if idle >= PATIENCE => Some(Status::Stalled),
+                status => status,
             };
-            return (best, iterations, status);
+            if let Some(status) = status {
+                return (best, monitor.end(status, certificate));
+            }
+            let excess = 0.5 * options.tolerance / point.relative_gap();
+            let target = point.violation * excess.clamp(0.01, 0.5);
+            let budget = most_in_round.min(monitor.left());
+            let (coef, steps) = self.round(lambda, &point, target, budget);
+            monitor.count(steps);
+            point = self.point(lambda, coef);
         }
+    }
+
+    /// Returns the passes over K so far, n^2 entries each.
+    fn passes(&self) -> usize {
+        let n = self.problem.len() as f64;
+        (self.entries / (n * n)).ceil() as usize
     }
 
     /// Steps until the active samples violate optimality by at most `target`.

@@ -168,8 +168,8 @@ proptest! {
             fit(&objective, lambda(10f64.powf(at)), &options).unwrap().report
         };
         let newton = solve(Solver::Newton);
-        let accelerated = solve(Solver::MmAccelerated);
-        let mm = solve(Solver::Mm);
+        let accelerated = solve(Solver::MM_ACCELERATED);
+        let mm = solve(Solver::MM);
         prop_assert!(newton.converged(), "{newton:?}");
         prop_assert!(accelerated.converged(), "{accelerated:?}");
         prop_assert!(compatible(&newton, &accelerated), "{newton:?} {accelerated:?}");
@@ -435,7 +435,7 @@ fn a_kernel_matrix_that_is_definite_but_for_rounding_is_accepted() {
     {
         let gram = gram(specification, &design);
         let objective = KernelObjective::new(&*lhs, &gram, &labels).unwrap();
-        for solver in [Solver::Newton, Solver::Mm] {
+        for solver in [Solver::Newton, Solver::MM] {
             let options = Options { solver, max_iterations: Some(50), ..Options::default() };
             let result = path(&objective, &[lambda(1.0), lambda(1e-6)], &options, &|_| {});
             assert!(result.is_ok(), "{specification} {solver:?}: {result:?}");
@@ -454,7 +454,7 @@ fn what_cannot_be_solved_is_refused_by_name() {
         let options = Options { solver, ..Options::default() };
         fit(&objective, lambda(0.1), &options).unwrap_err().to_string()
     };
-    for solver in [Solver::Auto, Solver::Newton, Solver::Mm, Solver::MmAccelerated] {
+    for solver in [Solver::Auto, Solver::Newton, Solver::MM, Solver::MM_ACCELERATED] {
         assert_eq!(
             refusal("hinge", solver),
             "loss 'hinge' has a kink, and this solver needs a differentiable loss; for linear \
@@ -470,7 +470,7 @@ fn what_cannot_be_solved_is_refused_by_name() {
             )
         );
     }
-    assert!(refusal("exponential", Solver::Mm).contains("has no finite curvature"));
+    assert!(refusal("exponential", Solver::MM).contains("has no finite curvature"));
     let hinge = loss("hinge");
     let objective = KernelObjective::new(&*hinge, &gram, data.labels()).unwrap();
     assert!(objective.certificate(lambda(0.1), 0.0, &[0.0; 60]).is_err());
@@ -511,7 +511,7 @@ fn a_path_takes_lambdas_in_any_order_and_tells_the_observer() {
         seen.lock().unwrap().push((made.lambda, made.report.objective));
     };
     let mixed = [lambda(0.01), lambda(1.0), lambda(0.1), lambda(1.0)];
-    for solver in [Solver::Newton, Solver::MmAccelerated] {
+    for solver in [Solver::Newton, Solver::MM_ACCELERATED] {
         seen.lock().unwrap().clear();
         let options = Options { solver, ..Options::default() };
         let fits = path(&objective, &mixed, &options, &observer).unwrap();
@@ -538,7 +538,7 @@ fn what_a_matrix_keeps_changes_no_fit() {
     let lambdas = lambda_grid(1.0, 1e-4, 5).unwrap();
     for specification in ["lhs", "logistic"] {
         let loss = loss(specification);
-        for solver in [Solver::Auto, Solver::MmAccelerated, Solver::Newton] {
+        for solver in [Solver::Auto, Solver::MM_ACCELERATED, Solver::Newton] {
             let options = Options { solver, ..Options::default() };
             let fits = |gram: &Gram| {
                 let objective = KernelObjective::new(&*loss, gram, data.labels()).unwrap();

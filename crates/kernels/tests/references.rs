@@ -63,7 +63,7 @@ fn accelerated_mm_reaches_reference_minimisers() {
         let labels = Labels::from_signs(problem.y.clone()).unwrap();
         let objective = KernelObjective::new(&*loss, gram, &labels).unwrap();
         let options =
-            Options { solver: Solver::MmAccelerated, tolerance: 1e-7, ..Options::default() };
+            Options { solver: Solver::MM_ACCELERATED, tolerance: 1e-7, ..Options::default() };
         let fit = fit(&objective, lambda(solution.lambda), &options).unwrap();
         let case = format!("{} lambda={}", loss.specification(), solution.lambda);
         assert!(fit.report.converged(), "{case}: {:?}", fit.report);
@@ -97,7 +97,7 @@ fn a_minimiser_in_closed_form() {
     let lhs = loss("lhs");
     let objective = KernelObjective::new(&*lhs, &gram, &labels).unwrap();
     for at in [0.25, 1e-2, 1e-7] {
-        for solver in [Solver::Newton, Solver::MmAccelerated] {
+        for solver in [Solver::Newton, Solver::MM_ACCELERATED] {
             let options = Options { solver, tolerance: 1e-11, ..Options::default() };
             let fit = fit(&objective, lambda(at), &options).unwrap();
             let t = 0.5 / at.sqrt();

@@ -6,7 +6,7 @@ use margins_test_support::lambda;
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 
-fn tight(tolerance: f64) -> Options {
+fn tight(tolerance: f64) -> Options<'static> {
     Options { tolerance, ..Options::default() }
 }
 

@@ -1,20 +1,18 @@
 use thiserror::Error;
 
+use crate::OutOfRange;
+
 /// What can be wrong with the parameters or the specification of a loss.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its range.
-    #[error("loss '{loss}': parameter {parameter} is {value}, but must be {requirement}")]
+    #[error("loss '{loss}': parameter {range}")]
     Parameter {
         /// Name of the loss.
         loss: &'static str,
-        /// Name of the parameter.
-        parameter: &'static str,
-        /// The value that was refused.
-        value: f64,
-        /// The range in words, such as "a finite number greater than 1".
-        requirement: &'static str,
+        /// The parameter, the value that was refused and the range.
+        range: OutOfRange,
     },
     /// No loss has this name.
     #[error("unknown loss '{name}': known are {known}")]
@@ -56,18 +54,18 @@ pub enum Error {
 }
 
 impl Error {
-    /// `Ok(value)` if it is finite and `valid` holds, else the error that names it.
-    pub(crate) fn check(
+    /// Returns the value of a parameter of a loss if it is finite and `valid` holds of it.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for any other value.
+    pub fn check(
         loss: &'static str,
         parameter: &'static str,
         value: f64,
         requirement: &'static str,
         valid: impl FnOnce(f64) -> bool,
     ) -> Result<f64, Error> {
-        if value.is_finite() && valid(value) {
-            Ok(value)
-        } else {
-            Err(Error::Parameter { loss, parameter, value, requirement })
-        }
+        OutOfRange::check(parameter, value, requirement, valid)
+            .map_err(|range| Error::Parameter { loss, range })
     }
 }

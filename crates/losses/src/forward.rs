@@ -1,7 +1,7 @@
 //! A box of a loss and a reference to one are losses: every method is passed on, so that a closed
 //! form is never replaced by a numerical default.
 
-use crate::{HomogeneousTail, Interval, MarginLoss};
+use crate::{HomogeneousTail, Interval, MarginLoss, SpecialCase};
 
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
@@ -45,6 +45,7 @@ forward! {
     undecided_scores() -> Option<Interval>;
     psi_transform(a: f64) -> Option<f64>;
     homogeneous_tail() -> Option<HomogeneousTail>;
+    special_case() -> Option<SpecialCase>;
     values(margins: &[f64], out: &mut [f64]);
     derivatives(margins: &[f64], out: &mut [f64]);
     second_derivatives(margins: &[f64], out: &mut [f64]);
@@ -62,7 +63,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("    fn "))
             .filter_map(|line| line.split('(').next())
             .collect();
-        assert_eq!(methods.len(), 24);
+        assert_eq!(methods.len(), 25);
         for method in methods {
             assert!(FORWARDED.contains(&method), "{method} is not passed on");
         }

@@ -1,6 +1,6 @@
 use crate::scalar_search::monotone_root;
 use crate::vectorized::{batch, exp};
-use crate::{Error, MarginLoss};
+use crate::{Error, MarginLoss, SpecialCase};
 
 /// The projection profile of Garg and Roth, `alpha, beta > 0`:
 ///
@@ -159,6 +159,10 @@ impl MarginLoss for GargRoth {
             Some(u) => -u,
             None => 0.0,
         }
+    }
+
+    fn special_case(&self) -> Option<SpecialCase> {
+        Some(SpecialCase::GargRoth(*self))
     }
 
     batch! { loss =>

@@ -1,5 +1,5 @@
 use crate::vectorized::batch;
-use crate::{Interval, MarginLoss};
+use crate::{Interval, MarginLoss, SpecialCase};
 
 /// The hinge loss of the support vector machine, `L(u) = max(0, 1 - u)`.
 ///
@@ -77,6 +77,10 @@ impl MarginLoss for Hinge {
 
     fn probability(&self, _score: f64) -> Option<f64> {
         None
+    }
+
+    fn special_case(&self) -> Option<SpecialCase> {
+        Some(SpecialCase::Hinge)
     }
 
     batch! {

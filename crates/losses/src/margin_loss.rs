@@ -1,7 +1,7 @@
 use std::fmt::Debug;
 
-use crate::Interval;
 use crate::scalar_search::{last_zero, monotone_root};
+use crate::{Interval, SpecialCase};
 
 /// Beyond this margin the numerical defaults take a limit at infinity for reached.
 const FAR: f64 = 1e100;
@@ -200,6 +200,12 @@ pub trait MarginLoss: Debug + Send + Sync {
     /// The tail on which scaling the margins scales the derivative, if there is one: it makes a
     /// lambda path beyond separation a ray in closed form.
     fn homogeneous_tail(&self) -> Option<HomogeneousTail> {
+        None
+    }
+
+    /// Returns the loss of this crate that this one is, if it has treatments of its own: a solver for it alone,
+    /// or a closed form that needs its parameters. Default: none. A name is no evidence, as anyone may take it.
+    fn special_case(&self) -> Option<SpecialCase> {
         None
     }
 

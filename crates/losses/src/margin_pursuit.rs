@@ -1,7 +1,7 @@
 use crate::catoni::{SATURATION, psi, psi_prime, rho, rho_conjugate};
 use crate::scalar_search::newton_root;
 use crate::vectorized::batch;
-use crate::{Error, Interval, MarginLoss};
+use crate::{Error, Interval, MarginLoss, SpecialCase};
 
 /// Margin pursuit: a robust location loss that pulls every margin towards `gamma`.
 ///
@@ -124,6 +124,10 @@ impl MarginLoss for MarginPursuit {
 
     fn lower_bound(&self) -> Option<f64> {
         Some(0.0)
+    }
+
+    fn special_case(&self) -> Option<SpecialCase> {
+        Some(SpecialCase::MarginPursuit(*self))
     }
 
     batch! { loss =>

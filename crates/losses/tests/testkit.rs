@@ -2,7 +2,7 @@
 
 use margins_losses::{
     Exponential, GargRoth, Hinge, HomogeneousTail, Interval, LeakyHockeyStick, LeakyRelu, Logistic,
-    MarginLoss, MarginPursuit, SmoothedHinge, Squared, testkit,
+    MarginLoss, MarginPursuit, SmoothedHinge, SpecialCase, Squared, testkit,
 };
 
 /// A right loss with one method replaced.
@@ -32,6 +32,7 @@ enum Fault {
     Probability(fn(f64, f64) -> f64),
     Undecided(Option<f64>),
     Tail(f64, f64),
+    SpecialCase(SpecialCase),
     Values,
     Derivatives,
     SecondDerivatives,
@@ -111,6 +112,13 @@ impl MarginLoss for Tampered {
         match self.fault {
             Fault::Tail(from, degree) => Some(HomogeneousTail { from, degree }),
             _ => self.base.homogeneous_tail(),
+        }
+    }
+    fn special_case(&self) -> Option<SpecialCase> {
+        if let Fault::SpecialCase(case) = self.fault {
+            Some(case)
+        } else {
+            self.base.special_case()
         }
     }
     fn values(&self, margins: &[f64], out: &mut [f64]) {
@@ -281,6 +289,14 @@ fn wrong_calibration_is_found() {
         Fault::Undecided(Some(0.5)),
         "undecided_scores: the odds are even",
     );
+}
+
+#[test]
+fn wrong_special_cases_are_found() {
+    assert_found(Squared, Fault::SpecialCase(SpecialCase::Hinge), "special_case: another loss");
+    let wider = MarginPursuit::new(1.0, 2.5).expect("a valid scale");
+    let fault = Fault::SpecialCase(SpecialCase::MarginPursuit(wider));
+    assert_found(pursuit(), fault, "special_case: another loss");
 }
 
 #[test]

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Writes a file so that an interruption leaves either the old file or the new one: to a temporary file
-/// in the same directory that takes the name, and the permissions of the old file, when all is
-/// written. The function follows symbolic links, and writes directly to what is no regular file (a device,
-/// a pipe).
+/// Writes a file so that an interruption leaves either the old file or the new one: to a temporary
+/// file in the same directory that takes the name, and the permissions of the old file, when all is
+/// written. The function follows symbolic links, and writes directly to what is no regular file (a
+/// device, a pipe).
 ///
 /// # Errors
-/// What the system or `write` says.
+/// A path that the system does not let write, and the errors of `write`.
 pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -39,7 +39,8 @@ pub fn write_atomically(
     Ok(())
 }
 
-/// Makes a temporary file with the permissions of any new file, not the private ones of a temporary file.
+/// Makes a temporary file with the permissions of any new file, not the private ones of a temporary
+/// file.
 fn new_file_in(directory: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]

@@ -5,8 +5,8 @@ mod without_kernels;
 
 use margins_data::Design;
 
-/// The functions of a sample that the members of a model combine, where they are not linear in the features. Only the
-/// feature `kernels` makes one.
+/// The functions of a sample that the members of a model combine, where they are not linear in the
+/// features. Only the feature `kernels` makes one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Basis {
     kernel: String,

@@ -17,7 +17,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format that the name of a file asks for: JSON where it ends in `.json`, in whatever case, else binary.
+    /// Returns the format that the name of a file asks for: JSON where it ends in `.json`, in
+    /// whatever case, else binary.
     pub fn of_path(path: impl AsRef<Path>) -> Self {
         match path.as_ref().extension() {
             Some(extension) if extension.eq_ignore_ascii_case("json") => Format::Json,
@@ -52,8 +53,8 @@ pub struct Header {
 }
 
 impl Model {
-    /// Writes the model, as JSON where the name of the file ends in `.json`, else binary; to a temporary file
-    /// first that then takes the name `path`.
+    /// Writes the model, as JSON where the name of the file ends in `.json`, else binary; to a
+    /// temporary file first that then takes the name `path`.
     ///
     /// # Errors
     /// [`Error::File`] with what the system says.
@@ -64,7 +65,7 @@ impl Model {
     /// Writes the model in a format, whatever the name of the file, as [`save`](Self::save) does.
     ///
     /// # Errors
-    /// As [`save`](Self::save).
+    /// [`save`](Self::save) says which.
     pub fn save_as(&self, path: impl AsRef<Path>, format: Format) -> Result<(), Error> {
         let path = path.as_ref();
         let write = || {
@@ -89,9 +90,9 @@ impl Model {
     /// Reads a model in either format, which the content tells, and checks that it makes sense.
     ///
     /// # Errors
-    /// [`Error::File`] with the reason: a file that cannot be read, is no model, is damaged, has a newer
-    /// version, holds numbers that are not finite or contradicts itself, or whose loss or kernel is not in
-    /// the registry.
+    /// [`Error::File`] with the reason: a file that cannot be read, is no model, is damaged, has a
+    /// newer version, holds numbers that are not finite or contradicts itself, or whose loss or
+    /// kernel is not in the registry.
     pub fn load(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, Error> {
         Self::load_with_header(path, registry).map(|(_, model)| model)
     }
@@ -99,7 +100,7 @@ impl Model {
     /// Reads a model, as [`load`](Self::load) does, with the statements of the file about itself.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// [`load`](Self::load) says which.
     pub fn load_with_header(
         path: impl AsRef<Path>,
         registry: &Registry,
@@ -109,11 +110,12 @@ impl Model {
         read().map_err(of_file(path))
     }
 
-    /// Reads the model that [`to_bytes`](Self::to_bytes) has written, in either format. The bytes may come from anywhere:
-    /// the function does not panic, and allocates no more than a multiple of their number.
+    /// Reads the model that [`to_bytes`](Self::to_bytes) has written, in either format. The bytes
+    /// may come from anywhere: the function does not panic, and allocates no more than a multiple
+    /// of their number.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// [`load`](Self::load) says which.
     pub fn from_bytes(bytes: &[u8], registry: &Registry) -> Result<Self, Error> {
         Self::read(bytes, registry).map(|(_, model)| model)
     }

@@ -1,8 +1,10 @@
-//! What a fit of a margin classifier leaves behind: the functions that it combines, their coefficients, how
-//! classes are decided, and how far from the optimum the fit can be. There is no solver here and none below:
-//! a program that only applies models depends on this crate alone.
+//! Models are what fits of margin classifiers leave behind: the functions that they combine, their
+//! coefficients, the rule by which classes are decided, and how far from the optimum the fits can
+//! be. There is no solver here and none below: a program that only applies models depends on this
+//! crate alone.
 //!
-//! * [`Model`]: scores, decisions and [probabilities](Model::class_probabilities) of two classes or more.
+//! * [`Model`]: scores, decisions and [probabilities](Model::class_probabilities) of two classes or
+//!   more.
 //! * [`Member`]: one of its binary classifiers, with the certificate of its fit.
 //! * [`Scheme`]: how the members decide between the classes.
 //! * [`Basis`]: the functions of a sample that the members combine, if not its features.
@@ -11,8 +13,8 @@
 //!
 //! # Files
 //!
-//! With the feature `serde` a model is written as JSON, for people and other programs, or in a compact binary
-//! form with a checksum; every older version of either is read.
+//! With the feature `serde` a model is written as JSON, for people and other programs, or in a
+//! compact binary form with a checksum; every older version of either is read.
 //!
 //! ```
 //! use margins_data::Design;

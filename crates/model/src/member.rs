@@ -3,7 +3,7 @@ use margins_losses::MarginLoss;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-/// One binary classifier of a [`Model`](crate::Model).
+/// A binary classifier of a [`Model`](crate::Model).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Member {
@@ -39,8 +39,8 @@ pub struct TrainingSummary {
 }
 
 impl TrainingSummary {
-    /// Returns the summary of a fit to `rows` samples as given whose objective nobody knows: of a pass over a stream, a
-    /// game, or a learner that has no objective.
+    /// Returns the summary of a fit to `rows` samples as given whose objective nobody knows: of a
+    /// pass over a stream, a game, or a learner that has no objective.
     pub fn uncertified(rows: usize) -> Self {
         TrainingSummary {
             rows,
@@ -54,8 +54,8 @@ impl TrainingSummary {
 }
 
 impl Member {
-    /// Returns the probability of the positive class at a score: by Platt scaling if there is one, else by the loss;
-    /// `None` if that has none.
+    /// Returns the probability of the positive class at a score: by Platt scaling if there is one,
+    /// else by the loss; `None` if that has none.
     pub fn probability(&self, loss: &dyn MarginLoss, score: f64) -> Option<f64> {
         match &self.platt {
             Some(scaling) => Some(scaling.probability(score)),
@@ -63,7 +63,8 @@ impl Member {
         }
     }
 
-    /// Refuses numbers that no program could apply, and another number of coefficients than of functions.
+    /// Refuses numbers that no program could apply, and another number of coefficients than of
+    /// functions.
     pub(crate) fn check(&self, functions: usize) -> Result<(), String> {
         if let Some(lambda) = self.lambda.filter(|lambda| !(lambda.is_finite() && *lambda > 0.0)) {
             return Err(format!("its lambda is {lambda:?}"));

@@ -8,11 +8,12 @@ use nalgebra::DMatrix;
 
 use crate::{Basis, Error, Member, Registry, Scheme};
 
-/// A classifier: one binary classifier for two classes, several for more, over the same functions of a
-/// sample.
+/// A classifier: one binary classifier for two classes, several for more, over the same functions
+/// of a sample.
 ///
-/// The score of member m is `f_m(x) = b_m + sum_j a_mj phi_j(x)`, where the `phi_j` are the features as given, or the
-/// functions of the [`Basis`]. A model has been checked: all of its numbers are finite, and all sizes agree.
+/// The score of member m is `f_m(x) = b_m + sum_j a_mj phi_j(x)`, where the `phi_j` are the
+/// features as given, or the functions of the [`Basis`]. A model has been checked: all of its
+/// numbers are finite, and all sizes agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     loss: String,
@@ -33,13 +34,14 @@ impl Model {
         self
     }
 
-    /// Returns the model of binary classifiers that share a basis, in the order of the [`Scheme`]; without a basis
-    /// they are linear in the features.
+    /// Returns the model of binary classifiers that share a basis, in the order of the [`Scheme`];
+    /// without a basis they are linear in the features.
     ///
     /// # Errors
-    /// [`Error::Invalid`]: another number of members than the scheme has for as many classes, two classes of
-    /// one name, no coefficients or another number of them than of functions, another number of feature
-    /// names than of features, a number that is not finite, a lambda that is not greater than 0.
+    /// [`Error::Invalid`]: another number of members than the scheme has for as many classes, two
+    /// classes of one name, no coefficients or another number of them than of functions, another
+    /// number of feature names than of features, a number that is not finite, a lambda that is not
+    /// greater than 0.
     pub fn from_members(
         loss: &dyn MarginLoss,
         classes: Vec<String>,
@@ -92,8 +94,8 @@ impl Model {
         &self.loss
     }
 
-    /// Returns the names of the classes, in the order of [`Labels`](margins_data::Labels); the second of two is the one
-    /// of positive scores.
+    /// Returns the names of the classes, in the order of [`Labels`](margins_data::Labels); the
+    /// second of two is the one of positive scores.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
@@ -123,7 +125,8 @@ impl Model {
         self.basis.as_ref().map_or(self.members[0].coef.len(), Basis::columns)
     }
 
-    /// Refuses features that the model cannot be applied to; features without names count as those of the model.
+    /// Refuses features that the model cannot be applied to; features without names count as those
+    /// of the model.
     ///
     /// # Errors
     /// Another number of features; another name in some place.
@@ -148,12 +151,12 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the score of every sample under every member, samples x members. Kernel values are computed once for
-    /// all members, in blocks, [in parallel](margins_data::parallel).
+    /// Returns the score of every sample under every member, samples x members. Kernel values are
+    /// computed once for all members, in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
-    /// Another number of features; a kernel that is not in the registry; a score that is NaN or infinite, because a
-    /// product overflowed and left no sign to rely on.
+    /// Another number of features; a kernel that is not in the registry; a score that is NaN or
+    /// infinite, because a product overflowed and left no sign to rely on.
     pub fn decision_functions(
         &self,
         design: &Design,
@@ -162,10 +165,12 @@ impl Model {
         Ok(self.scores(design, registry)?.transpose())
     }
 
-    /// Returns the score of every sample, of a model for two classes: `b + <w, x>` or `b + sum_j a_j phi_j(x)`.
+    /// Returns the score of every sample, of a model for two classes: `b + <w, x>` or `b + sum_j
+    /// a_j phi_j(x)`.
     ///
     /// # Errors
-    /// A model with several members; as [`decision_functions`](Self::decision_functions).
+    /// A model with several members; [`decision_functions`](Self::decision_functions) says which
+    /// others.
     pub fn decision_function(
         &self,
         design: &Design,
@@ -181,15 +186,16 @@ impl Model {
     /// Returns the class of every sample, counted from 0, as the scheme has it.
     ///
     /// # Errors
-    /// As [`decision_functions`](Self::decision_functions).
+    /// [`decision_functions`](Self::decision_functions) says which.
     pub fn predict(&self, design: &Design, registry: &Registry) -> Result<Vec<usize>, Error> {
         let scores = self.scores(design, registry)?;
         let members = self.members.len();
         Ok(scores.as_slice().chunks_exact(members).map(|scores| self.decide(scores)).collect())
     }
 
-    /// Returns the class, counted from 0, that the scores of a sample stand for. The scores are finite, as those of
-    /// [`decision_functions`](Self::decision_functions) are; NaN stands for no class.
+    /// Returns the class, counted from 0, that the scores of a sample stand for. The scores are
+    /// finite, as those of [`decision_functions`](Self::decision_functions) are; NaN stands for no
+    /// class.
     ///
     /// # Panics
     /// If there is not one score a member.
@@ -219,14 +225,15 @@ impl Model {
         }
     }
 
-    /// Returns the class of a label, counted from 0, compared as numbers where both are numbers; `None` for no class
-    /// of the model.
+    /// Returns the class of a label, counted from 0, compared as numbers where both are numbers;
+    /// `None` for no class of the model.
     pub fn class_of(&self, label: &str) -> Option<usize> {
         self.index.get(label)
     }
 
-    /// Returns the classes as values of the type that labels were given in, or of any other that can be read from their
-    /// names: numbers, booleans, types that display and parse alike. A whole number may be spelled 1.0 in a name.
+    /// Returns the classes as values of the type that labels were given in, or of any other that
+    /// can be read from their names: numbers, booleans, types that display and parse alike. A whole
+    /// number may be spelled 1.0 in a name.
     ///
     /// # Errors
     /// [`Error::LabelType`]: the name of a class is no value of the type.

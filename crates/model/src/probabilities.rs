@@ -7,13 +7,14 @@ use nalgebra::DMatrix;
 use crate::{Error, Model, Scheme};
 
 impl Model {
-    /// Returns the probability of every class, one a column, for every sample, one a row, from the scores of
-    /// [`decision_functions`](Self::decision_functions) and the loss that the model [names](Self::loss).
+    /// Returns the probability of every class, one a column, for every sample, one a row, from the
+    /// scores of [`decision_functions`](Self::decision_functions) and the loss that the model
+    /// [names](Self::loss).
     ///
-    /// Every member gives its positive class a probability p, by the loss or by Platt scaling. Two classes have
-    /// 1 - p and p. One-versus-rest: the p of all classes are divided by their sum, or all classes have the same
-    /// probability where that is 0. One-versus-one: [pairwise coupling](pairwise_coupling) of Wu, Lin and
-    /// Weng (2004).
+    /// Every member gives its positive class a probability p, by the loss or by Platt scaling. Two
+    /// classes have 1 - p and p. One-versus-rest: the p of all classes are divided by their sum, or
+    /// all classes have the same probability where that is 0. One-versus-one: [pairwise
+    /// coupling](pairwise_coupling) of Wu, Lin and Weng (2004).
     ///
     /// # Errors
     /// [`Error::NoProbabilities`]: the loss has none, and a member has no Platt scaling.

@@ -2,10 +2,12 @@
 use margins_kernels::{Kernel, KernelRegistry};
 use margins_losses::{LossRegistry, MarginLoss};
 
-/// The losses and kernels that specifications and model files may name: those of this project and yours.
+/// The losses and kernels that specifications and model files may name: those of this project and
+/// yours.
 ///
-/// A model file names its loss and its kernel, and needs a registry that knows both to be read; the error names the one
-/// that is missing. With the feature `serde` a reference to a registry is a `DeserializeSeed` of [`Model`](crate::Model).
+/// A model file names its loss and its kernel, and needs a registry that knows both to be read; the
+/// error names the one that is missing. With the feature `serde` a reference to a registry is a
+/// `DeserializeSeed` of [`Model`](crate::Model).
 ///
 /// ```
 /// use margins_losses::MarginLoss;

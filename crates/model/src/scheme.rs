@@ -3,25 +3,25 @@ use serde::{Deserialize, Serialize};
 
 /// The way in which binary classifiers, the members of a model, decide between k classes.
 ///
-/// The positive class of a member, for which a positive score speaks, is the later of two, as it is among
-/// [`Labels`](margins_data::Labels).
+/// The positive class of a member, for which a positive score speaks, is the later of two, as it is
+/// among [`Labels`](margins_data::Labels).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Scheme {
     /// Two classes, one member: the second class where its score is greater than 0, else the first.
     Binary,
-    /// One member a class, which is its positive one, against all others: the class of the largest score, the
-    /// first of several.
+    /// A member for each class, which is its positive one, against all others: the class of the
+    /// largest score, the first of several.
     OneVersusRest,
-    /// One member for every pair of classes `i < j`, of which `j` is its positive one, in the order
-    /// of [`pairs`](Self::pairs): the class that wins most of its pairs; of several the one whose signed
-    /// scores have the largest sum; of several still the first.
+    /// A member for every pair of classes `i < j`, of which `j` is its positive one, in the order
+    /// of [`pairs`](Self::pairs): the class that wins most of its pairs; of several the one whose
+    /// signed scores have the largest sum; of several still the first.
     OneVersusOne,
 }
 
 impl Scheme {
-    /// Returns the number of members for k classes: 1, k or k(k - 1)/2; `None` where the scheme is not for as many
-    /// classes.
+    /// Returns the number of members for k classes: 1, k or k(k - 1)/2; `None` where the scheme is
+    /// not for as many classes.
     pub fn members(self, classes: usize) -> Option<usize> {
         match self {
             Scheme::Binary => (classes == 2).then_some(1),
@@ -37,7 +37,8 @@ impl Scheme {
         (0..classes).flat_map(move |i| (i + 1..classes).map(move |j| (i, j)))
     }
 
-    /// Returns for each member the classes that it tells apart, in words, the positive one first: `'b' against 'a'`.
+    /// Returns for each member the classes that it tells apart, in words, the positive one first:
+    /// `'b' against 'a'`.
     pub fn member_names(self, classes: &[String]) -> Vec<String> {
         let pair = |i: usize, j: usize| format!("'{}' against '{}'", classes[j], classes[i]);
         match self {
@@ -49,8 +50,9 @@ impl Scheme {
         }
     }
 
-    /// Returns the class, counted from 0, that the scores of all members stand for. The scores must be numbers: no class
-    /// follows from NaN, which this function takes for a score that is not greater than any other.
+    /// Returns the class, counted from 0, that the scores of all members stand for. The scores must
+    /// be numbers: no class follows from NaN, which this function takes for a score that is not
+    /// greater than any other.
     ///
     /// # Panics
     /// If there is not one score a member.
@@ -116,7 +118,8 @@ mod tests {
     }
 
     proptest! {
-        /// The rules in other words: two classes are one pair, and what a class wins is counted by hand.
+        /// The rules in other words: two classes are one pair, and what a class wins is counted by
+        /// hand.
         #[test]
         fn decisions_follow_the_rules(k in 2usize..7, seed in proptest::collection::vec(-3i32..4, 21)) {
             let score = |at: usize| f64::from(seed[at % seed.len()]);

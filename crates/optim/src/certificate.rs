@@ -3,19 +3,17 @@
 //! * [`Certificate`]: objective, gap, rounding, gradient norm; [`Objective::certificate`](crate::Objective::certificate)
 //!   makes one for the result of any program.
 //! * `primal`: the gap by the slopes at a point; `dual`: by any feasible duals.
-//! * `balance`: feasible duals; `fenchel_young`: the part of a gap that belongs to the loss.
+//! * [`Evaluator`]: certificates at one point after another, for samples wherever they are.
 //! * `examine`: evidence in a loss against itself.
 
 mod appraise;
-mod balance;
 pub(crate) mod dual;
 mod evaluator;
 mod examine;
-mod fenchel_young;
 mod primal;
 
-pub(crate) use evaluator::{Evaluator, certify, valued};
-pub use fenchel_young::FenchelYoung;
+pub use evaluator::Evaluator;
+pub(crate) use evaluator::certify;
 
 /// A bound on the distance to the minimum.
 ///

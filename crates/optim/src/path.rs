@@ -1,6 +1,7 @@
 //! Paths: one problem at many lambdas, each solved from the ones before it, and the choice among them.
 //!
 //! * [`fit`], [`path`]: one lambda, or many with warm starts and the closed-form ray.
+//! * [`path_over`]: a path over samples that are elsewhere.
 //! * [`Minimizer`], [`follow`]: paths of solvers of your own.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
 //! * [`cross_validate`]: a path a fold, the best lambda and the one-standard-error lambda.
@@ -9,6 +10,7 @@ mod cross_validation;
 mod engine;
 mod follow;
 mod lift;
+mod over;
 mod training;
 
 use std::rc::Rc;
@@ -19,6 +21,7 @@ use margins_losses::MarginLoss;
 use crate::certificate::Evaluator;
 use crate::problem::summation::dot;
 use crate::problem::{Extent, Objective, Point, RowSpace};
+use crate::solve::LARGEST_DENSE_ORDER;
 use crate::solve::{Ending, Fit, Observed, Observer, Options, Reached, Solver, paths};
 use crate::{Error, Lambda};
 use engine::{Engine, Machine, assemble};
@@ -29,10 +32,8 @@ pub use cross_validation::{
     training_rows,
 };
 pub use follow::{Minimizer, follow};
+pub use over::path_over;
 pub use training::{ClassWeights, Training};
-
-/// Up to this order a dense system is formed and factorised.
-const LARGEST_DENSE_ORDER: usize = 3000;
 
 /// Minimises `F` at one lambda.
 ///
@@ -126,7 +127,7 @@ fn solve<L: MarginLoss + ?Sized>(
     let extent = Rc::new(extent);
     // These take the same steps in the row space, whose basis costs more than they do, unless features of very
     // different sizes call for it.
-    let as_well = matches!(options.solver, Solver::Sdca | Solver::Bundle | Solver::GradientDescent);
+    let as_well = options.solver.is_linear_only();
     if p > n && n <= dense_order && (!as_well || extent.is_wide()) {
         let row_space = RowSpace::of(&objective.design, &extent)?;
         let reduced = objective.over(row_space.coordinates.clone());

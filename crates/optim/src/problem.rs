@@ -2,29 +2,45 @@
 //!
 //! * [`Objective`]: loss, samples and weights; [`EmpiricalRisk`]: its first part, for scores from anywhere.
 //! * [`Margins`]: the sums over the samples that solvers ask for, at one point after another.
+//! * [`Samples`]: what Newton and the certificate see of the samples, wherever these are; [`InMemory`]: in memory.
+//! * [`Need`]: what methods need of a loss, and the refusal of what lacks it.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
 //! * [`Point`]: an intercept and coefficients with their scores.
 //! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more features than samples.
 //! * [`summation`]: sums whose rounding is known.
 
+mod balance;
 mod extent;
+mod fenchel_young;
+mod in_memory;
+mod intercept;
 mod lambda;
 mod margin_summary;
 mod margins;
+mod needs;
 mod objective;
 mod point;
 mod reflections;
 mod risk;
 mod row_space;
+mod samples;
 pub mod summation;
 
 pub use extent::Extent;
+pub(crate) use fenchel_young::CONJUGATE_ERROR;
+pub use fenchel_young::FenchelYoung;
+pub use in_memory::InMemory;
+pub(crate) use in_memory::pulls;
+pub use intercept::settle;
 pub use lambda::{DEFAULT_GRID, Lambda, lambda_grid};
 pub use margin_summary::MarginSummary;
 pub use margins::Margins;
 pub use margins::weighted;
+pub use needs::Need;
+pub(crate) use needs::curvature;
 pub use objective::Objective;
 pub(crate) use objective::PART;
 pub use point::Point;
 pub use risk::EmpiricalRisk;
 pub use row_space::{Eigenspace, RowSpace};
+pub use samples::{Products, Samples, Sums};

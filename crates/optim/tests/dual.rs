@@ -29,7 +29,7 @@ const CONVEX: [&str; 11] = [
     "exponential",
 ];
 
-fn options(solver: Solver) -> Options {
+fn options(solver: Solver) -> Options<'static> {
     Options { solver, ..Options::default() }
 }
 
@@ -74,7 +74,7 @@ proptest! {
             objective = objective.without_intercept();
         }
         let solve = |solver| fit(&objective, lambda(10f64.powf(exponent)), &options(solver)).unwrap();
-        let (sdca, bundle) = (solve(Solver::Sdca), solve(Solver::Bundle));
+        let (sdca, bundle) = (solve(Solver::SDCA), solve(Solver::Bundle));
         agree(&sdca.report, &bundle.report, name);
         if loss.is_differentiable() {
             agree(&sdca.report, &solve(Solver::Newton).report, name);
@@ -106,9 +106,9 @@ fn an_intercept_far_from_zero_is_found() {
             let objective = Objective::of(&*loss, data).unwrap();
             fit(&objective, lambda(1e-3), &options(solver)).unwrap()
         };
-        let reference = solve(&near, Solver::Sdca);
+        let reference = solve(&near, Solver::SDCA);
         // The cuts of the bundle method suffer from bad scaling, coordinate ascent ends with Newton.
-        for (solver, shift) in [(Solver::Sdca, 1000.0), (Solver::Bundle, 10.0)] {
+        for (solver, shift) in [(Solver::SDCA, 1000.0), (Solver::Bundle, 10.0)] {
             // The minimum does not depend on where the origin is.
             agree(&reference.report, &solve(&clouds(shift), solver).report, name);
         }
@@ -121,7 +121,7 @@ fn results_depend_on_the_seed_alone_and_certificates_not_even_on_that() {
     let loss = loss("hinge");
     let objective = Objective::of(&*loss, &data).unwrap();
     let solve = |seed| {
-        let options = Options { seed, tolerance: 1e-3, ..options(Solver::Sdca) };
+        let options = Options { tolerance: 1e-3, ..options(Solver::Sdca { seed }) };
         fit(&objective, lambda(1e-2), &options).unwrap()
     };
     assert_eq!(solve(1), solve(1));
@@ -135,7 +135,7 @@ fn sparse_data_give_the_same_minimum() {
     let dense: DMatrix<f64> = data.design().to_dense().map(|x| if x.abs() < 0.7 { 0.0 } else { x });
     let designs =
         [Design::dense(&dense).unwrap(), Design::sparse(CsrMatrix::from(&dense)).unwrap()];
-    for solver in [Solver::Sdca, Solver::Bundle] {
+    for solver in [Solver::SDCA, Solver::Bundle] {
         let loss = loss("hinge");
         let fits = designs.each_ref().map(|design| {
             let objective = Objective::new(&*loss, design, data.labels()).unwrap();
@@ -152,10 +152,10 @@ fn paths_start_from_what_is_known_and_reach_the_same() {
     for name in ["hinge", "lhs", "margin-pursuit:gamma=1,scale=1"] {
         let loss = loss(name);
         let objective = Objective::of(&*loss, &data).unwrap();
-        for solver in [Solver::Sdca, Solver::Bundle] {
+        for solver in [Solver::SDCA, Solver::Bundle] {
             let fits = path(&objective, &lambdas, &options(solver), &|_| {}).unwrap();
             for along in &fits {
-                let alone = fit(&objective, along.lambda, &options(Solver::Sdca)).unwrap();
+                let alone = fit(&objective, along.lambda, &options(Solver::SDCA)).unwrap();
                 agree(&along.report, &alone.report, name);
             }
         }
@@ -179,7 +179,7 @@ fn every_iteration_has_its_gap() {
     let data = clouds(0.0);
     let hinge = loss("hinge");
     let objective = Objective::of(&*hinge, &data).unwrap();
-    for solver in [Solver::Sdca, Solver::Bundle] {
+    for solver in [Solver::SDCA, Solver::Bundle] {
         let options = Options { history: true, ..options(solver) };
         let Fit { report, .. } = fit(&objective, lambda(1e-3), &options).unwrap();
         let (first, last) = (report.history[0], report.history[report.history.len() - 1]);
@@ -199,7 +199,7 @@ fn limits_and_unbounded_problems_are_reported() {
     let data = clouds(0.0);
     let hinge = loss("hinge");
     let objective = Objective::of(&*hinge, &data).unwrap();
-    for solver in [Solver::Sdca, Solver::Bundle] {
+    for solver in [Solver::SDCA, Solver::Bundle] {
         let options = Options { max_iterations: Some(1), tolerance: 1e-9, ..options(solver) };
         let report = fit(&objective, lambda(1e-4), &options).unwrap().report;
         assert_eq!(report.status, Status::IterationLimit, "{report:?}");
@@ -211,7 +211,7 @@ fn limits_and_unbounded_problems_are_reported() {
     let (design, labels) = (Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap());
     let leaky = loss("leaky-relu:lambda=0.1");
     let objective = Objective::new(&*leaky, &design, &labels).unwrap();
-    for solver in [Solver::Sdca, Solver::Bundle] {
+    for solver in [Solver::SDCA, Solver::Bundle] {
         let report = fit(&objective, lambda(1e-2), &options(solver)).unwrap().report;
         assert!(!report.converged(), "{report:?}");
     }
@@ -259,7 +259,7 @@ fn agree_on(folder: &Path, names: &[&str], at: f64) {
                 };
                 training.path(&data, &[lambda(at)]).unwrap().swap_remove(0).report
             };
-            let (sdca, bundle) = (solve(Solver::Sdca), solve(Solver::Bundle));
+            let (sdca, bundle) = (solve(Solver::SDCA), solve(Solver::Bundle));
             agree(&sdca, &bundle, &format!("{name} {specification}"));
             let difference = (sdca.objective - bundle.objective).abs();
             if difference > 1e-12 {

@@ -11,17 +11,17 @@ fn newton_reaches_the_reference_minimisers() {
 
 #[test]
 fn mm_reaches_the_reference_minimisers() {
-    reaches_the_reference_minimisers(Solver::Mm);
+    reaches_the_reference_minimisers(Solver::MM);
 }
 
 #[test]
 fn accelerated_mm_reaches_the_reference_minimisers() {
-    reaches_the_reference_minimisers(Solver::MmAccelerated);
+    reaches_the_reference_minimisers(Solver::MM_ACCELERATED);
 }
 
 #[test]
 fn dual_ascent_reaches_the_reference_minimisers() {
-    reaches_the_reference_minimisers(Solver::Sdca);
+    reaches_the_reference_minimisers(Solver::SDCA);
 }
 
 #[test]
@@ -36,12 +36,12 @@ fn reaches_the_reference_minimisers(solver: Solver) {
         let labels = Labels::from_signs(problem.y.clone()).unwrap();
         for solution in problem.solutions.iter().filter(|s| s.kernel.is_none()) {
             let loss = solution.loss();
-            let takes_kinks = matches!(solver, Solver::Auto | Solver::Sdca | Solver::Bundle);
+            let takes_kinks = matches!(solver, Solver::Auto | Solver::SDCA | Solver::Bundle);
             if !(loss.is_differentiable() || takes_kinks) {
                 continue;
             }
             // Plain MM converges at a rate that goes with lambda.
-            if solver == Solver::Mm && solution.lambda < 1e-2 {
+            if solver == Solver::MM && solution.lambda < 1e-2 {
                 continue;
             }
             let objective = Objective::new(&*loss, &design, &labels).unwrap();
@@ -64,6 +64,6 @@ fn reaches_the_reference_minimisers(solver: Solver) {
             checked += 1;
         }
     }
-    let least = if solver == Solver::Mm { 40 } else { 80 };
+    let least = if solver == Solver::MM { 40 } else { 80 };
     assert!(checked >= least, "only {checked} cases were checked");
 }

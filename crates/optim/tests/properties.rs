@@ -104,7 +104,7 @@ proptest! {
         };
         let newton = solve(Solver::Newton);
         prop_assert!(newton.converged(), "{newton:?}");
-        let accelerated = solve(Solver::MmAccelerated);
+        let accelerated = solve(Solver::MM_ACCELERATED);
         prop_assert!(accelerated.converged(), "{accelerated:?}");
         for (one, other) in [(&newton, &accelerated), (&accelerated, &newton)] {
             prop_assert!(
@@ -128,7 +128,7 @@ proptest! {
                 fit(&objective, lambda(at), &options).unwrap().report
             };
             let newton = solve(Solver::Newton);
-            for mm in [solve(Solver::MmAccelerated), solve(Solver::MmBatched)] {
+            for mm in [solve(Solver::MM_ACCELERATED), solve(Solver::MmBatched)] {
                 prop_assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
                 let slack = 1e-12 * newton.objective.abs().max(1.0);
                 prop_assert!(newton.dual_objective <= mm.objective + slack);
@@ -249,7 +249,7 @@ proptest! {
         let design = Design::from_rows(&rows).unwrap();
         let labels = Labels::from_signs(y).unwrap();
         let objective = Objective::new(&*loss, &design, &labels).unwrap();
-        for solver in [Solver::Mm, Solver::MmAccelerated] {
+        for solver in [Solver::MM, Solver::MM_ACCELERATED] {
             let options =
                 Options { solver, history: true, max_iterations: Some(300), ..Options::default() };
             let report = fit(&objective, lambda(at), &options).unwrap().report;
@@ -429,10 +429,10 @@ fn what_cannot_be_solved_is_refused_by_name() {
          the sdca and bundle solvers take it; smoothed-hinge and squared-hinge are the differentiable \
          relatives of the hinge"
     );
-    for solver in [Solver::Auto, Solver::Sdca, Solver::Bundle] {
+    for solver in [Solver::Auto, Solver::SDCA, Solver::Bundle] {
         assert!(refusal("garg-roth", solver).contains("is not convex"));
     }
-    assert!(refusal("exponential", Solver::Mm).contains("has no finite curvature"));
+    assert!(refusal("exponential", Solver::MM).contains("has no finite curvature"));
 
     let loss = loss("lhs");
     let objective = Objective::of(&*loss, &data).unwrap();
@@ -501,7 +501,7 @@ fn a_minimiser_in_closed_form() {
     let loss = loss("lhs");
     let objective = Objective::new(&*loss, &design, &labels).unwrap();
     for at in [0.25, 1e-2, 1e-6] {
-        for solver in [Solver::Newton, Solver::Mm, Solver::MmAccelerated] {
+        for solver in [Solver::Newton, Solver::MM, Solver::MM_ACCELERATED] {
             let options = Options {
                 solver,
                 tolerance: 1e-12,
@@ -522,7 +522,7 @@ fn limits_are_reported_and_not_hidden() {
     let data = overlapping();
     let loss = loss("lhs");
     let objective = Objective::of(&*loss, &data).unwrap();
-    for solver in [Solver::Mm, Solver::MmAccelerated, Solver::Newton] {
+    for solver in [Solver::MM, Solver::MM_ACCELERATED, Solver::Newton] {
         let options =
             Options { solver, tolerance: 1e-12, max_iterations: Some(1), ..Options::default() };
         let report = fit(&objective, lambda(1e-6), &options).unwrap().report;
@@ -600,12 +600,12 @@ fn deadlines_are_kept_and_reported() {
     let far = now + std::time::Duration::from_secs(3600);
     for solver in [
         Solver::Newton,
-        Solver::Mm,
-        Solver::MmAccelerated,
+        Solver::MM,
+        Solver::MM_ACCELERATED,
         Solver::MmBatched,
-        Solver::Sdca,
+        Solver::SDCA,
         Solver::Bundle,
-        Solver::GradientDescent,
+        Solver::GRADIENT_DESCENT,
     ] {
         let fits = |deadline| {
             let options = Options { solver, deadline, ..Options::default() };
@@ -644,7 +644,7 @@ fn newton_reaches_the_same_from_a_part_of_many_samples() {
                 let options = Options { solver, tolerance: 1e-9, ..Options::default() };
                 fit(&objective, lambda(1e-3), &options).unwrap().report
             };
-            let (newton, mm) = (run(Solver::Newton), run(Solver::MmAccelerated));
+            let (newton, mm) = (run(Solver::Newton), run(Solver::MM_ACCELERATED));
             assert!(newton.converged() && mm.converged(), "{name}, one in {rare}");
             assert!(close(newton.objective, mm.objective, 2e-9), "{name}, one in {rare}");
             assert!(newton.iterations <= 4 || rare > 2, "{name}: {}", newton.iterations);
@@ -663,9 +663,53 @@ fn newton_does_not_start_from_a_part_that_knows_too_little() {
     let (design, labels) = (Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap());
     let loss = loss("exponential");
     let objective = Objective::new(&*loss, &design, &labels).unwrap();
-    for seed in 1..4 {
-        let options = Options { solver: Solver::Newton, seed, ..Options::default() };
-        let fits = path(&objective, &lambda_grid(1.0, 0.1, 3).unwrap(), &options, &|_| {}).unwrap();
-        assert!(fits.iter().all(|fit| fit.report.converged()));
+    let options = Options { solver: Solver::Newton, ..Options::default() };
+    let fits = path(&objective, &lambda_grid(1.0, 0.1, 3).unwrap(), &options, &|_| {}).unwrap();
+    assert!(fits.iter().all(|fit| fit.report.converged()));
+}
+
+/// Every solver shows its iterations to the callback, and ends with its best point where that breaks.
+#[test]
+fn a_callback_sees_and_stops_every_solver() {
+    use std::ops::ControlFlow;
+    use std::sync::Mutex;
+
+    use margins_optim::solve::{Iteration, Watch};
+
+    let (data, loss) = (overlapping(), loss("lhs"));
+    let objective = Objective::of(&*loss, &data).unwrap();
+    for solver in [
+        Solver::Newton,
+        Solver::MM,
+        Solver::MM_ACCELERATED,
+        Solver::MmBatched,
+        Solver::SDCA,
+        Solver::Bundle,
+        Solver::GRADIENT_DESCENT,
+    ] {
+        let seen: Mutex<Vec<Iteration>> = Mutex::new(Vec::new());
+        let see = |iteration: &Iteration| {
+            seen.lock().unwrap().push(*iteration);
+            ControlFlow::Continue(())
+        };
+        let watch = Some(Watch::new(&see));
+        let options = Options { solver, watch, tolerance: 1e-8, ..Options::default() };
+        let fit = margins_optim::fit(&objective, lambda(1e-3), &options).unwrap();
+        assert!(fit.report.converged(), "{solver:?}");
+        let seen = seen.lock().unwrap().clone();
+        let (first, last) = (seen.first().unwrap(), seen.last().unwrap());
+        assert_eq!((first.iteration, first.step), (0, None), "{solver:?}");
+        assert_eq!(last.iteration, fit.report.iterations, "{solver:?}");
+        assert!(last.relative_gap <= 1e-8, "{solver:?}: {}", last.relative_gap);
+        assert!(seen.windows(2).all(|pair| pair[0].iteration < pair[1].iteration), "{solver:?}");
+        assert!(fit.report.elapsed.0 >= last.elapsed, "{solver:?}");
+
+        let stop = |_: &Iteration| ControlFlow::Break(());
+        let options = Options { watch: Some(Watch::new(&stop)), ..options };
+        let grid = lambda_grid(1e-1, 1e-3, 3).unwrap();
+        for fit in path(&objective, &grid, &options, &|_| {}).unwrap() {
+            assert_eq!(fit.report.status, Status::Interrupted, "{solver:?}");
+            assert_eq!(fit.report.iterations, 0, "{solver:?}");
+        }
     }
 }

@@ -26,11 +26,11 @@ const CONVEX: [&str; 11] = [
 
 const SOLVERS: [Solver; 7] = [
     Solver::Newton,
-    Solver::Sdca,
+    Solver::SDCA,
     Solver::Bundle,
-    Solver::GradientDescent,
-    Solver::Mm,
-    Solver::MmAccelerated,
+    Solver::GRADIENT_DESCENT,
+    Solver::MM,
+    Solver::MM_ACCELERATED,
     Solver::MmBatched,
 ];
 
@@ -260,7 +260,7 @@ fn objectives_without_a_minimum_are_named_before_any_iteration() {
         let objective = Objective::new(&*loss, &design, &labels).unwrap();
         fit(&objective, lambda(0.1), &Options { solver, ..Options::default() }).unwrap().report
     };
-    for solver in [Solver::Sdca, Solver::Bundle] {
+    for solver in [Solver::SDCA, Solver::Bundle] {
         let report = status(2, solver);
         assert_eq!((report.status, report.iterations), (Status::Unbounded, 0));
         assert_eq!(report.objective, loss.value(0.0));
@@ -292,7 +292,7 @@ fn a_wrong_conjugate_is_a_contradiction() {
     let design = Design::from_rows(&rows).unwrap();
     let labels = Labels::from_signs(signs).unwrap();
     let objective = Objective::new(&ShiftedConjugate, &design, &labels).unwrap();
-    for solver in [Solver::Newton, Solver::Sdca, Solver::Bundle, Solver::GradientDescent] {
+    for solver in [Solver::Newton, Solver::SDCA, Solver::Bundle, Solver::GRADIENT_DESCENT] {
         let options = Options { solver, ..Options::default() };
         let report = fit(&objective, lambda(1e-2), &options).unwrap().report;
         assert_eq!(report.status, Status::Contradicted, "{solver:?} {report:?}");
@@ -311,7 +311,7 @@ fn majorisers_survive_large_penalties() {
     let loss = loss("lhs");
     let objective = Objective::new(&*loss, &design, &labels).unwrap();
     for at in [1e14, 1e16, 1e22, 1e30] {
-        for solver in [Solver::Mm, Solver::MmAccelerated, Solver::MmBatched] {
+        for solver in [Solver::MM, Solver::MM_ACCELERATED, Solver::MmBatched] {
             let options = Options { solver, ..Options::default() };
             let report = fit(&objective, lambda(at), &options).unwrap().report;
             assert!(report.converged(), "{solver:?} {at}: {report:?}");
@@ -329,7 +329,7 @@ fn lambdas_near_the_least_number_end_soon() {
     for name in ["hinge", "logistic", "lhs"] {
         let loss = loss(name);
         let objective = Objective::new(&*loss, &design, &labels).unwrap();
-        let options = Options { solver: Solver::Sdca, ..Options::default() };
+        let options = Options { solver: Solver::SDCA, ..Options::default() };
         let report = fit(&objective, lambda(1e-307), &options).unwrap().report;
         assert!(report.converged() || report.iterations < 1000, "{name} {report:?}");
         assert!(report.objective.is_finite() || report.status == Status::NumericalTrouble);

@@ -343,8 +343,8 @@ fn gradient_descent_has_a_linear_rate() {
         let tight = Options { tolerance: 1e-12, ..Options::default() };
         let least = margins_optim::fit(&objective, at, &tight).unwrap();
         let solve = |step| {
-            let solver = Solver::GradientDescent;
-            let options = Options { solver, step, history: true, ..Options::default() };
+            let solver = Solver::GradientDescent { step };
+            let options = Options { solver, history: true, ..Options::default() };
             let fit = margins_optim::fit(&objective, at, &options).unwrap();
             assert!(fit.report.converged(), "{specification} {step:?}");
             fit.report.history
@@ -363,15 +363,15 @@ fn gradient_descent_has_a_linear_rate() {
         assert!(searched.windows(2).all(|pair| pair[1].objective <= pair[0].objective));
     }
     let objective = Objective::new(&SquaredHinge, &design, &labels).unwrap();
-    let step = StepRule::Fixed(1e3);
-    let options = Options { solver: Solver::GradientDescent, step, ..Options::default() };
+    let with = |step| Options { solver: Solver::GradientDescent { step }, ..Options::default() };
+    let options = with(StepRule::Fixed(1e3));
     let report = margins_optim::fit(&objective, at, &options).unwrap().report;
     assert!(!report.converged() && report.relative_gap >= 1.0);
-    let options = Options { step: StepRule::Fixed(0.0), ..options };
+    let options = with(StepRule::Fixed(0.0));
     assert!(margins_optim::fit(&objective, at, &options).is_err());
     let exponential = loss("exponential");
     let objective = Objective::new(&*exponential, &design, &labels).unwrap();
-    let options = Options { step: StepRule::Smooth, ..options };
+    let options = with(StepRule::Smooth);
     assert!(matches!(margins_optim::fit(&objective, at, &options), Err(Error::Unsuitable { .. })));
 }
 

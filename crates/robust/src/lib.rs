@@ -49,17 +49,20 @@ pub use margin_distribution::{MarginDistribution, MarginDistributionSolution};
 pub use median_of_means::MedianOfMeans;
 pub use restarts::Restarts;
 
+use margins_optim::problem::summation::dot;
 use margins_optim::solve::Ending;
 use margins_optim::{Certificate, Fit, Lambda};
-use quasi_newton::Minimum;
 
-/// The fit of a descent that nothing certifies.
-fn uncertified(lambda: Lambda, minimum: Minimum, passes: usize) -> Fit {
-    let Minimum { point, value, gradient_norm, iterations, status } = minimum;
-    let certificate = Certificate::without_bound(value, gradient_norm);
-    let ending = Ending { iterations, status, certificate, history: Vec::new() };
-    let report = ending.report(passes);
-    Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report }
+/// Returns what is known of a point with this value and gradient: that there is no bound, or that numbers overflowed.
+fn uncertain(value: f64, gradient: &[f64]) -> Certificate {
+    let norm = dot(gradient, gradient).sqrt();
+    let gap = if norm.is_finite() { f64::INFINITY } else { f64::NAN };
+    Certificate::new(value, gap, 0.0, norm)
+}
+
+/// Returns the fit of a descent that nothing certifies, whose point has the intercept first.
+fn uncertified(lambda: Lambda, point: Vec<f64>, ending: Ending, passes: usize) -> Fit {
+    Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report: ending.report(passes) }
 }
 
 #[cfg(doctest)]

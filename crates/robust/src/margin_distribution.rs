@@ -153,7 +153,7 @@ impl MarginDistribution {
         let mut point = Point::at(design, solution.point.intercept, coef);
         let certificate = self.certify_linear(objective, lambda, &mut point, &solution.duals);
         solution.point = point;
-        solution.ending.judge(certificate, options.tolerance);
+        solution.ending = solution.ending.certified_by(certificate, options.tolerance);
         Ok(solution)
     }
 
@@ -186,7 +186,7 @@ impl MarginDistribution {
             (0..weights.len()).map(|i| 0.5 * weights[i] * metric.diagonal(design, i)).collect();
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut duals = vec![-risk.loss().derivative(0.0); weights.len()];
-        let mut monitor = Monitor::new(options, DEFAULT_EPOCHS);
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_EPOCHS);
         let mut passes = 2;
         loop {
             // From the duals anew: no recurrence gathers rounding.
@@ -194,10 +194,9 @@ impl MarginDistribution {
             let mut point = metric.point(design, &beta);
             let certificate = self.certify_linear(objective, lambda, &mut point, &duals);
             passes += 3;
-            monitor.record(passes, &certificate, || {
+            if let Some(status) = monitor.judge(passes, &certificate, || {
                 risk.margin_summary(&point.products, point.intercept)
-            });
-            if let Some(status) = monitor.judge(&certificate) {
+            }) {
                 let ending = monitor.end(status, certificate);
                 return Ok(MarginDistributionSolution { point, duals, ending, passes });
             }

@@ -5,9 +5,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 use crate::estimated_risk::{EstimatedObjective, MeanEstimate};
-use crate::quasi_newton::Minimum;
-use crate::uncertified;
-use margins_optim::problem::summation::dot;
+use crate::{uncertain, uncertified};
+use margins_optim::problem::MarginSummary;
+use margins_optim::solve::{Monitor, Rule};
 use margins_optim::{Fit, Lambda, Objective, Options, Status};
 
 /// Minimises the median of means: of the mean losses over K blocks of samples, the median.
@@ -81,6 +81,8 @@ impl MedianOfMeans {
         let mut gradient = point.clone();
         let mut sum = point.clone();
         let first_averaged = steps / 2;
+        let quiet = Options { history: false, ..*options };
+        let mut monitor = Monitor::new(&quiet, lambda, self.steps);
         for t in 0..steps {
             problem.estimate.deal();
             problem.value_and_gradient(&point, &mut gradient);
@@ -94,16 +96,13 @@ impl MedianOfMeans {
         sum.iter_mut().for_each(|x| *x /= averaged);
         problem.estimate.deal();
         let value = problem.value_and_gradient(&sum, &mut gradient);
-        let gradient_norm = dot(&gradient, &gradient).sqrt();
-        let status = if !(value.is_finite() && gradient_norm.is_finite()) {
-            Status::NumericalTrouble
-        } else if steps < self.steps {
-            Status::IterationLimit
-        } else {
-            Status::RuleMet
-        };
-        let result = Minimum { point: sum, value, gradient_norm, iterations: steps, status };
-        Ok(uncertified(lambda, result, problem.passes))
+        let certificate = uncertain(value, &gradient);
+        monitor.count(steps);
+        let rule = Rule::Own { met: steps == self.steps };
+        let (passes, none) = (problem.passes, MarginSummary::unknown);
+        let status = monitor.judge_by(rule, passes, &certificate, &certificate, none);
+        let ending = monitor.end(status.unwrap_or(Status::RuleMet), certificate);
+        Ok(uncertified(lambda, sum, ending, passes))
     }
 }
 

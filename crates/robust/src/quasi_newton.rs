@@ -2,10 +2,15 @@
 //! bisection it steps across a kink to where the slope along the line has turned (Lewis and Overton,
 //! *Nonsmooth optimization via quasi-Newton methods*, Mathematical Programming 141, 2013).
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use margins_optim::Status;
+use margins_optim::problem::MarginSummary;
 use margins_optim::problem::summation::dot;
+use margins_optim::solve::{Ending, Monitor, Rule};
+
+use crate::uncertain;
 
 /// Pairs of steps and changes of the gradient that are kept.
 const MEMORY: usize = 30;
@@ -13,63 +18,64 @@ const MEMORY: usize = 30;
 /// Where a descent ended.
 pub(super) struct Minimum {
     pub(super) point: Vec<f64>,
-    pub(super) value: f64,
-    pub(super) gradient_norm: f64,
-    pub(super) iterations: usize,
-    pub(super) status: Status,
+    pub(super) ending: Ending,
 }
 
 /// Descends from `start` on a function that also writes its gradient, until its last twenty steps
 /// together have gained less than `tolerance` of its size ([`Status::RuleMet`]), no step gains anything
-/// ([`Status::Stalled`]), or `limit` steps are made. The function never rises.
-pub(super) fn minimize(
+/// ([`Status::Stalled`]), or the monitor ends it. The function never rises.
+pub(super) fn descend(
     mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
     start: Vec<f64>,
     tolerance: f64,
-    limit: usize,
+    mut monitor: Monitor<'_>,
 ) -> Minimum {
     const WINDOW: usize = 20;
+    /// Of a value with its gradient: the scores, and the gradient from the slopes.
+    const PASSES: usize = 2;
+    let passes = Cell::new(0);
+    let mut function = |point: &[f64], gradient: &mut [f64]| {
+        passes.set(passes.get() + PASSES);
+        function(point, gradient)
+    };
     let mut gradient = vec![0.0; start.len()];
     let value = function(&start, &mut gradient);
     let mut at = State { point: start, value, gradient };
     let mut memory = Memory::default();
     let mut values = VecDeque::new();
-    let mut iterations = 0;
-    let status = loop {
-        let norm = at.gradient_norm();
-        if !(at.value.is_finite() && norm.is_finite()) {
-            break Status::NumericalTrouble;
-        }
+    loop {
         values.push_back(at.value);
         let gained = |values: &VecDeque<f64>| values[0] - at.value;
-        if norm == 0.0 || values.len() > WINDOW && gained(&values) <= tolerance * at.value.abs() {
-            break Status::RuleMet;
-        }
+        let certificate = uncertain(at.value, &at.gradient);
+        let met = certificate.gradient_norm == 0.0
+            || values.len() > WINDOW && gained(&values) <= tolerance * at.value.abs();
         if values.len() > WINDOW {
             values.pop_front();
         }
-        if iterations == limit {
-            break Status::IterationLimit;
+        let status = monitor.judge_by(
+            Rule::Own { met },
+            passes.get(),
+            &certificate,
+            &certificate,
+            MarginSummary::unknown,
+        );
+        if let Some(status) = status {
+            return Minimum { point: at.point, ending: monitor.end(status, certificate) };
         }
-        iterations += 1;
+        monitor.count(1);
         let direction = memory.direction(&at.gradient);
-        let next = match line_search(&mut function, &at, &direction) {
-            Some(next) => next,
+        let next = line_search(&mut function, &at, &direction).or_else(|| {
             // The pairs no longer describe the function here: once more without them.
-            None => {
-                memory = Memory::default();
-                let steepest = memory.direction(&at.gradient);
-                match line_search(&mut function, &at, &steepest) {
-                    Some(next) => next,
-                    None => break Status::Stalled,
-                }
-            }
+            memory = Memory::default();
+            let steepest = memory.direction(&at.gradient);
+            line_search(&mut function, &at, &steepest)
+        });
+        let Some(next) = next else {
+            return Minimum { point: at.point, ending: monitor.end(Status::Stalled, certificate) };
         };
         memory.learn(&at, &next);
         at = next;
-    };
-    let gradient_norm = at.gradient_norm();
-    Minimum { point: at.point, value: at.value, gradient_norm, iterations, status }
+    }
 }
 
 /// A point with what the function is there.
@@ -77,12 +83,6 @@ struct State {
     point: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
-}
-
-impl State {
-    fn gradient_norm(&self) -> f64 {
-        dot(&self.gradient, &self.gradient).sqrt()
-    }
 }
 
 /// A step along the direction that decreases the function and along which the slope has lost a tenth of

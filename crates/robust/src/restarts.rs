@@ -7,9 +7,10 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::Error;
 use crate::estimated_risk::{EstimatedObjective, MeanEstimate};
-use crate::quasi_newton::{Minimum, minimize};
+use crate::quasi_newton::{Minimum, descend};
 use crate::uncertified;
 use margins_optim::problem::summation::dot;
+use margins_optim::solve::{Elapsed, Ending, Monitor};
 use margins_optim::{Fit, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;
@@ -36,17 +37,21 @@ impl Restarts {
     ) -> Result<Fit, Error> {
         options.check()?;
         let mut problem = EstimatedObjective::new(objective, lambda, estimate);
-        let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
+        // The history of one descent among many would say little.
+        let quiet = Options { history: false, ..*options };
         let p = objective.design().columns();
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let drawn = (0..self.count)
             .map(|_| unit((0..p).map(|_| StandardNormal.sample(&mut random)).collect()));
         let directions = std::iter::once(robust_direction(objective)).chain(drawn);
         let mut iterations = 0;
+        let mut elapsed = Elapsed::default();
         let mut descend = |problem: &mut EstimatedObjective<'_, '_, L, R>, start: Vec<f64>| {
             let function = |point: &[f64], out: &mut [f64]| problem.value_and_gradient(point, out);
-            let minimum = minimize(function, start, options.tolerance, limit);
-            iterations += minimum.iterations;
+            let monitor = Monitor::new(&quiet, lambda, DEFAULT_ITERATIONS);
+            let minimum = descend(function, start, options.tolerance, monitor);
+            iterations += minimum.ending.iterations;
+            elapsed = elapsed + minimum.ending.elapsed;
             minimum
         };
         let origin = vec![0.0; problem.dimension()];
@@ -54,11 +59,13 @@ impl Restarts {
         for direction in directions {
             let start = scaled_to_least(&mut problem, &direction);
             let minimum = descend(&mut problem, start);
-            if minimum.value < best.value || !best.value.is_finite() {
+            let value = |minimum: &Minimum| minimum.ending.certificate.objective;
+            if value(&minimum) < value(&best) || !value(&best).is_finite() {
                 best = minimum;
             }
         }
-        Ok(uncertified(lambda, Minimum { iterations, ..best }, problem.passes))
+        let ending = Ending { iterations, elapsed, ..best.ending };
+        Ok(uncertified(lambda, best.point, ending, problem.passes))
     }
 }
 

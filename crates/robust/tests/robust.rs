@@ -12,7 +12,7 @@ use margins_robust::{
 use margins_test_support::lambda;
 use proptest::prelude::*;
 
-fn precise() -> Options {
+fn precise() -> Options<'static> {
     Options { tolerance: 1e-12, max_iterations: Some(5000), ..Options::default() }
 }
 

@@ -17,7 +17,8 @@ const STEP: f64 = 0.02;
 const EPOCHS: u64 = 5;
 const OUTPUTS: usize = 20;
 
-/// Mistakes in training, then the errors on fives and on others, of the last network; then of the majority.
+/// Returns the mistakes in training, then the errors on fives and on others, of the last network;
+/// then of the majority.
 fn results<P: SamplePlayer>(
     player: P,
     train: &Dataset,
@@ -40,7 +41,7 @@ fn results<P: SamplePlayer>(
     ])
 }
 
-/// The rows of a class.
+/// Returns the rows of a class.
 fn class(data: &Dataset, sign: f64) -> Vec<usize> {
     (0..data.rows()).filter(|&row| data.labels().signs()[row] == sign).collect()
 }

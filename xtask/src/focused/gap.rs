@@ -17,8 +17,8 @@ const EPSILONS: [f64; 4] = [0.3, 0.1, 0.03, 0.01];
 const DELTA: f64 = 0.01;
 const MOST_ROUNDS: u64 = 1 << 32;
 
-/// `z_1 = (alpha, 1)`, and with probability epsilon `z_2 = (alpha, -2 alpha)`, times the label; both and
-/// both labels are there.
+/// Draws `z_1 = (alpha, 1)`, and with probability epsilon `z_2 = (alpha, -2 alpha)`, times the
+/// label; both points and both labels are there.
 fn draw(alpha: f64, epsilon: f64, seed: u64) -> Result<Dataset, Failure> {
     let m = (2.0 * (4.0 / DELTA).ln() / epsilon).ceil() as usize;
     let mut random = generator(seed, 1);
@@ -34,7 +34,8 @@ fn draw(alpha: f64, epsilon: f64, seed: u64) -> Result<Dataset, Failure> {
     dataset(&rows, signs)
 }
 
-/// Rounds until the learner is right on the first four samples, which are all that there is.
+/// Returns the rounds until the learner is right on the first four samples, which are all that
+/// there are.
 fn rounds(player: impl SamplePlayer, data: &Dataset, seed: u64) -> Result<f64, Failure> {
     let learner = Perceptron::new(2).without_intercept();
     let horizon = Horizon::new(MOST_ROUNDS, 1)?;
@@ -51,7 +52,7 @@ fn key(alpha: f64, epsilon: f64) -> String {
     format!("alpha={alpha},epsilon={epsilon}")
 }
 
-/// Least squares for the logarithm of `y` in that of `x`.
+/// Returns the slope of the logarithm of `y` in that of `x`, by least squares.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let logarithms: Points = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let n = points.len() as f64;

@@ -23,7 +23,7 @@ const METHODS: [&str; 6] = [
     "SGD",
 ];
 
-/// The first samples, which are typical, have the wrong label.
+/// Returns data whose first samples, which are typical, have the wrong label.
 fn with_outliers(outliers: usize, seed: u64) -> Result<Dataset, Failure> {
     let data = draw(TYPICAL, RARE, &mut generator(seed, 1))?;
     let mut signs = data.labels().signs().to_vec();
@@ -31,8 +31,8 @@ fn with_outliers(outliers: usize, seed: u64) -> Result<Dataset, Failure> {
     Ok(Dataset::new(data.design().clone(), Labels::from_signs(signs)?)?)
 }
 
-/// The errors on typical and rare samples of every method, then the shares of outliers flagged by the
-/// three kinds of slack and the numbers of other samples flagged.
+/// Returns the errors on typical and rare samples of every method, then the shares of outliers
+/// flagged by the three kinds of slack and the numbers of other samples flagged.
 fn trial(outliers: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     let train = with_outliers(outliers, seed)?;
     let tests = tests(seed)?;

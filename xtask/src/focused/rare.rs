@@ -22,16 +22,16 @@ const ROUNDS: u64 = 20_000;
 pub(super) const OUTPUTS: usize = 100;
 const LAMBDA: f64 = 1e-4;
 
-/// A typical sample is `y (1, 0, noise)`, a rare one `y (-1/2, 1/10, noise)`: the feature that decides
-/// typical samples is wrong on rare ones, and the one that is right is small. Noise has standard deviation
-/// 0.02.
+/// Draws a sample: a typical one is `y (1, 0, noise)`, a rare one `y (-1/2, 1/10, noise)`. The
+/// feature that decides typical samples is wrong on rare ones, and the one that is right is small.
+/// Noise has standard deviation 0.02.
 fn row(y: f64, rare: bool, random: &mut ChaCha8Rng) -> Vec<f64> {
     let mut x: Vec<f64> = (0..FEATURES).map(|_| 0.02 * normal(random)).collect();
     (x[0], x[1]) = if rare { (-0.5 * y, 0.1 * y) } else { (y, 0.0) };
     x
 }
 
-/// So many typical samples, then so many rare ones.
+/// Draws a number of typical samples, then a number of rare ones.
 pub(super) fn draw(
     typical: usize,
     rare: usize,
@@ -49,7 +49,7 @@ pub(super) fn draw(
     dataset(&rows, signs)
 }
 
-/// Typical and rare samples to test with.
+/// Returns typical and rare samples to test with.
 pub(super) fn tests(seed: u64) -> Result<[Dataset; 2], Failure> {
     let mut random = generator(seed, 2);
     Ok([draw(TEST, 0, &mut random)?, draw(0, TEST, &mut random)?])

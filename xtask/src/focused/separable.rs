@@ -28,7 +28,8 @@ const METHODS: [&str; 6] = [
 
 /// Samples looked at, in passes over the data, at which a method is given up.
 const MOST_PASSES: u64 = 400;
-/// The same for the sublinear perceptron, whose every round also reads a feature of all samples.
+/// Passes at which the sublinear perceptron is given up, whose every round also reads a feature of all
+/// samples.
 const MOST_SUBLINEAR_PASSES: u64 = 20;
 /// Passes between two looks at whether a classifier is right, which are not counted.
 const PASSES_A_LOOK: f64 = 0.25;
@@ -38,7 +39,7 @@ const LAMBDA: f64 = 1e-9;
 /// Rows up to which the machine, which needs the kernel matrix, takes part.
 const MOST_MACHINE_ROWS: usize = 4000;
 
-/// All monomials of degree up to three of standardised features.
+/// Returns all monomials of degree up to three of standardised features.
 fn cubic(data: &Dataset) -> Result<Dataset, Failure> {
     let scaled = Standardizer::fit(data.design(), None).center_and_scale(data.design())?;
     let expand = |x: Sample<'_>| {
@@ -57,7 +58,7 @@ fn cubic(data: &Dataset) -> Result<Dataset, Failure> {
     Ok(Dataset::new(Design::from_rows(&rows)?, data.labels().clone())?)
 }
 
-/// 2000 normal samples of 20 features, none nearer than 0.05 to a random hyperplane.
+/// Returns 2000 normal samples of 20 features, none nearer than 0.05 to a random hyperplane.
 fn simulated() -> Result<Dataset, Failure> {
     let mut random = generator(1, 9);
     let normal_vector: Vec<f64> = (0..20).map(|_| normal(&mut random)).collect();
@@ -78,7 +79,7 @@ fn simulated() -> Result<Dataset, Failure> {
 type Effort = [f64; 2];
 const GIVEN_UP: Effort = [f64::INFINITY; 2];
 
-/// Steps until what they lead to is right; looks are not timed.
+/// Returns the steps until the classifier is right on all samples; looks at it are not timed.
 fn effort(
     data: &Dataset,
     samples_a_step: f64,

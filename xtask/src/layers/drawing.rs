@@ -55,7 +55,7 @@ pub(super) fn draw(arrows: &Arrows) -> String {
     picture + "</svg>\n"
 }
 
-/// What stands in a row: a crate, or an arrow on its way through the row.
+/// A place in a row: a crate, or an arrow on its way through the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node<'a> {
     Crate(&'a str),

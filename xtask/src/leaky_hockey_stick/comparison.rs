@@ -15,7 +15,7 @@ use crate::trials::{self, Key};
 /// Trials of a smoke test.
 const QUICK: usize = 3;
 
-/// What the command line says about a comparison.
+/// The options of a comparison.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
     /// Folder for the tables and the journal of finished trials, which a later call continues
@@ -56,7 +56,7 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// Over trials.
+    /// Returns the mean over trials.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.map(|value| 100.0 * value).collect();
         let n = values.len() as f64;
@@ -65,8 +65,8 @@ impl Mean {
         Mean { mean, standard_error: (squares / (n - 1.0) / n).sqrt() }
     }
 
-    /// The difference to a published one in standard errors of the difference. One that is printed
-    /// as 0.00 counts as 0.005, the most that it can be.
+    /// Returns the difference to a published mean in standard errors of the difference. An error
+    /// that is printed as 0.00 counts as 0.005, the most that it can be.
     fn distance(self, published: Mean) -> f64 {
         const LEAST: f64 = 0.005;
         let standard_error = self.standard_error.hypot(published.standard_error.max(LEAST));
@@ -82,14 +82,14 @@ impl std::fmt::Display for Mean {
 
 /// A row: samples to draw, and a space of functions.
 pub(crate) struct Row {
-    /// Of the samples; the key of the row has the space at its end.
+    /// The key of the samples; that of the row has the space at its end.
     pub(crate) samples: String,
-    /// The same for the reader.
+    /// The samples in words for the reader.
     pub(crate) title: String,
-    /// Which random stream the samples come from: one for both spaces, so that they see the same.
+    /// The random stream that the samples come from: one for both spaces, so that they see the same.
     pub(crate) stream: u32,
     pub(crate) space: Space,
-    /// Of the leaky hockey stick classifier and the support vector machine.
+    /// The published errors of the leaky hockey stick classifier and the support vector machine.
     pub(crate) published: [Mean; 2],
 }
 
@@ -99,7 +99,7 @@ impl Row {
     }
 }
 
-/// The published numbers of a row, LHS before SVM, means before standard errors.
+/// Returns the published numbers of a row, LHS before SVM, means before standard errors.
 pub(crate) const fn published(numbers: [f64; 4]) -> [Mean; 2] {
     [
         Mean { mean: numbers[0], standard_error: numbers[1] },
@@ -111,10 +111,10 @@ pub(crate) const fn published(numbers: [f64; 4]) -> [Mean; 2] {
 pub(crate) struct Comparison<'a> {
     /// Name of the experiment and its files.
     pub(crate) name: &'static str,
-    /// What the trials depend on, for the journal.
+    /// All that the trials depend on, for the journal.
     pub(crate) arguments: String,
     pub(crate) rows: &'a [Row],
-    /// What stands above the table.
+    /// The paragraphs above the table.
     pub(crate) introduction: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What holds for every table.
+/// Returns the paragraphs that hold for every table.
 fn legend() -> [String; 2] {
     [
         format!(
@@ -229,7 +229,7 @@ fn mean_of(trials: &[Trial], classifier: usize) -> Mean {
     Mean::of(trials.iter().map(|trial| trial.both()[classifier].error))
 }
 
-/// Lambdas and tested classifiers without certificate.
+/// Returns lambdas and tested classifiers without certificate.
 fn uncertified(trials: &[Trial], classifier: usize) -> [usize; 2] {
     let tested = || trials.iter().map(|trial: &Trial| -> &Tested { trial.both()[classifier] });
     [
@@ -238,14 +238,14 @@ fn uncertified(trials: &[Trial], classifier: usize) -> [usize; 2] {
     ]
 }
 
-/// The generator of one trial: one seed, and a stream of its own.
+/// Returns the generator of one trial: one seed, and a stream of its own.
 pub(crate) fn stream(seed: u64, row: u32, trial: usize) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream((u64::from(row) << 32) | trial as u64);
     random
 }
 
-/// A seed for what takes one.
+/// Returns a seed for a function that takes one.
 pub(crate) fn draw_seed(random: &mut ChaCha8Rng) -> u64 {
     random.next_u64()
 }

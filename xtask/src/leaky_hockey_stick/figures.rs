@@ -10,7 +10,7 @@ use super::geometry::{Geometry, samples};
 use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, curve, line};
 
-/// The leaky hockey stick loss beside the hinge loss.
+/// Returns the figure of the leaky hockey stick loss beside the hinge loss.
 pub(crate) fn figure_1() -> Figure {
     let x = (-2.0, 6.0);
     let panel = Panel {
@@ -26,7 +26,8 @@ pub(crate) fn figure_1() -> Figure {
     Figure { name: "lhs-fig1", panels: vec![panel] }
 }
 
-/// The family between the line and the leaky hockey stick, to which it tends as r grows.
+/// Returns the figure of the family between the line and the leaky hockey stick, to which it tends
+/// as r grows.
 pub(crate) fn figure_3() -> Result<Figure, Box<dyn Error>> {
     const EXPONENTS: [f64; 4] = [1.5, 2.0, 4.0, 10.0];
     let (x, y) = ((-2.0, 6.0), (-5.2, 3.2));
@@ -48,8 +49,8 @@ pub(crate) fn figure_3() -> Result<Figure, Box<dyn Error>> {
     Ok(Figure { name: "lhs-fig3", panels: vec![panel] })
 }
 
-/// Four geometries: the first two of a sequence of separable draws whose separators nearly agree,
-/// and the first two whose separators do not.
+/// Returns four geometries: the first two of a sequence of separable draws whose separators nearly
+/// agree, and the first two whose separators do not.
 ///
 /// Theorem 3 and both definitions of a margin in section 3.3 are without an intercept, so that all
 /// separators go through the origin. Of *ten samples from each distribution* we take ten from each
@@ -93,7 +94,7 @@ struct Separated {
 }
 
 impl Separated {
-    /// Both ways to the product of margins must lead to the same direction.
+    /// Returns the separators, if both ways to the product of margins lead to the same direction.
     fn new(geometry: Geometry) -> Result<Self, Failure> {
         const AGREEMENT: f64 = 1e-6;
         let product = geometry.product_of_margins();
@@ -112,7 +113,7 @@ impl Separated {
         (self.machine - self.product).abs().to_degrees()
     }
 
-    /// Half the height of a picture that has all samples in it.
+    /// Returns half the height of a picture that has all samples in it.
     fn reach(&self) -> f64 {
         let reach = |(x, _): ([f64; 2], f64)| x[1].abs().max(x[0].abs() / ASPECT);
         samples(&self.geometry.data).map(reach).fold(0.0, f64::max)
@@ -149,15 +150,16 @@ impl Separated {
     }
 }
 
-/// The line with this angle of its normal, from edge to edge.
+/// Returns the line with this angle of its normal, from edge to edge.
 fn through_the_origin(normal: f64, width: f64, height: f64) -> Points {
     let (x, y) = (-normal.sin(), normal.cos());
     let reach = (width / x.abs()).min(height / y.abs());
     vec![(-reach * x, -reach * y), (reach * x, reach * y)]
 }
 
-/// Where both classes are equally likely: the zero line of the logarithm of the ratio of their
-/// densities, by linear interpolation on the two triangles of every square of a grid.
+/// Returns the points where both classes are equally likely: the zero line of the logarithm of the
+/// ratio of their densities, by linear interpolation on the two triangles of every square of a
+/// grid.
 fn bayes_boundary(mixture: &GaussianMixture, width: f64, height: f64) -> Points {
     const SQUARES: usize = 120;
     let at = |k: usize, reach: f64| (2.0 * k as f64 / SQUARES as f64 - 1.0) * reach;

@@ -17,7 +17,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::Failure;
 
-/// Where the centres of each class scatter around, with unit variance.
+/// The points that the centres of each class scatter around, with unit variance.
 const POSITIVE: [f64; 2] = [-1.8, 1.8];
 const CENTRES: usize = 3;
 const VARIANCE: f64 = 0.6;
@@ -33,7 +33,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// Centres and samples, drawn until they are separable.
+    /// Returns centres and samples, drawn until they are separable.
     pub(crate) fn draw(random: &mut ChaCha8Rng) -> Result<Self, Failure> {
         const MOST_DRAWS: usize = 10_000;
         for _ in 0..MOST_DRAWS {
@@ -45,9 +45,9 @@ impl Geometry {
         Err(format!("none of {MOST_DRAWS} samples is separable through the origin").into())
     }
 
-    /// The direction of the largest product of margins, on the unit circle itself: the derivative
-    /// of the sum of logarithms, `- sum_i tan(t - phi_i)`, falls from infinity to minus infinity
-    /// over the interval, and bisection finds where it vanishes.
+    /// Returns the direction of the largest product of margins, on the unit circle itself: the
+    /// derivative of the sum of logarithms, `- sum_i tan(t - phi_i)`, falls from infinity to minus
+    /// infinity over the interval, and bisection finds where it vanishes.
     pub(crate) fn product_of_margins(&self) -> f64 {
         let slope = |t: f64| -> f64 { angles(&self.data).map(|phi| -(t - phi).tan()).sum() };
         let (mut low, mut high) = self.interval;
@@ -60,8 +60,9 @@ impl Geometry {
         }
     }
 
-    /// The same as the limit of the leaky hockey stick classifier without intercept: once all
-    /// margins are beyond 1 its direction does not change any more (theorem 3 of the source).
+    /// Returns the direction of the largest product of margins as the limit of the leaky hockey
+    /// stick classifier without intercept: once all margins are beyond 1 its direction does not
+    /// change any more (theorem 3 of the source).
     pub(crate) fn limit_of_the_path(&self) -> Result<f64, Failure> {
         let objective = Objective::of(&LeakyHockeyStick, &self.data)?.without_intercept();
         let options = Options { tolerance: 1e-12, ..Options::default() };
@@ -70,8 +71,8 @@ impl Geometry {
         self.inside(fit.coef[1].atan2(fit.coef[0]))
     }
 
-    /// The direction of the largest least margin: the support vector machine without intercept,
-    /// once lambda is so small that no sample is within the margin.
+    /// Returns the direction of the largest least margin: the support vector machine without
+    /// intercept, once lambda is so small that no sample is within the margin.
     pub(crate) fn largest_margin(&self) -> Result<f64, Failure> {
         let gram = Gram::new(&Linear, self.data.design())?;
         let signs = self.data.labels().signs();
@@ -82,7 +83,7 @@ impl Geometry {
         self.inside(w[1].atan2(w[0]))
     }
 
-    /// The angle, up to full turns, between the ends of the interval.
+    /// Returns the angle, up to full turns, between the ends of the interval.
     fn inside(&self, angle: f64) -> Result<f64, Failure> {
         let (low, high) = self.interval;
         let angle = low + (angle - low).rem_euclid(TAU);
@@ -93,7 +94,7 @@ impl Geometry {
             .into())
     }
 
-    /// The least margin of a direction.
+    /// Returns the least margin of a direction.
     #[cfg(test)]
     pub(crate) fn least_margin(&self, angle: f64) -> f64 {
         let margin = |(x, y): ([f64; 2], f64)| y * (x[0] * angle.cos() + x[1] * angle.sin());
@@ -104,20 +105,20 @@ impl Geometry {
 /// Below the lambda from which on samples as those here have all margins at 1 or more.
 const HARD_MARGIN: f64 = 1e-7;
 
-/// The samples of the plane with their signs.
+/// Returns the samples of the plane with their signs.
 pub(crate) fn samples(data: &Dataset) -> impl Iterator<Item = ([f64; 2], f64)> + '_ {
     let design = data.design();
     let point = |i: usize| [design.dot(i, &[1.0, 0.0]), design.dot(i, &[0.0, 1.0])];
     data.labels().signs().iter().enumerate().map(move |(i, &sign)| (point(i), sign))
 }
 
-/// The angles of `y_i x_i`.
+/// Returns the angles of `y_i x_i`.
 fn angles(data: &Dataset) -> impl Iterator<Item = f64> + '_ {
     samples(data).map(|([x, y], sign)| (sign * y).atan2(sign * x))
 }
 
-/// The angles within a quarter turn of all those of `y_i x_i`, if there are any: the largest gap
-/// between these is more than half a turn.
+/// Returns the angles within a quarter turn of all those of `y_i x_i`, if there are any: the
+/// largest gap between these is more than half a turn.
 fn separating_angles(data: &Dataset) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = angles(data).collect();
     sorted.sort_by(f64::total_cmp);
@@ -145,7 +146,7 @@ fn sample(random: &mut ChaCha8Rng) -> Result<(GaussianMixture, Dataset), Failure
     Ok((GaussianMixture::with_centres(positive, negative, VARIANCE.sqrt())?, data))
 }
 
-/// Points of `N(centre, deviation^2 I)`.
+/// Returns points of `N(centre, deviation^2 I)`.
 fn normal_points(
     centre: [f64; 2],
     deviation: f64,

@@ -26,7 +26,7 @@ struct Simulated {
     key: &'static str,
     title: &'static str,
     example: Example,
-    /// What the Bayes error of the centres is to be, in percent.
+    /// The Bayes error that the centres are to have, in percent.
     bayes_error: Option<f64>,
     /// A row for every size, first linear, then Gaussian.
     published: &'static [[[f64; 4]; 2]; 4],
@@ -127,7 +127,7 @@ fn all_rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// The centres of an example, with their Bayes error in percent.
+/// Returns the centres of an example, with their Bayes error in percent.
 fn mixture(simulated: &Simulated, seed: u64, at: usize) -> Result<(GaussianMixture, f64), Failure> {
     /// Percentage points.
     const NEAR: f64 = 0.1;
@@ -150,7 +150,7 @@ fn mixture(simulated: &Simulated, seed: u64, at: usize) -> Result<(GaussianMixtu
     .into())
 }
 
-/// In percent.
+/// Returns the Bayes error in percent.
 fn bayes_error(mixture: &GaussianMixture, random: &mut ChaCha8Rng) -> Result<f64, Failure> {
     let error = if mixture.columns() == 2 {
         mixture.bayes_error_quadrature(1e-4)?.rate
@@ -206,7 +206,7 @@ mod tests {
     use super::run;
     use crate::leaky_hockey_stick::comparison::Settings;
 
-    /// The smallest rows of the table.
+    /// Returns the smallest rows of the table.
     fn settings(folder: &Path, threads: usize, seed: u64) -> Settings {
         Settings {
             out: folder.to_owned(),

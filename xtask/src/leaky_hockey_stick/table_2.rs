@@ -67,7 +67,7 @@ pub(crate) const DATA_SETS: [Published; 15] = [
 ];
 
 impl Published {
-    /// The data set, or none where there is no file of it.
+    /// Returns the data set, or none where there is no file of it.
     pub(crate) fn read(&self, folder: &Path) -> Result<Option<Dataset>, Failure> {
         let names = [format!("{}.csv.gz", self.file), format!("{}.csv", self.file)];
         let Some(path) = names.iter().map(|name| folder.join(name)).find(|path| path.exists())
@@ -126,8 +126,8 @@ fn rows_of(at: usize) -> impl Iterator<Item = Row> {
     })
 }
 
-/// A random split, standardised. One that leaves the training rows fewer samples of a class than
-/// there are folds is drawn again.
+/// Draws a random split, standardised. A split that leaves the training rows fewer samples of a
+/// class than there are folds is drawn again.
 fn draw(data: &Dataset, random: &mut ChaCha8Rng) -> Result<Samples, Failure> {
     const MOST_DRAWS: usize = 1000;
     for _ in 0..MOST_DRAWS {
@@ -152,7 +152,7 @@ pub(crate) fn standardized(train: Dataset, test: Dataset) -> Result<(Dataset, Da
     Ok((scale(train)?, scale(test)?))
 }
 
-/// FNV-1a over all numbers.
+/// Returns the FNV-1a hash of all numbers.
 pub(crate) fn fingerprint<'a>(sets: impl Iterator<Item = &'a Dataset>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut take = |number: f64| {

@@ -8,14 +8,10 @@ use std::time::Instant;
 use clap::Args;
 use margins::data::Dataset;
 use margins::data::generate::{Example, GaussianMixture};
-use margins::data::split::stratified_folds;
-use margins::losses::LeakyHockeyStick;
 use margins::model::write_atomically;
-use margins::optim::{Training, cross_validate};
-use margins_kernels::{Gaussian, Gram, SigmaRange};
 
 use super::comparison::{draw_seed, stream};
-use super::tuning::{FOLDS, Space, kernel_classifier, lambdas};
+use super::tuning::{FOLDS, Space, leaky_hockey_stick};
 use crate::Failure;
 
 #[derive(Args)]
@@ -40,7 +36,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: [(&str, Example); 2] =
     [("example 1", Example::One), ("example 3, sigma = sqrt(10)", Example::ThreeCorrected)];
 
-/// How long a classifier took, and what it is worth.
+/// The time that a classifier took, and what it is worth.
 struct Measured {
     seconds: f64,
     /// Lambdas at which every fit reached its tolerance.
@@ -93,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The run with the median time.
+/// Returns the run with the median time.
 fn median(data: &Dataset, space: Space, arguments: &Arguments) -> Result<Measured, Failure> {
     let mut runs = (0..arguments.repetitions)
         .map(|_| measure(data, space, arguments.seed))
@@ -103,24 +99,15 @@ fn median(data: &Dataset, space: Space, arguments: &Arguments) -> Result<Measure
 }
 
 fn measure(data: &Dataset, space: Space, seed: u64) -> Result<Measured, Failure> {
-    let folds = stratified_folds(data.labels(), FOLDS, seed)?;
-    let grid = lambdas()?;
+    let settings = leaky_hockey_stick(space, seed)?;
     let start = Instant::now();
-    let curve = match space {
-        Space::Linear => {
-            cross_validate(&Training::new(&LeakyHockeyStick), data, &folds, &grid)?.curve
-        }
-        Space::Gaussian => {
-            let kernel = Gaussian::new(SigmaRange::of(data.design(), seed)?.middle())?;
-            let gram = Gram::new(&kernel, data.design())?;
-            let training = Training::new(&LeakyHockeyStick);
-            kernel_classifier(&training, data, &gram, &folds, &grid)?.0
-        }
-    };
+    let fitted = settings.fit(data)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let curve = fitted.report.curve.ok_or("a classifier without cross-validation")?;
     Ok(Measured {
-        seconds: start.elapsed().as_secs_f64(),
+        seconds,
         certified: curve.certified.iter().filter(|&&certified| certified).count(),
-        lambdas: grid.len(),
+        lambdas: curve.lambdas.len(),
         worst_relative_gap: curve.worst_relative_gap.iter().copied().fold(0.0, f64::max),
     })
 }

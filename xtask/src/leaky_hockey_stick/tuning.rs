@@ -1,39 +1,36 @@
-//! One trial: both classifiers tuned on the same folds and tested on the same samples.
+//! A trial: both classifiers tuned on the same folds and tested on the same samples.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
+use margins::Registry;
 use margins::data::metrics::error_rate;
-use margins::data::split::stratified_folds;
 use margins::data::{Dataset, Labels};
-use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss};
-use margins::optim::{self, DEFAULT_GRID, ErrorCurve, Lambda, Options, Training, lambda_grid};
-use margins_kernels::{
-    Error as KernelError, Gaussian, Gram, Kernel, KernelFit, Linear, SigmaRange, combine,
-    cross_validate, training_path,
+use margins::estimators::regularised::{
+    CrossValidation, Fitted, KernelChoice, Regularisation, Settings,
 };
+use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss};
+use margins::optim::{self, DEFAULT_GRID, Lambda, Options, lambda_grid};
 
 use crate::Failure;
 
-/// Folds of the cross-validation.
+/// The number of folds of the cross-validation.
 pub(crate) const FOLDS: usize = 5;
 
-/// Most steps of a support vector machine at one lambda: with those the source stops both
-/// algorithms, and without a limit a linear machine at the smallest lambdas takes minutes.
+/// The most steps of a support vector machine at one lambda, with which the source stops both
+/// algorithms; without a limit a linear machine at the smallest lambdas takes minutes.
 pub(crate) const MACHINE_STEPS: usize = 100_000;
 
-/// Relative duality gap that a support vector machine is to reach. An error rate does not see more
+/// The relative duality gap that a support vector machine is to reach. An error rate does not see more
 /// digits.
 const MACHINE_TOLERANCE: f64 = 1e-3;
 
-/// Every so many lambdas are on the path that leads to the selected one.
-const COARSE: usize = 10;
-
-/// What a trial is made of.
+/// The samples of a trial.
 pub(crate) struct Samples {
     pub(crate) train: Dataset,
     pub(crate) test: Dataset,
-    /// For the folds and, in large samples, for the pairs whose distances give sigma.
+    /// The seed of the folds and, in large samples, of the pairs whose distances give sigma.
     pub(crate) seed: u64,
 }
 
@@ -54,31 +51,30 @@ impl Space {
         }
     }
 
-    /// The Gaussian kernel has the sigma of kernlab's automatic choice.
-    fn kernel(self, train: &Dataset, seed: u64) -> Result<Box<dyn Kernel>, KernelError> {
-        Ok(match self {
-            Space::Linear => Box::new(Linear),
-            Space::Gaussian => {
-                Box::new(Gaussian::new(SigmaRange::of(train.design(), seed)?.middle())?)
-            }
-        })
+    /// Returns the kernel of a classifier in the function space of one. The Gaussian kernel has the sigma of kernlab's
+    /// automatic choice.
+    fn kernel(self) -> &'static str {
+        match self {
+            Space::Linear => "linear",
+            Space::Gaussian => "gaussian",
+        }
     }
 }
 
 /// A tuned classifier on the test samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tested {
-    /// Share of the test samples misclassified.
+    /// The share of the test samples misclassified.
     pub(crate) error: f64,
     /// The lambda selected.
     pub(crate) lambda: f64,
-    /// Lambdas at which the fit of a fold did not reach its tolerance.
+    /// The number of lambdas at which the fit of a fold did not reach its tolerance.
     pub(crate) uncertified: usize,
-    /// Whether the classifier that was tested did.
+    /// True if the classifier that was tested did.
     pub(crate) certified: bool,
 }
 
-/// Both classifiers in one trial.
+/// The two classifiers in a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) lhs: Tested,
@@ -86,7 +82,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// The two in the order of the tables.
+    /// Returns the two in the order of the tables.
     pub(crate) fn both(&self) -> [&Tested; 2] {
         [&self.lhs, &self.svm]
     }
@@ -124,7 +120,7 @@ impl FromStr for Trial {
     }
 }
 
-/// What the results depend on beside the samples, for the journal.
+/// Returns all that the results depend on beside the samples, for the journal.
 pub(crate) fn protocol() -> String {
     let (from, to, count) = DEFAULT_GRID;
     format!(
@@ -133,7 +129,7 @@ pub(crate) fn protocol() -> String {
     )
 }
 
-/// The 100 lambdas of the authors' package, 1 down to 1e-7.
+/// Returns the 100 lambdas of the authors' package, 1 down to 1e-7.
 pub(crate) fn lambdas() -> Result<Vec<Lambda>, optim::Error> {
     let (from, to, count) = DEFAULT_GRID;
     lambda_grid(from, to, count)
@@ -141,80 +137,55 @@ pub(crate) fn lambdas() -> Result<Vec<Lambda>, optim::Error> {
 
 /// Tunes and tests both classifiers.
 pub(crate) fn compare(samples: &Samples, space: Space) -> Result<Trial, Failure> {
-    let train = &samples.train;
-    let kernel = space.kernel(train, samples.seed)?;
-    let gram = Gram::new(&*kernel, train.design())?;
-    let folds = stratified_folds(train.labels(), FOLDS, samples.seed)?;
-    let grid = lambdas()?;
-    let test = |curve: &ErrorCurve, fit: &KernelFit| {
-        let mut scores = combine(&*kernel, samples.test.design(), train.design(), &fit.coef)?;
-        scores.iter_mut().for_each(|score| *score += fit.intercept);
-        tested(curve, &scores, samples.test.labels(), fit.report.converged())
-    };
-    let lhs = match space {
-        Space::Linear => linear(samples, &folds, &grid)?,
-        Space::Gaussian => {
-            let training = Training::new(&LeakyHockeyStick);
-            let (curve, fit) = kernel_classifier(&training, train, &gram, &folds, &grid)?;
-            test(&curve, &fit)?
-        }
-    };
-    let (curve, fit) = kernel_classifier(&machine(), train, &gram, &folds, &grid)?;
-    Ok(Trial { lhs, svm: test(&curve, &fit)? })
+    let lhs = leaky_hockey_stick(space, samples.seed)?.fit(&samples.train)?;
+    let svm = machine(space, samples.seed)?.fit(&samples.train)?;
+    let test = |fitted: &Fitted| tested(fitted, &samples.test);
+    Ok(Trial { lhs: test(&lhs)?, svm: test(&svm)? })
 }
 
-/// The linear leaky hockey stick classifier in the space of the features.
-fn linear(samples: &Samples, folds: &[usize], grid: &[Lambda]) -> Result<Tested, Failure> {
-    let training = Training::new(&LeakyHockeyStick);
-    let selection = optim::cross_validate(&training, &samples.train, folds, grid)?;
-    let fit = &selection.fits[selection.curve.best];
-    let scores = fit.decision_function(samples.test.design());
-    tested(&selection.curve, &scores, samples.test.labels(), fit.report.converged())
+/// Returns the settings of the leaky hockey stick classifier, the linear one in the space of the features.
+pub(crate) fn leaky_hockey_stick(space: Space, seed: u64) -> Result<Settings, Failure> {
+    let kernel = if space == Space::Linear { None } else { Some(space.kernel()) };
+    tuned(LeakyHockeyStick, kernel, Options::default(), seed)
 }
 
-/// A kernel classifier at the selected lambda.
-pub(crate) fn kernel_classifier<L: MarginLoss>(
-    training: &Training<'_, L>,
-    train: &Dataset,
-    gram: &Gram,
-    folds: &[usize],
-    grid: &[Lambda],
-) -> Result<(ErrorCurve, KernelFit), Failure> {
-    let curve = cross_validate(training, train, gram, folds, grid)?;
-    let fits = training_path(training, train, gram, &leading_to(&curve))?;
-    Ok((curve, last(fits)?))
-}
-
-/// How a support vector machine is trained.
-fn machine() -> Training<'static, Hinge> {
+/// Returns the settings of a support vector machine.
+fn machine(space: Space, seed: u64) -> Result<Settings, Failure> {
     let options = Options {
         tolerance: MACHINE_TOLERANCE,
         max_iterations: Some(MACHINE_STEPS),
         ..Options::default()
     };
-    Training { options, ..Training::new(&Hinge) }
+    tuned(Hinge, Some(space.kernel()), options, seed)
 }
 
-/// A few lambdas down to the selected one: a fit there from nothing would take longer.
-fn leading_to(curve: &ErrorCurve) -> Vec<Lambda> {
-    let lambdas = curve.lambdas[..curve.best].iter().step_by(COARSE);
-    lambdas.chain([&curve.lambdas[curve.best]]).copied().collect()
+/// Returns the settings of a classifier at the lambda that cross-validation selects.
+fn tuned(
+    loss: impl MarginLoss + 'static,
+    kernel: Option<&str>,
+    options: Options<'static>,
+    seed: u64,
+) -> Result<Settings, Failure> {
+    let how =
+        CrossValidation { lambdas: lambdas()?, folds: Some(FOLDS), ..CrossValidation::default() };
+    let specifications = kernel.into_iter().map(str::to_owned).collect();
+    Ok(Settings {
+        loss: Arc::new(loss),
+        kernels: KernelChoice { specifications, ..KernelChoice::default() },
+        regularisation: Regularisation::CrossValidated(how),
+        options,
+        seed,
+        ..Settings::default()
+    })
 }
 
-fn last(mut fits: Vec<KernelFit>) -> Result<KernelFit, Failure> {
-    fits.pop().ok_or_else(|| "a path of lambdas without a fit".into())
-}
-
-fn tested(
-    curve: &ErrorCurve,
-    scores: &[f64],
-    labels: &Labels,
-    certified: bool,
-) -> Result<Tested, Failure> {
+fn tested(fitted: &Fitted, test: &Dataset<Labels>) -> Result<Tested, Failure> {
+    let scores = fitted.model.decision_function(test.design(), &Registry::standard())?;
+    let curve = fitted.report.curve.as_ref().ok_or("a classifier without cross-validation")?;
     Ok(Tested {
-        error: error_rate(scores, labels.signs(), None)?.rate,
+        error: error_rate(&scores, test.labels().signs(), None)?.rate,
         lambda: curve.lambdas[curve.best].get(),
         uncertified: curve.certified.iter().filter(|&&certified| !certified).count(),
-        certified,
+        certified: fitted.report.is_certified(),
     })
 }

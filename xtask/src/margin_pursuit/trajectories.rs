@@ -92,7 +92,7 @@ enum Method {
 }
 
 impl Method {
-    /// Whether the scale is set from the data.
+    /// Returns true if the scale is set from the data.
     fn rescales(self) -> bool {
         matches!(self, Method::Rescaled | Method::RescaledAlone | Method::SlowRescaled)
     }
@@ -164,7 +164,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// The steps of the points, 1 to the last, each once.
+    /// Returns the steps of the points, 1 to the last, each once.
     fn checkpoints(&self) -> Vec<u64> {
         let last = (EPOCHS * self.rows as f64).ln();
         let at = |k: usize| (last * k as f64 / (POINTS - 1) as f64).exp().round() as u64;
@@ -205,7 +205,7 @@ fn load(
     Ok(Some(Loaded { source, title, data, rows }))
 }
 
-/// Balanced samples to train on and to test on, as much of the rest as balance allows.
+/// Returns balanced samples to train on and to test on, as much of the rest as balance allows.
 fn draw(loaded: &Loaded, seed: u64) -> Result<(Dataset, Dataset), Failure> {
     let data = &loaded.data;
     let rows = balanced_subsample(data.labels(), loaded.rows, seed)?;
@@ -243,7 +243,8 @@ fn state(now: &LinearClassifier, train: &Dataset, test: &Dataset) -> Result<Stat
     })
 }
 
-/// One run; its seed is that of the trial, so that methods and lambdas share samples, start and order.
+/// Returns one run; its seed is that of the trial, so that methods and lambdas share samples, start
+/// and order.
 fn follow(loaded: &Loaded, method: Method, lambda: f64, seed: u64) -> Result<Trajectory, Failure> {
     let (train, test) = draw(loaded, seed)?;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -297,7 +298,7 @@ fn follow(loaded: &Loaded, method: Method, lambda: f64, seed: u64) -> Result<Tra
 /// Mean and standard error over trials at every point.
 struct Curve {
     means: Vec<State>,
-    /// Of the test error.
+    /// The standard error of the test error.
     errors: Vec<f64>,
 }
 
@@ -324,7 +325,7 @@ impl Curve {
         Curve { means, errors }
     }
 
-    /// Where the test error is least.
+    /// Returns the point of the least test error.
     fn best(&self) -> usize {
         let error = |&k: &usize| self.means[k].test_error;
         (0..self.means.len()).min_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(0)
@@ -334,7 +335,7 @@ impl Curve {
         self.means[self.best()].test_error
     }
 
-    /// `12.34 (0.56)` at a point, in percent.
+    /// Returns the error at a point in percent, as in `12.34 (0.56)`.
     fn error_at(&self, k: usize) -> String {
         format!("{:.2} ({:.2})", 100.0 * self.means[k].test_error, 100.0 * self.errors[k])
     }
@@ -353,7 +354,8 @@ impl Curves<'_> {
         self.curves.iter().find(wanted).map(|(_, _, curve)| curve)
     }
 
-    /// The lambda of a method with the least test error over all points, as the source selects.
+    /// Returns the lambda of a method with the least test error over all points, as the source
+    /// selects.
     fn best(&self, method: Method) -> Option<(f64, &Curve)> {
         let of_method = self.curves.iter().filter(|entry| entry.0 == method);
         let least = of_method.min_by(|a, b| a.2.least_error().total_cmp(&b.2.least_error()));
@@ -365,7 +367,7 @@ impl Curves<'_> {
         pairs.map(|(&step, state)| ((step as f64).log10(), get(state))).collect()
     }
 
-    /// Test error, mean, variance and skewness of the margins along the steps.
+    /// Returns test error, mean, variance and skewness of the margins along the steps.
     fn panels(&self, shown: &[(String, &Curve)], mark: Option<u64>) -> Vec<Panel> {
         let statistics: [(&str, Statistic); 4] = [
             ("test error", |s| s.test_error),
@@ -448,7 +450,7 @@ fn compute<'a>(
         .collect())
 }
 
-/// The data sets of a figure that are there, and the names of those that are not.
+/// Returns the data sets of a figure that are there, and the names of those that are not.
 fn load_all(arguments: &Arguments, names: &[&str]) -> Result<(Vec<Loaded>, Vec<String>), Failure> {
     if arguments.trials == 0 {
         return Err("at least one trial is needed".into());
@@ -486,7 +488,7 @@ fn write(
     Ok(())
 }
 
-/// Figures 3 and 4: margin pursuit beside Pegasos, each at its best lambda.
+/// Writes figures 3 and 4: margin pursuit beside Pegasos, each at its best lambda.
 pub(crate) fn naive_scaling(
     name: &'static str,
     arguments: &Arguments,
@@ -529,7 +531,8 @@ pub(crate) fn naive_scaling(
     write(arguments, &Figure { name, panels }, &missing, &text)
 }
 
-/// Figure 5: too small a lambda, with and without the scale from the data, beside the best lambda.
+/// Writes figure 5: too small a lambda, with and without the scale from the data, beside the best
+/// lambda.
 pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> {
     const NAME: &str = "margin-pursuit-fig5";
     let (loaded, missing) = load_all(arguments, &SOURCES.map(|source| source.name))?;

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 const DIMENSIONS: [usize; 3] = [2, 20, 200];
 const MARGINS: [f64; 3] = [0.05, 0.1, 0.2];
 const RATES: [f64; 3] = [0.1, 0.3, 0.45];
-/// Of the comparison: d, gamma, eta.
+/// The settings of the comparison: d, gamma, eta.
 const COMPARED: (usize, f64, f64) = (20, 0.1, 0.3);
 const LEARNERS: [&str; 6] =
     ["sgd", "cuts", "perceptron", "LeakyReLU", "partition (2019)", "proper (2020)"];
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     write(&arguments.out, "massart-adversaries.md", &format!("{grid}\n{compared}"))
 }
 
-/// `d gamma eta adversary`, without blanks for the journal.
+/// Reads `d gamma eta adversary`.
 fn setting(row: &str) -> Result<(usize, f64, f64, &str), Failure> {
     let cells: Vec<&str> = row.split('/').collect();
     let [d, gamma, eta, adversary] = cells[..] else {
@@ -77,7 +77,7 @@ fn setting(row: &str) -> Result<(usize, f64, f64, &str), Failure> {
     Ok((d.parse()?, gamma.parse()?, eta.parse()?, adversary))
 }
 
-/// The share of instances on which the two learners miss eta + epsilon.
+/// Returns the share of instances on which the two learners miss eta + epsilon.
 fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
     let mut rows = Vec::new();
     for d in DIMENSIONS {
@@ -147,7 +147,7 @@ fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// All learners on the same samples.
+/// Compares all learners on the same samples.
 fn comparison(arguments: &Arguments) -> Result<String, Failure> {
     let (d, gamma, eta) = COMPARED;
     let problem = Problem::new(eta, gamma)?;
@@ -210,7 +210,7 @@ fn comparison(arguments: &Arguments) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The exact errors of all learners, in their order.
+/// Returns the exact errors of all learners, in their order.
 fn errors(noisy: &MassartDistribution, problem: &Problem, seed: u64) -> Result<Vec<f64>, Failure> {
     // The ellipsoid method needs more evaluations than analytic centres for such a gap, and less time.
     const TOLERANCE: f64 = 1e-5;

@@ -15,7 +15,7 @@ pub(super) const ADVERSARIES: [&str; 5] = ["random", "far", "near", "greedy", "t
 /// Points of an instance: enough for d = 200.
 const POINTS: usize = 1000;
 
-/// The instance of a seed.
+/// Returns the instance of a seed.
 pub(super) fn instance(
     d: usize,
     gamma: f64,
@@ -39,8 +39,8 @@ pub(super) fn instance(
     Ok(MassartDistribution::of_halfspace(&halfspace, points, &adversary, eta)?)
 }
 
-/// The points of the trap, all with the noise eta and those of its noisy region rare: their mass is
-/// `3 epsilon/(1 - 2 eta)`, so that whoever follows the others errs by `eta + 3 epsilon`.
+/// Returns the points of the trap, all with the noise eta and those of its noisy region rare: their
+/// mass is `3 epsilon/(1 - 2 eta)`, so that whoever follows the others errs by `eta + 3 epsilon`.
 pub(super) fn rare_trap(
     d: usize,
     problem: &Problem,
@@ -76,7 +76,7 @@ impl Drawn {
     }
 }
 
-/// The exact error of algorithm 1 with a schedule.
+/// Returns the exact error of algorithm 1 with a schedule.
 pub(super) fn sgd(
     noisy: &MassartDistribution,
     problem: &Problem,
@@ -91,8 +91,8 @@ pub(super) fn sgd(
     Ok(noisy.linear_error(&found.classifier.coef)?)
 }
 
-/// Samples for the learners that take them all at once: `4 min(d, 1/gamma^2)/epsilon^2`, with at least 10 in the place
-/// of d.
+/// Returns the number of samples for the learners that take them all at once: `4 min(d,
+/// 1/gamma^2)/epsilon^2`, with at least 10 in the place of d.
 pub(super) fn batch_size(problem: &Problem, d: usize) -> usize {
     let epsilon = problem.target.epsilon();
     let dimension = (d as f64).min(problem.margin.get().powi(-2)).max(10.0);
@@ -108,7 +108,7 @@ pub(super) enum Batch {
 }
 
 impl Batch {
-    /// The exact error of the learner, from `n` draws.
+    /// Returns the exact error of the learner, from `n` draws.
     pub(super) fn error(
         self,
         noisy: &MassartDistribution,

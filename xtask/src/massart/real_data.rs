@@ -116,14 +116,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     write(&arguments.out, "massart-real-data.md", &text)
 }
 
-/// The coefficients of a logistic fit without intercept.
+/// Returns the coefficients of a logistic fit without intercept.
 fn logistic(data: &Dataset) -> Result<Vec<f64>, Failure> {
     let training = Training { intercept: false, ..Training::new(&Logistic) };
-    let fits = margins::Prepared::linear(data).path(&training, &[Lambda::new(1e-4)?])?;
+    let fits = training.path(data, &[Lambda::new(1e-4)?])?;
     Ok(fits.into_iter().next().ok_or("no fit")?.coef)
 }
 
-/// opt, the errors of the learners, and how far the LeakyReLU risk may be from its least value.
+/// Returns opt, the errors of the learners, and how far the LeakyReLU risk may be from its least
+/// value.
 fn trial(
     data: &Dataset,
     normal: &[f64],

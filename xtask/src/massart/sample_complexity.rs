@@ -46,11 +46,11 @@ const LEARNERS: [(&str, Option<Batch>, [&str; 2]); 4] = [
     ("proper (2020)", Some(Batch::Proper), ["3", "4"]),
 ];
 
-/// What is varied, its place in a setting, and the instances.
+/// The parameter that is varied, its place in a setting, and the instances.
 const SERIES: [(&str, usize, &str); 3] =
     [("epsilon", 0, "trap"), ("epsilon", 0, "rare trap"), ("gamma", 1, "trap")];
 
-/// epsilon and gamma.
+/// Returns epsilon and gamma.
 fn setting(series: usize, k: usize) -> [f64; 2] {
     if SERIES[series].1 == 0 { [EPSILONS[k], MIDDLE.1] } else { [MIDDLE.0, MARGINS[k]] }
 }
@@ -59,7 +59,7 @@ fn samples(power: u32) -> usize {
     std::f64::consts::SQRT_2.powi(power as i32).round() as usize
 }
 
-/// The errors for all numbers of samples.
+/// Returns the errors for all numbers of samples.
 fn trial(
     learner: Option<Batch>,
     instances: &str,
@@ -82,7 +82,8 @@ fn trial(
     powers.map(error).collect::<Result<Vec<f64>, _>>().map(Numbers)
 }
 
-/// The power from which on a share of at least [`SUCCESS`] of the trials is within the limit.
+/// Returns the power from which on a share of at least [`SUCCESS`] of the trials is within the
+/// limit.
 fn least(trials: &[Numbers], limit: f64) -> Option<u32> {
     let mut least = None;
     for (at, power) in POWERS.enumerate().take(trials[0].0.len()) {

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     write(&arguments.out, "massart-selection.md", &text)
 }
 
-/// Products and seconds of the selection and of the plain loop.
+/// Returns products and seconds of the selection and of the plain loop.
 fn trial(adversary: &str, steps: usize) -> Result<Numbers, Failure> {
     let problem = Problem::new(ETA, GAMMA)?;
     let schedule = Schedule::practical(&problem);

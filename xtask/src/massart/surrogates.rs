@@ -66,7 +66,8 @@ impl Surrogate {
         })
     }
 
-    /// Of the ball to search: that of LeakyReLU may be any, the others have their minimiser inside.
+    /// Returns the radius of the ball to search: that of LeakyReLU may be any, the others have
+    /// their minimiser inside.
     fn radius(self) -> f64 {
         if self == Surrogate::LeakyRelu { 1.0 } else { 30.0 }
     }
@@ -89,7 +90,7 @@ impl Atom {
         atom
     }
 
-    /// A change of about this size: of the height, which is often gamma, of the direction and of the mass.
+    /// Changes the height, which is often gamma, the direction and the mass by about this size.
     fn change(&mut self, gamma: f64, size: f64, random: &mut ChaCha8Rng) {
         let mut normal = || -> f64 { StandardNormal.sample(&mut *random) };
         let moved = self.height + size * normal();
@@ -107,7 +108,8 @@ impl Atom {
     }
 }
 
-/// Points with the label +1: the mirror images with the label -1 would change neither a risk nor, off ties, an error.
+/// Returns points with the label +1: the mirror images with the label -1 would change neither a
+/// risk nor, off ties, an error.
 fn distribution(atoms: &[Atom], eta: f64) -> Result<MassartDistribution, Failure> {
     let design = Design::from_rows(&atoms.iter().map(Atom::point).collect::<Vec<_>>())?;
     let masses = atoms.iter().map(|atom| atom.mass).collect();
@@ -115,7 +117,8 @@ fn distribution(atoms: &[Atom], eta: f64) -> Result<MassartDistribution, Failure
     Ok(MassartDistribution::new(design, Some(masses), vec![1.0; atoms.len()], rates)?)
 }
 
-/// The error of the minimiser, points within 1e-4 of its boundary taken for right; -1 if there is no minimiser.
+/// Returns the error of the minimiser, points within 1e-4 of its boundary taken for right; -1 if
+/// there is no minimiser.
 fn error(noisy: &MassartDistribution, surrogate: Surrogate, eta: f64) -> Result<f64, Failure> {
     const NEAR: f64 = 1e-4;
     let (rows, signs, weights) = noisy.as_sample();
@@ -135,7 +138,7 @@ fn error(noisy: &MassartDistribution, surrogate: Surrogate, eta: f64) -> Result<
     Ok(noisy.error(&scores)?)
 }
 
-/// The worst atoms found, and the error with them.
+/// Returns the worst atoms found, and the error with them.
 fn search(
     arguments: &Arguments,
     (surrogate, d, eta, gamma): (Surrogate, usize, f64, f64),

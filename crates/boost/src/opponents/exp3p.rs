@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -49,26 +50,26 @@ impl TryFrom<State> for Exp3P1 {
         Error::check_len("probabilities", logarithms.len(), probabilities.len())?;
         if epoch > LAST_EPOCH {
             let (parameter, requirement) = ("the epoch", "at most 62");
-            return Err(Error::Parameter { parameter, value: f64::from(epoch), requirement });
+            return Err(OutOfRange { parameter, value: f64::from(epoch), requirement }.into());
         }
         let mut player = Exp3P1::new(logarithms.len(), delta)?;
         player.begin(epoch);
         if !(1..=player.left).contains(&left) {
             let (parameter, value) = ("the number of rounds left", left as f64);
             let requirement = "from 1 to the rounds of the epoch";
-            return Err(Error::Parameter { parameter, value, requirement });
+            return Err(OutOfRange { parameter, value, requirement }.into());
         }
         for (parameter, value, expected) in
             [("gamma", gamma, player.gamma), ("alpha", alpha, player.alpha)]
         {
             // Logarithms may differ by a bit from one system to another.
-            Error::check(parameter, value, "that of the epoch", |value| {
+            OutOfRange::check(parameter, value, "that of the epoch", |value| {
                 (value - expected).abs() <= 1e-12 * expected
             })?;
         }
         for (&logarithm, &p) in logarithms.iter().zip(&probabilities) {
-            Error::check("the logarithm of a weight", logarithm, "finite", |_| true)?;
-            Error::check("a probability", p, "greater than 0 and at most 1", |p| {
+            OutOfRange::check("the logarithm of a weight", logarithm, "finite", |_| true)?;
+            OutOfRange::check("a probability", p, "greater than 0 and at most 1", |p| {
                 0.0 < p && p <= 1.0
             })?;
         }
@@ -85,7 +86,7 @@ impl Exp3P1 {
         if rows == 0 {
             return Err(Error::NoWeights);
         }
-        Error::check("delta", delta, "between 0 and 1", |delta| 0.0 < delta && delta < 1.0)?;
+        OutOfRange::check("delta", delta, "between 0 and 1", |delta| 0.0 < delta && delta < 1.0)?;
         let first = |r: &u32| {
             let trials = rows as f64 * f64::from(*r).exp2();
             delta_of(delta, *r) >= trials * (-trials).exp()

@@ -1,4 +1,5 @@
 use margins_data::{Design, Labels};
+use margins_losses::OutOfRange;
 use margins_optim::online::LinearClassifier;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -47,9 +48,10 @@ impl<'a> SublinearPerceptron<'a> {
     ) -> Result<Self, Error> {
         Error::check_len("labels", design.rows(), labels.len())?;
         let positive = |value: f64| value > 0.0;
-        Error::check("the number of rounds", rounds as f64, "at least 1", positive)?;
+        OutOfRange::check("the number of rounds", rounds as f64, "at least 1", positive)?;
         let radius = design.samples().map(|x| x.squared_norm()).fold(0.0, f64::max).sqrt();
-        let radius = Error::check("the largest norm of a sample", radius, "positive", positive)?;
+        let radius =
+            OutOfRange::check("the largest norm of a sample", radius, "positive", positive)?;
         let mut features = vec![Vec::new(); design.columns()];
         for (row, (x, y)) in design.samples().zip(labels.signs()).enumerate() {
             x.for_each(|column, value| {

@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
@@ -47,13 +48,13 @@ impl TryFrom<Numbers> for PlattScaling {
 
     fn try_from(numbers: Numbers) -> Result<Self, Error> {
         let Numbers { center, spread, slope, intercept, iterations } = numbers;
-        let finite = |name, value| Error::check(name, value, "finite", |_| true);
+        let finite = |name, value| OutOfRange::check(name, value, "finite", |_| true);
         finite("the center of a Platt scaling", center)?;
         finite("the slope of a Platt scaling", slope)?;
         finite("the intercept of a Platt scaling", intercept)?;
         let range = "finite and greater than 0, or 0 with a slope of 0";
         let in_range = |spread| spread > 0.0 || (spread == 0.0 && slope == 0.0);
-        Error::check("the spread of a Platt scaling", spread, range, in_range)?;
+        OutOfRange::check("the spread of a Platt scaling", spread, range, in_range)?;
         Ok(PlattScaling { center, spread, slope, intercept, iterations })
     }
 }
@@ -115,7 +116,7 @@ impl PlattScaling {
             return Err(Error::OneClass(samples.len()));
         }
         let total = positives + negatives;
-        Error::check("the sum of the weights", total, "finite", |_| true)?;
+        OutOfRange::check("the sum of the weights", total, "finite", |_| true)?;
         // The minimiser is that of all multiples of the weights, but the tolerance is for a mean of 1.
         let mean = total / samples.len() as f64;
         samples.iter_mut().for_each(|sample| sample.weight /= mean);

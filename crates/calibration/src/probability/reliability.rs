@@ -2,6 +2,7 @@ use std::f64::consts::FRAC_2_PI;
 
 use super::{check_signs, outcome};
 use crate::Error;
+use margins_losses::OutOfRange;
 
 /// How probabilities are gathered into bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +85,7 @@ impl Reliability {
         let valid = |p: f64| (0.0..=1.0).contains(&p);
         Error::check_entries("probability", probabilities, "from 0 to 1", valid)?;
         let (Binning::EqualWidth(bins) | Binning::EqualCount(bins)) = binning;
-        Error::check("number of bins", bins as f64, "at least 1", |bins| bins >= 1.0)?;
+        OutOfRange::check("number of bins", bins as f64, "at least 1", |bins| bins >= 1.0)?;
 
         let mut samples: Vec<Sample> = probabilities
             .iter()

@@ -32,7 +32,7 @@ pub(crate) struct CvArguments {
 
 /// The options of the cross-validation.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Cross-validation")]
+#[command(next_help_heading = "Regularisation")]
 pub(crate) struct ChoiceArguments {
     /// Number of stratified folds [default: 5]
     #[arg(long, value_name = "K", conflicts_with = "fold_column")]

@@ -119,7 +119,7 @@ impl FocusArguments {
     }
 
     /// Returns the step after which the game pauses.
-    pub(crate) fn pause_at(&self) -> u64 {
-        self.checkpoint.pause_at.unwrap_or(u64::MAX)
+    pub(crate) fn pause_at(&self) -> Option<u64> {
+        self.checkpoint.pause_at
     }
 }

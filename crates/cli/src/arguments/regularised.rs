@@ -109,9 +109,9 @@ pub(crate) struct SolverArguments {
     /// Unless told 200 for newton, 10000 for mm and gd, 1000 for sdca, 2000 for bundle.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
-    /// End after this time; what has no certificate by then says so
+    /// End after this time; a fit without a certificate says so
     ///
-    /// What has no certificate by then is kept as it is, with the status time-limit. A cross-validation chooses among the
+    /// A fit without a certificate by then is kept as it is, with the status time-limit. A cross-validation chooses among the
     /// lambdas certified by then. The time is looked at between iterations, and not while a matrix is factorised.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
@@ -124,6 +124,11 @@ pub(crate) struct SolverArguments {
     /// Threads [default: all cores]; no result depends on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
+    /// Print every iteration on standard error
+    ///
+    /// A line has lambda, iteration, objective, relative gap, step length, passes over the data, and seconds.
+    #[arg(long)]
+    pub(crate) verbose: bool,
 }
 
 impl SolverArguments {

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use margins::estimators::stream::Projection;
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::Averaging;
 
 use super::data::{ClassesArguments, DataArguments};
 use super::regularised::{LossArguments, ModelArguments, PenaltyArguments};
-use super::values::{Projection, averaging, number, parse_lambda, projection, tolerance};
+use super::values::{averaging, number, parse_lambda, projection, tolerance};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("fold_column", |option| option.requires("epochs")))]

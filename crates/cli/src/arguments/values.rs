@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::optim::{Lambda, Solver, StepRule, lambda_grid};
 use margins::robust::{self, Learner};
@@ -38,7 +39,7 @@ impl From<MultiClass> for Scheme {
 /// The sources of probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Probability {
-    /// Those of which scores are the minimisers of the risk; hinge has none
+    /// The loss, of whose risk scores are the minimisers; hinge has none
     Loss,
     /// Platt scaling of held-out scores, for any loss
     Platt,
@@ -47,7 +48,7 @@ pub(crate) enum Probability {
 /// The weights of the classes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ClassWeight {
-    /// As the data say.
+    /// The weights that the data have.
     None,
     /// Both classes have the same total weight.
     Balanced,
@@ -112,17 +113,18 @@ pub(crate) fn name_of(choice: &impl ValueEnum) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-impl From<SolverName> for Solver {
-    fn from(name: SolverName) -> Self {
-        match name {
+impl SolverName {
+    /// Returns the solver with the settings that it has of its own.
+    pub(crate) fn solver(self, seed: u64, step: StepRule) -> Solver {
+        match self {
             SolverName::Auto => Solver::Auto,
-            SolverName::Mm => Solver::Mm,
-            SolverName::MmAccelerated => Solver::MmAccelerated,
+            SolverName::Mm => Solver::MM,
+            SolverName::MmAccelerated => Solver::MM_ACCELERATED,
             SolverName::MmBatched => Solver::MmBatched,
             SolverName::Newton => Solver::Newton,
-            SolverName::Sdca => Solver::Sdca,
+            SolverName::Sdca => Solver::Sdca { seed },
             SolverName::Bundle => Solver::Bundle,
-            SolverName::Gd => Solver::GradientDescent,
+            SolverName::Gd => Solver::GradientDescent { step },
         }
     }
 }
@@ -225,13 +227,6 @@ pub(crate) fn parse_grid(text: &str) -> Result<Grid, String> {
         }
         _ => Err("expected FIRST:LAST:COUNT or a list separated by commas".to_owned()),
     }
-}
-
-/// The ball that coefficients are projected on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Projection {
-    None,
-    Radius(f64),
 }
 
 pub(crate) fn projection(text: &str) -> Result<Projection, String> {

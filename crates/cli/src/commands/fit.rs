@@ -2,7 +2,6 @@
 
 use margins::Registry;
 use margins::estimators::regularised::{Fitted, Regularisation};
-use margins::optim::StepRule;
 
 use super::regularised::{Task, probabilities};
 use super::several_classes;
@@ -29,7 +28,8 @@ pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
     settings.probabilities = probabilities(classifier.probability, None);
-    settings.options.step = arguments.step.unwrap_or(StepRule::LineSearch);
+    let step = arguments.step.unwrap_or_default();
+    settings.options.solver = common.solver.solver().solver(common.solver.seed(), step);
     settings.options.history = arguments.history.is_some();
     if let Some(scheme) = classifier.multi_class {
         settings.scheme = Some(scheme.into());

@@ -1,8 +1,12 @@
 //! The settings of fits of the regularised risk, and what their reports have in common.
 
+use std::ops::ControlFlow;
+
 use indicatif::{ProgressBar, ProgressStyle};
-use margins::estimators::regularised::{KernelChoice, Observer, Regularisation, Settings};
-use margins::optim::{ClassWeights, Fit, Options, Status};
+use margins::estimators::regularised::{
+    IterationObserver, KernelChoice, Observer, Regularisation, Settings,
+};
+use margins::optim::{ClassWeights, Fit, Options, Status, StepRule};
 use margins::robust::Learner;
 use margins::{Approximation, ClassCosts, Probabilities, Registry};
 
@@ -10,6 +14,7 @@ use crate::arguments::regularised::RegularisedArguments;
 use crate::arguments::values::{ClassWeight, Probability, name_of};
 use crate::failure::Failure;
 use crate::output::Lines;
+use crate::output::iterations::describe_iteration;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::warn_of_gaps;
 
@@ -47,14 +52,15 @@ impl Task<'_> {
             class_weights,
             class_costs: ClassCosts::new(costs)?,
             options: Options {
-                solver: solver.solver().into(),
+                solver: solver.solver().solver(solver.seed(), StepRule::default()),
                 tolerance: solver.tolerance(),
                 max_iterations: solver.max_iterations,
-                seed: solver.seed(),
                 ..Options::default()
             },
+            seed: solver.seed(),
             threads: solver.threads.map(usize::from),
             time_limit: solver.time_limit,
+            iterations: iterations(solver.verbose),
             ..Settings::default()
         })
     }
@@ -119,6 +125,17 @@ pub(super) fn probabilities(source: Probability, folds: Option<usize>) -> Probab
         Probability::Loss => Probabilities::OfTheLoss,
         Probability::Platt => Probabilities::Platt { folds },
     }
+}
+
+/// Returns the observer that prints every iteration on standard error, or none.
+fn iterations(verbose: bool) -> IterationObserver {
+    if !verbose {
+        return IterationObserver::default();
+    }
+    IterationObserver::new(|iteration| {
+        eprintln!("{}", describe_iteration(iteration));
+        ControlFlow::Continue(())
+    })
 }
 
 /// Returns a bar on standard error, if that is a terminal, and the observer that moves it.

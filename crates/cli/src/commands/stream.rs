@@ -3,17 +3,15 @@
 mod in_memory;
 mod one_pass;
 
-use margins::Registry;
-use margins::losses::MarginLoss;
-use margins::optim::Lambda;
-use margins::optim::online::stochastic::{
-    EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
-};
+use margins::estimators::stream::{Method, Settings, StepSchedule};
+use margins::optim::ClassWeights;
+use margins::optim::online::stochastic::{EarlyStopping, Sampling, Start};
+use margins::{ClassCosts, Registry};
 
 use crate::arguments::check;
 use crate::arguments::regularised::TOLERANCE;
-use crate::arguments::stream::{MethodArguments, MethodName, ScheduleName, StreamArguments};
-use crate::arguments::values::{Projection, name_of};
+use crate::arguments::stream::{MethodName, ScheduleName, StreamArguments};
+use crate::arguments::values::{ClassWeight, name_of};
 use crate::failure::Failure;
 use crate::output::files::{input, keep_apart, output};
 use crate::output::training::TrainingDocument;
@@ -26,90 +24,72 @@ pub(super) fn stream(registry: &Registry, arguments: &StreamArguments) -> Result
         output("--out", to.out()),
         output("--history", arguments.memory.history.as_deref()),
     ])?;
-    let loss = registry.losses.parse(&arguments.loss.loss).map_err(Failure::usage)?;
-    let method = settings(arguments, &*loss)?;
+    let settings = settings(registry, arguments)?;
+    settings.gradient()?;
     match arguments.memory.epochs {
-        Some(_) => in_memory::fit(arguments, loss, &method),
-        None => one_pass::fit(arguments, &*loss, &method),
+        Some(_) => in_memory::fit(arguments, &settings),
+        None => one_pass::fit(arguments, &settings),
     }
 }
 
-/// Returns the settings of the method.
-fn settings(
-    arguments: &StreamArguments,
-    loss: &dyn MarginLoss,
-) -> Result<StochasticGradient, Failure> {
-    let StreamArguments { method, memory, lambda, .. } = arguments;
-    let settings = match method.method {
-        MethodName::Pegasos if loss.name() != "hinge" => {
-            let found = loss.name();
-            return Err(Failure::usage(format!(
-                "pegasos is stochastic gradient on the hinge loss: say --loss hinge, or --method sgd for '{found}'"
-            )));
-        }
-        MethodName::Pegasos => StochasticGradient::pegasos(*lambda),
-        MethodName::Sgd => StochasticGradient::new(schedule(method, loss, *lambda)?),
+fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<Settings, Failure> {
+    let StreamArguments { loss, method, memory, penalty, .. } = arguments;
+    let (class_weights, costs) = match &loss.class_weight {
+        ClassWeight::None => (ClassWeights::AsGiven, Vec::new()),
+        ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
+        ClassWeight::Costs(costs) => (ClassWeights::AsGiven, costs.clone()),
     };
-    let settings = StochasticGradient {
-        epochs: memory.epochs.unwrap_or(settings.epochs),
-        averaging: method.average.unwrap_or_default(),
-        batch: method.batch.unwrap_or(1),
-        projection: match method.projection {
-            None => settings.projection,
-            Some(Projection::None) => None,
-            Some(Projection::Radius(radius)) => Some(radius),
+    Ok(Settings {
+        loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
+        method: match method.method {
+            MethodName::Pegasos => Method::Pegasos,
+            MethodName::Sgd => Method::Gradient {
+                schedule: method.schedule.unwrap_or(ScheduleName::Bottou).into(),
+                first: method.step,
+            },
         },
+        intercept: !penalty.no_intercept,
+        epochs: memory.epochs,
         sampling: if memory.with_replacement {
             Sampling::WithReplacement
         } else {
             Sampling::Shuffled
         },
+        batch: method.batch.unwrap_or(1),
+        averaging: method.average.unwrap_or_default(),
+        projection: method.projection.unwrap_or_default(),
         start: method.random_start.map_or(Start::Origin, Start::Random),
         early_stopping: memory
             .hold_out
             .map(|hold_out| EarlyStopping { hold_out, patience: memory.patience.unwrap_or(5) }),
+        rescale_at: memory.rescale_at,
+        standardize: penalty.standardize,
+        class_weights,
+        class_costs: ClassCosts::new(costs)?,
         seed: method.seed,
         tolerance: memory.tol.unwrap_or(TOLERANCE),
         history: memory.history.is_some(),
-        ..settings
-    };
-    settings.check().map_err(Failure::usage)?;
-    Ok(settings)
-}
-
-fn schedule(
-    method: &MethodArguments,
-    loss: &dyn MarginLoss,
-    lambda: Lambda,
-) -> Result<Schedule, Failure> {
-    let length = method.step.unwrap_or(1.0);
-    Ok(match method.schedule.unwrap_or(ScheduleName::Bottou) {
-        ScheduleName::Constant => Schedule::Constant(length),
-        ScheduleName::InverseSqrt => Schedule::InverseSqrt(length),
-        ScheduleName::InverseTime => Schedule::InverseTime(length),
-        ScheduleName::Bottou => match method.step {
-            Some(first) => Schedule::Bottou { first, lambda },
-            None => Schedule::bottou(loss, lambda),
-        },
-        ScheduleName::MarginPursuit => match margin_pursuit(loss) {
-            Some((_, scale)) => Schedule::margin_pursuit(scale, lambda),
-            None => return Err(Failure::usage("--schedule margin-pursuit is for that --loss")),
-        },
+        ..Settings::new(arguments.lambda)
     })
 }
 
-/// Returns the level and the scale of a margin-pursuit loss.
-fn margin_pursuit(loss: &dyn MarginLoss) -> Option<(f64, f64)> {
-    let parameters = loss.parameters();
-    let get = |key| parameters.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
-    if loss.name() == "margin-pursuit" { get("gamma").zip(get("scale")) } else { None }
+impl From<ScheduleName> for StepSchedule {
+    fn from(name: ScheduleName) -> Self {
+        match name {
+            ScheduleName::Constant => StepSchedule::Constant,
+            ScheduleName::InverseSqrt => StepSchedule::InverseSqrt,
+            ScheduleName::InverseTime => StepSchedule::InverseTime,
+            ScheduleName::Bottou => StepSchedule::Bottou,
+            ScheduleName::MarginPursuit => StepSchedule::MarginPursuit,
+        }
+    }
 }
 
 /// Returns the document on the settings.
-fn document(arguments: &StreamArguments, loss: &dyn MarginLoss) -> TrainingDocument {
+fn document(arguments: &StreamArguments, loss: String) -> TrainingDocument {
     let StreamArguments { method, memory, penalty, .. } = arguments;
     TrainingDocument {
-        loss: loss.specification(),
+        loss,
         kernel: None,
         approximation: None,
         objective: None,

@@ -13,12 +13,12 @@ pub(crate) struct Named<'a> {
     is_output: bool,
 }
 
-/// A file that the command reads.
+/// Names a file that the command reads.
 pub(crate) fn input<'a>(option: &'static str, path: &'a (impl AsRef<Path> + ?Sized)) -> Named<'a> {
     Named { option, path: path.as_ref(), is_output: false }
 }
 
-/// The file that the command writes, if the option is given.
+/// Names the file that the command writes, if the option is given.
 pub(crate) fn output<'a>(
     option: &'static str,
     path: Option<&'a (impl AsRef<Path> + ?Sized)>,
@@ -69,8 +69,8 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The canonical path of a regular file, or of one that is not there yet; `None` for a device, a pipe or a folder, which
-/// several options may share, and for what has no place at all.
+/// Returns the canonical path of a regular file, or of one that is not there yet; `None` for a
+/// device, a pipe or a folder, which several options may share, and for what has no place at all.
 fn place(path: &Path) -> Option<PathBuf> {
     if let Ok(existing) = path.canonicalize() {
         return existing.is_file().then_some(existing);

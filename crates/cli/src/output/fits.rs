@@ -58,6 +58,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
         Status::Converged => "converged",
         Status::IterationLimit => "iteration-limit",
         Status::TimeLimit => "time-limit",
+        Status::Interrupted => "interrupted",
         Status::Stalled => "stalled",
         Status::RoundingLimit => "rounding-limit",
         Status::Unbounded => "unbounded",

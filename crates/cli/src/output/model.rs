@@ -1,6 +1,5 @@
 //! Model files: written, and described.
 
-use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
@@ -20,17 +19,6 @@ pub(crate) fn save(model: &Model, path: &Path) -> Result<(), Failure> {
         return emit(Some(path), |out| out.write_all(&text));
     }
     model.save(path).map_err(Failure::job)
-}
-
-/// Writes the model of a fit, if the fit makes one.
-pub(crate) fn save_fit(model: Result<Model, impl Display>, path: &Path) -> Result<(), Failure> {
-    match model {
-        Ok(model) => save(&model, path),
-        Err(error) => Err(Failure::job(format!(
-            "{} is not written, for the fit is of no use: {error}",
-            path.display()
-        ))),
-    }
 }
 
 /// Writes the page on a model from a file.

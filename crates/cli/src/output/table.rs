@@ -39,7 +39,7 @@ impl Table {
     }
 }
 
-/// Names on the left, values behind them.
+/// Writes names on the left and values behind them.
 pub(crate) fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> Result<()> {
     let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, value) in facts {
@@ -48,7 +48,7 @@ pub(crate) fn facts(out: &mut dyn Write, facts: &[(&str, String)]) -> Result<()>
     Ok(())
 }
 
-/// At most six significant digits, in the notation that is shorter to read.
+/// Returns a number with at most six significant digits, in the notation that is shorter to read.
 pub(crate) fn number(x: f64) -> String {
     let size = x.abs();
     if !x.is_finite() {
@@ -65,7 +65,7 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
-/// A decimal without the zeros at its end.
+/// Returns a decimal without the zeros at its end.
 fn trimmed(decimal: &str) -> String {
     if decimal.contains('.') {
         decimal.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -74,12 +74,12 @@ fn trimmed(decimal: &str) -> String {
     }
 }
 
-/// Two significant digits of a gap.
+/// Returns a gap with two significant digits.
 pub(crate) fn gap(x: f64) -> String {
     format!("{x:.1e}")
 }
 
-/// A share in per cent.
+/// Returns a share in per cent.
 pub(crate) fn percent(x: f64) -> String {
     format!("{:.2}", 100.0 * x)
 }

@@ -29,11 +29,8 @@ impl<'a> Rows<'a> {
     pub(super) fn open(lines: Lines<'a>, options: &ReadOptions) -> Result<Self, Error> {
         refuse_column_names(options)?;
         if let Some(p) = options.columns.filter(|&p| p as u64 > LARGEST_INDEX) {
-            return Err(Error::Parameter {
-                parameter: "the number of columns",
-                value: p.to_string(),
-                requirement: format!("at most {LARGEST_INDEX} in an svmlight file"),
-            });
+            let requirement = format!("at most {LARGEST_INDEX} in an svmlight file");
+            return Err(Error::parameter("the number of columns", p, requirement));
         }
         Ok(Rows { lines, columns: options.columns })
     }

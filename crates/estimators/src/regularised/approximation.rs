@@ -24,7 +24,8 @@ pub enum Approximation {
         /// The lambda for which leverage scores draw them; `None` draws them uniformly.
         leverage: Option<f64>,
     },
-    /// Random Fourier features of a Gaussian kernel, certified as the linear problem that they pose.
+    /// Random Fourier features of a Gaussian kernel, certified as the linear problem that they
+    /// pose.
     Fourier {
         /// The number of features.
         features: usize,
@@ -32,8 +33,8 @@ pub enum Approximation {
 }
 
 impl Approximation {
-    /// The memory that a pivoted Cholesky factor may take where nothing else is said: one gigabyte, which holds rank
-    /// 1250 of 50000 samples.
+    /// The memory that a pivoted Cholesky factor may take where nothing else is said: one gigabyte,
+    /// which holds rank 1250 of 50000 samples.
     pub const CHOLESKY_GIGABYTES: f64 = 1.0;
 
     /// Returns true if features take the place of the kernel.
@@ -66,8 +67,8 @@ impl fmt::Display for Approximation {
 impl FromStr for Approximation {
     type Err = String;
 
-    /// Reads `none`, `cholesky:tol=1e-8`, `cholesky:tol=1e-8,memory=4` (gigabytes), `nystrom:m=1000`,
-    /// `nystrom:m=1000,leverage=1e-4` or `rff:m=2000`.
+    /// Reads `none`, `cholesky:tol=1e-8`, `cholesky:tol=1e-8,memory=4` (gigabytes),
+    /// `nystrom:m=1000`, `nystrom:m=1000,leverage=1e-4` or `rff:m=2000`.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut given = Specification::parse(text)?;
         let name = given.name();

@@ -2,7 +2,8 @@ use margins_data::{ClassIndex, ClassLabels, Dataset};
 
 use crate::Error;
 
-/// The costs of an error on a sample of each class, by the names of classes; 1 for a class that is not named.
+/// The costs of an error on a sample of each class, by the names of classes; 1 for a class that is
+/// not named.
 ///
 /// ```
 /// use margins_data::{Dataset, Design, Labels};
@@ -25,8 +26,8 @@ impl ClassCosts {
     /// Returns the costs, checked.
     ///
     /// # Errors
-    /// [`Error::Setting`]: a cost that is not finite or not greater than 0. [`Error::Contradiction`]: two costs of one
-    /// class.
+    /// [`Error::Setting`]: a cost that is not finite or not greater than 0.
+    /// [`Error::Contradiction`]: two costs of one class.
     pub fn new(costs: Vec<(String, f64)>) -> Result<Self, Error> {
         let bad = |(_, cost): &&(String, f64)| !(cost.is_finite() && *cost > 0.0);
         if let Some((class, cost)) = costs.iter().find(bad) {
@@ -45,7 +46,8 @@ impl ClassCosts {
         }
     }
 
-    /// Returns the data with the weight of every sample, 1 if it has none, multiplied by the cost of its class.
+    /// Returns the data with the weight of every sample, 1 if it has none, multiplied by the cost
+    /// of its class.
     ///
     /// # Errors
     /// [`Error::UnknownClass`]: the data do not have a class that is named. Weights that overflow.

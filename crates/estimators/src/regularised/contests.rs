@@ -11,7 +11,8 @@ use super::platt::platt_scaling;
 use super::prepared::Prepared;
 use crate::Error;
 
-/// A function that sees every fit of a contest, given by its index; the observer of the training sees none.
+/// A function that sees every fit of a contest, given by its index; the observer of the training
+/// sees none.
 pub(super) type Watcher<'a> = dyn Fn(usize, &Observed<'_>) + Sync + 'a;
 
 /// The binary problems that the classes of a data set are broken into, one a member of the scheme.
@@ -44,7 +45,8 @@ impl Contest {
         Ok(all.relabelled(labels)?)
     }
 
-    /// Returns the rows that take part, ascending, of those that each class has; `None` if all take part.
+    /// Returns the rows that take part, ascending, of those that each class has; `None` if all take
+    /// part.
     fn rows(self, by_class: &[Vec<usize>]) -> Option<Vec<usize>> {
         let Contest::Pair(i, j) = self else { return None };
         let mut rows = [&by_class[i][..], &by_class[j]].concat();
@@ -101,8 +103,8 @@ impl Contests {
         &self.first
     }
 
-    /// Returns the fits of every contest at every lambda, largest first, to the rows named or to all; contests run in
-    /// parallel and share their rows where all take part.
+    /// Returns the fits of every contest at every lambda, largest first, to the rows named or to
+    /// all; contests run in parallel and share their rows where all take part.
     pub(super) fn paths<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,
@@ -143,7 +145,8 @@ impl Contests {
         Ok(paths.into_iter().filter_map(|mut path| path.pop()).collect())
     }
 
-    /// Returns the cross-validated error along the lambdas of the class that all contests together decide.
+    /// Returns the cross-validated error along the lambdas of the class that all contests together
+    /// decide.
     pub(super) fn cross_validate<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,
@@ -180,8 +183,9 @@ impl Contests {
         })
     }
 
-    /// Returns the Platt scaling of every contest, by the scores that its rows get when their fold is held out, from fits
-    /// at the last of the lambdas. A sample of weight k counts as k samples; costs of classes are for the fits alone.
+    /// Returns the Platt scaling of every contest, by the scores that its rows get when their fold
+    /// is held out, from fits at the last of the lambdas. A sample of weight k counts as k samples;
+    /// costs of classes are for the fits alone.
     pub(super) fn platt<L: MarginLoss + ?Sized>(
         &self,
         prepared: &Prepared<'_>,

@@ -23,8 +23,8 @@ impl Selection {
         }
     }
 
-    /// Returns the index of the lambda that the rule takes among those whose fits are all certified, in a curve that a
-    /// time limit cut short; if none is, among all.
+    /// Returns the index of the lambda that the rule takes among those whose fits are all
+    /// certified, in a curve that a time limit cut short; if none is, among all.
     pub(crate) fn of_certified(self, curve: &ErrorCurve) -> usize {
         let certified = (0..curve.lambdas.len()).filter(|&k| curve.certified[k]);
         let error = |k: usize| curve.mean_error[k];
@@ -70,16 +70,16 @@ pub enum LeaveOneOut {
 pub struct CrossValidation {
     /// The lambdas to choose from; 100 from 1 down to 1e-7 unless told.
     pub lambdas: Vec<Lambda>,
-    /// The number of folds, stratified by class and drawn by the seed; the folds of the data unless told,
-    /// [`DEFAULT_FOLDS`] if they have none.
+    /// The number of folds, stratified by class and drawn by the seed; the folds of the data unless
+    /// told, [`DEFAULT_FOLDS`] if they have none.
     pub folds: Option<usize>,
     /// The rule.
     pub selection: Selection,
     /// True to leave lambdas that the earlier folds show to be hopeless out of the later ones; see
     /// [`error_curve`](margins_optim::error_curve).
     pub abandon_hopeless: bool,
-    /// The way to leave one sample out at a time in the place of a fold: for two classes, and for kernels without
-    /// approximation.
+    /// The way to leave one sample out at a time in the place of a fold: for two classes, and for
+    /// kernels without approximation.
     pub leave_one_out: Option<LeaveOneOut>,
 }
 
@@ -157,12 +157,13 @@ impl Folds {
 /// The number of folds unless told.
 pub const DEFAULT_FOLDS: usize = 5;
 
-/// Returns the cross-validation fold of every row: stratified ones of the number asked for, else those of the data,
-/// else [`DEFAULT_FOLDS`] stratified ones. The second part is true if the seed has drawn them.
+/// Returns the cross-validation fold of every row: stratified ones of the number asked for, else
+/// those of the data, else [`DEFAULT_FOLDS`] stratified ones. The second part is true if the seed
+/// has drawn them.
 ///
 /// # Errors
-/// A number of folds for data that have folds already; a number that is less than 2 or more than the size of the
-/// smallest class.
+/// A number of folds for data that have folds already; a number that is less than 2 or more than
+/// the size of the smallest class.
 pub fn folds_of<Y: ClassLabels>(
     data: &Dataset<Y>,
     count: Option<usize>,

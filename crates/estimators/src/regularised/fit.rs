@@ -13,10 +13,11 @@ impl Settings {
     /// Fits a classifier to data of two classes or more.
     ///
     /// # Errors
-    /// [`check`](Self::check) says which settings are refused. [`Error::AllClassesDiffer`]: as many classes as samples,
-    /// and more than two. [`Error::Contradiction`]: weights or folds both of the data and of the settings.
-    /// [`Error::SeveralClasses`]: more than two classes for [`Scheme::Binary`]. A cost of a class that the data do not
-    /// have; data that the loss, the kernel, the solver or the folds cannot take; a fit whose numbers overflowed.
+    /// [`check`](Self::check) says which settings are refused. [`Error::AllClassesDiffer`]: as many
+    /// classes as samples, and more than two. [`Error::Contradiction`]: weights or folds both of
+    /// the data and of the settings. [`Error::SeveralClasses`]: more than two classes for
+    /// [`Scheme::Binary`]. A cost of a class that the data do not have; data that the loss, the
+    /// kernel, the solver or the folds cannot take; a fit whose numbers overflowed.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
         self.check()?;
         self.on_threads(|| self.fit_here(data))
@@ -25,7 +26,8 @@ impl Settings {
     /// Fits at every lambda of [`Regularisation::Path`], down to the one at its index.
     ///
     /// # Errors
-    /// [`fit`](Self::fit) says which. [`Error::Contradiction`]: another way to lambda, or probabilities of a path.
+    /// [`fit`](Self::fit) says which. [`Error::Contradiction`]: another way to lambda, or
+    /// probabilities of a path.
     ///
     /// ```
     /// use margins_data::generate::{Example, GaussianMixture};
@@ -78,7 +80,7 @@ impl Settings {
         let limit = self.time_limit.map(TimeLimit::new);
         let folds = match &self.regularisation {
             Regularisation::CrossValidated(how) => {
-                Some(Folds::new(contests.classes(), how, self.options.seed)?)
+                Some(Folds::new(contests.classes(), how, self.seed)?)
             }
             _ => None,
         };
@@ -89,7 +91,7 @@ impl Settings {
         let platt = match self.probabilities {
             Probabilities::OfTheLoss => None,
             Probabilities::Platt { folds } => {
-                let (folds, _) = folds_of(contests.classes(), folds, self.options.seed)?;
+                let (folds, _) = folds_of(contests.classes(), folds, self.seed)?;
                 let training = self.training(limit.and_then(|limit| limit.of_fit()));
                 let sample_weights = self.sample_weights.as_deref().or(data.weights());
                 Some(contests.platt(&prepared, &training, &folds, &way, sample_weights)?)

@@ -6,10 +6,11 @@ use margins_optim::{ErrorCurve, Fit, Report};
 
 use super::contests::Contests;
 use super::cross_validation::Folds;
-use super::model::{is_uncertified, model_of_fits};
+use super::model::model_of_fits;
 use super::prepared::Prepared;
 use super::report::{KernelReport, TrainingReport};
 use super::settings::Settings;
+use crate::certificate::evidence;
 use crate::{Error, Evidence};
 
 /// A classifier fitted to the regularised risk.
@@ -18,7 +19,8 @@ use crate::{Error, Evidence};
 pub struct Fitted {
     /// The classifier.
     pub model: Model,
-    /// The largest relative duality gap of the members, or [`Evidence::None`] for a learner without.
+    /// The largest relative duality gap of the members, or [`Evidence::None`] for a learner
+    /// without.
     pub evidence: Evidence,
     /// The report, which is displayed as a page of text.
     pub report: TrainingReport,
@@ -33,8 +35,8 @@ pub struct Fitted {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Path {
-    /// The fits, largest lambda first; at each lambda one a member, with a coefficient for every function of the
-    /// training data.
+    /// The fits, largest lambda first; at each lambda one a member, with a coefficient for every
+    /// function of the training data.
     pub fits: Vec<Vec<Fit>>,
     ground: Ground,
 }
@@ -74,7 +76,8 @@ impl Fitted {
         Ok(Fitted { model, evidence, report, fits, folds, ground })
     }
 
-    /// Returns the share of training samples whose class the members together do not decide, by the weights of the fit.
+    /// Returns the share of training samples whose class the members together do not decide, by the
+    /// weights of the fit.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -82,7 +85,8 @@ impl Fitted {
         self.ground.training_error(&self.fits)
     }
 
-    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features
+    /// of a map.
     pub fn dimension(&self) -> usize {
         self.ground.prepared.dimension()
     }
@@ -93,8 +97,8 @@ impl Path {
         Path { fits, ground }
     }
 
-    /// Returns the share of training samples whose class the members at a lambda, given by its index, together do not
-    /// decide, by the weights of the fit.
+    /// Returns the share of training samples whose class the members at a lambda, given by its
+    /// index, together do not decide, by the weights of the fit.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -105,7 +109,8 @@ impl Path {
         self.ground.training_error(&self.fits[at])
     }
 
-    /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or the root of `a'Ka`.
+    /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or
+    /// the root of `a'Ka`.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -121,7 +126,8 @@ impl Path {
         self.ground.prepared.kernel_specification()
     }
 
-    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features
+    /// of a map.
     pub fn dimension(&self) -> usize {
         self.ground.prepared.dimension()
     }
@@ -139,16 +145,5 @@ impl Ground {
         };
         let mistakes: Vec<bool> = (0..data.rows()).map(mistake).collect();
         Ok(mistake_rate(&mistakes, data.weights())?.rate)
-    }
-}
-
-/// Returns the largest gap, if every fit has one.
-fn evidence(reports: &[Report]) -> Evidence {
-    if reports.iter().any(is_uncertified) {
-        return Evidence::None;
-    }
-    Evidence::Gap {
-        relative: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
-        certified: reports.iter().all(Report::converged),
     }
 }

@@ -3,11 +3,12 @@
 use margins_calibration::probability::PlattScaling;
 use margins_data::{ClassLabels, Classes, Dataset};
 use margins_losses::MarginLoss;
-use margins_model::{Member, Model, Scheme, TrainingSummary};
-use margins_optim::{Fit, Report, Status};
+use margins_model::{Member, Model, Scheme};
+use margins_optim::Fit;
 
 use super::prepared::Prepared;
 use crate::Error;
+use crate::certificate::summary;
 
 /// Returns the model of fits, one a member of the scheme, to data with these classes.
 pub(super) fn model_of_fits(
@@ -47,24 +48,5 @@ impl Prepared<'_> {
         let classes = data.relabelled(Classes::from(data.labels()))?;
         let fits = std::slice::from_ref(fit);
         model_of_fits(loss, &classes, Scheme::Binary, self, standardize, fits, None)
-    }
-}
-
-/// Returns true of a method without certificate, which has no bound to report, however it ended; any other that has none
-/// has met numbers that overflowed, and says so.
-pub(super) fn is_uncertified(report: &Report) -> bool {
-    report.status != Status::NumericalTrouble && report.duality_gap == f64::INFINITY
-}
-
-/// Returns the certificate of a fit to `rows` samples, for a file.
-fn summary(report: &Report, rows: usize, standardize: bool) -> TrainingSummary {
-    let bound = |value: f64| (!is_uncertified(report)).then_some(value);
-    TrainingSummary {
-        rows,
-        standardize,
-        objective: Some(report.objective),
-        dual_objective: bound(report.dual_objective),
-        relative_gap: bound(report.relative_gap),
-        converged: report.status == Status::Converged,
     }
 }

@@ -1,5 +1,5 @@
-//! The functions that a classifier combines: linear in the features, in the space of a kernel, or in
-//! features that approximate one; with one way to fit, select and save all of them.
+//! The functions that a classifier combines: linear in the features, in the space of a kernel, or
+//! in features that approximate one; with one way to fit, select and save all of them.
 
 #[cfg(feature = "kernels")]
 mod kernel;
@@ -41,8 +41,8 @@ enum Form {
 }
 
 impl<'d> Prepared<'d> {
-    /// Returns the data made ready for linear classifiers; with `standardize` features are scaled to unit standard
-    /// deviation, anew in every fold.
+    /// Returns the data made ready for linear classifiers; with `standardize` features are scaled
+    /// to unit standard deviation, anew in every fold.
     pub fn linear(data: &'d Dataset) -> Self {
         Prepared { data: Cow::Borrowed(data), form: Form::Linear }
     }
@@ -90,8 +90,8 @@ impl<'d> Prepared<'d> {
         self.subset(None).path(training, None, &self.data, lambdas)
     }
 
-    /// Returns the fits of a robust learner at every lambda, largest first: on features, or, of the large-margin
-    /// distribution machine, on a kernel matrix as well.
+    /// Returns the fits of a robust learner at every lambda, largest first: on features, or, of the
+    /// large-margin distribution machine, on a kernel matrix as well.
     ///
     /// # Errors
     /// [`Learner::path`] says which; another learner on a kernel matrix.
@@ -104,9 +104,10 @@ impl<'d> Prepared<'d> {
         self.subset(None).path(training, Some(learner), &self.data, lambdas)
     }
 
-    /// Returns the Platt scaling of the scores that samples get when their fold is held out, by fits at the last of the
-    /// lambdas, which are descending. The weights of the samples, 1 where absent, count in the scaling; those of the data
-    /// may hold costs of classes too, and are for the fits.
+    /// Returns the Platt scaling of the scores that samples get when their fold is held out, by
+    /// fits at the last of the lambdas, which are descending. The weights of the samples, 1 where
+    /// absent, count in the scaling; those of the data may hold costs of classes too, and are for
+    /// the fits.
     ///
     /// # Errors
     /// [`path`](Self::path) and [`PlattScaling::fit_weighted`] say which.
@@ -124,8 +125,8 @@ impl<'d> Prepared<'d> {
         platt_scaling(&scores[0], self.data.labels().signs(), sample_weights)
     }
 
-    /// Returns the scores that every row gets from the fits without its fold: for each of the members a list of as many
-    /// as there are rows.
+    /// Returns the scores that every row gets from the fits without its fold: for each of the
+    /// members a list of as many as there are rows.
     pub(super) fn held_out_scores(
         &self,
         folds: &[usize],
@@ -144,8 +145,8 @@ impl<'d> Prepared<'d> {
         Ok(scores)
     }
 
-    /// Returns the cross-validated error along the lambdas, and the fit on all of the data at the one that `select`
-    /// takes, by its index.
+    /// Returns the cross-validated error along the lambdas, and the fit on all of the data at the
+    /// one that `select` takes, by its index.
     ///
     /// # Errors
     /// [`path`](Self::path) and [`margins_optim::cross_validate`] say which.
@@ -163,12 +164,13 @@ impl<'d> Prepared<'d> {
         }
     }
 
-    /// Returns the cross-validated error along the lambdas, the index of the one that the rule takes, and the fit there on
-    /// all of the data, under a limit on the time. After that the rule chooses among the lambdas that were certified in
-    /// all folds.
+    /// Returns the cross-validated error along the lambdas, the index of the one that the rule
+    /// takes, and the fit there on all of the data, under a limit on the time. After that the rule
+    /// chooses among the lambdas that were certified in all folds.
     ///
     /// # Errors
-    /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: no lambda was certified in time.
+    /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: no lambda was
+    /// certified in time.
     pub fn cross_validate_within<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
@@ -240,8 +242,9 @@ impl<'d> Prepared<'d> {
         }
     }
 
-    /// Returns the functions that a model of the fits has to hold, and the coefficients of every fit. The fits share the
-    /// functions; of kernel sections the model holds those alone that any fit has a use for.
+    /// Returns the functions that a model of the fits has to hold, and the coefficients of every
+    /// fit. The fits share the functions; of kernel sections the model holds those alone that any
+    /// fit has a use for.
     ///
     /// # Errors
     /// More features than a model can have.
@@ -265,7 +268,8 @@ impl<'d> Prepared<'d> {
         }
     }
 
-    /// Returns the number of coefficients that a fit has to choose: features, samples, or features of a map.
+    /// Returns the number of coefficients that a fit has to choose: features, samples, or features
+    /// of a map.
     pub fn dimension(&self) -> usize {
         match &self.form {
             Form::Linear => self.data.columns(),
@@ -275,7 +279,8 @@ impl<'d> Prepared<'d> {
     }
 }
 
-/// Returns the fits of the learner, or of the regularised risk without one, to the features of the data.
+/// Returns the fits of the learner, or of the regularised risk without one, to the features of the
+/// data.
 fn linear_path<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     learner: Option<&Learner>,
@@ -325,13 +330,13 @@ pub struct Subset<'s> {
 }
 
 impl Subset<'_> {
-    /// Returns the fits of the learner, or of the regularised risk without one, at every lambda, largest first. The
-    /// data are those that were prepared, all rows of them, perhaps with other labels or weights; so are the functions
-    /// that the coefficients belong to.
+    /// Returns the fits of the learner, or of the regularised risk without one, at every lambda,
+    /// largest first. The data are those that were prepared, all rows of them, perhaps with other
+    /// labels or weights; so are the functions that the coefficients belong to.
     ///
     /// # Errors
-    /// [`Training::path`], `margins_kernels::path` and [`Learner::path`] say which; a learner that takes no kernel
-    /// matrix.
+    /// [`Training::path`], `margins_kernels::path` and [`Learner::path`] say which; a learner that
+    /// takes no kernel matrix.
     pub fn path<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,

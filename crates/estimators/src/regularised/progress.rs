@@ -1,7 +1,9 @@
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use margins_optim::Report;
+use margins_optim::solve::{Iteration, Watch};
 
 /// A fit on the way, for an [`Observer`].
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +14,8 @@ pub struct Progress<'a> {
     pub total: usize,
     /// The kernel as it was specified; `None` of a linear classifier.
     pub kernel: Option<&'a str>,
-    /// The classes that are told apart, as [`MemberReport::name`](super::MemberReport::name) has it.
+    /// The classes that are told apart, as [`MemberReport::name`](super::MemberReport::name) has
+    /// it.
     pub member: &'a str,
     /// The fold held out, counted from 0; `None` of a fit to all rows.
     pub fold: Option<usize>,
@@ -22,11 +25,12 @@ pub struct Progress<'a> {
     pub report: &'a Report,
 }
 
-type Watch = dyn Fn(&Progress<'_>) + Send + Sync;
+type SeeFit = dyn Fn(&Progress<'_>) + Send + Sync;
+type SeeIteration = dyn Fn(&Iteration) -> ControlFlow<()> + Send + Sync;
 
 /// A function that sees every fit as it is made, from whatever thread makes it; none by default.
 #[derive(Clone, Default)]
-pub struct Observer(Option<Arc<Watch>>);
+pub struct Observer(Option<Arc<SeeFit>>);
 
 impl Observer {
     /// Returns the observer that calls the function.
@@ -35,7 +39,7 @@ impl Observer {
     }
 
     /// Returns the function, if there is one.
-    pub(super) fn watch(&self) -> Option<&Watch> {
+    pub(super) fn watch(&self) -> Option<&SeeFit> {
         self.0.as_deref()
     }
 }
@@ -43,5 +47,28 @@ impl Observer {
 impl fmt::Debug for Observer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Observer" } else { "None" })
+    }
+}
+
+/// A function that sees every iteration of every fit, from whatever thread makes it, and may stop the solver there; none by
+/// default. A fit that it stops ends as [`Status::Interrupted`](margins_optim::Status::Interrupted).
+#[derive(Clone, Default)]
+pub struct IterationObserver(Option<Arc<SeeIteration>>);
+
+impl IterationObserver {
+    /// Returns the observer that calls the function.
+    pub fn new(see: impl Fn(&Iteration) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
+        IterationObserver(Some(Arc::new(see)))
+    }
+
+    /// Returns the callback for the options of solvers, if there is one.
+    pub(super) fn watch(&self) -> Option<Watch<'_>> {
+        self.0.as_deref().map(|see| Watch::new(see))
+    }
+}
+
+impl fmt::Debug for IterationObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "IterationObserver" } else { "None" })
     }
 }

@@ -7,8 +7,9 @@ use margins_model::{Model, Scheme, TrainingSummary};
 
 /// The report on a fit: what was fitted, and how far from the optimum it can be.
 ///
-/// Displayed it is a page of text: what was fitted, objective and duality gap of every member (of the first 20, where
-/// there are more), and of a cross-validation the lambdas around the one that was chosen; [`curve`](Self::curve) has all of them.
+/// Displayed it is a page of text: what was fitted, objective and duality gap of every member (of
+/// the first 20, where there are more), and of a cross-validation the lambdas around the one that
+/// was chosen; [`curve`](Self::curve) has all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingReport {
     /// The specification of the loss.
@@ -23,8 +24,9 @@ pub struct TrainingReport {
     pub members: Vec<MemberReport>,
     /// The cross-validated error, if lambda was chosen by it; a classifier from a file has none.
     pub curve: Option<ErrorCurve>,
-    /// The kernels that were chosen from, if there were several, in the order given: that of the least error was
-    /// taken, of several the first. Those for which the time limit left no certified lambda are missing.
+    /// The kernels that were chosen from, if there were several, in the order given: that of the
+    /// least error was taken, of several the first. Those for which the time limit left no
+    /// certified lambda are missing.
     pub kernels: Vec<KernelReport>,
 }
 
@@ -158,6 +160,7 @@ pub fn status_in_words(status: Status) -> &'static str {
         Status::Converged => "the gap is small enough",
         Status::IterationLimit => "the iteration limit came first",
         Status::TimeLimit => "the time limit came first",
+        Status::Interrupted => "the caller stopped it",
         Status::Stalled => "rounding allows no further progress",
         Status::RoundingLimit => {
             "a minimum as far as rounding shows, but rounding leaves room for a gap above the tolerance"

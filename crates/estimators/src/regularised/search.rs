@@ -120,7 +120,7 @@ impl Settings {
                 &self.kernels.registry,
                 data,
                 self.standardize,
-                self.options.seed,
+                self.seed,
             ),
         }
     }
@@ -187,7 +187,8 @@ impl Search<'_> {
         Ok(Found { way, path: vec![fits], curve: Some(curve), least_error })
     }
 
-    /// Returns the error of the class that several contests decide together, and the fits where it selects.
+    /// Returns the error of the class that several contests decide together, and the fits where it
+    /// selects.
     fn cross_validate_together(
         &self,
         training: &Training<'_, dyn MarginLoss>,
@@ -204,7 +205,8 @@ impl Search<'_> {
         Ok((curve, at, fits))
     }
 
-    /// Returns the leave-one-out error of a classifier of two classes, and the fit where it selects.
+    /// Returns the leave-one-out error of a classifier of two classes, and the fit where it
+    /// selects.
     #[cfg(feature = "kernels")]
     fn leave_one_out(
         &self,

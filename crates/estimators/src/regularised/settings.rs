@@ -8,7 +8,7 @@ use margins_robust::Learner;
 
 use super::class_costs::ClassCosts;
 use super::cross_validation::{CrossValidation, check_folds};
-use super::progress::Observer;
+use super::progress::{IterationObserver, Observer};
 #[cfg(feature = "kernels")]
 use super::space::KernelChoice;
 use super::space::Space;
@@ -16,9 +16,11 @@ use crate::Error;
 
 /// The settings of a regularised classifier.
 ///
-/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and classes as given, lambda
-/// by cross-validation over the default grid ([`CrossValidation::default`]), the automatic solver at a relative duality gap
-/// of 1e-6, seed 1, one-versus-rest where there are more than two classes. Results do not depend on the number of threads.
+/// Unless told: a linear classifier with an intercept, the leaky hockey stick loss, features and
+/// classes as given, lambda by cross-validation over the default grid
+/// ([`CrossValidation::default`]), the automatic solver at a relative duality gap of 1e-6, seed 1,
+/// one-versus-rest where there are more than two classes. Results do not depend on the number of
+/// threads.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The loss.
@@ -34,27 +36,33 @@ pub struct Settings {
     pub scheme: Option<Scheme>,
     /// True for an intercept, which is not penalised.
     pub intercept: bool,
-    /// True to scale features to unit standard deviation for the fit: by the training rows of every fold for linear
-    /// classifiers, once over all rows for kernels.
+    /// True to scale features to unit standard deviation for the fit: by the training rows of every
+    /// fold for linear classifiers, once over all rows for kernels.
     pub standardize: bool,
     /// The weights of the two sides of every binary problem.
     pub class_weights: ClassWeights,
-    /// The costs of errors on the samples of each class, in the fit and in the cross-validated error alike.
+    /// The costs of errors on the samples of each class, in the fit and in the cross-validated
+    /// error alike.
     pub class_costs: ClassCosts,
     /// The weight of every sample, for data that have none of their own.
     pub sample_weights: Option<Vec<f64>>,
     /// The source of probabilities.
     pub probabilities: Probabilities,
-    /// The solver, its tolerance and limits. The seed is that of folds, landmarks and random features too.
-    pub options: Options,
+    /// The solver, its tolerance and limits.
+    pub options: Options<'static>,
+    /// The seed of folds, landmarks and random features.
+    pub seed: u64,
     /// The number of threads; those of the rayon pool at hand unless told.
     #[cfg(feature = "rayon")]
     pub threads: Option<usize>,
-    /// The time after which fits are not improved further. A cross-validation gets four fifths of it and then chooses
-    /// among the lambdas that were certified in all folds. It takes the place of the deadline of the options.
+    /// The time after which fits are not improved further. A cross-validation gets four fifths of
+    /// it and then chooses among the lambdas that were certified in all folds. It takes the place
+    /// of the deadline of the options.
     pub time_limit: Option<Duration>,
     /// The function that sees every fit on the way.
     pub progress: Observer,
+    /// The function that sees every iteration of every fit, and may stop it.
+    pub iterations: IterationObserver,
 }
 
 /// The way to lambda.
@@ -69,19 +77,20 @@ pub enum Regularisation {
         /// The index of the last, in descending order.
         index: usize,
     },
-    /// Cross-validation, with one lambda for all members; the error is that of the class decided by all of them.
+    /// Cross-validation, with one lambda for all members; the error is that of the class decided by
+    /// all of them.
     CrossValidated(CrossValidation),
 }
 
 /// The source of the probabilities of a classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Probabilities {
-    /// The loss: a score has the probability of which it is the population minimiser, [`MarginLoss::probability`]. A
-    /// loss such as hinge has none.
+    /// The loss: a score has the probability of which it is the population minimiser,
+    /// [`MarginLoss::probability`]. A loss such as hinge has none.
     #[default]
     OfTheLoss,
-    /// Platt scaling of scores that samples get when their fold is held out, for any loss. Weights of samples count
-    /// there too, costs of classes do not.
+    /// Platt scaling of scores that samples get when their fold is held out, for any loss. Weights
+    /// of samples count there too, costs of classes do not.
     Platt {
         /// The number of folds, as in [`CrossValidation::folds`].
         folds: Option<usize>,
@@ -104,10 +113,12 @@ impl Default for Settings {
             sample_weights: None,
             probabilities: Probabilities::default(),
             options: Options::default(),
+            seed: 1,
             #[cfg(feature = "rayon")]
             threads: None,
             time_limit: None,
             progress: Observer::default(),
+            iterations: IterationObserver::default(),
         }
     }
 }
@@ -154,12 +165,14 @@ impl Regularisation {
 }
 
 impl Settings {
-    /// Refuses settings that contradict each other or are outside their range; [`fit`](Self::fit) does so too.
+    /// Refuses settings that contradict each other or are outside their range; [`fit`](Self::fit)
+    /// does so too.
     ///
     /// # Errors
-    /// [`Error::Contradiction`]: an approximation without a kernel, several kernels without cross-validation, balanced
-    /// classes with costs, a robust learner with what is for fits of the regularised risk alone. [`Error::Setting`]: a
-    /// setting outside its range. A kernel that the registry does not have, or parameters that it does not take.
+    /// [`Error::Contradiction`]: an approximation without a kernel, several kernels without
+    /// cross-validation, balanced classes with costs, a robust learner with what is for fits of the
+    /// regularised risk alone. [`Error::Setting`]: a setting outside its range. A kernel that the
+    /// registry does not have, or parameters that it does not take.
     pub fn check(&self) -> Result<(), Error> {
         let kernels = self.spaces()?.len();
         let way = &self.regularisation;
@@ -230,14 +243,19 @@ impl Settings {
         spaces
     }
 
-    /// Returns the settings of fits that end by the deadline, or by that of the options if there is none.
+    /// Returns the settings of fits that end by the deadline, or by that of the options if there is
+    /// none.
     pub(super) fn training(&self, deadline: Option<Instant>) -> Training<'_, dyn MarginLoss> {
         let deadline = deadline.or(self.options.deadline);
         Training {
             intercept: self.intercept,
             standardize: self.standardize,
             class_weights: self.class_weights,
-            options: Options { deadline, ..self.options },
+            options: Options {
+                deadline,
+                watch: self.iterations.watch().or(self.options.watch),
+                ..self.options
+            },
             ..Training::new(&*self.loss)
         }
     }

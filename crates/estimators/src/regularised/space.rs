@@ -12,9 +12,9 @@ use crate::Error;
 #[cfg(feature = "kernels")]
 #[derive(Debug, Clone, Default)]
 pub struct KernelChoice {
-    /// The specifications, such as `gaussian:sigma=0.5`. `gaussian` alone takes sigma from the data, and
-    /// [`PRECOMPUTED`] takes the samples for rows of a kernel matrix. Cross-validation chooses among several: the one of
-    /// the least error on the same folds, of several the first.
+    /// The specifications, such as `gaussian:sigma=0.5`. `gaussian` alone takes sigma from the
+    /// data, and [`PRECOMPUTED`] takes the samples for rows of a kernel matrix. Cross-validation
+    /// chooses among several: the one of the least error on the same folds, of several the first.
     pub specifications: Vec<String>,
     /// The approximation of every kernel.
     pub approximation: Approximation,

@@ -5,7 +5,8 @@ use margins_optim::ErrorCurve;
 use super::cross_validation::Selection;
 use crate::Error;
 
-/// The time that a search for lambda may take: four fifths for the folds, the rest for the fit at the lambda chosen.
+/// The time that a search for lambda may take: four fifths for the folds, the rest for the fit at
+/// the lambda chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeLimit {
     start: Instant,
@@ -53,7 +54,8 @@ impl TimeLimit {
     /// Returns the index of the lambda that the rule takes of a finished curve.
     ///
     /// # Errors
-    /// [`Error::TimeLimit`]: the time of the folds is over, and no lambda is certified in all of them.
+    /// [`Error::TimeLimit`]: the time of the folds is over, and no lambda is certified in all of
+    /// them.
     pub(crate) fn choose(
         limit: Option<TimeLimit>,
         rule: Selection,
@@ -65,8 +67,8 @@ impl TimeLimit {
         if late && !curve.certified[at] { Err(Error::TimeLimit(limit.limit)) } else { Ok(at) }
     }
 
-    /// Returns the index of the lambda that the rule takes: among all, or among the certified ones if the time of the
-    /// folds is over.
+    /// Returns the index of the lambda that the rule takes: among all, or among the certified ones
+    /// if the time of the folds is over.
     pub fn select(&self, rule: Selection, curve: &ErrorCurve) -> usize {
         if self.is_late() { rule.of_certified(curve) } else { rule.of(curve) }
     }

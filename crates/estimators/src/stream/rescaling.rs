@@ -3,12 +3,12 @@ use margins_losses::MarginPursuit;
 use margins_optim::online::stochastic::Rescaled;
 use margins_optim::{Error, Lambda};
 
-/// The rule by which a run on margin pursuit of this level and scale sets its scale once from the margins of
-/// the training samples: [`data_driven`](scale::data_driven) at confidence 95 %, with the steps divided by
-/// what the scale grows by, because the slopes of the loss grow as much.
+/// Returns the rule by which a run on margin pursuit of this level and scale sets its scale once
+/// from the margins of the training samples: [`data_driven`](scale::data_driven) at confidence 95
+/// %, with the steps divided by the factor that the scale grows by, because the slopes of the loss
+/// grow as much. The rule is for [`fit_rescaled`](margins_optim::online::stochastic::fit_rescaled).
 ///
-/// For [`fit_rescaled`](margins_optim::online::stochastic::fit_rescaled). Source: Holland 2019, section 4, which leaves
-/// the confidence open.
+/// Source: Holland 2019, section 4, which leaves the confidence open.
 pub fn data_driven_scale(
     gamma: f64,
     from: f64,

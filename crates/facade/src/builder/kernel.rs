@@ -5,8 +5,9 @@ use crate::Error;
 
 /// With the feature `kernels`.
 impl ClassifierBuilder {
-    /// Fits a kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
-    /// sigma from the data, [`PRECOMPUTED`](crate::PRECOMPUTED) takes the samples for rows of a kernel matrix.
+    /// Fits a kernel classifier, by the specification of the kernel, such as `gaussian:sigma=0.5`;
+    /// `gaussian` alone takes sigma from the data, [`PRECOMPUTED`](crate::PRECOMPUTED) takes the
+    /// samples for rows of a kernel matrix.
     #[doc(alias = "gamma")]
     #[must_use]
     pub fn kernel(mut self, specification: impl Into<String>) -> Self {
@@ -14,8 +15,9 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Chooses among kernels by cross-validation, together with lambda: the one of the least error on the same folds,
-    /// of several the first. Distances between samples are computed once a kernel, for all folds, lambdas and members.
+    /// Chooses among kernels by cross-validation, together with lambda: the one of the least error
+    /// on the same folds, of several the first. Distances between samples are computed once a
+    /// kernel, for all folds, lambdas and members.
     ///
     /// ```
     /// use margins::{Classifier, CrossValidation};

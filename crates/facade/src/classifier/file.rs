@@ -25,7 +25,8 @@ impl Classifier {
     }
 }
 
-/// A classifier is written as its [`model`](Classifier::model), and keeps as much of the report as a file does.
+/// A classifier is written as its [`model`](Classifier::model), and keeps as much of the report as
+/// a file does.
 ///
 /// ```
 /// use margins::Classifier;
@@ -43,8 +44,8 @@ impl Serialize for Classifier {
     }
 }
 
-/// A classifier is read as a [`Model`] of losses and kernels of this project; for others, read the model by their
-/// [`Registry`] and take [`from_model`](Classifier::from_model).
+/// A classifier is read as a [`Model`] of losses and kernels of this project; for others, read the
+/// model by their [`Registry`] and take [`from_model`](Classifier::from_model).
 impl<'de> Deserialize<'de> for Classifier {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let model = Model::deserialize(deserializer)?;

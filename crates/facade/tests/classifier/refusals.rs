@@ -49,7 +49,7 @@ fn refusals() {
     for (builder, data) in [
         (few().scheme(Scheme::Binary), &data),
         (few().class_cost("class 9", 2.0), &data),
-        (few().kernel("gaussian").solver(Solver::GradientDescent), &data),
+        (few().kernel("gaussian").solver(Solver::GRADIENT_DESCENT), &data),
         (few().kernel("gaussian").loss(Hinge).solver(Solver::Newton), &data),
         (few().kernel("precomputed").standardize(true), &data),
         (few().sample_weights(vec![1.0]), &data),

@@ -23,7 +23,7 @@ fn progress_is_seen_and_time_is_kept() {
     });
     build(builder.clone()).fit(&data).unwrap();
     assert_eq!(*seen.lock().unwrap(), (4 * 5 * 3, 4 * 5 * 3));
-    for solver in [Solver::Newton, Solver::Sdca] {
+    for solver in [Solver::Newton, Solver::SDCA] {
         let late = builder.clone().time_limit(Duration::ZERO).solver(solver);
         let error = build(late).fit(&data).unwrap_err().to_string();
         assert!(error.starts_with("the time limit of 0ns came before the fits at any lambda"));
@@ -147,16 +147,16 @@ fn a_mistaken_loss_is_not_certified() {
     let two = two_of_classes();
     let linear = [
         Solver::Newton,
-        Solver::Mm,
+        Solver::MM,
         Solver::MmBatched,
-        Solver::Sdca,
+        Solver::SDCA,
         Solver::Bundle,
-        Solver::GradientDescent,
+        Solver::GRADIENT_DESCENT,
     ];
     let kernel = [
         (Solver::Auto, "none"),
         (Solver::Newton, "none"),
-        (Solver::MmAccelerated, "none"),
+        (Solver::MM_ACCELERATED, "none"),
         (Solver::Auto, "cholesky:tol=1e-8"),
         (Solver::Auto, "nystrom:m=20"),
     ];

@@ -23,7 +23,10 @@ fn damp(arguments: &mut [f64], shape: impl Fn(f64) -> f64) {
 
 /// Defines a kernel `shape(t) exp(-t)`, where t comes from `argument` and `arguments`.
 macro_rules! radial {
-    ($(#[$documentation:meta])* $kernel:ident, $name:literal, $parameter:ident, $shape:expr) => {
+    (
+        $(#[$documentation:meta])* $kernel:ident, $name:literal, $parameter:ident, $shape:expr
+        $(, $method:item)?
+    ) => {
         $(#[$documentation])*
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub struct $kernel {
@@ -56,6 +59,7 @@ macro_rules! radial {
             fn is_positive_semidefinite(&self) -> bool {
                 true
             }
+            $($method)?
             fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
                 self.arguments(block, out);
                 damp(out, $shape);
@@ -67,7 +71,9 @@ macro_rules! radial {
 radial! {
     /// The Gaussian kernel `exp(-sigma ||x - z||^2)`, in the parametrisation of kernlab's `rbfdot`;
     /// scikit-learn and LIBSVM call sigma gamma.
-    Gaussian, "gaussian", sigma, |_| 1.0
+    Gaussian, "gaussian", sigma, |_| 1.0, fn as_gaussian(&self) -> Option<Gaussian> {
+        Some(*self)
+    }
 }
 
 impl Gaussian {

@@ -1,6 +1,6 @@
 //! What a support vector machine is fitted to, and what coefficients are worth.
 
-use margins_optim::Lambda;
+use margins_optim::{Certificate, Lambda, MarginSummary};
 use nalgebra::DMatrix;
 
 use crate::{Error, Gram};
@@ -62,6 +62,15 @@ impl<'a> Problem<'a> {
             largest_diagonal,
             least_curvature,
         })
+    }
+
+    /// Returns what the margins of a point are like, of the samples that count.
+    pub(super) fn summary(&self, point: &Point) -> MarginSummary {
+        // y_i g_i = 1 - y_i f_i.
+        let margin = |i: usize| 1.0 - self.signs[i] * (point.gradient[i] - point.intercept);
+        let margins: Vec<f64> = self.samples.iter().map(|&i| margin(i)).collect();
+        let signs: Vec<f64> = self.samples.iter().map(|&i| self.signs[i]).collect();
+        MarginSummary::new(&margins, &signs)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -130,6 +139,11 @@ pub(super) struct Point {
 }
 
 impl Point {
+    /// Returns the certificate of the point, whose gap has its rounding inside.
+    pub(super) fn certificate(&self) -> Certificate {
+        Certificate::new(self.objective, self.duality_gap, 0.0, self.violation)
+    }
+
     pub(super) fn relative_gap(&self) -> f64 {
         let dual = self.objective - self.duality_gap;
         let size = self.objective.abs().max(dual.abs());

@@ -9,12 +9,12 @@ use super::{Basis, Functions};
 use crate::{Error, Registry};
 
 impl Basis {
-    /// Returns the basis of functions that a kernel has or that approximate it, with the factors that features are
-    /// multiplied with first, if any.
+    /// Returns the basis of functions that a kernel has or that approximate it, with the factors
+    /// that features are multiplied with first, if any.
     ///
     /// # Errors
-    /// Scales that are not one finite number greater than 0 a feature; more features than fit in 32 bits;
-    /// sparse frequencies.
+    /// Scales that are not one finite number greater than 0 a feature; more features than fit in 32
+    /// bits; sparse frequencies.
     pub fn new(
         kernel: &dyn Kernel,
         scales: Option<Vec<f64>>,

@@ -1,8 +1,8 @@
 //! Models as bytes: the only place that knows bincode. `docs/model-files.md` has the layout.
 //!
-//! Nothing here trusts a length that it has read. Text is borrowed from the file; lists grow as their elements
-//! are read (serde reserves at most a mebibyte at once), so that a length beyond the end of the file is an
-//! error before it is an allocation.
+//! Nothing here trusts a length that it has read. Text is borrowed from the file; lists grow as
+//! their elements are read (serde reserves at most a mebibyte at once), so that a length beyond the
+//! end of the file is an error before it is an allocation.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -19,8 +19,8 @@ use super::{Format, Header};
 use crate::error::VERSION;
 use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
 
-/// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a transfer as text
-/// would change.
+/// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a
+/// transfer as text would change.
 const MAGIC: [u8; 8] = *b"\x89MGN\r\n\x1a\n";
 
 /// The first version with a binary layout.

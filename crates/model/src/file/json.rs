@@ -70,8 +70,8 @@ enum Samples {
 }
 
 impl Serialize for Model {
-    /// Writes the document that JSON files of the latest version hold. The function is for formats that describe
-    /// themselves, as JSON does; [`to_bytes`](Self::to_bytes) makes a compact form.
+    /// Writes the document that JSON files of the latest version hold. The function is for formats
+    /// that describe themselves, as JSON does; [`to_bytes`](Self::to_bytes) makes a compact form.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = Document {
             format: FORMAT.into(),
@@ -88,8 +88,8 @@ impl Serialize for Model {
     }
 }
 
-/// Models of losses and kernels of this project are read from the document of the latest version. For others the
-/// [`Registry`] that knows them is a [`DeserializeSeed`].
+/// Models of losses and kernels of this project are read from the document of the latest version.
+/// For others the [`Registry`] that knows them is a [`DeserializeSeed`].
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Registry::standard().deserialize(deserializer)

@@ -5,7 +5,7 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::{Certificate, Evaluator, dual};
 use crate::problem::summation::dot;
-use crate::problem::{Extent, Objective, Point};
+use crate::problem::{Extent, InMemory, Objective, Point, Samples};
 use crate::{Error, Lambda};
 
 impl<L: MarginLoss + ?Sized> Objective<'_, L> {
@@ -35,7 +35,7 @@ impl<L: MarginLoss + ?Sized> Objective<'_, L> {
         let offsets = Extent::of(&self.design).offsets().filter(|_| self.risk.intercept);
         let Some(offsets) = offsets else {
             let point = Point::at(&self.design, intercept, coef.to_vec());
-            return Ok(Evaluator::new(self).appraise(lambda, &point));
+            return Ok(Evaluator::in_memory(self).appraise(lambda, &point));
         };
         let mut design = Design::clone(&self.design);
         design.shift_columns(&offsets);
@@ -47,11 +47,11 @@ impl<L: MarginLoss + ?Sized> Objective<'_, L> {
     }
 }
 
-impl<L: MarginLoss + ?Sized> Evaluator<'_, '_, L> {
+impl<L: MarginLoss + ?Sized> Evaluator<InMemory<'_, '_, L>> {
     /// Returns how far a point as it is can be from the minimum: the bound of the point with the best intercept,
     /// and what F is above that. Infinitely far where the loss is not convex, or contradicts itself.
     pub(crate) fn appraise(&mut self, lambda: Lambda, point: &Point) -> Certificate {
-        let objective = self.objective;
+        let objective = self.samples.objective;
         let value = self.value_at(lambda, point);
         let risk = &objective.risk;
         if !risk.loss.is_convex() || risk.is_contradicted(&point.products, point.intercept) {
@@ -70,11 +70,11 @@ impl<L: MarginLoss + ?Sized> Evaluator<'_, '_, L> {
     /// Returns the certificate of a point with a settled intercept by the slopes there, balanced where the loss has kinks,
     /// on which the intercept may rest.
     pub(crate) fn appraise_settled(&mut self, lambda: Lambda, point: &Point) -> Certificate {
-        let risk = &self.objective.risk;
+        let risk = &self.samples.objective.risk;
         if risk.loss.is_differentiable() {
             return self.certificate(lambda, point);
         }
-        let mut duals = self.margins.duals();
+        let mut duals = self.samples.duals();
         risk.balance(&mut duals);
         dual::certify(self, lambda, point, &duals).0
     }

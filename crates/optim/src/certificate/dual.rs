@@ -3,9 +3,20 @@
 use margins_losses::MarginLoss;
 
 use crate::Lambda;
-use crate::certificate::{Certificate, Evaluator, valued};
-use crate::problem::summation::{norm, sum};
-use crate::problem::{EmpiricalRisk, Objective, Point};
+use crate::certificate::{Certificate, Evaluator};
+use crate::problem::summation::norm;
+use crate::problem::{FenchelYoung, InMemory, Point, Samples};
+
+impl FenchelYoung {
+    /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is this sum and `rest`.
+    pub fn certificate(self, objective: f64, rounding: f64, rest: f64) -> Certificate {
+        let gap = self.sum + rest;
+        // Duals at an open end of the domain have no conjugate: no bound, but no sign of overflow either.
+        let gap = if gap.is_nan() || self.contradicted { f64::INFINITY } else { gap };
+        let certificate = Certificate::new(objective, gap, rounding + self.rounding, f64::NAN);
+        Certificate { contradicted: self.contradicted, ..certificate }
+    }
+}
 
 /// Returns what feasible duals `s` certify about a point whose margins are set, given a bound on the
 /// distance of w to `v/(2 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`:
@@ -13,22 +24,20 @@ use crate::problem::{EmpiricalRisk, Objective, Point};
 /// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`,
 ///
 /// a sum without cancellation. What rounding left of the balance counts times the size of intercept and margins.
-fn certificate<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+fn certificate<S: Samples>(
+    evaluator: &mut Evaluator<S>,
     lambda: Lambda,
-    point: &Point,
-    duals: &[f64],
+    point: &Point<S::Products>,
+    duals: &S::Duals,
     distance: f64,
 ) -> Certificate {
-    let (objective, rounding) = valued(&mut evaluator.margins, &evaluator.extent, lambda, point);
-    let risk = &evaluator.objective.risk;
-    let margins = evaluator.margins.get();
-    let unbalanced = if risk.intercept { risk.imbalance(duals).abs() } else { 0.0 };
-    let least = point.intercept.abs().max(1.0);
-    let size = margins.iter().fold(least, |size, u| size.max(u.abs()));
+    let (objective, rounding, sums) = evaluator.valued(lambda, point);
+    let samples = &mut evaluator.samples;
+    let unbalanced = if samples.has_intercept() { samples.imbalance(duals).abs() } else { 0.0 };
+    let size = sums.largest.max(point.intercept.abs()).max(1.0);
     let apart = (lambda.get().sqrt() * distance).powi(2);
     let rest = apart + unbalanced * size;
-    risk.fenchel_young(margins, duals).certificate(objective, rounding, rest)
+    samples.fenchel_young(duals).certificate(objective, rounding, rest)
 }
 
 /// Duals with the point that belongs to them and what they are worth.
@@ -44,15 +53,15 @@ pub(crate) struct DualPoint {
 impl DualPoint {
     /// The duals are balanced first; `intercept` is where the search for the best one begins.
     pub(crate) fn at<L: MarginLoss + ?Sized>(
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
         mut duals: Vec<f64>,
         intercept: f64,
     ) -> Self {
-        let objective = evaluator.objective;
-        objective.risk.balance(&mut duals);
-        let (coef, error) = coefficients(evaluator, lambda, &duals);
-        let mut point = Point::at(&objective.design, intercept, coef);
+        let samples = &mut evaluator.samples;
+        samples.balance(&mut duals);
+        let (coef, error) = coefficients(samples, lambda, &duals);
+        let mut point = Point { intercept, products: samples.products(&coef), coef };
         evaluator.passes += 2;
         evaluator.settle_intercept(&mut point);
         let certificate = certificate(evaluator, lambda, &point, &duals, error);
@@ -82,53 +91,39 @@ impl DualPoint {
     }
 }
 
-/// `c_i s_i y_i / n`, of which v is the image under X'.
-pub(crate) fn pulls<L: MarginLoss + ?Sized>(
-    risk: &EmpiricalRisk<'_, L>,
-    duals: &[f64],
-) -> Vec<f64> {
-    let samples = risk.signs.iter().zip(&risk.weights).zip(duals);
-    samples.map(|((y, c), s)| y * c * s).collect()
-}
-
 /// Returns `v/(2 lambda)`, and how far rounding can have moved it.
 ///
 /// Sums are made in twice the working precision where their rounding would show in a certificate: where samples are so
 /// large, and lambda so small, that its square divided by lambda is no longer far below the size of F.
-pub(crate) fn coefficients<L: MarginLoss + ?Sized>(
-    evaluator: &Evaluator<'_, '_, L>,
+pub(crate) fn coefficients<S: Samples>(
+    samples: &mut S,
     lambda: Lambda,
-    duals: &[f64],
+    duals: &S::Duals,
 ) -> (Vec<f64>, f64) {
     /// Of the gap, relative to the mean size of the duals.
     const VISIBLE: f64 = 1e-12;
-    let Objective { risk, design } = evaluator.objective;
-    let weights = &risk.weights;
-    let [total] = sum(duals.len(), &|i| [weights[i] * duals[i].abs()]);
-    let pulls = pulls(risk, duals);
-    let mut coef = vec![0.0; design.columns()];
-    let mut error = evaluator.extent.pull_error(total);
-    if 0.25 * error * error / lambda.get() > VISIBLE * total {
-        design.multiply_transposed_accurately(&pulls, &mut coef);
-        error = evaluator.extent.accurate_pull_error(total);
-    } else {
-        design.multiply_transposed(&pulls, &mut coef);
-    }
+    let total = samples.total_dual(duals);
+    let mut coef = vec![0.0; samples.shape().1];
+    let usual_error = samples.extent().pull_error(total);
+    let accurately = 0.25 * usual_error * usual_error / lambda.get() > VISIBLE * total;
+    samples.pull(duals, accurately, &mut coef);
     for w in &mut coef {
         *w *= 0.5 / lambda.get();
     }
+    let extent = samples.extent();
+    let error = if accurately { extent.accurate_pull_error(total) } else { usual_error };
     (coef, 0.5 * error / lambda.get())
 }
 
 /// Returns what feasible duals certify about any point, and `w - v/(2 lambda)`.
-pub(crate) fn certify<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+pub(crate) fn certify<S: Samples>(
+    evaluator: &mut Evaluator<S>,
     lambda: Lambda,
-    point: &Point,
-    duals: &[f64],
+    point: &Point<S::Products>,
+    duals: &S::Duals,
 ) -> (Certificate, Vec<f64>) {
     evaluator.intercept_slope(point);
-    let (coef, error) = coefficients(evaluator, lambda, duals);
+    let (coef, error) = coefficients(&mut evaluator.samples, lambda, duals);
     evaluator.passes += 1;
     let apart: Vec<f64> = coef.iter().zip(&point.coef).map(|(v, w)| w - v).collect();
     let certificate = certificate(evaluator, lambda, point, duals, norm(&apart) + error);

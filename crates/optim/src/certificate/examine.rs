@@ -2,8 +2,7 @@
 
 use margins_losses::MarginLoss;
 
-use crate::certificate::fenchel_young::CONJUGATE_ERROR;
-use crate::problem::EmpiricalRisk;
+use crate::problem::{CONJUGATE_ERROR, EmpiricalRisk};
 
 /// Up to this many of the margins are looked at, spread over the samples.
 const MOST_MARGINS: usize = 512;

@@ -2,12 +2,12 @@ use margins_losses::MarginLoss;
 
 use crate::Lambda;
 use crate::certificate::Certificate;
-use crate::problem::Margins;
+use crate::problem::summation::UNIT;
+use crate::problem::{Margins, Sums};
 
 impl<L: MarginLoss + ?Sized> Margins<'_, L> {
-    /// Returns the certificate of a point with a settled intercept, from its objective, evaluated last, the norm of
-    /// the gradient in the coefficients and the largest norm R of a sample. Scores are taken to be right to a few
-    /// units of their size.
+    /// Returns the certificate of a point with a settled intercept, from its objective, the norm of the gradient in
+    /// the coefficients and the largest norm R of a sample. Scores are taken to be right to a few units of their size.
     pub fn certificate(
         &mut self,
         lambda: Lambda,
@@ -15,18 +15,23 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         norm: f64,
         radius: f64,
     ) -> Certificate {
-        let rounding = self.rounding(objective, self.usual_score_error());
-        self.certificate_within(lambda, objective, rounding, norm, radius)
+        const UNITS: f64 = 16.0;
+        let sums = self.sums();
+        let rounding = sums.rounding(objective, UNITS * UNIT * sums.largest);
+        sums.certificate(lambda, objective, rounding, norm, radius)
     }
+}
 
-    /// Returns the certificate of a point with a settled intercept whose objective is right to `rounding`.
+impl Sums {
+    /// Returns the certificate of a point with a settled intercept whose objective is right to `rounding`, from the norm
+    /// of the gradient in the coefficients and the largest norm R of a sample.
     ///
     /// What rounding left of the slope `r` in the intercept is allowed for: shifting every `s_i` by a
     /// share of `r` in proportion to `L''(u_i)` makes the dual point feasible. To first order that
     /// changes D by at most `|r| R ||g|| / (2 lambda)`, to second order by
     /// `r^2 R^2 / (4 lambda) + r^2 / (2 k)`, `k` the curvature of F in the intercept.
-    pub(crate) fn certificate_within(
-        &mut self,
+    pub fn certificate(
+        &self,
         lambda: Lambda,
         objective: f64,
         rounding: f64,
@@ -41,13 +46,11 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         // In this order no square underflows that the gap does not.
         let mut duality_gap = (0.5 * (norm + r * radius) / lambda.get().sqrt()).powi(2);
         if r > 0.0 {
-            let curvature: f64 = self.curvatures().iter().sum();
             // Without curvature nothing can be shifted; the bound then moves by r times the distance
             // to a minimiser, for which the size of the scores stands in: r is rounding, and so is
             // this.
-            let shift = 0.5 * r * r / curvature;
-            let size = self.get().iter().fold(1.0f64, |size, u| size.max(u.abs()));
-            duality_gap += if shift.is_finite() { shift } else { r * size };
+            let shift = 0.5 * r * r / self.curvature;
+            duality_gap += if shift.is_finite() { shift } else { r * self.largest.max(1.0) };
         }
         Certificate::new(objective, duality_gap, rounding, gradient_norm)
     }

@@ -30,6 +30,7 @@ mod epochs;
 mod schedule;
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use margins_data::{Design, Labels, split};
 use margins_losses::MarginLoss;
@@ -39,12 +40,11 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::certificate::Evaluator;
 use crate::online::{LinearClassifier, OnlineGradient, OnlineLearner, Scorer};
-use crate::problem::EmpiricalRisk;
-use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::solve::{Ending, HistoryEntry, Status};
+use crate::problem::{EmpiricalRisk, Point};
+use crate::solve::{Elapsed, Ending, HistoryEntry, Status};
 use crate::{Error, Fit, Lambda, Objective};
-use epochs::{Epochs, Samples};
+use epochs::{Epochs, Visits};
 
 pub use schedule::Schedule;
 
@@ -100,7 +100,7 @@ pub struct StochasticGradient {
     pub epochs: usize,
     /// The order of the samples.
     pub sampling: Sampling,
-    /// Samples a step.
+    /// Visits a step.
     pub batch: usize,
     /// The classifier to end with.
     pub averaging: Averaging,
@@ -323,7 +323,7 @@ pub fn pass<L: MarginLoss>(
     assert_eq!(count, design.rows(), "one weight a sample");
     let order: Vec<usize> = (0..design.rows()).collect();
     let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; signs.len()]), Cow::Borrowed);
-    epochs::pass(learner, &Samples { design, signs, weights: &weights }, &order, batch, before)
+    epochs::pass(learner, &Visits { design, signs, weights: &weights }, &order, batch, before)
 }
 
 /// A run on its way.
@@ -332,6 +332,7 @@ struct Run<'d> {
     lambda: Lambda,
     epochs: Epochs<'d>,
     held_out: Option<HeldOut>,
+    began: Instant,
     history: Vec<HistoryEntry>,
 }
 
@@ -400,7 +401,14 @@ impl<'d> Run<'d> {
         let rows: Vec<usize> = held_out.iter().map(|(row, _)| *row).collect();
         let epochs = Epochs::new(objective, &rows, settings);
         let held_out = HeldOut::of(held_out);
-        Ok(Run { settings: *settings, lambda, epochs, held_out, history: Vec::new() })
+        Ok(Run {
+            settings: *settings,
+            lambda,
+            epochs,
+            held_out,
+            began: Instant::now(),
+            history: Vec::new(),
+        })
     }
 
     fn total_steps(&self) -> u64 {
@@ -447,7 +455,7 @@ impl<'d> Run<'d> {
         objective: &Objective<'_, L>,
         now: LinearClassifier,
     ) {
-        let mut evaluator = Evaluator::new(objective);
+        let mut evaluator = Evaluator::in_memory(objective);
         let point = Point::at(&objective.design, now.intercept, now.coef);
         let certificate = evaluator.appraise(self.lambda, &point);
         let (epochs, passes) = (self.epochs.done, 2 * self.epochs.done);
@@ -464,13 +472,14 @@ impl<'d> Run<'d> {
         self.follow(objective, &mut learner, self.total_steps())?;
         let LinearClassifier { intercept, coef } =
             self.held_out.map_or_else(|| learner.snapshot(), |held_out| held_out.best);
-        let mut evaluator = Evaluator::new(objective);
+        let mut evaluator = Evaluator::in_memory(objective);
         let point = Point::at(&objective.design, intercept, coef);
         let certificate = evaluator.appraise(self.lambda, &point);
         let converged = certificate.relative_gap() <= self.settings.tolerance;
         let status = if converged { Status::Converged } else { Status::RuleMet };
         let iterations = self.epochs.done;
-        let ending = Ending { iterations, status, certificate, history: self.history };
+        let elapsed = Elapsed(self.began.elapsed());
+        let ending = Ending { iterations, status, certificate, elapsed, history: self.history };
         let ending = ending.examined(&objective.risk, &point.products, point.intercept);
         let Point { intercept, coef, .. } = point;
         let report = ending.report(2 * iterations + 2);

@@ -1,18 +1,18 @@
-use margins_losses::MarginLoss;
+use margins_losses::{HomogeneousTail, MarginLoss};
 
 use crate::certificate::Evaluator;
 use crate::path::{Minimizer, fit};
-use crate::problem::{EmpiricalRisk, Objective, PART, Point};
+use crate::problem::{EmpiricalRisk, InMemory, Objective, PART, Point, Samples};
 use crate::solve::{
-    Bundle, DualAscent, Ending, Fit, GradientDescent, Majorizer, Newton, Options, Solver, System,
-    mm,
+    Bundle, DualAscent, Ending, Fit, GradientDescent, MajorizeMinimize, Majorizer, Newton, Options,
+    Solver, StoppingRule, System,
 };
 use crate::{Error, Lambda};
 
 /// A solver with what it prepares once for a whole path.
 pub(super) enum Engine {
     Newton(System),
-    Mm { majorizer: Majorizer, accelerated: bool },
+    Mm(MajorizeMinimize),
     Sdca(Box<DualAscent>),
     Bundle(Bundle),
     GradientDescent(GradientDescent),
@@ -30,16 +30,21 @@ impl Engine {
         };
         Ok(match options.solver {
             Solver::Auto | Solver::Newton => Engine::Newton(system()),
-            Solver::Mm | Solver::MmAccelerated | Solver::MmBatched => Engine::Mm {
+            Solver::MmBatched => Engine::Mm(MajorizeMinimize {
                 majorizer: Majorizer::of(objective)?,
-                accelerated: options.solver != Solver::Mm,
-            },
-            Solver::Sdca => {
-                Engine::Sdca(Box::new(DualAscent::new(&objective.design, system(), options.seed)))
+                accelerated: true,
+                stopping: StoppingRule::RelativeGap,
+            }),
+            Solver::Mm { accelerated, stopping } => {
+                let majorizer = Majorizer::of(objective)?;
+                Engine::Mm(MajorizeMinimize { majorizer, accelerated, stopping })
+            }
+            Solver::Sdca { seed } => {
+                Engine::Sdca(Box::new(DualAscent::new(&objective.design, system(), seed)))
             }
             Solver::Bundle => Engine::Bundle(Bundle::default()),
-            Solver::GradientDescent => {
-                Engine::GradientDescent(GradientDescent::of(objective, options.step)?)
+            Solver::GradientDescent { step } => {
+                Engine::GradientDescent(GradientDescent::of(objective, step)?)
             }
         })
     }
@@ -48,20 +53,24 @@ impl Engine {
 /// An engine at work on an objective.
 pub(super) struct Machine<'o, 'a, L: MarginLoss + ?Sized> {
     pub(super) engine: Engine,
-    pub(super) evaluator: Evaluator<'o, 'a, L>,
+    pub(super) evaluator: Evaluator<InMemory<'o, 'a, L>>,
     /// The duals that certify the point reached last, if they are not the slopes there.
     pub(super) duals: Option<Vec<f64>>,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
-    type Loss = L;
+    type Products = Vec<f64>;
 
-    fn risk(&self) -> &EmpiricalRisk<'_, L> {
-        &self.evaluator.objective.risk
+    fn tail(&self) -> Option<HomogeneousTail> {
+        self.evaluator.samples.tail()
     }
 
-    fn origin(&self) -> Point {
-        let design = &self.evaluator.objective.design;
+    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+        self.evaluator.samples.all_beyond(point, from)
+    }
+
+    fn origin(&mut self) -> Point {
+        let design = &self.evaluator.samples.objective.design;
         Point::zero(design.rows(), design.columns())
     }
 
@@ -70,12 +79,13 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
         /// Of the part, whose minimiser is only that near to the one for all samples.
         const TOLERANCE: f64 = 1e-3;
-        let objective = self.evaluator.objective;
+        let objective = self.evaluator.samples.objective;
         let part = match self.engine {
-            Engine::Newton(_) => objective.part(options.seed),
+            Engine::Newton(_) => objective.part(),
             _ => None,
         };
-        let options = Options { tolerance: options.tolerance.max(TOLERANCE), ..*options };
+        let tolerance = options.tolerance.max(TOLERANCE);
+        let options = Options { tolerance, watch: None, history: false, ..*options };
         let origin = self.origin();
         let Some(Ok(Fit { intercept, coef, report, .. })) =
             part.map(|part| fit(&part, lambda, &options))
@@ -103,9 +113,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
                 self.duals = newton.into_witness();
                 ending
             }
-            Engine::Mm { majorizer, accelerated } => {
-                mm::minimize(evaluator, majorizer, lambda, point, options, *accelerated)
-            }
+            Engine::Mm(method) => method.minimize(evaluator, lambda, point, options),
             Engine::Sdca(ascent) => {
                 let ending = ascent.minimize(evaluator, lambda, point, options);
                 self.duals = ascent.duals().map(<[f64]>::to_vec);
@@ -117,7 +125,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     }
 
     fn large_lambda(&self) -> f64 {
-        self.evaluator.objective.mean_square()
+        self.evaluator.samples.objective.mean_square()
     }
 
     fn is_local(&self) -> bool {

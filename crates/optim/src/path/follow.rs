@@ -1,31 +1,38 @@
-use margins_losses::MarginLoss;
+use margins_losses::HomogeneousTail;
 
-use crate::problem::EmpiricalRisk;
-use crate::problem::Point;
+use crate::problem::{Point, Products};
 use crate::solve::{Ending, Status};
 use crate::{Lambda, Options};
 
 /// A solver that a path is followed with.
 pub trait Minimizer {
-    /// The loss of the risk.
-    type Loss: MarginLoss + ?Sized;
+    /// The products that belong to a point.
+    type Products: Products;
 
-    /// The first part of F.
-    fn risk(&self) -> &EmpiricalRisk<'_, Self::Loss>;
+    /// Returns the tail on which the loss is homogeneous, if there is one.
+    fn tail(&self) -> Option<HomogeneousTail>;
+
+    /// Returns true if every margin at a point, of the samples that count, is at least `from`.
+    fn all_beyond(&self, point: &Point<Self::Products>, from: f64) -> bool;
 
     /// The point without intercept and coefficients.
-    fn origin(&self) -> Point;
+    fn origin(&mut self) -> Point<Self::Products>;
 
     /// Where to start when no solution at another lambda is known.
-    fn begin(&mut self, _lambda: Lambda, _options: &Options) -> Point {
+    fn begin(&mut self, _lambda: Lambda, _options: &Options) -> Point<Self::Products> {
         self.origin()
     }
 
     /// `F`.
-    fn value(&mut self, lambda: Lambda, point: &Point) -> f64;
+    fn value(&mut self, lambda: Lambda, point: &Point<Self::Products>) -> f64;
 
     /// Minimises F from a point, in place.
-    fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending;
+    fn minimize(
+        &mut self,
+        lambda: Lambda,
+        point: &mut Point<Self::Products>,
+        options: &Options,
+    ) -> Ending;
 
     /// Returns a lambda at which the penalty outweighs the curvature of the mean loss, in the units of the data: the mean
     /// squared norm of a sample.
@@ -44,9 +51,9 @@ pub fn follow<M: Minimizer>(
     solver: &mut M,
     lambdas: &[Lambda],
     options: &Options,
-    mut finish: impl FnMut(&mut M, Lambda, &Point, Ending, usize),
+    mut finish: impl FnMut(&mut M, Lambda, &Point<M::Products>, Ending, usize),
 ) {
-    let mut trail = Trail::default();
+    let mut trail = Trail::new();
     for &lambda in lambdas {
         let before = solver.passes();
         let mut point = match trail.last {
@@ -54,7 +61,8 @@ pub fn follow<M: Minimizer>(
             Some(_) => trail.start(solver, lambda, options),
         };
         let mut ending = solver.minimize(lambda, &mut point, options);
-        let failed = !matches!(ending.status, Status::Converged | Status::TimeLimit);
+        let failed =
+            !matches!(ending.status, Status::Converged | Status::TimeLimit | Status::Interrupted);
         if failed && trail.last.is_none() && solver.is_local() {
             ending = approach(solver, lambda, &mut point, options, ending);
         }
@@ -68,7 +76,7 @@ pub fn follow<M: Minimizer>(
 fn approach<M: Minimizer>(
     solver: &mut M,
     lambda: Lambda,
-    point: &mut Point,
+    point: &mut Point<M::Products>,
     options: &Options,
     failed: Ending,
 ) -> Ending {
@@ -77,8 +85,8 @@ fn approach<M: Minimizer>(
     if !(ratio > 1.0 && ratio.is_finite()) {
         return failed;
     }
-    let mut trail = Trail::default();
-    let mut iterations = failed.iterations;
+    let mut trail = Trail::new();
+    let mut so_far = Ending { history: Vec::new(), ..failed.clone() };
     let count = ratio.log(RATIO).ceil();
     for k in 0..=count as i32 {
         // The last step is at lambda itself, all others at multiples of it.
@@ -86,42 +94,49 @@ fn approach<M: Minimizer>(
             continue;
         };
         let mut next = trail.start(solver, at, options);
-        let ending = solver.minimize(at, &mut next, options);
-        iterations += ending.iterations;
+        so_far = solver.minimize(at, &mut next, options).after(so_far);
         if at == lambda {
             *point = next;
-            return Ending { iterations, ..ending };
+            return so_far;
         }
+        so_far.history.clear();
         trail.push(at, next);
     }
     failed
 }
 
 /// The last two solutions of a path, from which the next one starts.
-#[derive(Debug, Default)]
-struct Trail {
-    last: Option<(Lambda, Point)>,
-    before: Option<(Lambda, Point)>,
+struct Trail<P> {
+    last: Option<(Lambda, Point<P>)>,
+    before: Option<(Lambda, Point<P>)>,
 }
 
-impl Trail {
+impl<P: Products> Trail<P> {
+    fn new() -> Self {
+        Trail { last: None, before: None }
+    }
+
     /// Adds a solution.
-    fn push(&mut self, lambda: Lambda, point: Point) {
+    fn push(&mut self, lambda: Lambda, point: Point<P>) {
         self.before = self.last.replace((lambda, point));
     }
 
     /// Where to start at a smaller lambda: on the ray if the last solution lies beyond separation,
     /// else whichever has the least F of the last solution, that solution scaled along the ray, and
     /// the line through the last two in the logarithm of lambda.
-    fn start<M: Minimizer>(&self, solver: &mut M, lambda: Lambda, options: &Options) -> Point {
+    fn start<M: Minimizer<Products = P>>(
+        &self,
+        solver: &mut M,
+        lambda: Lambda,
+        options: &Options,
+    ) -> Point<P> {
         let Some((last_lambda, last)) = &self.last else {
             return solver.origin();
         };
         let mut candidates = vec![last.clone()];
-        let risk = solver.risk();
-        if let (Some(tail), true) = (risk.loss().homogeneous_tail(), options.closed_form_ray) {
+        if let (Some(tail), true) = (solver.tail(), options.closed_form_ray) {
             let factor = (last_lambda.get() / lambda.get()).powf(1.0 / (1.0 + tail.degree));
-            if risk.all_beyond(&last.products, last.intercept, tail.from) {
+            if solver.all_beyond(last, tail.from) {
                 return last.scaled(factor);
             }
             candidates.push(last.scaled(factor));

@@ -3,13 +3,13 @@ use margins_losses::MarginLoss;
 use crate::Lambda;
 use crate::certificate::{Certificate, Evaluator, dual};
 use crate::path::engine::assemble;
-use crate::problem::{Point, RowSpace};
+use crate::problem::{InMemory, Point, RowSpace};
 use crate::solve::{Ending, Fit, Newton, Options, Solver, Status, System};
 
 /// Takes fits in row-space coordinates back to the original features and certifies them there,
 /// against the true data and not their factorisation.
 pub(super) struct Lift<'o, 'a, L: MarginLoss + ?Sized> {
-    pub(super) evaluator: Evaluator<'o, 'a, L>,
+    pub(super) evaluator: Evaluator<InMemory<'o, 'a, L>>,
     pub(super) row_space: RowSpace,
 }
 
@@ -23,7 +23,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         passes: usize,
         options: &Options,
     ) -> Fit {
-        let objective = self.evaluator.objective;
+        let objective = self.evaluator.samples.objective;
         let coef = self.row_space.coefficients(&objective.design, &reduced.coef);
         let mut point = Point::at(&objective.design, reduced.intercept, coef);
         let before = self.evaluator.passes;
@@ -46,11 +46,8 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
             let system = &mut System::ConjugateGradients;
             let mut newton = Newton::new(&mut self.evaluator, system);
             let polish = newton.minimize(lambda, &mut point, options);
-            ending = Ending {
-                iterations: ending.iterations + polish.iterations,
-                history: ending.history,
-                ..polish
-            };
+            let history = ending.history.clone();
+            ending = Ending { history, ..polish.after(ending) };
         }
         let passes = passes + 2 + self.evaluator.passes - before;
         assemble(&objective.risk, lambda, point, ending, passes)

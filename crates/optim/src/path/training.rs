@@ -31,7 +31,7 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// The weights of the classes.
     pub class_weights: ClassWeights,
     /// The solver.
-    pub options: Options,
+    pub options: Options<'a>,
     /// Whether cross-validation may leave lambdas out of the later folds that the earlier ones have shown
     /// to be hopeless; see [`error_curve`](crate::error_curve).
     pub abandon_hopeless: bool,

@@ -1,8 +1,6 @@
 use margins_data::{Design, Sample};
 
-use crate::problem::Point;
-use crate::problem::summation::UNIT;
-use crate::problem::summation::dot;
+use crate::problem::summation::{UNIT, dot};
 
 /// How large samples and features are, which the rounding of products with them depends on.
 #[derive(Debug)]
@@ -90,20 +88,19 @@ impl Extent {
         self.sizes().map(square).collect()
     }
 
-    /// Returns how far the scores of a point can be off: `u (k + 8) A` with the unit roundoff `u`, the k additions
+    /// Returns how far the scores of coefficients can be off, the largest of which has this size: `u (k + 8) A` with the unit roundoff `u`, the k additions
     /// that a product of a sample with the coefficients takes, and a bound on the sum of the sizes of its terms,
     /// `A = min(sum_j m_j |w_j|, R ||w||) + sum_j |t_j w_j|`, `m_j` the largest size of feature j; and some units more of the size of the scores for the steps by which they
     /// were updated.
-    pub fn score_error(&self, point: &Point, margins: &[f64]) -> f64 {
+    pub fn score_error(&self, coef: &[f64], largest: f64) -> f64 {
         const UPDATES: f64 = 64.0;
-        let absolute: f64 = self.sizes().zip(&point.coef).map(|(m, w)| m * w.abs()).sum();
-        let terms = absolute.min(self.radius * dot(&point.coef, &point.coef).sqrt());
+        let absolute: f64 = self.sizes().zip(coef).map(|(m, w)| m * w.abs()).sum();
+        let terms = absolute.min(self.radius * dot(coef, coef).sqrt());
         // Sparse products run in four lanes, dense ones in eight.
         let additions = self.longest as f64 / 4.0 + 8.0;
-        let size = margins.iter().fold(0.0f64, |size, u| size.max(u.abs()));
         // The intercept for the features as given is computed from that for the shifted ones.
-        let taken = self.taken.iter().zip(&point.coef).map(|(t, w)| (t * w).abs());
-        UNIT * (additions * (terms + taken.sum::<f64>()) + UPDATES * size)
+        let taken = self.taken.iter().zip(coef).map(|(t, w)| (t * w).abs());
+        UNIT * (additions * (terms + taken.sum::<f64>()) + UPDATES * largest)
     }
 
     /// Returns how far `(1/n) sum c_i s_i y_i x_i` can be off in norm, if the sizes `c_i |s_i| / n` sum to `total`.

@@ -14,8 +14,14 @@ pub struct MarginSummary {
 }
 
 impl MarginSummary {
-    /// Of margins `y_i f(x_i)` and the `y_i`.
-    pub(crate) fn new(margins: &[f64], signs: &[f64]) -> Self {
+    /// Returns the summary of margins that nobody has looked at: NaN throughout.
+    pub fn unknown() -> Self {
+        let none = f64::NAN;
+        MarginSummary { error: none, mean: none, variance: none, skewness: none }
+    }
+
+    /// Returns the summary of margins `y_i f(x_i)`, given the `y_i`.
+    pub fn new(margins: &[f64], signs: &[f64]) -> Self {
         let scores: Vec<f64> = margins.iter().zip(signs).map(|(u, y)| u * y).collect();
         let error = error_rate(&scores, signs, None).map_or(f64::NAN, |error| error.rate);
         match MarginStatistics::new(&scores, signs, None) {

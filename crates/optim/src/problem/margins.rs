@@ -1,7 +1,8 @@
 use margins_losses::MarginLoss;
 
-use crate::problem::summation::{SUM_ERROR, UNIT, sum_of_three};
-use crate::problem::{EmpiricalRisk, MarginSummary, Point};
+use crate::problem::intercept::settle;
+use crate::problem::summation::sum_of_three;
+use crate::problem::{EmpiricalRisk, MarginSummary, Point, Sums};
 
 /// The margins of one point after another, with the slopes of the loss there.
 pub struct Margins<'r, L: MarginLoss + ?Sized> {
@@ -11,16 +12,12 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
     /// `L'(u_i)`.
     slopes: Vec<f64>,
     /// Derivative of the risk in the intercept: what keeps the dual point from being feasible.
-    pub(crate) residual: f64,
+    residual: f64,
     /// `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
     size: f64,
     ahead: Vec<f64>,
     scratch: Vec<f64>,
 }
-
-/// Units of roundoff to which a loss is taken to compute its value, relative to that value, and to see its argument,
-/// relative to the larger of that argument and 1.
-const LOSS_ERROR: f64 = 4.0;
 
 /// `c l`, and 0 for a weight of 0 though the loss overflows: such a sample is none.
 #[inline(always)]
@@ -139,41 +136,11 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             self.residual = 0.0;
             return 0.0;
         }
-        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut reach = 1.0f64;
-        let mut previous = f64::INFINITY;
-        let mut b = intercept;
-        loop {
-            let slope = self.set(scores, b);
-            self.residual = slope;
-            let settled = slope.abs() <= 2.0 * f64::EPSILON * self.total_slope();
-            if slope.is_nan() || (settled && slope.is_finite()) {
-                return b;
-            }
-            if slope > 0.0 {
-                high = b;
-            } else {
-                low = b;
-            }
-            let curvature: f64 = self.curvatures().iter().sum();
-            let newton = b - slope / curvature;
-            // A Newton step that did not halve the slope gives way to bisection.
-            let progressed = slope.abs() <= 0.5 * previous;
-            let next = if progressed && low < newton && newton < high {
-                newton
-            } else if low.is_finite() && high.is_finite() {
-                low + 0.5 * (high - low)
-            } else {
-                reach *= 2.0;
-                b - reach.copysign(slope)
-            };
-            let resolution = 2.0 * f64::EPSILON * b.abs();
-            if !next.is_finite() || (next - b).abs() <= resolution {
-                return b;
-            }
-            previous = slope.abs();
-            b = next;
-        }
+        let set = |margins: &mut Self, b| [margins.set(scores, b), margins.total_slope()];
+        let curvature = |margins: &mut Self| margins.curvatures().iter().sum();
+        let (b, residual) = settle(self, intercept, set, curvature);
+        self.residual = residual;
+        b
     }
 
     /// The risk at the margins that are set.
@@ -188,27 +155,18 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         risk
     }
 
-    /// Returns how far rounding can have moved an objective that consists of the [`risk`](Self::risk), evaluated
-    /// last, and a penalty, if every score is right to `score_error`.
-    ///
-    /// With the unit roundoff `u` and sums that lose at most `k u` of the sizes of their terms, that is
-    ///
-    /// `u (k + 4) ((1/n) sum c_i |L(u_i)| + penalty) + (1/n) sum c_i |L'(u_i)| (4 u (1 + |u_i|) + score_error)`.
-    pub(crate) fn rounding(&self, objective: f64, score_error: f64) -> f64 {
+    /// Returns the sums at the margins that are set.
+    pub fn sums(&mut self) -> Sums {
+        let risk = self.risk();
         let weights = &self.risk.weights;
         let [arguments, slopes] = sum_of_three(weights, &self.slopes, &self.margins, |c, l, u| {
             let slope = weighted(c, l.abs());
             [slope * (1.0 + u.abs()), slope]
         });
-        let terms = self.size + (objective.abs() + self.size);
-        let rounding = UNIT * ((SUM_ERROR + LOSS_ERROR) * terms + LOSS_ERROR * arguments);
-        rounding + score_error * slopes
-    }
-
-    /// Returns how far scores are off that were computed to a few units of their size.
-    pub(crate) fn usual_score_error(&self) -> f64 {
-        const UNITS: f64 = 16.0;
-        UNITS * UNIT * self.margins.iter().fold(0.0f64, |size, u| size.max(u.abs()))
+        let curvature = self.curvatures().iter().sum();
+        let largest = self.margins.iter().fold(0.0f64, |size, u| size.max(u.abs()));
+        let (size, residual) = (self.size, self.residual);
+        Sums { risk, size, residual, slopes, arguments, curvature, largest }
     }
 
     /// The risk at any point; the slopes are not set.

@@ -1,54 +1,55 @@
 use margins_data::Design;
 
+use crate::problem::Products;
+
 /// An intercept and coefficients with the products, `X w` or `K a`, that belong to them.
 #[derive(Debug, Clone)]
-pub struct Point {
+pub struct Point<P = Vec<f64>> {
     /// `b`.
     pub intercept: f64,
     /// `w`, or `a` of a kernel classifier.
     pub coef: Vec<f64>,
     /// The scores less the intercept, one a sample.
-    pub products: Vec<f64>,
+    pub products: P,
 }
 
 impl Point {
-    /// The origin, for this number of samples and of coefficients.
+    /// Returns the origin, for this number of samples and of coefficients.
     pub fn zero(samples: usize, coefficients: usize) -> Self {
         Point { intercept: 0.0, coef: vec![0.0; coefficients], products: vec![0.0; samples] }
     }
 
-    /// With the products of a design.
+    /// Returns a point with the products of a design.
     pub fn at(design: &Design, intercept: f64, coef: Vec<f64>) -> Self {
         let mut products = vec![0.0; design.rows()];
         design.multiply(&coef, &mut products);
         Point { intercept, coef, products }
     }
 
-    /// `y_i f(x_i)`.
+    /// Returns the margin `y_i f(x_i)`.
     pub(crate) fn margin(&self, i: usize, signs: &[f64]) -> f64 {
         signs[i] * (self.products[i] + self.intercept)
     }
+}
 
-    /// `self + t direction`.
+impl<P: Products> Point<P> {
+    /// Returns `self + t direction`.
     #[must_use]
-    pub fn step(&self, t: f64, direction: &Point) -> Point {
-        let move_by =
-            |from: &[f64], by: &[f64]| from.iter().zip(by).map(|(a, d)| a + t * d).collect();
+    pub fn step(&self, t: f64, direction: &Self) -> Self {
         Point {
             intercept: self.intercept + t * direction.intercept,
-            coef: move_by(&self.coef, &direction.coef),
-            products: move_by(&self.products, &direction.products),
+            coef: self.coef.plus(t, &direction.coef),
+            products: self.products.plus(t, &direction.products),
         }
     }
 
-    /// `factor self`.
+    /// Returns `factor self`.
     #[must_use]
-    pub fn scaled(&self, factor: f64) -> Point {
-        let scale = |x: &[f64]| x.iter().map(|x| factor * x).collect();
+    pub fn scaled(&self, factor: f64) -> Self {
         Point {
             intercept: factor * self.intercept,
-            coef: scale(&self.coef),
-            products: scale(&self.products),
+            coef: self.coef.times(factor),
+            products: self.products.times(factor),
         }
     }
 }

@@ -208,38 +208,6 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         &self.weights
     }
 
-    /// Whether the loss has a dual, which every certificate and some solvers are built on.
-    ///
-    /// # Errors
-    /// A loss that is not convex.
-    pub fn check_convex(&self) -> Result<(), Error> {
-        if self.loss.is_convex() {
-            return Ok(());
-        }
-        Err(Error::Unsuitable {
-            loss: self.loss.specification(),
-            lacks: "is not convex, and without convexity no duality gap certifies a fit",
-            alternative: "lhs and logistic are convex",
-        })
-    }
-
-    /// Whether the loss has what Newton and MM are built on.
-    ///
-    /// # Errors
-    /// A loss that is not convex or has a kink.
-    pub fn check_loss(&self) -> Result<(), Error> {
-        self.check_convex()?;
-        if self.loss.is_differentiable() {
-            return Ok(());
-        }
-        Err(Error::Unsuitable {
-            loss: self.loss.specification(),
-            lacks: "has a kink, and this solver needs a differentiable loss",
-            alternative: "for linear classifiers the sdca and bundle solvers take it; smoothed-hinge and \
-                          squared-hinge are the differentiable relatives of the hinge",
-        })
-    }
-
     /// What the margins of scores are like, of the samples that count.
     pub fn margin_summary(&self, scores: &[f64], intercept: f64) -> MarginSummary {
         self.summary_of(&self.margins_of(scores, intercept))

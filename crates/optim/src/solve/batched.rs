@@ -12,13 +12,10 @@ use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
 use crate::certificate::certify;
-use crate::problem::Extent;
-use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::problem::{EmpiricalRisk, Margins};
-use crate::solve::Monitor;
+use crate::problem::{EmpiricalRisk, Extent, Margins, Point};
 use crate::solve::mm::{CHECK_EVERY, DEFAULT_ITERATIONS, Majorizer, MajorizerAt};
-use crate::solve::{Ending, Status};
+use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Error, Lambda, Options};
 
 /// Lambdas that advance together; the next ones start where these end.
@@ -146,7 +143,7 @@ impl<'r, L: MarginLoss + ?Sized> Problem<'r, L> {
             point: start,
             weight: 1.0,
             passes: 0,
-            monitor: Monitor::new(options, DEFAULT_ITERATIONS),
+            monitor: Monitor::new(options, lambda, DEFAULT_ITERATIONS),
             outcome: None,
         }
     }
@@ -240,9 +237,10 @@ impl Batch<'_> {
             problem.passes += 1;
             let gradient = gradients.col_as_slice(k);
             let Problem { lambda, margins, .. } = &mut **problem;
-            let certificate = certify(margins, self.extent, *lambda, &point, gradient);
-            problem.monitor.record(problem.passes, &certificate, || problem.margins.summary());
-            if let Some(status) = problem.monitor.judge(&certificate) {
+            let certificate = certify(&margins.sums(), self.extent, *lambda, &point.coef, gradient);
+            if let Some(status) =
+                problem.monitor.judge(problem.passes, &certificate, || problem.margins.summary())
+            {
                 problem.point = point;
                 problem.outcome = Some((status, certificate));
             }

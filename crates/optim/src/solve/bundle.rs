@@ -17,12 +17,10 @@
 use margins_losses::MarginLoss;
 use nalgebra::{Cholesky, DMatrix, DVector};
 
-use crate::certificate::dual::pulls;
-use crate::certificate::{Evaluator, valued};
-use crate::problem::Point;
+use crate::certificate::Evaluator;
 use crate::problem::summation::dot;
-use crate::solve::Monitor;
-use crate::solve::{Ending, Status};
+use crate::problem::{InMemory, Point, Samples, pulls};
+use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 2000;
@@ -59,14 +57,14 @@ impl Bundle {
     /// Minimises F from a point.
     pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         &mut self,
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
         point: &mut Point,
         options: &Options,
     ) -> Ending {
         /// Iterations that may pass without progress.
         const PATIENCE: usize = 20;
-        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         evaluator.settle_intercept(point);
         self.cut(evaluator, point);
         let (mut objective, mut rounding) = valued_at(evaluator, lambda, point);
@@ -78,18 +76,19 @@ impl Bundle {
             if options.history {
                 evaluator.intercept_slope(point);
             }
-            monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
+            let judged =
+                monitor.judge(evaluator.passes, &certificate, || evaluator.samples.summary());
             if bound.is_nan() {
                 break (Status::NumericalTrouble, certificate);
             }
-            if let Some(status) = monitor.judge(&certificate) {
+            if let Some(status) = judged {
                 break (status, certificate);
             }
             if idle == PATIENCE {
                 break (Status::Stalled, certificate);
             }
             monitor.count(1);
-            let mut target = Point::at(&evaluator.objective.design, point.intercept, coef);
+            let mut target = Point::at(&evaluator.samples.objective.design, point.intercept, coef);
             evaluator.passes += 1;
             evaluator.settle_intercept(&mut target);
             let direction = target.step(-1.0, point);
@@ -121,14 +120,18 @@ impl Bundle {
     }
 
     /// Adds the plane that touches the risk at a point whose intercept is settled.
-    fn cut<L: MarginLoss + ?Sized>(&mut self, evaluator: &mut Evaluator<'_, '_, L>, point: &Point) {
-        let objective = evaluator.objective;
-        let duals = evaluator.margins.settled_duals(&point.products, point.intercept);
+    fn cut<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        point: &Point,
+    ) {
+        let objective = evaluator.samples.objective;
+        let duals = evaluator.samples.margins.settled_duals(&point.products, point.intercept);
         let mut pull = vec![0.0; objective.design.columns()];
         objective.design.multiply_transposed(&pulls(&objective.risk, &duals), &mut pull);
         evaluator.passes += 1;
         // What rounding left of the balance counts times the size of the margins.
-        let size = evaluator.margins.get().iter().fold(1.0f64, |size, u| size.max(u.abs()));
+        let size = evaluator.samples.margins.get().iter().fold(1.0f64, |size, u| size.max(u.abs()));
         let unbalanced =
             if objective.risk.intercept { objective.risk.imbalance(&duals).abs() } else { 0.0 };
         let offset = objective.risk.dual_value(&duals) - unbalanced * size;
@@ -266,7 +269,7 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
 /// a smaller share if F exceeds `highest` there. A loss that grows exponentially would else be cut
 /// where its planes are beyond all scale.
 fn moderate<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,
     best: &Point,
     target: &Point,
@@ -298,12 +301,13 @@ fn bounds(objective: f64, rounding: f64, lower: f64) -> Certificate {
 
 /// Returns `F` of a point with a settled intercept, and how far rounding can have moved it.
 fn valued_at<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,
     point: &Point,
 ) -> (f64, f64) {
     evaluator.intercept_slope(point);
-    valued(&mut evaluator.margins, &evaluator.extent, lambda, point)
+    let (objective, rounding, _) = evaluator.valued(lambda, point);
+    (objective, rounding)
 }
 
 /// The minimiser over `t >= 0` of a convex function, by bisection of its derivative.

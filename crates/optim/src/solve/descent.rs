@@ -1,14 +1,15 @@
-use crate::problem::MarginSummary;
-use crate::problem::Point;
-use crate::solve::Monitor;
+use crate::problem::{MarginSummary, Point, Products};
 use crate::solve::line_search::{Accept, search};
-use crate::solve::{Ending, Status};
+use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Options};
 
 /// What a Newton-like method has to know of an objective; [`descend`] does the rest.
 pub trait Descent {
+    /// The products that belong to a point.
+    type Products: Products;
+
     /// Moves the intercept of a point to the minimum of F over it, and certifies the result.
-    fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate;
+    fn certify(&mut self, lambda: Lambda, point: &mut Point<Self::Products>) -> Certificate;
 
     /// Certifies the point at the end of the last direction, certified already, once more: by the duals
     /// that the quadratic model behind that direction predicts, `s - L''(u) du`. `None` if the method has no such model.
@@ -19,14 +20,20 @@ pub trait Descent {
     fn certify_by_model(
         &mut self,
         _lambda: Lambda,
-        _point: &Point,
+        _point: &Point<Self::Products>,
         _tolerance: f64,
     ) -> Option<Certificate> {
         None
     }
 
     /// Derivative of `t -> F(point + t direction)`.
-    fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64;
+    fn slope_along(
+        &mut self,
+        lambda: Lambda,
+        point: &Point<Self::Products>,
+        direction: &Point<Self::Products>,
+        t: f64,
+    ) -> f64;
 
     /// A direction from the point that was certified last, and the derivative of F along it, which is
     /// negative if the direction is one of descent.
@@ -35,7 +42,7 @@ pub trait Descent {
         lambda: Lambda,
         certificate: &Certificate,
         tolerance: f64,
-    ) -> (Point, f64);
+    ) -> (Point<Self::Products>, f64);
 
     /// Products with the data so far, for the report.
     fn passes(&self) -> usize;
@@ -46,38 +53,47 @@ pub trait Descent {
 
 /// Minimises F from `point`, in place, in at most `limit` steps. On return the point's intercept is
 /// settled.
-pub fn descend(
-    problem: &mut impl Descent,
+pub fn descend<D: Descent>(
+    problem: &mut D,
     lambda: Lambda,
-    point: &mut Point,
+    point: &mut Point<D::Products>,
     options: &Options,
     limit: usize,
 ) -> Ending {
-    let mut monitor = Monitor::new(options, limit);
+    let mut monitor = Monitor::new(options, lambda, limit);
     let mut certificate = problem.certify(lambda, point);
     let mut least_gap = certificate.duality_gap;
     let status = loop {
-        monitor.record(problem.passes(), &certificate, || problem.margins());
-        if let Some(status) = monitor.judge(&certificate) {
+        if let Some(status) = monitor.judge(problem.passes(), &certificate, || problem.margins()) {
             break status;
         }
         monitor.count(1);
         let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);
         let step = Step { direction: &direction, slope, from: &certificate, least_gap };
-        let Some((next, next_certificate)) = step.take(problem, lambda, point, options.tolerance)
+        let Some(Taken { length, point: next, certificate: reached }) =
+            step.take(problem, lambda, point, options.tolerance)
         else {
             break step.reason(options.tolerance);
         };
+        monitor.stepped(length);
         *point = next;
-        certificate = next_certificate;
+        certificate = reached;
         least_gap = least_gap.min(certificate.duality_gap);
     };
     monitor.end(status, certificate)
 }
 
+/// A step that was taken.
+struct Taken<P> {
+    /// Its length, along the direction.
+    length: f64,
+    point: Point<P>,
+    certificate: Certificate,
+}
+
 /// A direction from a point with what is known of the point.
-struct Step<'a> {
-    direction: &'a Point,
+struct Step<'a, P> {
+    direction: &'a Point<P>,
     /// Derivative of F along the direction.
     slope: f64,
     from: &'a Certificate,
@@ -85,7 +101,7 @@ struct Step<'a> {
     least_gap: f64,
 }
 
-impl Step<'_> {
+impl<P: Products> Step<'_, P> {
     /// Returns true if the quadratic model sees the minimum within the tolerance: the decrease that it predicts is half
     /// of the slope.
     fn is_last(&self, tolerance: f64) -> bool {
@@ -106,11 +122,11 @@ impl Step<'_> {
     /// nothing else leads on.
     fn take(
         &self,
-        problem: &mut impl Descent,
+        problem: &mut impl Descent<Products = P>,
         lambda: Lambda,
-        point: &Point,
+        point: &Point<P>,
         tolerance: f64,
-    ) -> Option<(Point, Certificate)> {
+    ) -> Option<Taken<P>> {
         /// The share of its gap that a step so near to the minimum leaves, if rounding does not keep it up.
         const EXPECTED: f64 = 0.1;
         if self.slope >= 0.0 || self.slope.is_nan() {
@@ -135,12 +151,12 @@ impl Step<'_> {
     /// gap by the gradient is above the tolerance and more than `least`.
     fn take_full(
         &self,
-        problem: &mut impl Descent,
+        problem: &mut impl Descent<Products = P>,
         lambda: Lambda,
-        point: &Point,
+        point: &Point<P>,
         tolerance: f64,
         least: f64,
-    ) -> Option<(Point, Certificate)> {
+    ) -> Option<Taken<P>> {
         let mut next = point.step(1.0, self.direction);
         let mut certificate = problem.certify(lambda, &mut next);
         if certificate.relative_gap() > tolerance
@@ -151,7 +167,11 @@ impl Step<'_> {
             certificate = Certificate { gradient_norm, ..certificate.or(by_model) };
         }
         let solved = certificate.relative_gap() <= tolerance && self.is_no_rise(&certificate);
-        (solved || self.is_progress(&certificate)).then_some((next, certificate))
+        (solved || self.is_progress(&certificate)).then_some(Taken {
+            length: 1.0,
+            point: next,
+            certificate,
+        })
     }
 
     /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which bounds F by itself,
@@ -176,10 +196,10 @@ impl Step<'_> {
     /// minimum; then a step short of the minimum along the line, which decreases F for certain.
     fn search(
         &self,
-        problem: &mut impl Descent,
+        problem: &mut impl Descent<Products = P>,
         lambda: Lambda,
-        point: &Point,
-    ) -> Option<(Point, Certificate)> {
+        point: &Point<P>,
+    ) -> Option<Taken<P>> {
         let coarse = self.length(problem, lambda, point, Accept::Near);
         for attempt in 0..3 {
             let t = match attempt {
@@ -191,7 +211,7 @@ impl Step<'_> {
             let mut next = point.step(t, self.direction);
             let certificate = problem.certify(lambda, &mut next);
             if self.is_progress(&certificate) {
-                return Some((next, certificate));
+                return Some(Taken { length: t, point: next, certificate });
             }
         }
         None
@@ -199,9 +219,9 @@ impl Step<'_> {
 
     fn length(
         &self,
-        problem: &mut impl Descent,
+        problem: &mut impl Descent<Products = P>,
         lambda: Lambda,
-        point: &Point,
+        point: &Point<P>,
         accept: Accept,
     ) -> f64 {
         let slope_at = |t| problem.slope_along(lambda, point, self.direction, t);

@@ -11,12 +11,10 @@
 use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
-use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::solve::Monitor;
-use crate::solve::StepRule;
+use crate::problem::{InMemory, Point, Samples, curvature};
 use crate::solve::line_search::{Accept, search};
-use crate::solve::{Ending, Status};
+use crate::solve::{Ending, Monitor, Status, StepRule};
 use crate::{Error, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;
@@ -42,11 +40,7 @@ impl GradientDescent {
             StepRule::LineSearch => GradientDescent::LineSearch,
             StepRule::Smooth => {
                 let risk = &objective.risk;
-                let curvature = risk.loss.curvature().ok_or_else(|| Error::Unsuitable {
-                    loss: risk.loss.specification(),
-                    lacks: "has no finite curvature, which the smooth step of gradient descent needs",
-                    alternative: "a line search does without",
-                })?;
+                let curvature = curvature(risk.loss)?;
                 let square = objective.mean_square();
                 if !square.is_finite() {
                     return Err(Error::Overflow);
@@ -59,15 +53,16 @@ impl GradientDescent {
     /// Minimises F from `point`, in place. On return the point's intercept is settled.
     pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         &self,
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         // A search goes down in variables of one size where those of the features are far apart.
         let searches = matches!(self, GradientDescent::LineSearch);
-        let metric = (searches && evaluator.extent.is_wide()).then(|| evaluator.extent.metric());
+        let metric = (searches && evaluator.samples.extent.is_wide())
+            .then(|| evaluator.samples.extent.metric());
         // Where the next line search begins.
         let mut trial = 1.0;
         loop {
@@ -76,8 +71,9 @@ impl GradientDescent {
             }
             evaluator.settle_intercept(point);
             let certificate = evaluator.certificate(lambda, point);
-            monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
-            if let Some(status) = monitor.judge(&certificate) {
+            if let Some(status) =
+                monitor.judge(evaluator.passes, &certificate, || evaluator.samples.summary())
+            {
                 return monitor.end(status, certificate);
             }
             monitor.count(1);
@@ -87,7 +83,7 @@ impl GradientDescent {
                     evaluator.gradient.iter().zip(metric).map(|(g, m)| -g * m).collect()
                 }
             };
-            let direction = Point::at(&evaluator.objective.design, 0.0, descent);
+            let direction = Point::at(&evaluator.samples.objective.design, 0.0, descent);
             evaluator.passes += 1;
             let step = match self {
                 GradientDescent::Fixed(step) => *step,
@@ -107,6 +103,7 @@ impl GradientDescent {
                 evaluator.settle_intercept(point);
                 return monitor.end(Status::Stalled, certificate);
             }
+            monitor.stepped(step);
             *point = point.step(step, &direction);
         }
     }

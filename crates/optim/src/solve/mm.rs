@@ -17,10 +17,9 @@ use margins_losses::MarginLoss;
 use nalgebra::{DMatrix, DVector};
 
 use crate::certificate::Evaluator;
-use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::solve::Monitor;
-use crate::solve::{Ending, Status};
+use crate::problem::{InMemory, Point, Samples, curvature};
+use crate::solve::{Ending, Monitor, Rule};
 use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
 
 pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;
@@ -56,11 +55,7 @@ impl Majorizer {
         weights: &[f64],
         with_intercept: bool,
     ) -> Result<Self, Error> {
-        let curvature = loss.curvature().ok_or_else(|| Error::Unsuitable {
-            loss: loss.specification(),
-            lacks: "has no finite curvature, which MM needs",
-            alternative: "the newton solver does without",
-        })?;
+        let curvature = curvature(loss)?;
         let order = design.columns() + 1;
         if order > LARGEST_ORDER {
             return Err(Error::TooLargeForMm { order, limit: LARGEST_ORDER });
@@ -162,7 +157,7 @@ impl MajorizerAt<'_> {
 
 /// One MM step from `point`.
 fn advance<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     majorizer: &MajorizerAt<'_>,
     lambda: Lambda,
     point: &Point,
@@ -170,7 +165,7 @@ fn advance<L: MarginLoss + ?Sized>(
     let slope = evaluator.intercept_slope(point);
     evaluator.set_gradient(lambda, point);
     evaluator.passes += 1;
-    majorizer.step(evaluator.objective, point, slope, &evaluator.gradient)
+    majorizer.step(evaluator.samples.objective, point, slope, &evaluator.gradient)
 }
 
 fn squared_change(from: &Point, to: &Point) -> f64 {
@@ -178,57 +173,68 @@ fn squared_change(from: &Point, to: &Point) -> f64 {
     difference.intercept.powi(2) + dot(&difference.coef, &difference.coef)
 }
 
-/// Minimises F from `point`, in place, plainly or accelerated. On return the point's intercept is
-/// settled.
-pub(crate) fn minimize<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
-    majorizer: &Majorizer,
-    lambda: Lambda,
-    point: &mut Point,
-    options: &Options,
-    accelerated: bool,
-) -> Ending {
-    let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
-    let majorizer = majorizer.at(lambda);
-    let mut momentum = Momentum::new(point);
-    let mut rule_met = false;
-    loop {
-        let last = monitor.exhausted().is_some() || rule_met;
-        if last || monitor.iterations().is_multiple_of(CHECK_EVERY) || options.history {
-            let (settled, certificate) = certify(evaluator, lambda, point);
-            if options.history {
-                // The iterate's own objective, which MM never increases, not the settled one's.
-                let own = certificate.raised_to(evaluator.value_at(lambda, point));
-                evaluator.intercept_slope(point);
-                monitor.record(evaluator.passes, &own, || evaluator.margins.summary());
+/// The method with what it prepares once for a whole path.
+pub(crate) struct MajorizeMinimize {
+    /// The eigendecomposition.
+    pub(crate) majorizer: Majorizer,
+    /// True for Nesterov's extrapolation.
+    pub(crate) accelerated: bool,
+    /// When it may stop.
+    pub(crate) stopping: StoppingRule,
+}
+
+impl MajorizeMinimize {
+    /// Minimises F from `point`, in place. On return the point's intercept is settled.
+    pub(crate) fn minimize<L: MarginLoss + ?Sized>(
+        &self,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        lambda: Lambda,
+        point: &mut Point,
+        options: &Options,
+    ) -> Ending {
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
+        let majorizer = self.majorizer.at(lambda);
+        let mut momentum = Momentum::new(point);
+        let mut met = false;
+        loop {
+            let last = monitor.exhausted().is_some() || met;
+            if last || monitor.iterations().is_multiple_of(CHECK_EVERY) || options.history {
+                let (settled, certificate) = certify(evaluator, lambda, point);
+                let mut shown = certificate;
+                if options.history {
+                    // The iterate's own objective, which MM never increases, not the settled one's.
+                    shown = certificate.raised_to(evaluator.value_at(lambda, point));
+                    evaluator.intercept_slope(point);
+                }
+                let rule = match self.stopping {
+                    StoppingRule::RelativeGap => Rule::Gap,
+                    StoppingRule::CoefficientChange(_) => Rule::Own { met },
+                };
+                let margins = || evaluator.samples.summary();
+                let passes = evaluator.passes;
+                if let Some(status) = monitor.judge_by(rule, passes, &certificate, &shown, margins)
+                {
+                    *point = settled;
+                    return monitor.end(status, certificate);
+                }
             }
-            let by_gap = rule_met || options.stopping == StoppingRule::RelativeGap;
-            let status = match monitor.judge(&certificate) {
-                Some(Status::Converged) if !by_gap => monitor.exhausted(),
-                None if rule_met => Some(Status::RuleMet),
-                status => status,
+            monitor.count(1);
+            let next = if self.accelerated {
+                momentum.advance(evaluator, &majorizer, lambda, point)
+            } else {
+                advance(evaluator, &majorizer, lambda, point)
             };
-            if let Some(status) = status {
-                *point = settled;
-                return monitor.end(status, certificate);
+            if let StoppingRule::CoefficientChange(tolerance) = self.stopping {
+                met = squared_change(point, &next) <= tolerance;
             }
+            *point = next;
         }
-        monitor.count(1);
-        let next = if accelerated {
-            momentum.advance(evaluator, &majorizer, lambda, point)
-        } else {
-            advance(evaluator, &majorizer, lambda, point)
-        };
-        if let StoppingRule::CoefficientChange(tolerance) = options.stopping {
-            rule_met = squared_change(point, &next) <= tolerance;
-        }
-        *point = next;
     }
 }
 
 /// The certificate of a point after its intercept is settled, and that point.
 fn certify<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,
     point: &Point,
 ) -> (Point, Certificate) {
@@ -252,7 +258,7 @@ impl Momentum {
 
     fn advance<L: MarginLoss + ?Sized>(
         &mut self,
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         majorizer: &MajorizerAt<'_>,
         lambda: Lambda,
         point: &Point,

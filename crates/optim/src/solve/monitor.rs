@@ -1,38 +1,114 @@
 //! When a solver ends, and why: one rule for all of them.
 
-use crate::problem::MarginSummary;
-use crate::solve::{Ending, HistoryEntry, Status};
-use crate::{Certificate, Options};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use crate::Certificate;
+use crate::problem::{Lambda, MarginSummary};
+use crate::solve::report::{Ending, HistoryEntry, Status};
+use crate::solve::{Elapsed, Iteration, Options};
+
+/// What ends a solver before its limits do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// A relative duality gap within the tolerance.
+    Gap,
+    /// A rule of the method's own, met or not, whatever the gap.
+    Own {
+        /// True if the rule is met.
+        met: bool,
+    },
+}
 
 /// Judges the points that an iterative solver reaches, and keeps count.
 ///
 /// The order of the questions is part of the rule: numbers that overflowed or contradict the loss end a solver whatever
-/// else is true, a certified point is never reported as cut short, and a limit comes last.
+/// else is true, a certified point is never reported as cut short, then come the limit and the deadline, and the callback
+/// last.
 #[derive(Debug)]
 pub struct Monitor<'o> {
-    options: &'o Options,
+    options: &'o Options<'o>,
+    lambda: Lambda,
     limit: usize,
     iterations: usize,
+    step: Option<f64>,
+    began: Instant,
     history: Vec<HistoryEntry>,
 }
 
 impl<'o> Monitor<'o> {
-    /// Returns a monitor of a solver that takes `default_limit` iterations at most unless told otherwise.
-    pub fn new(options: &'o Options, default_limit: usize) -> Self {
-        let limit = options.max_iterations.unwrap_or(default_limit);
-        Monitor { options, limit, iterations: 0, history: Vec::new() }
+    /// Returns a monitor of a solver at one lambda that takes `default_limit` iterations at most unless told otherwise.
+    pub fn new(options: &'o Options<'o>, lambda: Lambda, default_limit: usize) -> Self {
+        Monitor {
+            options,
+            lambda,
+            limit: options.max_iterations.unwrap_or(default_limit),
+            iterations: 0,
+            step: None,
+            began: Instant::now(),
+            history: Vec::new(),
+        }
     }
 
-    /// Returns how a solver ends whose best point has this certificate; `None` if it goes on.
-    pub fn judge(&self, certificate: &Certificate) -> Option<Status> {
+    /// Returns how a solver ends whose best point has this certificate and whose iterate has these margins; `None` if it
+    /// goes on. The history and the callback see every point that is judged.
+    pub fn judge(
+        &mut self,
+        passes: usize,
+        certificate: &Certificate,
+        margins: impl FnOnce() -> MarginSummary,
+    ) -> Option<Status> {
+        self.judge_by(Rule::Gap, passes, certificate, certificate, margins)
+    }
+
+    /// Returns how a solver ends by this rule, as [`judge`](Self::judge) does; the history and the callback see another
+    /// certificate, `shown`.
+    pub fn judge_by(
+        &mut self,
+        rule: Rule,
+        passes: usize,
+        certificate: &Certificate,
+        shown: &Certificate,
+        margins: impl FnOnce() -> MarginSummary,
+    ) -> Option<Status> {
+        if self.options.history {
+            let entry = HistoryEntry::new(self.iterations, passes, shown, margins());
+            self.history.push(entry);
+        }
+        let watched = self.watched(passes, shown);
+        self.decide(rule, certificate).or(watched)
+    }
+
+    fn decide(&self, rule: Rule, certificate: &Certificate) -> Option<Status> {
+        let by_gap = rule != Rule::Own { met: false };
         if certificate.is_broken() {
             Some(Status::NumericalTrouble)
         } else if certificate.contradicted {
             Some(Status::Contradicted)
-        } else if certificate.relative_gap() <= self.options.tolerance {
+        } else if by_gap && certificate.relative_gap() <= self.options.tolerance {
             Some(Status::Converged)
+        } else if rule == (Rule::Own { met: true }) {
+            Some(Status::RuleMet)
         } else {
             self.exhausted()
+        }
+    }
+
+    /// Tells the callback of an iteration; returns the status of a solver that it stops.
+    fn watched(&self, passes: usize, certificate: &Certificate) -> Option<Status> {
+        let watch = self.options.watch?;
+        let iteration = Iteration {
+            lambda: self.lambda,
+            iteration: self.iterations,
+            passes,
+            objective: certificate.objective,
+            relative_gap: certificate.relative_gap(),
+            step: self.step,
+            elapsed: self.began.elapsed(),
+        };
+        match watch.see(&iteration) {
+            ControlFlow::Continue(()) => None,
+            ControlFlow::Break(()) => Some(Status::Interrupted),
         }
     }
 
@@ -50,6 +126,11 @@ impl<'o> Monitor<'o> {
         self.iterations += iterations;
     }
 
+    /// Takes down the length of the last step along its direction, for the callback.
+    pub fn stepped(&mut self, length: f64) {
+        self.step = Some(length);
+    }
+
     /// Returns the number of iterations so far.
     pub fn iterations(&self) -> usize {
         self.iterations
@@ -60,22 +141,9 @@ impl<'o> Monitor<'o> {
         self.limit.saturating_sub(self.iterations)
     }
 
-    /// Adds an entry to the history, if one is asked for.
-    pub fn record(
-        &mut self,
-        passes: usize,
-        certificate: &Certificate,
-        margins: impl FnOnce() -> MarginSummary,
-    ) {
-        if self.options.history {
-            let entry = HistoryEntry::new(self.iterations, passes, certificate, margins());
-            self.history.push(entry);
-        }
-    }
-
     /// Returns the end of the solver.
     pub fn end(self, status: Status, certificate: Certificate) -> Ending {
-        let Monitor { iterations, history, .. } = self;
-        Ending { iterations, status, certificate, history }
+        let Monitor { iterations, history, began, .. } = self;
+        Ending { iterations, status, certificate, elapsed: Elapsed(began.elapsed()), history }
     }
 }

@@ -7,89 +7,67 @@
 mod equation;
 mod system;
 
-use margins_losses::MarginLoss;
-
 use crate::certificate::{Evaluator, dual};
 use crate::problem::summation::dot;
-use crate::problem::{MarginSummary, Point};
+use crate::problem::{MarginSummary, Point, Samples};
 use crate::solve::Ending;
 use crate::solve::descent::{Descent, descend};
 use crate::{Certificate, Lambda, Options};
 use equation::Equation;
 
-pub(crate) use system::System;
+pub(crate) use system::{LARGEST_DENSE_ORDER, System};
 
 const DEFAULT_ITERATIONS: usize = 200;
 
 /// Newton's method on an objective in coefficients.
-pub(crate) struct Newton<'e, 'o, 'a, L: MarginLoss + ?Sized> {
-    evaluator: &'e mut Evaluator<'o, 'a, L>,
+pub(crate) struct Newton<'e, S: Samples> {
+    evaluator: &'e mut Evaluator<S>,
     system: &'e mut System,
     /// The duals that the model behind the last direction predicts at its end.
-    predicted: Vec<f64>,
-    /// The curvatures of that model, `D`.
-    curvatures: Vec<f64>,
+    predicted: Option<S::Duals>,
     /// The duals that certify the last point, if they are not the slopes there.
-    witness: Option<Vec<f64>>,
+    witness: Option<S::Duals>,
 }
 
-impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
-    pub(crate) fn new(evaluator: &'e mut Evaluator<'o, 'a, L>, system: &'e mut System) -> Self {
-        Newton { evaluator, system, predicted: Vec::new(), curvatures: Vec::new(), witness: None }
+impl<'e, S: Samples> Newton<'e, S> {
+    /// Returns the method for samples, with the system that its steps solve.
+    pub(crate) fn new(evaluator: &'e mut Evaluator<S>, system: &'e mut System) -> Self {
+        Newton { evaluator, system, predicted: None, witness: None }
     }
 
     /// Returns the duals that certify the point reached, if they are not the slopes there.
-    pub(crate) fn into_witness(self) -> Option<Vec<f64>> {
+    pub(crate) fn into_witness(self) -> Option<S::Duals> {
         self.witness
     }
 
     /// Returns the duals that certify the point reached: feasible ones.
-    pub(crate) fn into_duals(self) -> Vec<f64> {
-        let Newton { evaluator, witness, .. } = self;
-        let mut duals = witness.unwrap_or_else(|| evaluator.margins.duals());
-        evaluator.objective.risk.balance(&mut duals);
-        duals
-    }
-
-    /// Returns the duals that the curvatures predict where these are now and the scores change.
-    fn predict(&self, mut duals: Vec<f64>, direction: &Point) -> Vec<f64> {
-        let risk = &self.evaluator.objective.risk;
-        let domain = risk.domain();
-        for (i, s) in duals.iter_mut().enumerate() {
-            let change = risk.signs[i] * (direction.products[i] + direction.intercept);
-            let curvature = self.curvatures[i];
-            let bend = if curvature > 0.0 { curvature / risk.weights[i] } else { 0.0 };
-            *s = (*s - bend * change).clamp(domain.lower, domain.upper);
-        }
+    pub(crate) fn into_duals(self) -> S::Duals {
+        let Newton { evaluator: Evaluator { samples, .. }, witness, .. } = self;
+        let mut duals = witness.unwrap_or_else(|| samples.duals());
+        samples.balance(&mut duals);
         duals
     }
 
     /// Returns the duals that the equations of the step ask for, given how far w is from the `v/(2 lambda)` of others:
     /// what rounding left of a solution is solved for once more.
-    fn correct(&mut self, lambda: Lambda, duals: Vec<f64>, apart: &[f64]) -> Vec<f64> {
+    fn correct(&mut self, lambda: Lambda, duals: S::Duals, apart: &[f64]) -> S::Duals {
         let ridge = 2.0 * lambda.get();
         let gradient: Vec<f64> = apart.iter().map(|a| ridge * a).collect();
-        let objective = self.evaluator.objective;
-        let equation = Equation {
-            design: &objective.design,
-            curvatures: &self.curvatures,
-            ridge,
-            gradient: &gradient,
-            with_intercept: objective.risk.intercept,
-            enough: 0.0,
-        };
-        let (intercept, coef) = self.system.solve_again(&equation, &mut self.evaluator.passes);
-        let direction = Point::at(&objective.design, intercept, coef);
-        self.evaluator.passes += 1;
-        let mut corrected = self.predict(duals, &direction);
-        objective.risk.balance(&mut corrected);
+        let Evaluator { samples, passes, .. } = &mut *self.evaluator;
+        let mut equation = Equation { samples, ridge, gradient: &gradient, enough: 0.0 };
+        let (intercept, coef) = self.system.solve_again(&mut equation, passes);
+        let products = samples.products(&coef);
+        *passes += 1;
+        let mut corrected = samples.predict(duals, &Point { intercept, coef, products });
+        samples.balance(&mut corrected);
         corrected
     }
 
+    /// Minimises F from a point, in place.
     pub(crate) fn minimize(
         &mut self,
         lambda: Lambda,
-        point: &mut Point,
+        point: &mut Point<S::Products>,
         options: &Options,
     ) -> Ending {
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
@@ -98,17 +76,16 @@ impl<'e, 'o, 'a, L: MarginLoss + ?Sized> Newton<'e, 'o, 'a, L> {
             self.evaluator.refresh(point);
             let left = limit.saturating_sub(ending.iterations);
             let options = Options { max_iterations: Some(left), ..*options };
-            let again = descend(self, lambda, point, &options, left);
-            ending.history.extend(again.history);
-            let iterations = ending.iterations + again.iterations;
-            ending = Ending { iterations, history: ending.history, ..again };
+            ending = descend(self, lambda, point, &options, left).after(ending);
         }
         ending
     }
 }
 
-impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
-    fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
+impl<S: Samples> Descent for Newton<'_, S> {
+    type Products = S::Products;
+
+    fn certify(&mut self, lambda: Lambda, point: &mut Point<S::Products>) -> Certificate {
         self.witness = None;
         self.evaluator.settle_intercept(point);
         self.evaluator.certificate(lambda, point)
@@ -117,13 +94,13 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
     fn certify_by_model(
         &mut self,
         lambda: Lambda,
-        point: &Point,
+        point: &Point<S::Products>,
         tolerance: f64,
     ) -> Option<Certificate> {
         /// Corrections of the duals, each at the cost of three products with the data.
         const MOST_CORRECTIONS: usize = 3;
-        let mut duals = self.predicted.clone();
-        self.evaluator.objective.risk.balance(&mut duals);
+        let mut duals = self.predicted.clone()?;
+        self.evaluator.samples.balance(&mut duals);
         let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, point, &duals);
         for _ in 0..MOST_CORRECTIONS {
             if certificate.relative_gap() <= tolerance {
@@ -140,7 +117,13 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
         Some(certificate)
     }
 
-    fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64 {
+    fn slope_along(
+        &mut self,
+        lambda: Lambda,
+        point: &Point<S::Products>,
+        direction: &Point<S::Products>,
+        t: f64,
+    ) -> f64 {
         self.evaluator.slope_along(lambda, point, direction, t)
     }
 
@@ -149,26 +132,20 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
         lambda: Lambda,
         certificate: &Certificate,
         tolerance: f64,
-    ) -> (Point, f64) {
-        let evaluator = &mut *self.evaluator;
-        let objective = evaluator.objective;
-        self.curvatures.clear();
-        self.curvatures.extend_from_slice(evaluator.margins.curvatures());
-        let equation = Equation {
-            design: &objective.design,
-            curvatures: &self.curvatures,
-            ridge: 2.0 * lambda.get(),
-            gradient: &evaluator.gradient,
-            with_intercept: objective.risk.intercept,
-            // Half of the gradient norm at which the gap reaches the tolerance.
-            enough: (tolerance * certificate.objective.abs() * lambda.get()).sqrt(),
-        };
-        let mut passes = 1;
-        let (intercept, coef) = self.system.solve(&equation, &mut passes);
-        evaluator.passes += passes;
-        let direction = Point::at(&objective.design, intercept, coef);
-        let slope = dot(&evaluator.gradient, &direction.coef);
-        self.predicted = self.predict(self.evaluator.margins.duals(), &direction);
+    ) -> (Point<S::Products>, f64) {
+        let Evaluator { samples, gradient, passes, .. } = &mut *self.evaluator;
+        samples.keep_curvatures();
+        // Half of the gradient norm at which the gap reaches the tolerance.
+        let enough = (tolerance * certificate.objective.abs() * lambda.get()).sqrt();
+        let ridge = 2.0 * lambda.get();
+        let mut equation = Equation { samples, ridge, gradient, enough };
+        let (intercept, coef) = self.system.solve(&mut equation, passes);
+        let products = samples.products(&coef);
+        *passes += 1;
+        let direction = Point { intercept, coef, products };
+        let slope = dot(gradient, &direction.coef);
+        let duals = samples.duals();
+        self.predicted = Some(samples.predict(duals, &direction));
         (direction, slope)
     }
 
@@ -177,7 +154,7 @@ impl<L: MarginLoss + ?Sized> Descent for Newton<'_, '_, '_, L> {
     }
 
     fn margins(&self) -> MarginSummary {
-        self.evaluator.margins.summary()
+        self.evaluator.samples.summary()
     }
 }
 
@@ -207,7 +184,7 @@ mod tests {
                 let lambda = Lambda::new(lambda).expect("positive");
                 let solve = |mut system: System| {
                     let mut point = Point::zero(40, 12);
-                    let mut evaluator = Evaluator::new(&objective);
+                    let mut evaluator = Evaluator::in_memory(&objective);
                     let options = Options { tolerance: 1e-9, ..Options::default() };
                     Newton::new(&mut evaluator, &mut system).minimize(lambda, &mut point, &options)
                 };

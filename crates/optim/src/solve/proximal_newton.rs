@@ -14,16 +14,15 @@ use margins_losses::MarginLoss;
 
 use crate::certificate::Evaluator;
 use crate::certificate::dual::{self, DualPoint};
-use crate::problem::Point;
-use crate::solve::Monitor;
-use crate::solve::Status;
+use crate::problem::{InMemory, Point, Samples};
 use crate::solve::newton::{Newton, System};
+use crate::solve::{Monitor, Rule, Status};
 use crate::{Certificate, Lambda, Objective, Options};
 
 /// Improves duals and point until the monitor ends it, from the better one of the point of the duals and a given one;
 /// returns the status and the certificate.
 pub(crate) fn polish<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<'_, '_, L>,
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     system: &mut System,
     lambda: Lambda,
     best: &mut DualPoint,
@@ -35,7 +34,7 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
     const PATIENCE: usize = 5;
     /// Newton steps that a proximal step may take for sigma to become smaller.
     const FEW: usize = 12;
-    let objective = evaluator.objective;
+    let objective = evaluator.samples.objective;
     let mut sigma = 1.0;
     let mut idle = 0;
     // The point of duals of another lambda may be far off.
@@ -43,9 +42,6 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
     let mut point = if is_nearer { given } else { best.point.clone() };
     let mut centres = best.duals.clone();
     loop {
-        if let Some(status) = monitor.judge(&best.certificate) {
-            return (status, best.certificate);
-        }
         if idle == PATIENCE {
             return (Status::Stalled, best.certificate);
         }
@@ -53,11 +49,12 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
             risk: objective.risk.clone().smoothed(centres.clone(), sigma),
             design: Cow::Borrowed(&*objective.design),
         };
-        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.extent));
+        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.samples.extent));
         let inner_options = Options {
             tolerance: 0.1 * options.tolerance,
             max_iterations: Some(monitor.left()),
             history: false,
+            watch: None,
             ..*options
         };
         let mut newton = Newton::new(&mut inner, system);
@@ -66,7 +63,6 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         monitor.count(ending.iterations.max(1));
         evaluator.passes += inner.passes;
         let (certificate, _) = dual::certify(evaluator, lambda, &point, &duals);
-        monitor.record(evaluator.passes, &certificate, || evaluator.margins.summary());
         let gap_before = best.certificate.duality_gap;
         best.improve(&duals, &point, certificate);
         idle = if best.certificate.duality_gap < gap_before { 0 } else { idle + 1 };
@@ -80,6 +76,12 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
             sigma = f64::min(1.0, 16.0 * sigma);
             centres.clone_from(&best.duals);
             point.clone_from(&best.point);
+        }
+        let margins = || evaluator.samples.summary();
+        let passes = evaluator.passes;
+        let judged = monitor.judge_by(Rule::Gap, passes, &best.certificate, &certificate, margins);
+        if let Some(status) = judged {
+            return (status, best.certificate);
         }
     }
 }

@@ -1,3 +1,6 @@
+use std::ops::Add;
+use std::time::Duration;
+
 use margins_data::{Design, Sample};
 use margins_losses::MarginLoss;
 
@@ -14,6 +17,8 @@ pub enum Status {
     IterationLimit,
     /// The deadline came first.
     TimeLimit,
+    /// The callback of [`Options::watch`](crate::Options::watch) stopped the solver.
+    Interrupted,
     /// No step makes further progress, yet the gap is above the tolerance.
     Stalled,
     /// The point is a minimum as far as rounding lets one tell, but for the same rounding no gap within the tolerance
@@ -33,6 +38,24 @@ pub enum Status {
     Contradicted,
     /// A rule without a certificate was met, and the gap is above the tolerance.
     RuleMet,
+}
+
+/// A time that was measured. Two results are the same whatever time they took, so that all such times compare as equal.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Elapsed(pub Duration);
+
+impl PartialEq for Elapsed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Add for Elapsed {
+    type Output = Elapsed;
+
+    fn add(self, other: Elapsed) -> Elapsed {
+        Elapsed(self.0 + other.0)
+    }
 }
 
 /// What a solver knows about its result.
@@ -58,6 +81,8 @@ pub struct Report {
     pub passes: usize,
     /// Why it stopped.
     pub status: Status,
+    /// The time that the solver took; what it shares with other fits is not counted.
+    pub elapsed: Elapsed,
     /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
     pub history: Vec<HistoryEntry>,
 }
@@ -110,36 +135,44 @@ pub struct Ending {
     pub status: Status,
     /// How good the point is.
     pub certificate: Certificate,
+    /// The time that it took.
+    pub elapsed: Elapsed,
     /// One entry an iteration where the options ask for it.
     pub history: Vec<HistoryEntry>,
 }
 
 impl Ending {
-    /// The same end with another certificate, which decides whether the fit has converged.
-    pub fn judge(&mut self, certificate: Certificate, tolerance: f64) {
-        let tight = certificate.relative_gap() <= tolerance;
-        self.status = match self.status {
+    /// Returns the end of a solver that went on from where another one had ended: with the iterations, the time and the
+    /// history of both.
+    #[must_use]
+    pub fn after(self, earlier: Ending) -> Self {
+        let mut history = earlier.history;
+        history.extend(self.history);
+        let iterations = earlier.iterations + self.iterations;
+        Ending { iterations, elapsed: earlier.elapsed + self.elapsed, history, ..self }
+    }
+
+    /// Returns the end with another certificate, which decides whether the fit has converged.
+    #[must_use]
+    pub fn certified_by(self, certificate: Certificate, tolerance: f64) -> Self {
+        Ending { certificate, ..self }.judged(tolerance)
+    }
+
+    /// Returns the end with the status that its certificate allows.
+    #[must_use]
+    pub fn judged(self, tolerance: f64) -> Self {
+        let tight = self.certificate.relative_gap() <= tolerance;
+        let status = match self.status {
             _ if tight => Status::Converged,
             Status::Converged => Status::Stalled,
             other => other,
         };
-        self.certificate = certificate;
+        Ending { status, ..self }
     }
 
-    /// The same with the status that the certificate allows.
-    #[must_use]
-    pub fn judged(mut self, tolerance: f64) -> Self {
-        self.status = match self.status {
-            _ if self.certificate.relative_gap() <= tolerance => Status::Converged,
-            Status::Converged => Status::Stalled,
-            other => other,
-        };
-        self
-    }
-
-    /// The same without a bound, if the loss contradicts itself at the margins of these scores: a certificate believes
-    /// it to be convex and its derivatives to be those of its values. Whoever makes a report asks this last. It takes
-    /// no more than some hundred evaluations of the loss, and cannot see what the loss does elsewhere.
+    /// Returns the end without a bound if the loss contradicts itself at the margins of these scores: a certificate
+    /// believes it to be convex and its derivatives to be those of its values. Whoever makes a report asks this last. It
+    /// takes no more than some hundred evaluations of the loss, and cannot see what the loss does elsewhere.
     #[must_use]
     pub fn examined<L: MarginLoss + ?Sized>(
         self,
@@ -147,7 +180,13 @@ impl Ending {
         scores: &[f64],
         intercept: f64,
     ) -> Self {
-        if self.certificate.duality_gap.is_finite() && risk.is_contradicted(scores, intercept) {
+        self.examined_by(|| risk.is_contradicted(scores, intercept))
+    }
+
+    /// Returns the end without a bound if there is one and evidence contradicts the loss.
+    #[must_use]
+    pub fn examined_by(self, contradicted: impl FnOnce() -> bool) -> Self {
+        if self.certificate.duality_gap.is_finite() && contradicted() {
             let certificate = Certificate { duality_gap: f64::INFINITY, ..self.certificate };
             return Ending { certificate, status: Status::Contradicted, ..self };
         }
@@ -157,7 +196,8 @@ impl Ending {
     /// Returns the end of a solver that has not begun, because the objective, of this value at the origin, has no minimum.
     pub fn unbounded(value: f64) -> Self {
         let certificate = Certificate::without_bound(value, f64::NAN);
-        Ending { iterations: 0, status: Status::Unbounded, certificate, history: Vec::new() }
+        let (elapsed, history) = (Elapsed::default(), Vec::new());
+        Ending { iterations: 0, status: Status::Unbounded, certificate, elapsed, history }
     }
 
     /// The report on a solution that took this number of passes.
@@ -173,6 +213,7 @@ impl Ending {
             iterations: self.iterations,
             passes,
             status: self.status,
+            elapsed: self.elapsed,
             history: self.history,
         }
     }
@@ -189,6 +230,7 @@ impl From<Report> for Ending {
                 report.rounding,
                 report.gradient_norm,
             ),
+            elapsed: report.elapsed,
             history: report.history,
         }
     }

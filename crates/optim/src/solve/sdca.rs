@@ -19,12 +19,11 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::certificate::Evaluator;
 use crate::certificate::dual::{DualPoint, coefficients};
-use crate::problem::Point;
 use crate::problem::summation::dot;
-use crate::solve::Monitor;
+use crate::problem::{InMemory, Point, Samples};
 use crate::solve::newton::System;
 use crate::solve::proximal_newton::polish;
-use crate::solve::{Ending, Status};
+use crate::solve::{Ending, Monitor, Status};
 use crate::{Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;
@@ -62,22 +61,23 @@ impl DualAscent {
     /// Minimises F; `point` is another place to start from than the duals of the last lambda.
     pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         &mut self,
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        let mut monitor = Monitor::new(options, DEFAULT_ITERATIONS);
+        let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         let given = point.clone();
         let mut best = self.start(evaluator, lambda, point);
-        let mut ascent = Ascent::new(evaluator.objective, lambda, &self.squares, &best);
+        let mut ascent = Ascent::new(evaluator.samples.objective, lambda, &self.squares, &best);
         let mut epochs = 1;
         let status = loop {
             if options.history {
                 evaluator.intercept_slope(&best.point);
             }
-            monitor.record(evaluator.passes, &best.certificate, || evaluator.margins.summary());
-            if let Some(status) = monitor.judge(&best.certificate) {
+            if let Some(status) =
+                monitor.judge(evaluator.passes, &best.certificate, || evaluator.samples.summary())
+            {
                 break status;
             }
             let (done, visits) = ascent.round(epochs.min(monitor.left()), &mut self.random);
@@ -96,7 +96,7 @@ impl DualAscent {
                 break Status::Stalled;
             }
             epochs = (2 * epochs).min(LONGEST_ROUND);
-            let (coef, _) = coefficients(evaluator, lambda, &ascent.duals);
+            let (coef, _) = coefficients(&mut evaluator.samples, lambda, &ascent.duals);
             ascent.recentre(coef);
         };
         let (status, certificate) = match status {
@@ -118,11 +118,11 @@ impl DualAscent {
     /// The better of the duals of the last lambda and those of a point; the least ones for the first.
     fn start<L: MarginLoss + ?Sized>(
         &mut self,
-        evaluator: &mut Evaluator<'_, '_, L>,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
         point: &mut Point,
     ) -> DualPoint {
-        let risk = &evaluator.objective.risk;
+        let risk = &evaluator.samples.objective.risk;
         let Some(duals) = self.duals.take() else {
             let domain = risk.domain();
             let least = 0.0f64.clamp(domain.lower, domain.upper);
@@ -130,7 +130,7 @@ impl DualAscent {
         };
         let intercept = point.intercept;
         evaluator.settle_intercept(point);
-        let slopes = evaluator.margins.slopes().iter().map(|slope| -slope).collect();
+        let slopes = evaluator.samples.margins.slopes().iter().map(|slope| -slope).collect();
         let kept = DualPoint::at(evaluator, lambda, duals, intercept);
         let given = DualPoint::at(evaluator, lambda, slopes, point.intercept);
         let dual = |point: &DualPoint| point.certificate.dual_objective();

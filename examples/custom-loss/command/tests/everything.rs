@@ -59,7 +59,7 @@ fn linear_and_kernel_fits_are_certified() {
             let lambda = Lambda::new(lambda).unwrap();
             let objective = Objective::of(&*loss, &data).unwrap();
             let newton = fit(&objective, lambda, &Options::default()).unwrap().report;
-            let options = Options { solver: Solver::MmAccelerated, ..Options::default() };
+            let options = Options { solver: Solver::MM_ACCELERATED, ..Options::default() };
             let mm = fit(&objective, lambda, &options).unwrap().report;
             assert!(newton.converged() && mm.converged(), "{newton:?} {mm:?}");
             assert!((newton.objective - mm.objective).abs() <= 2e-6 * newton.objective);
@@ -95,8 +95,7 @@ fn a_model_needs_the_registry_that_knows_its_loss() {
     let cv = cross_validate(&training, &data, &folds, &grid).unwrap();
     assert!(cv.curve.certified.iter().all(|&certified| certified));
     let best = &cv.fits[cv.curve.best];
-    let prepared = Prepared::linear(&data);
-    let model = Model::new(&*loss, &data, &prepared, false, best).unwrap();
+    let model = Prepared::linear(&data).model(&*loss, false, best).unwrap();
     for name in ["model.json", "model.mgn"] {
         let path = folder.path().join(name);
         model.save(&path).unwrap();
@@ -124,7 +123,7 @@ fn a_model_needs_the_registry_that_knows_its_kernel() {
     let prepared =
         Prepared::for_kernel("cauchy:width=2", approximation, kernels, &data, true, 1).unwrap();
     let fits = prepared.path(&Training::new(&loss), &[Lambda::new(0.01).unwrap()]).unwrap();
-    let model = Model::new(&loss, &data, &prepared, true, &fits[0]).unwrap();
+    let model = prepared.model(&loss, true, &fits[0]).unwrap();
     let bytes = model.to_bytes(Format::Binary).unwrap();
 
     let refusal = Model::from_bytes(&bytes, &custom_command::registry()).unwrap_err().to_string();

@@ -19,12 +19,10 @@ impl DistanceWeighted {
     /// # Errors
     /// An exponent that is not from 0.01 to 100.
     pub fn new(q: f64) -> Result<Self, Error> {
-        if (0.01..=100.0).contains(&q) {
-            Ok(DistanceWeighted { q })
-        } else {
-            let requirement = "a number from 0.01 to 100";
-            Err(Error::Parameter { loss: "dwd", parameter: "q", value: q, requirement })
-        }
+        let q = Error::check("dwd", "q", q, "a number from 0.01 to 100", |q| {
+            (0.01..=100.0).contains(&q)
+        })?;
+        Ok(DistanceWeighted { q })
     }
 
     /// `v`, where the tail begins.

@@ -21,12 +21,10 @@ impl Tsallis {
     /// # Errors
     /// An order that is not from 1.01 to 2.
     pub fn new(alpha: f64) -> Result<Self, Error> {
-        if (1.01..=2.0).contains(&alpha) {
-            Ok(Tsallis { alpha })
-        } else {
-            let requirement = "a number from 1.01 to 2";
-            Err(Error::Parameter { loss: "tsallis", parameter: "alpha", value: alpha, requirement })
-        }
+        let alpha = Error::check("tsallis", "alpha", alpha, "a number from 1.01 to 2", |alpha| {
+            (1.01..=2.0).contains(&alpha)
+        })?;
+        Ok(Tsallis { alpha })
     }
 
     /// `H(p)` for p up to 1/2 without cancellation.

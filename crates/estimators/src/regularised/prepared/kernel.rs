@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use margins_data::{Dataset, Design, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
-use margins_kernels::{Gaussian, Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky};
+use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
 use margins_optim::{ErrorCurve, Fit, Lambda, Training, error_curve};
@@ -55,13 +55,15 @@ pub(super) struct KernelBasis {
 }
 
 impl<'d> Prepared<'d> {
-    /// Returns the data made ready for the function space of a kernel, given by its specification, or by
-    /// [`PRECOMPUTED`] for data that are a kernel matrix. A Gaussian kernel without sigma takes it from the data by the
-    /// quantile rule of [`SigmaRange`](margins_kernels::SigmaRange). With `standardize` features are scaled to unit
-    /// standard deviation once, over all rows. The seed draws landmarks, frequencies and pairs for sigma.
+    /// Returns the data made ready for the function space of a kernel, given by its specification,
+    /// or by [`PRECOMPUTED`] for data that are a kernel matrix. A Gaussian kernel without sigma
+    /// takes it from the data by the quantile rule of [`SigmaRange`](margins_kernels::SigmaRange).
+    /// With `standardize` features are scaled to unit standard deviation once, over all rows. The
+    /// seed draws landmarks, frequencies and pairs for sigma.
     ///
     /// # Errors
-    /// A specification that the registry does not know, and data that the kernel or the approximation cannot take.
+    /// A specification that the registry does not know, and data that the kernel or the
+    /// approximation cannot take.
     pub fn for_kernel(
         specification: &str,
         approximation: Approximation,
@@ -122,7 +124,8 @@ impl Form {
                 Form::Features { features, map: FeatureMap::Nystrom(map), basis }
             }
             Approximation::Fourier { features } => {
-                let gaussian = gaussian(&**kernel)?;
+                let gaussian = kernel.as_gaussian();
+                let gaussian = gaussian.ok_or_else(|| Error::Fourier(kernel.specification()))?;
                 let map = RandomFourierMap::new(gaussian, design.columns(), features, seed)?;
                 let features = map.transform(design)?;
                 Form::Features { features, map: FeatureMap::Fourier(map), basis }
@@ -285,14 +288,6 @@ impl Form {
             Form::Features { map: FeatureMap::Nystrom(map), .. } => map.features(),
             Form::Features { map: FeatureMap::Fourier(map), .. } => map.features(),
         }
-    }
-}
-
-/// Returns the Gaussian kernel that this one is.
-fn gaussian(kernel: &dyn Kernel) -> Result<Gaussian, Error> {
-    match (kernel.name(), kernel.parameters().as_slice()) {
-        ("gaussian", [("sigma", sigma)]) => Ok(Gaussian::new(*sigma)?),
-        _ => Err(Error::Fourier(kernel.specification())),
     }
 }
 

@@ -9,13 +9,14 @@ use crate::regularised::cross_validation::{LeaveOneOut, Selection};
 use crate::regularised::time_limit::TimeLimit;
 
 impl Prepared<'_> {
-    /// Returns the leave-one-out error along the lambdas, the index of the one that the rule takes, and the fit there on
-    /// all of the data; after the limit on the time the rule chooses among those that are certified. The method is for exact kernel
-    /// classifiers with a differentiable loss.
+    /// Returns the leave-one-out error along the lambdas, the index of the one that the rule takes,
+    /// and the fit there on all of the data; after the limit on the time the rule chooses among
+    /// those that are certified. The method is for exact kernel classifiers with a differentiable
+    /// loss.
     ///
     /// # Errors
-    /// [`Error::LeaveOneOut`]: another kind of classifier. [`Error::TimeLimit`]: no lambda was certified in time.
-    /// [`margins_kernels::leave_one_out`] says which others.
+    /// [`Error::LeaveOneOut`]: another kind of classifier. [`Error::TimeLimit`]: no lambda was
+    /// certified in time. [`margins_kernels::leave_one_out`] says which others.
     pub fn leave_one_out<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,

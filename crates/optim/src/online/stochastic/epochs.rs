@@ -11,14 +11,14 @@ use crate::online::{Example, OnlineGradient};
 use crate::{Error, Objective};
 
 /// The samples that steps are taken from.
-pub(super) struct Samples<'d> {
+pub(super) struct Visits<'d> {
     pub(super) design: &'d Design,
     pub(super) signs: &'d [f64],
     /// Of the losses, with mean 1 over the rows drawn if the samples have none of their own.
     pub(super) weights: &'d [f64],
 }
 
-impl Samples<'_> {
+impl Visits<'_> {
     /// Steps before which a sample is asked for: as many as take the time of a wait for memory, and more do
     /// not fit into the nearest cache.
     fn steps_ahead(&self) -> usize {
@@ -51,7 +51,7 @@ pub(super) struct Epochs<'d> {
     batch: usize,
     sampling: Sampling,
     random: ChaCha8Rng,
-    /// Samples of the present epoch that were taken.
+    /// Visits of the present epoch that were taken.
     taken: usize,
     /// Epochs that are over.
     pub(super) done: usize,
@@ -109,7 +109,7 @@ impl<'d> Epochs<'d> {
         let wanted = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(self.batch);
         let end = self.taken.saturating_add(wanted).min(self.order.len());
         let order = &self.order[self.taken..end];
-        let samples = Samples { design: self.design, signs: self.signs, weights: &self.weights };
+        let samples = Visits { design: self.design, signs: self.signs, weights: &self.weights };
         pass(learner, &samples, order, self.batch, 0)?;
         let epoch_over = end == self.order.len();
         self.taken = if epoch_over { 0 } else { end };
@@ -121,7 +121,7 @@ impl<'d> Epochs<'d> {
 /// Steps over samples in the order given; rows in errors are counted on from `before`.
 pub(super) fn pass<L: MarginLoss>(
     learner: &mut OnlineGradient<L>,
-    samples: &Samples<'_>,
+    samples: &Visits<'_>,
     order: &[usize],
     batch: usize,
     before: u64,
@@ -138,7 +138,7 @@ pub(super) fn pass<L: MarginLoss>(
 /// sample would cost as much as a short sample.
 struct Steps<'s, 'd, L> {
     learner: &'s mut OnlineGradient<L>,
-    samples: &'s Samples<'d>,
+    samples: &'s Visits<'d>,
     order: &'s [usize],
     batch: usize,
 }

@@ -1,18 +1,14 @@
-use margins_data::Design;
-
+use crate::problem::Samples;
 use crate::problem::summation::dot;
 
 /// `H d = -g` at one point.
-pub(super) struct Equation<'a> {
-    pub(super) design: &'a Design,
-    /// `D`.
-    pub(super) curvatures: &'a [f64],
+pub(super) struct Equation<'a, S> {
+    /// The samples, with the curvatures D that they keep.
+    pub(super) samples: &'a mut S,
     /// `2 lambda`.
     pub(super) ridge: f64,
     /// Gradient in the coefficients; that in the intercept is zero.
     pub(super) gradient: &'a [f64],
-    /// Whether the intercept takes part.
-    pub(super) with_intercept: bool,
     /// The norm of a residual that will do.
     pub(super) enough: f64,
 }
@@ -25,31 +21,27 @@ pub(super) struct Iterated {
     pub(super) reached: bool,
 }
 
-impl Equation<'_> {
+impl<S: Samples> Equation<'_, S> {
     pub(super) fn gradient_norm(&self) -> f64 {
         dot(self.gradient, self.gradient).sqrt()
     }
 
-    /// The diagonal of H, the intercept's entry first; infinite where the intercept does not move.
-    pub(super) fn diagonal(&self) -> Vec<f64> {
-        let mut diagonal = vec![self.ridge; self.design.columns() + 1];
-        diagonal[0] = self.curvatures.iter().sum();
-        for (sample, &d) in self.design.samples().zip(self.curvatures) {
-            if d > 0.0 {
-                sample.for_each(|column, x| diagonal[column + 1] += d * x * x);
-            }
-        }
-        if !self.with_intercept || diagonal[0] <= 0.0 {
+    /// Returns the diagonal of H, the intercept's entry first; infinite where the intercept does not move.
+    pub(super) fn diagonal(&mut self) -> Vec<f64> {
+        let mut diagonal = vec![0.0; self.gradient.len() + 1];
+        self.samples.diagonal(&mut diagonal);
+        diagonal[1..].iter_mut().for_each(|entry| *entry += self.ridge);
+        if !self.samples.has_intercept() || diagonal[0] <= 0.0 {
             diagonal[0] = f64::INFINITY;
         }
         diagonal
     }
 
-    /// `out = H direction`.
-    fn multiply(&self, direction: &[f64], out: &mut [f64]) {
+    /// Writes `H direction`.
+    fn multiply(&mut self, direction: &[f64], out: &mut [f64]) {
         let (first, rest) = out.split_at_mut(1);
         let (shift, direction) = (direction[0], &direction[1..]);
-        first[0] = self.design.multiply_normal(self.curvatures, shift, direction, rest);
+        first[0] = self.samples.normal(shift, direction, rest);
         for (o, d) in rest.iter_mut().zip(direction) {
             *o += self.ridge * d;
         }
@@ -57,7 +49,7 @@ impl Equation<'_> {
 
     /// Preconditioned conjugate gradients until the norm of the residual is at most `target`, or enough.
     pub(super) fn iterate(
-        &self,
+        &mut self,
         precondition: impl Fn(&[f64]) -> Vec<f64>,
         target: f64,
         most_steps: usize,
@@ -65,7 +57,7 @@ impl Equation<'_> {
     ) -> Iterated {
         let q = self.gradient.len() + 1;
         let target = target.max(self.enough);
-        let moves_intercept = self.with_intercept && self.curvatures.iter().any(|&d| d > 0.0);
+        let moves_intercept = self.samples.has_intercept() && self.samples.curvature() > 0.0;
         let mut solution = vec![0.0; q];
         let mut residual: Vec<f64> =
             std::iter::once(0.0).chain(self.gradient.iter().map(|g| -g)).collect();

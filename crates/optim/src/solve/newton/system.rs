@@ -8,6 +8,10 @@ use faer::{MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
 use super::equation::{Equation, Iterated};
+use crate::problem::Samples;
+
+/// Up to this order a dense system is formed and factorised.
+pub(crate) const LARGEST_DENSE_ORDER: usize = 3000;
 
 /// How the Newton system `H d = -g` is solved, `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)` with
 /// `Z = [1 X]` and `D_i = c_i L''(u_i) / n`.
@@ -27,10 +31,15 @@ impl System {
         System::Dense(Factor::new(p + 1))
     }
 
+    /// Returns the system that suits a number of features: a dense one up to an order of 3000.
+    pub(crate) fn for_features(p: usize) -> Self {
+        if p <= LARGEST_DENSE_ORDER { System::dense(p) } else { System::ConjugateGradients }
+    }
+
     /// Solves the equation for another right side than the last one: with the factor at hand, if there is one.
-    pub(super) fn solve_again(
+    pub(super) fn solve_again<S: Samples>(
         &mut self,
-        equation: &Equation<'_>,
+        equation: &mut Equation<'_, S>,
         passes: &mut usize,
     ) -> (f64, Vec<f64>) {
         match self {
@@ -40,18 +49,12 @@ impl System {
     }
 
     /// Returns the Newton direction: its part in the intercept and that in the coefficients.
-    pub(super) fn solve(&mut self, equation: &Equation<'_>, passes: &mut usize) -> (f64, Vec<f64>) {
-        const MOST_STEPS: usize = 500;
-        let by_diagonal = |passes: &mut usize| {
-            let diagonal = equation.diagonal();
-            *passes += 1;
-            let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
-            // A tenth of the gradient, less near the minimum.
-            let norm = equation.gradient_norm();
-            let target = norm * norm.sqrt().min(SHARE);
-            equation.iterate(precondition, target, MOST_STEPS, passes).solution
-        };
-        let System::Dense(factor) = self else { return by_diagonal(passes) };
+    pub(super) fn solve<S: Samples>(
+        &mut self,
+        equation: &mut Equation<'_, S>,
+        passes: &mut usize,
+    ) -> (f64, Vec<f64>) {
+        let System::Dense(factor) = self else { return by_diagonal(equation, passes) };
         if let Some(patience) = factor.patience(equation) {
             let precondition = |r: &[f64]| factor.solve(r.to_vec());
             let target = SHARE * equation.gradient_norm();
@@ -70,8 +73,20 @@ impl System {
             }
         }
         // A matrix too close to singular for Cholesky is not for conjugate gradients.
-        by_diagonal(passes)
+        by_diagonal(equation, passes)
     }
+}
+
+/// Returns the solution by conjugate gradients preconditioned by the diagonal of H.
+fn by_diagonal<S: Samples>(equation: &mut Equation<'_, S>, passes: &mut usize) -> (f64, Vec<f64>) {
+    const MOST_STEPS: usize = 500;
+    let diagonal = equation.diagonal();
+    *passes += 1;
+    let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
+    // A tenth of the gradient, less near the minimum.
+    let norm = equation.gradient_norm();
+    let target = norm * norm.sqrt().min(SHARE);
+    equation.iterate(precondition, target, MOST_STEPS, passes).solution
 }
 
 /// The Cholesky factor of H at some point, of `H` scaled to a unit diagonal so that the units of the features
@@ -94,13 +109,13 @@ impl Factor {
 
     /// Steps of conjugate gradients, one product with X and X' each, that cost as much as a factor: an entry
     /// of X takes part in q multiplications there and in four here, at about a twentieth of the rate.
-    fn price(&self, equation: &Equation<'_>) -> usize {
-        let (n, q) = (equation.design.rows(), self.matrix.nrows());
-        if equation.design.is_sparse() { 0 } else { (q + q * q / (3 * n)) / 40 }
+    fn price<S: Samples>(&self, equation: &mut Equation<'_, S>) -> usize {
+        let (n, q) = (equation.samples.shape().0, self.matrix.nrows());
+        if equation.samples.is_sparse() { 0 } else { (q + q * q / (3 * n)) / 40 }
     }
 
     /// How many steps it pays to try with the factor at hand; `None` if a new one is the better choice.
-    fn patience(&self, equation: &Equation<'_>) -> Option<usize> {
+    fn patience<S: Samples>(&self, equation: &mut Equation<'_, S>) -> Option<usize> {
         const LEAST: usize = 4;
         let price = self.price(equation);
         (self.is_made && price >= LEAST && self.steps < price).then_some(price)
@@ -112,14 +127,14 @@ impl Factor {
     }
 
     /// Makes the factor of an equation's H; says whether that is numerically definite.
-    fn factorize(&mut self, equation: &Equation<'_>) -> bool {
+    fn factorize<S: Samples>(&mut self, equation: &mut Equation<'_, S>) -> bool {
         let matrix = &mut self.matrix;
-        equation.design.weighted_gram(equation.curvatures, matrix);
+        equation.samples.gram(matrix);
         let q = matrix.nrows();
         for j in 1..q {
             matrix[(j, j)] += equation.ridge;
         }
-        if equation.with_intercept {
+        if equation.samples.has_intercept() {
             // No curvature at all in the intercept (every margin on a straight part of the loss)
             // leaves it where it is: its slope is zero already.
             let floor = f64::EPSILON * (1.0 + matrix[(0, 0)]);
@@ -150,7 +165,7 @@ impl Factor {
     }
 
     /// Returns the solution of an equation with the H that the factor is of.
-    fn direction(&self, equation: &Equation<'_>) -> (f64, Vec<f64>) {
+    fn direction<S: Samples>(&self, equation: &mut Equation<'_, S>) -> (f64, Vec<f64>) {
         let right = std::iter::once(0.0).chain(equation.gradient.iter().map(|g| -g)).collect();
         let mut direction = self.solve(right);
         let coef = direction.split_off(1);

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use margins_data::Dataset;
-use margins_kernels::{Gram, KernelObjective, PivotedCholesky, margin_distribution, training_path};
+use margins_kernels::{Gram, KernelObjective, PivotedCholesky, training_path};
 use margins_losses::MarginLoss;
 use margins_optim::{Fit, Lambda, Training};
 use margins_robust::Learner;
@@ -9,6 +9,7 @@ use margins_robust::Learner;
 use super::super::{Subset, linear_path};
 use super::{KernelBasis, into_fit, unscaled};
 use crate::Error;
+use crate::regularised::margin_distribution::margin_distribution;
 
 /// The share of a kernel that fits to some of the rows have in common.
 #[derive(Debug)]
@@ -22,7 +23,8 @@ pub(in crate::regularised::prepared) enum Part<'s> {
 }
 
 impl Part<'_> {
-    /// Returns the fits at every lambda, largest first, with a coefficient for every function of the prepared data.
+    /// Returns the fits at every lambda, largest first, with a coefficient for every function of
+    /// the prepared data.
     pub(in crate::regularised::prepared) fn path<L: MarginLoss + ?Sized>(
         &self,
         subset: &Subset<'_>,

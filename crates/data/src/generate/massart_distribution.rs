@@ -1,232 +1,8 @@
-use nalgebra::DMatrix;
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
-use super::{Stream, generator, normal};
+use super::{Adversary, MarginHalfspace, Stream, generator};
 use crate::error::{check_entries, check_len, check_signs, check_weights};
-use crate::{Design, Error, Sample};
-
-/// A halfspace `{x : <w*, x> > 0}` and the part of the unit sphere in R^d that is at least gamma away
-/// from its boundary, `|<w*, x>| >= gamma`.
-///
-/// Source: Diakonikolas and Zarifis (2024), definition 1.2.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MarginHalfspace {
-    normal: Vec<f64>,
-    margin: f64,
-}
-
-impl MarginHalfspace {
-    /// A halfspace of R^d whose unit normal `w*` is uniform on the sphere.
-    ///
-    /// # Errors
-    /// d is less than 2, or gamma is not strictly between 0 and 1.
-    pub fn new(d: usize, margin: f64, seed: u64) -> Result<Self, Error> {
-        if d < 2 {
-            return Err(Error::parameter("the number of features", d, "at least 2"));
-        }
-        if !(margin > 0.0 && margin < 1.0) {
-            return Err(Error::parameter("the margin", margin, "strictly between 0 and 1"));
-        }
-        let mut random = generator(seed, Stream::Halfspace);
-        Ok(MarginHalfspace { normal: unit_vector(d, &[], &mut random), margin })
-    }
-
-    /// The unit normal `w*`.
-    pub fn normal(&self) -> &[f64] {
-        &self.normal
-    }
-
-    /// gamma.
-    pub fn margin(&self) -> f64 {
-        self.margin
-    }
-
-    /// `n` independent points, uniform on the part of the sphere with the margin.
-    ///
-    /// # Errors
-    /// `n` is zero.
-    pub fn points(&self, n: usize, seed: u64) -> Result<Design, Error> {
-        let d = self.normal.len();
-        let mut random = generator(seed, Stream::Points);
-        let mut values = Vec::with_capacity(n * d);
-        for _ in 0..n {
-            let along = if random.random() { 1.0 } else { -1.0 } * self.height(&mut random);
-            let across = (1.0 - along * along).max(0.0).sqrt();
-            let direction = unit_vector(d, std::slice::from_ref(&self.normal), &mut random);
-            values.extend(self.normal.iter().zip(direction).map(|(w, v)| along * w + across * v));
-        }
-        Design::from_samples(DMatrix::from_vec(d, n, values))
-    }
-
-    /// `n` independent points that lead convex surrogates astray when the noise is [`Adversary::Region`] with the
-    /// direction that comes back, and `eta <= bound`.
-    ///
-    /// With a direction u orthogonal to w* and `y x` for a clean label y: a share of the points is
-    /// `gamma w* + sqrt(1 - gamma^2) u`, clean; the others are `gamma w* - beta u + rest v`, noisy, where v is a random
-    /// direction orthogonal to both, of which the mean is 0. The minimiser of the LeakyReLU loss with slope eta
-    /// is near u because the pull of the noisy points, in the mean, is only that of `gamma w* - beta u`, times
-    /// `1 - 2 eta`: it gets all of them wrong, an error of their share times `1 - eta`. That happens if the ratio of the noisy to the
-    /// clean share is below `eta/(1 - 2 eta) (b beta - gamma^2)/(gamma^2 + beta^2)` with `b = sqrt(1 - gamma^2)`, which is largest
-    /// for `beta = gamma (1 + gamma)/b`; here it is four fifths of that.
-    ///
-    /// In the plane there is no v: the noisy points are `gamma w* - b u`, and the minimiser has them on its
-    /// boundary.
-    ///
-    /// # Errors
-    /// `n` is zero, or the bound is not strictly between 0 and 1/2.
-    pub fn trap(&self, n: usize, bound: f64, seed: u64) -> Result<(Design, Adversary), Error> {
-        if !(bound > 0.0 && bound < 0.5) {
-            return Err(Error::parameter("the noise bound", bound, "strictly between 0 and 1/2"));
-        }
-        let (d, gamma) = (self.normal.len(), self.margin);
-        let b = (1.0 - gamma * gamma).sqrt();
-        let beta = if d == 2 { b } else { (gamma * (1.0 + gamma) / b).min(b) };
-        let leverage = (b * beta - gamma * gamma) / (gamma * gamma + beta * beta);
-        let ratio = 0.8 * bound / (1.0 - 2.0 * bound) * leverage;
-        let mut random = generator(seed, Stream::Points);
-        let u = unit_vector(d, std::slice::from_ref(&self.normal), &mut random);
-        let frame = [self.normal.clone(), u.clone()];
-        let rest = (b * b - beta * beta).max(0.0).sqrt();
-        let mut values = Vec::with_capacity(n * d);
-        for _ in 0..n {
-            let sign = if random.random() { 1.0 } else { -1.0 };
-            let noisy = random.random::<f64>() * (1.0 + ratio) < ratio;
-            let along = if noisy { -beta } else { b };
-            let start = values.len();
-            values.extend(self.normal.iter().zip(&u).map(|(w, u)| sign * (gamma * w + along * u)));
-            if noisy && d > 2 {
-                let v = unit_vector(d, &frame, &mut random);
-                values[start..].iter_mut().zip(v).for_each(|(x, v)| *x += sign * rest * v);
-            }
-        }
-        let points = Design::from_samples(DMatrix::from_vec(d, n, values))?;
-        Ok((points, Adversary::Region(u.into_iter().map(|u| -u).collect())))
-    }
-
-    /// `|<w*, x>|`, of density proportional to `(1 - t^2)^((d-3)/2)` on [gamma, 1]: its square is drawn
-    /// from `(1 - s)^((d-3)/2)` and accepted with probability `gamma/t`, which leaves the factor `ds/dt`
-    /// over `2t`.
-    fn height(&self, random: &mut ChaCha8Rng) -> f64 {
-        let exponent = 2.0 / (self.normal.len() as f64 - 1.0);
-        loop {
-            let share: f64 = random.random::<f64>().powf(exponent);
-            let t = (1.0 - (1.0 - self.margin * self.margin) * share).sqrt().max(self.margin);
-            if random.random::<f64>() * t < self.margin {
-                return t;
-            }
-        }
-    }
-}
-
-/// A uniform unit vector orthogonal to fewer than d orthonormal ones.
-fn unit_vector(d: usize, orthogonal_to: &[Vec<f64>], random: &mut ChaCha8Rng) -> Vec<f64> {
-    let mut vector: Vec<f64> = (0..d).map(|_| normal(random)).collect();
-    // The second round removes what rounding leaves where most of a vector was along the others.
-    for _ in 0..2 {
-        for other in orthogonal_to {
-            let along: f64 = vector.iter().zip(other).map(|(v, w)| v * w).sum();
-            vector.iter_mut().zip(other).for_each(|(v, w)| *v -= along * w);
-        }
-        let norm = Sample::Dense(&vector).norm();
-        vector.iter_mut().for_each(|v| *v /= norm);
-    }
-    vector
-}
-
-/// Who chooses the noise rates `eta(x) <= eta`.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Adversary {
-    /// Random classification noise: `eta(x) = eta` everywhere.
-    Random,
-    /// None at the half of the points that are nearest to the boundary, eta at the other half.
-    FarAway,
-    /// eta at the half of the points that are nearest to the boundary, none at the other half.
-    NearBoundary,
-    /// eta where `y <u, x> > 0` for a vector u, none elsewhere: the clean points pull a convex surrogate
-    /// towards -u, the noisy ones hold it less.
-    Region(Vec<f64>),
-    /// Data-driven and greedy, against the average `mean (1 - 2 eta(x)) y x`. In every round noise goes to
-    /// the points whose pull helps the quarter of the points that the average serves worst; of all
-    /// rounds, the rates with the largest error of the average are kept.
-    Greedy,
-}
-
-impl Adversary {
-    /// The rates at points with clean labels, +1 or -1, that the halfspace with the normal given has or nearly
-    /// has; at most `bound`.
-    ///
-    /// # Errors
-    /// Lengths that differ, a sign other than +1 and -1, or a bound outside \[0, 1/2).
-    pub fn rates(
-        &self,
-        design: &Design,
-        clean: &[f64],
-        normal: &[f64],
-        bound: f64,
-    ) -> Result<Vec<f64>, Error> {
-        check_len("clean labels, one a row", design.rows(), clean.len())?;
-        check_len("entries of a normal", design.columns(), normal.len())?;
-        check_signs(clean)?;
-        if !(0.0..0.5).contains(&bound) {
-            return Err(Error::parameter("the noise bound", bound, "at least 0 and below 1/2"));
-        }
-        let scores = |w: &[f64]| {
-            let mut scores = vec![0.0; design.rows()];
-            design.multiply(w, &mut scores);
-            scores
-        };
-        let noisy_where = |at: Vec<bool>| -> Vec<f64> {
-            at.into_iter().map(|noisy| if noisy { bound } else { 0.0 }).collect()
-        };
-        Ok(match self {
-            Adversary::Random => vec![bound; design.rows()],
-            Adversary::FarAway | Adversary::NearBoundary => {
-                let heights: Vec<f64> = scores(normal).into_iter().map(f64::abs).collect();
-                let middle = quantile(heights.clone(), 0.5);
-                let far = matches!(self, Adversary::FarAway);
-                noisy_where(heights.into_iter().map(|t| (t >= middle) == far).collect())
-            }
-            Adversary::Region(direction) => {
-                check_len("entries of a direction", design.columns(), direction.len())?;
-                let pairs = scores(direction).into_iter().zip(clean);
-                noisy_where(pairs.map(|(f, y)| y * f > 0.0).collect())
-            }
-            Adversary::Greedy => {
-                const ROUNDS: usize = 20;
-                let weighted_mean = |weights: &dyn Fn(usize) -> f64| {
-                    let z: Vec<f64> = (0..clean.len()).map(|i| weights(i) * clean[i]).collect();
-                    let mut mean = vec![0.0; design.columns()];
-                    design.multiply_transposed(&z, &mut mean);
-                    mean
-                };
-                let margins = |w: &[f64]| -> Vec<f64> {
-                    scores(w).iter().zip(clean).map(|(f, y)| f * y).collect()
-                };
-                let (mut rates, mut worst) = (vec![0.0; clean.len()], (f64::NEG_INFINITY, vec![]));
-                for _ in 0..ROUNDS {
-                    let served = margins(&weighted_mean(&|i| 1.0 - 2.0 * rates[i]));
-                    let errors =
-                        served.iter().zip(&rates).map(|(&u, r)| if u > 0.0 { *r } else { 1.0 - r });
-                    let error: f64 = errors.sum();
-                    if error > worst.0 {
-                        worst = (error, rates);
-                    }
-                    let level = quantile(served.clone(), 0.25);
-                    let target = weighted_mean(&|i| f64::from(u8::from(served[i] <= level)));
-                    rates = noisy_where(margins(&target).into_iter().map(|u| u > 0.0).collect());
-                }
-                worst.1
-            }
-        })
-    }
-}
-
-/// The value that a share `level` of the values is below.
-fn quantile(mut values: Vec<f64>, level: f64) -> f64 {
-    let at = ((values.len() - 1) as f64 * level) as usize;
-    *values.select_nth_unstable_by(at, f64::total_cmp).1
-}
+use crate::{Design, Error};
 
 /// Finitely many points x_i with masses p_i, clean labels f_i and noise rates eta_i: the label of x_i is
 /// `-f_i` with probability eta_i, else `f_i`. Every error is known exactly.
@@ -336,11 +112,11 @@ impl MassartDistribution {
         adversary: &Adversary,
         bound: f64,
     ) -> Result<Self, Error> {
-        check_len("features of the points", halfspace.normal.len(), points.columns())?;
+        check_len("features of the points", halfspace.normal().len(), points.columns())?;
         let mut scores = vec![0.0; points.rows()];
-        points.multiply(&halfspace.normal, &mut scores);
+        points.multiply(halfspace.normal(), &mut scores);
         let clean: Vec<f64> = scores.into_iter().map(decide).collect();
-        let rates = adversary.rates(&points, &clean, &halfspace.normal, bound)?;
+        let rates = adversary.rates(&points, &clean, halfspace.normal(), bound)?;
         Self::new(points, None, clean, rates)
     }
 
@@ -444,6 +220,7 @@ fn decide(score: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Sample;
     use proptest::prelude::*;
 
     fn adversaries(d: usize) -> Vec<Adversary> {

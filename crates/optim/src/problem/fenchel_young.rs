@@ -1,6 +1,5 @@
 use margins_losses::MarginLoss;
 
-use crate::certificate::Certificate;
 use crate::problem::EmpiricalRisk;
 use crate::problem::summation::{SUM_ERROR, UNIT, sum};
 
@@ -20,17 +19,6 @@ pub struct FenchelYoung {
     pub rounding: f64,
     /// True if a term is negative beyond rounding.
     pub contradicted: bool,
-}
-
-impl FenchelYoung {
-    /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is this sum and `rest`.
-    pub fn certificate(self, objective: f64, rounding: f64, rest: f64) -> Certificate {
-        let gap = self.sum + rest;
-        // Duals at an open end of the domain have no conjugate: no bound, but no sign of overflow either.
-        let gap = if gap.is_nan() || self.contradicted { f64::INFINITY } else { gap };
-        let certificate = Certificate::new(objective, gap, rounding + self.rounding, f64::NAN);
-        Certificate { contradicted: self.contradicted, ..certificate }
-    }
 }
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {

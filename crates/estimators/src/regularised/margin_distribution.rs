@@ -1,24 +1,25 @@
+use margins_kernels::{KernelFit, KernelObjective};
 use margins_losses::MarginLoss;
 use margins_optim::problem::Point;
 use margins_optim::{Lambda, Objective, Observed, Observer, Options};
 use margins_robust::{MarginDistribution, MarginDistributionSolution};
 use nalgebra::DVector;
 
-use crate::symmetric::quadratic_form;
-use crate::{Error, KernelFit, KernelObjective};
+use crate::Error;
 
-/// The large-margin distribution machine in the function space of a kernel: `f = b 1 + K a` and the
-/// penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every lambda, each once and largest
-/// first whatever the order given; `observer` sees every fit as it is made.
+/// Returns the fits of the large-margin distribution machine in the function space of a kernel:
+/// `f = b 1 + K a` and the penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every
+/// lambda, each once and largest first whatever the order given; `observer` sees every fit as it is
+/// made.
 ///
-/// It is solved in the coordinates of the eigenspace of K (one eigendecomposition for all lambdas, O(n^3)), where it is the
-/// linear machine; `a_i = d_i y_i (s_i + mu - 2 nu (u_i - m))/(2 lambda)` is read off the dual solution and
-/// certified against K itself.
+/// The machine is solved in the coordinates of the eigenspace of K (one eigendecomposition for all
+/// lambdas, O(n^3)), where it is linear; `a_i = d_i y_i (s_i + mu - 2 nu (u_i - m))/(2 lambda)` is
+/// read off the dual solution and certified against K itself.
 ///
 /// Source: Zhang and Zhou, *Large margin distribution machine*, KDD 2014, section 3.1.
 ///
 /// # Errors
-/// As [`MarginDistribution::fit`]; no lambdas; an eigendecomposition that does not converge.
+/// [`MarginDistribution::fit`] says which; no lambdas; an eigendecomposition that does not converge.
 pub fn margin_distribution<L: MarginLoss + ?Sized>(
     machine: &MarginDistribution,
     objective: &KernelObjective<'_, L>,
@@ -27,9 +28,9 @@ pub fn margin_distribution<L: MarginLoss + ?Sized>(
     observer: &Observer<'_>,
 ) -> Result<Vec<KernelFit>, Error> {
     let lambdas = Lambda::descending(lambdas)?;
-    machine.check_order(objective.gram.len())?;
-    let eigenspace = objective.gram.eigenspace()?;
-    let reduced = Objective::from_risk(objective.risk.clone(), &eigenspace.coordinates)?;
+    machine.check_order(objective.gram().len())?;
+    let eigenspace = objective.gram().eigenspace()?;
+    let reduced = Objective::from_risk(objective.risk().clone(), &eigenspace.coordinates)?;
     let fit = |lambda| {
         let solution = machine.solve(&reduced, lambda, options)?;
         let fit = lifted(machine, objective, lambda, solution, options);
@@ -39,15 +40,16 @@ pub fn margin_distribution<L: MarginLoss + ?Sized>(
     lambdas.into_iter().map(fit).collect()
 }
 
-/// The kernel classifier that a solution in the coordinates of the eigenspace stands for.
+/// Returns the kernel classifier that a solution in the coordinates of the eigenspace stands for.
 fn lifted<L: MarginLoss + ?Sized>(
     machine: &MarginDistribution,
-    KernelObjective { risk, gram }: &KernelObjective<'_, L>,
+    objective: &KernelObjective<'_, L>,
     lambda: Lambda,
     solution: MarginDistributionSolution,
     options: &Options,
 ) -> KernelFit {
-    let MarginDistributionSolution { point, duals, mut ending, passes } = solution;
+    let (risk, gram) = (objective.risk(), objective.gram());
+    let MarginDistributionSolution { point, duals, ending, passes } = solution;
     let pulls = machine.pulls(risk, &point, &duals);
     let coef: Vec<f64> = pulls.iter().map(|r| r / (2.0 * lambda.get())).collect();
     let products = gram.matrix() * DVector::from_column_slice(&coef);
@@ -56,10 +58,10 @@ fn lifted<L: MarginLoss + ?Sized>(
     let certificate = machine.certify(risk, lambda, &mut point, &duals, |coef, pulls| {
         let residual: Vec<f64> =
             coef.iter().zip(pulls).map(|(a, r)| 2.0 * lambda.get() * a - r).collect();
-        let square = |x: &[f64]| quadratic_form(gram.matrix(), x).max(0.0);
+        let square = |x: &[f64]| gram.quadratic_form(x).max(0.0);
         (square(coef), square(&residual))
     });
-    ending.judge(certificate, options.tolerance);
+    let ending = ending.certified_by(certificate, options.tolerance);
     let Point { intercept, coef, products } = point;
     let ending = ending.examined(risk, &products, intercept);
     KernelFit { lambda, intercept, coef, report: ending.report(passes + 3) }

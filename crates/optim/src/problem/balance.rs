@@ -29,8 +29,8 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         self.intercept && (upper * least < lower * most - slack * lower.abs())
     }
 
-    /// `(1/n) sum c_i s_i y_i`.
-    pub(crate) fn imbalance(&self, duals: &[f64]) -> f64 {
+    /// Returns `(1/n) sum c_i s_i y_i`.
+    pub fn imbalance(&self, duals: &[f64]) -> f64 {
         let [imbalance] = sum(duals.len(), &|i| [self.signs[i] * self.weights[i] * duals[i]]);
         imbalance
     }
@@ -40,7 +40,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Every dual moves by its distance to the nearer end of the domain times one factor, so that those
     /// at an end, and near an optimum those are right, stay there. Where that is too little room, all
     /// move by the same amount as far as the domain lets them.
-    pub(crate) fn balance(&self, duals: &mut [f64]) {
+    pub fn balance(&self, duals: &mut [f64]) {
         let excess = self.imbalance(duals);
         if !self.intercept || excess == 0.0 {
             return;

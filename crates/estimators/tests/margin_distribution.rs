@@ -1,15 +1,15 @@
 //! The large-margin distribution machine in kernel spaces, beside independent solvers.
+#![cfg(feature = "kernels")]
 
 use margins_data::generate::{Example, GaussianMixture};
-use margins_kernels::{
-    Gaussian, Gram, KernelFit, KernelObjective, Linear, margin_distribution, svm,
-};
+use margins_estimators::regularised::margin_distribution;
+use margins_kernels::{Gaussian, Gram, KernelFit, KernelObjective, Linear, svm};
 use margins_losses::Hinge;
 use margins_optim::{Lambda, Objective, Options};
 use margins_robust::MarginDistribution;
 use nalgebra::{DMatrix, DVector};
 
-fn options() -> Options {
+fn options() -> Options<'static> {
     Options { tolerance: 1e-8, ..Options::default() }
 }
 

@@ -1,0 +1,29 @@
+//! Focused online learning: the largest loss of a sample made small, by a game between an online
+//! learner and a player who draws the samples that it gets wrong (Shalev-Shwartz and Wexler 2016).
+//! The evidence is the ensemble judged on every sample.
+//!
+//! ```
+//! use margins_data::{Dataset, Design, Labels};
+//! use margins_estimators::Evidence;
+//! use margins_estimators::focused::Settings;
+//!
+//! let design = Design::from_rows(&[[1.0, 0.1], [-1.0, 0.2], [0.5, -0.9]])?;
+//! let data = Dataset::new(design, Labels::from_signs(vec![1.0, -1.0, 1.0])?)?;
+//! let fitted = Settings::default().fit(&data)?;
+//! assert!(matches!(fitted.evidence, Evidence::Played { consistent_at: Some(_), .. }));
+//! assert!(fitted.evaluation.consistent() && fitted.model.is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(feature = "serde")]
+mod checkpoint_file;
+mod fit;
+mod game;
+mod learner;
+mod settings;
+
+pub use fit::Fitted;
+pub use learner::Learner;
+#[cfg(feature = "serde")]
+pub use settings::Checkpointing;
+pub use settings::{Settings, SlackBudget, Subsampling};

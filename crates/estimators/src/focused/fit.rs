@@ -1,0 +1,107 @@
+use margins_boost::{Combination, Ending, Evaluation};
+use margins_data::Dataset;
+use margins_losses::ZeroOne;
+use margins_model::{Model, TrainingSummary};
+use margins_optim::online::LinearClassifier;
+
+#[cfg(feature = "serde")]
+use super::checkpoint_file::CheckpointFile;
+use super::game::Table;
+use super::settings::Settings;
+use crate::{Error, Evidence, linear_model};
+
+/// The ensemble at the end of a game.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The average of linear classifiers; `None` of another ensemble, which no model holds, and
+    /// before the first classifier was taken. No probabilities follow from a game, so that its loss
+    /// is the 0-1 loss.
+    pub model: Option<Model>,
+    /// The ensemble judged on all samples.
+    pub evidence: Evidence,
+    /// The end of the game.
+    pub ending: Ending,
+    /// The loss of every sample, and the mistakes.
+    pub evaluation: Evaluation,
+    /// The way in which the classifiers make one.
+    pub combination: Combination,
+    /// The number of classifiers in the ensemble.
+    pub members: usize,
+    /// The number of samples learnt from.
+    pub samples: usize,
+    /// The most steps.
+    pub max_steps: u64,
+    /// True if the game ended by consistency or by the most steps, and not by a pause.
+    pub finished: bool,
+    /// The rows with slack, from 0, the largest first; `None` without slack.
+    pub outliers: Option<Vec<usize>>,
+    /// The average of linear classifiers.
+    pub classifier: Option<LinearClassifier>,
+    /// The specification of the kernel of the learner.
+    pub kernel: Option<String>,
+}
+
+impl Settings {
+    /// Plays the game on data of two classes.
+    ///
+    /// # Errors
+    /// [`check`](Self::check) says which settings are refused. [`Error::Boost`], [`Error::Optim`]:
+    /// a number outside its range, or a learner whose numbers overflow. `Error::Checkpoint`: a file
+    /// that is not the state of this game.
+    pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
+        self.check()?;
+        let part = self.chosen_rows(data.rows())?.map(|rows| data.select(&rows));
+        let chosen = part.as_ref().unwrap_or(data);
+        let horizon = self.horizon(chosen.rows())?;
+        #[cfg(feature = "serde")]
+        let checkpoint = self.checkpoint.as_ref();
+        let table = Table {
+            settings: self,
+            data: chosen,
+            all: data,
+            horizon,
+            #[cfg(feature = "serde")]
+            file: checkpoint.map(|checkpoint| CheckpointFile {
+                path: &checkpoint.path,
+                settings: self.describe(&horizon),
+            }),
+            #[cfg(feature = "serde")]
+            pause_at: checkpoint.and_then(|checkpoint| checkpoint.pause_at).unwrap_or(u64::MAX),
+            #[cfg(not(feature = "serde"))]
+            pause_at: u64::MAX,
+        };
+        let outcome = table.play()?;
+        let (ending, evaluation) = (outcome.ending, outcome.evaluation);
+        let model = match &outcome.classifier {
+            Some(classifier) => Some(model(data, chosen.rows(), classifier)?),
+            None => None,
+        };
+        Ok(Fitted {
+            model,
+            evidence: Evidence::Played {
+                max_loss: evaluation.max_loss(),
+                consistent_at: ending.consistent_at,
+            },
+            finished: ending.consistent_at.is_some() || ending.rounds == horizon.rounds(),
+            ending,
+            evaluation,
+            combination: self.combination(),
+            members: outcome.members,
+            samples: chosen.rows(),
+            max_steps: horizon.rounds(),
+            outliers: outcome.outliers,
+            classifier: outcome.classifier,
+            kernel: outcome.kernel,
+        })
+    }
+}
+
+/// Returns the model of the average, learnt from some of the rows.
+fn model(data: &Dataset, rows: usize, classifier: &LinearClassifier) -> Result<Model, Error> {
+    let labels = data.labels();
+    let classes = (labels.negative_class(), labels.positive_class());
+    let names = data.feature_names().map(<[String]>::to_vec);
+    let training = TrainingSummary::uncertified(rows);
+    Ok(linear_model(&ZeroOne, None, classes, names, training, classifier)?)
+}

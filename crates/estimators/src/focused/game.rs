@@ -1,0 +1,215 @@
+use std::time::{Duration, Instant};
+
+use margins_boost::{
+    Checkpoint, Combination, Ending, Ensemble, Evaluation, FocusedPlayer, Fol, Game, Horizon,
+    KernelPerceptron, MultilayerPerceptron, Slack, Stop, StumpWinnow,
+};
+use margins_data::{Dataset, Sample};
+use margins_optim::online::{
+    AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
+    Perceptron,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+#[cfg(feature = "serde")]
+use super::checkpoint_file::CheckpointFile;
+use super::learner::Learner;
+use super::settings::{Settings, SlackBudget};
+use crate::Error;
+
+/// A game before its learner is made.
+pub(super) struct Table<'a> {
+    pub(super) settings: &'a Settings,
+    /// The samples that are learnt from.
+    pub(super) data: &'a Dataset,
+    /// All samples, which the ensemble is judged on.
+    pub(super) all: &'a Dataset,
+    pub(super) horizon: Horizon,
+    #[cfg(feature = "serde")]
+    pub(super) file: Option<CheckpointFile<'a>>,
+    pub(super) pause_at: u64,
+}
+
+/// The end of a game.
+pub(super) struct Outcome {
+    pub(super) ending: Ending,
+    pub(super) evaluation: Evaluation,
+    pub(super) members: usize,
+    /// The average, of linear classifiers.
+    pub(super) classifier: Option<LinearClassifier>,
+    /// The flagged rows, from 0.
+    pub(super) outliers: Option<Vec<usize>>,
+    /// The specification of the kernel of the learner.
+    pub(super) kernel: Option<String>,
+}
+
+/// A checkpoint of a game with the learner `L`.
+type Live<L> = Checkpoint<FocusedPlayer, L, <L as OnlineLearner>::Snapshot>;
+
+/// The longest time of which the work of a game may be lost.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
+
+/// The number of steps between looks at the clock.
+const STEPS_A_LOOK: u64 = 10_000;
+
+impl Table<'_> {
+    /// Plays the game with the learner of the settings.
+    pub(super) fn play(&self) -> Result<Outcome, Error> {
+        let (design, p) = (self.data.design(), self.data.columns());
+        let (intercept, seed) = (self.settings.intercept, self.settings.seed);
+        match &self.settings.learner {
+            Learner::Perceptron => self.play_linear(match intercept {
+                true => Perceptron::new(p),
+                false => Perceptron::new(p).without_intercept(),
+            }),
+            Learner::AveragedPerceptron => self.play_linear(match intercept {
+                true => AveragedPerceptron::new(p),
+                false => AveragedPerceptron::new(p).without_intercept(),
+            }),
+            Learner::PassiveAggressive(how) => {
+                let learner = PassiveAggressive::new(p, *how)?;
+                self.play_linear(if intercept { learner } else { learner.without_intercept() })
+            }
+            Learner::OnlineGradient { schedule, radius, lambda, loss } => {
+                let loss = &**loss;
+                let mut learner = OnlineGradient::new(loss, p, *schedule)?;
+                if let Some(radius) = *radius {
+                    learner = learner.projected(radius)?;
+                }
+                if let Some(lambda) = *lambda {
+                    learner = learner.penalized(lambda);
+                }
+                if !intercept {
+                    learner = learner.without_intercept();
+                }
+                self.play_with(
+                    learner,
+                    |state| state.map(|learner| learner.map_loss(drop), |classifier| classifier),
+                    |state| {
+                        state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier)
+                    },
+                    Ensemble::mean_classifier,
+                )
+            }
+            Learner::Stump { thresholds, eta } => {
+                let learner = StumpWinnow::new(design, *thresholds, *eta)?;
+                self.play_with(learner, |state| state, |state| state, |_| None)
+            }
+            #[cfg(feature = "kernels")]
+            Learner::KernelPerceptron { kernel, registry, budget } => {
+                let kernel = registry.parse_for(kernel, design, seed)?;
+                let kernel = &*kernel;
+                let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
+                let outcome = self.play_with(
+                    KernelPerceptron::new(value, *budget, seed)?,
+                    |state| state.map(|l| l.map_kernel(drop), |c| c.map_kernel(drop)),
+                    |state| state.map(|l| l.map_kernel(|()| value), |c| c.map_kernel(|()| value)),
+                    |_| None,
+                )?;
+                Ok(Outcome { kernel: Some(kernel.specification()), ..outcome })
+            }
+            Learner::MultilayerPerceptron { hidden, step, loss } => {
+                let loss = &**loss;
+                self.play_with(
+                    MultilayerPerceptron::new(p, hidden, loss, *step, seed)?,
+                    |state| state.map(|learner| learner.map_loss(drop), |network| network),
+                    |state| state.map(|learner| learner.map_loss(|()| loss), |network| network),
+                    |_| None,
+                )
+            }
+        }
+    }
+
+    /// Plays with a learner that holds no function.
+    fn play_linear<L>(&self, learner: L) -> Result<Outcome, Error>
+    where
+        L: OnlineLearner<Snapshot = LinearClassifier> + Clone + Serialize + DeserializeOwned,
+    {
+        self.play_with(learner, |state| state, |state| state, Ensemble::mean_classifier)
+    }
+
+    /// Plays with a learner; `hold` takes the functions out of it for a file, `back` puts them in
+    /// again.
+    fn play_with<L, M, R>(
+        &self,
+        learner: L,
+        hold: impl Fn(Live<L>) -> Checkpoint<FocusedPlayer, M, R>,
+        back: impl Fn(Checkpoint<FocusedPlayer, M, R>) -> Live<L>,
+        collapse: impl Fn(&Ensemble<L::Snapshot>) -> Option<LinearClassifier>,
+    ) -> Result<Outcome, Error>
+    where
+        L: OnlineLearner + Clone,
+        M: Serialize + DeserializeOwned,
+        R: Serialize + DeserializeOwned,
+    {
+        let loss = &*self.settings.loss;
+        let mut game = match self.read()? {
+            Some(state) => Game::resume(back(state), self.data.design(), self.data.labels(), loss)?,
+            None => self.start(learner)?,
+        };
+        let mut written = Instant::now();
+        let ending = loop {
+            let next = self.pause_at.min(game.round().saturating_add(STEPS_A_LOOK));
+            let ending = game.run_until(next, Stop::Consistent)?;
+            if ending.consistent_at.is_some()
+                || ending.rounds >= self.pause_at.min(self.horizon.rounds())
+            {
+                break ending;
+            }
+            if written.elapsed() >= BETWEEN_CHECKPOINTS {
+                self.write(|| hold(game.checkpoint().clone()))?;
+                written = Instant::now();
+            }
+        };
+        self.write(|| hold(game.checkpoint().clone()))?;
+        let (design, labels) = (self.all.design(), self.all.labels());
+        Ok(Outcome {
+            ending,
+            evaluation: Evaluation::new(game.ensemble(), design, labels, loss)?,
+            members: game.ensemble().members().len(),
+            classifier: match self.settings.combination() {
+                Combination::Average => collapse(game.ensemble()),
+                Combination::Majority => None,
+            },
+            outliers: game.slack().map(Slack::outliers),
+            kernel: None,
+        })
+    }
+
+    /// Returns the game before its first round.
+    fn start<L: OnlineLearner>(&self, learner: L) -> Result<Fol<'_, L>, Error> {
+        let (design, labels) = (self.data.design(), self.data.labels());
+        let player = FocusedPlayer::new(design.rows())?;
+        let game = Fol::new(player, learner, design, labels, self.horizon, self.settings.seed)?;
+        let game = game.with_loss(&*self.settings.loss);
+        let game = game.with_combination(self.settings.combination());
+        let Some(SlackBudget { kind, budget }) = self.settings.slack else { return Ok(game) };
+        let slack = Slack::new(kind, design.rows(), budget, self.horizon.rounds())?;
+        Ok(game.with_slack(slack)?)
+    }
+
+    /// Returns the state in the file, if there is one.
+    #[cfg(feature = "serde")]
+    fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
+        self.file.as_ref().map_or(Ok(None), CheckpointFile::read)
+    }
+
+    /// Writes the state to the file, if there is one.
+    #[cfg(feature = "serde")]
+    fn write<T: Serialize>(&self, state: impl FnOnce() -> T) -> Result<(), Error> {
+        self.file.as_ref().map_or(Ok(()), |file| file.write(&state()))
+    }
+
+    /// Returns no state: there are no files without the feature `serde`.
+    #[cfg(not(feature = "serde"))]
+    fn read<T>(&self) -> Result<Option<T>, Error> {
+        Ok(None)
+    }
+
+    /// Writes nothing: there are no files without the feature `serde`.
+    #[cfg(not(feature = "serde"))]
+    fn write<T>(&self, _: impl FnOnce() -> T) -> Result<(), Error> {
+        Ok(())
+    }
+}

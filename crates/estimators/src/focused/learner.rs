@@ -1,0 +1,122 @@
+use std::fmt;
+use std::sync::Arc;
+
+#[cfg(feature = "kernels")]
+use margins_kernels::KernelRegistry;
+use margins_losses::MarginLoss;
+use margins_optim::Lambda;
+use margins_optim::online::Aggressiveness;
+use margins_optim::online::stochastic::Schedule;
+
+/// An online learner with its parameters. It is displayed as its specification, such as
+/// `stump:thresholds=20,eta=0.1`.
+#[derive(Debug, Clone)]
+pub enum Learner {
+    /// The perceptron.
+    Perceptron,
+    /// The perceptron whose classifier is the mean of all that it was.
+    AveragedPerceptron,
+    /// The passive-aggressive learner.
+    PassiveAggressive(Aggressiveness),
+    /// Stochastic gradient.
+    OnlineGradient {
+        /// The step lengths.
+        schedule: Schedule,
+        /// The radius of the ball that coefficients are kept in.
+        radius: Option<f64>,
+        /// The regularisation.
+        lambda: Option<Lambda>,
+        /// The loss.
+        loss: Arc<dyn MarginLoss>,
+    },
+    /// Multiplicative weights over decision stumps.
+    Stump {
+        /// The number of thresholds a feature.
+        thresholds: usize,
+        /// The learning rate.
+        eta: f64,
+    },
+    /// The perceptron in the function space of a kernel, with a budget of samples.
+    #[cfg(feature = "kernels")]
+    KernelPerceptron {
+        /// The specification of the kernel, such as `gaussian:sigma=0.5`; `gaussian` alone takes
+        /// sigma from the data.
+        kernel: String,
+        /// The kernels that the specification may name.
+        registry: KernelRegistry,
+        /// The most samples that the kernel is evaluated at.
+        budget: usize,
+    },
+    /// A multilayer perceptron.
+    MultilayerPerceptron {
+        /// The number of units of each hidden layer.
+        hidden: Vec<usize>,
+        /// The step length.
+        step: f64,
+        /// The loss.
+        loss: Arc<dyn MarginLoss>,
+    },
+}
+
+impl Learner {
+    /// Returns true if the classifiers of the learner are linear, so that their mean is one.
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Learner::Perceptron
+            | Learner::AveragedPerceptron
+            | Learner::PassiveAggressive(_)
+            | Learner::OnlineGradient { .. } => true,
+            Learner::Stump { .. } | Learner::MultilayerPerceptron { .. } => false,
+            #[cfg(feature = "kernels")]
+            Learner::KernelPerceptron { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Learner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Learner::Perceptron => f.write_str("perceptron"),
+            Learner::AveragedPerceptron => f.write_str("averaged-perceptron"),
+            Learner::PassiveAggressive(Aggressiveness::Full) => f.write_str("passive-aggressive"),
+            Learner::PassiveAggressive(Aggressiveness::Capped(c)) => {
+                write!(f, "passive-aggressive:capped={c}")
+            }
+            Learner::PassiveAggressive(Aggressiveness::Damped(c)) => {
+                write!(f, "passive-aggressive:damped={c}")
+            }
+            Learner::OnlineGradient { schedule, radius, lambda, loss } => {
+                f.write_str("online-gradient:")?;
+                match schedule {
+                    Schedule::Constant(step) => write!(f, "constant={step}")?,
+                    Schedule::InverseSqrt(step) => write!(f, "inverse-sqrt={step}")?,
+                    Schedule::InverseTime(step) => write!(f, "inverse-time={step}")?,
+                    other => write!(f, "steps={other:?}")?,
+                }
+                if let Some(radius) = radius {
+                    write!(f, ",radius={radius}")?;
+                }
+                if let Some(lambda) = lambda {
+                    write!(f, ",lambda={lambda}")?;
+                }
+                write!(f, ",loss={}", loss.specification())
+            }
+            Learner::Stump { thresholds, eta } => {
+                write!(f, "stump:thresholds={thresholds},eta={eta}")
+            }
+            #[cfg(feature = "kernels")]
+            Learner::KernelPerceptron { budget, .. } => {
+                write!(f, "kernel-perceptron:budget={budget}")
+            }
+            Learner::MultilayerPerceptron { hidden, step, loss } => {
+                let hidden: Vec<String> = hidden.iter().map(usize::to_string).collect();
+                write!(
+                    f,
+                    "mlp:hidden={},step={step},loss={}",
+                    hidden.join("x"),
+                    loss.specification()
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+#[cfg(feature = "serde")]
+use std::collections::BTreeMap;
+#[cfg(feature = "serde")]
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use margins_boost::{Combination, Horizon, SlackKind, Subsample};
+use margins_losses::{MarginLoss, ZeroOne};
+
+use super::learner::Learner;
+use crate::Error;
+
+/// The settings of a game of focused online learning.
+///
+/// Unless told: a perceptron with an intercept, the 0-1 loss, and as many steps and classifiers as
+/// theorem 1 asks for with a learner that makes as many mistakes as there are samples. The game
+/// ends before as soon as the ensemble is right on every sample. Weights of samples do not count:
+/// every sample does.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The loss, which is clipped to [0, 1]: the hinge loss becomes the ramp.
+    pub loss: Arc<dyn MarginLoss>,
+    /// The online learner.
+    pub learner: Learner,
+    /// True for an intercept of linear learners.
+    pub intercept: bool,
+    /// The most steps.
+    pub max_steps: Option<u64>,
+    /// The number of classifiers in the ensemble, taken before random steps.
+    pub outputs: Option<usize>,
+    /// The way in which they make one; the average of linear classifiers, which is one, else the
+    /// majority.
+    pub combination: Option<Combination>,
+    /// The slack for outliers.
+    pub slack: Option<SlackBudget>,
+    /// The number of outliers that are likely not among the samples learnt from, a random part of
+    /// all.
+    pub subsample: Option<Subsampling>,
+    /// The seed of the player, the outputs, the part of the samples and the learner.
+    pub seed: u64,
+    /// The file of the state of the game.
+    #[cfg(feature = "serde")]
+    pub checkpoint: Option<Checkpointing>,
+}
+
+/// The slack that outliers may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SlackBudget {
+    /// The effect of slack on a loss.
+    pub kind: SlackKind,
+    /// The most slack of all samples together.
+    pub budget: f64,
+}
+
+/// The size of the random part of the samples that a game is played on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Subsampling {
+    /// The number of outliers, which are likely not in it.
+    pub outliers: usize,
+    /// The number of rare samples, of which enough are likely in it.
+    pub rare: usize,
+}
+
+/// The file that the state of a game is written to now and then and at the end; where it is there
+/// already, the game goes on from it.
+#[cfg(feature = "serde")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpointing {
+    /// The file.
+    pub path: PathBuf,
+    /// The step after which the game ends, to go on later.
+    pub pause_at: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            loss: Arc::new(ZeroOne),
+            learner: Learner::Perceptron,
+            intercept: true,
+            max_steps: None,
+            outputs: None,
+            combination: None,
+            slack: None,
+            subsample: None,
+            seed: 1,
+            #[cfg(feature = "serde")]
+            checkpoint: None,
+        }
+    }
+}
+
+/// Theorem 1 may fail with this probability.
+const DELTA: f64 = 0.01;
+
+impl Settings {
+    /// Returns the way in which the classifiers make one.
+    pub fn combination(&self) -> Combination {
+        let linear = self.learner.is_linear();
+        let default = if linear { Combination::Average } else { Combination::Majority };
+        self.combination.unwrap_or(default)
+    }
+
+    /// Returns true if the ensemble is one linear classifier, which a model holds.
+    pub fn makes_model(&self) -> bool {
+        self.learner.is_linear() && self.combination() == Combination::Average
+    }
+
+    /// Refuses settings that the game cannot use; [`fit`](Self::fit) does so too.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`]: no intercept of a learner that is not linear, slack for the
+    /// outliers that a part of the samples is to leave out.
+    pub fn check(&self) -> Result<(), Error> {
+        if !self.intercept && !self.learner.is_linear() {
+            return Err(Error::contradiction(
+                "no intercept".to_owned(),
+                format!("the learner {}", self.learner),
+                "only linear learners have an intercept to leave out",
+            ));
+        }
+        if self.slack.is_some() && self.subsample.is_some() {
+            return Err(Error::contradiction(
+                "slack".to_owned(),
+                "a subsample".to_owned(),
+                "outliers get slack or are left out",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the rows to learn from, if they are not all.
+    pub(super) fn chosen_rows(&self, rows: usize) -> Result<Option<Vec<usize>>, Error> {
+        let Some(Subsampling { outliers, rare }) = self.subsample else { return Ok(None) };
+        Ok(Some(Subsample::new(rows, outliers, rare)?.draw(self.seed)))
+    }
+
+    /// Returns steps and classifiers of a game over `rows` samples.
+    pub(super) fn horizon(&self, rows: usize) -> Result<Horizon, Error> {
+        let theory = Horizon::classification(rows, DELTA, rows as f64)?;
+        let steps = self.max_steps.unwrap_or(theory.rounds());
+        Ok(Horizon::new(steps, self.outputs.unwrap_or(theory.outputs()))?)
+    }
+
+    /// Returns the settings that make the game, in words: a file of another game is refused by
+    /// them.
+    #[cfg(feature = "serde")]
+    pub(super) fn describe(&self, horizon: &Horizon) -> BTreeMap<String, String> {
+        let kernel = match &self.learner {
+            #[cfg(feature = "kernels")]
+            Learner::KernelPerceptron { kernel, .. } => kernel.clone(),
+            _ => String::new(),
+        };
+        let slack = self.slack.map(|SlackBudget { kind, budget }| format!("{kind:?}:{budget}"));
+        let part =
+            self.subsample.map(|Subsampling { outliers, rare }| format!("{outliers},{rare}"));
+        let settings = [
+            ("learner", self.learner.to_string()),
+            ("kernel", kernel),
+            ("intercept", self.intercept.to_string()),
+            ("combination", format!("{:?}", self.combination()).to_lowercase()),
+            ("slack", slack.unwrap_or_default()),
+            ("subsample", part.unwrap_or_default()),
+            ("max-steps", horizon.rounds().to_string()),
+            ("outputs", horizon.outputs().to_string()),
+            ("seed", self.seed.to_string()),
+        ];
+        settings.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}

@@ -1,0 +1,234 @@
+//! Halfspaces with a margin, learned under Massart noise: every label may be flipped with a
+//! probability of at most eta < 1/2 that an adversary chooses sample by sample. The evidence is a
+//! bound on the error, from samples held out.
+//!
+//! ```
+//! use margins_data::{Dataset, Design, Labels};
+//! use margins_estimators::massart::{Method, Settings};
+//! use margins_massart::{Problem, Target};
+//!
+//! let angles = (0..400).map(|i| f64::from(i) * 0.7).filter(|t| t.cos().abs() > 0.2);
+//! let (rows, signs): (Vec<[f64; 2]>, Vec<f64>) =
+//!     angles.map(|t| ([t.cos(), t.sin()], t.cos().signum())).unzip();
+//! let data = Dataset::new(Design::from_rows(&rows)?, Labels::from_signs(signs)?)?;
+//! let problem = Problem::new(0.1, 0.2)?.with_target(Target::new(0.2, 0.1)?);
+//! let fitted = Settings::new(Method::Cuts { problem, dimensions: None }).fit(&data)?;
+//! assert!(fitted.training_error.is_some_and(|error| error <= 0.2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use margins_data::Dataset;
+use margins_data::read::Stream;
+use margins_losses::LeakyRelu;
+use margins_massart::cutting_planes::End;
+use margins_massart::{
+    CutOptions, Learned, OnePass, Problem, Projection, Schedule, SphereSample, Target, learn,
+    learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
+};
+use margins_model::{Model, TrainingSummary};
+use margins_optim::online::LinearClassifier;
+
+use crate::{Error, Evidence, linear_model};
+
+/// The settings of a learner under Massart noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The learner, with all that it is told of the problem.
+    pub method: Method,
+    /// The seed of samples held out, of their order and of random projections.
+    pub seed: u64,
+    /// The number of threads; those of the rayon pool at hand unless told.
+    #[cfg(feature = "rayon")]
+    pub threads: Option<usize>,
+}
+
+/// A learner under Massart noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Method {
+    /// Stochastic gradient on losses that are reweighted at every step, for a known noise rate and
+    /// margin.
+    Gradient {
+        /// The noise rate, the margin and the accuracy.
+        problem: Problem,
+    },
+    /// Cutting planes with a separation oracle, for a known noise rate and margin.
+    Cuts {
+        /// The noise rate, the margin and the accuracy.
+        problem: Problem,
+        /// The number of random dimensions that features are projected to first, at the price of
+        /// half of the margin; as many as keep half of it for certain unless told, if that makes
+        /// the data smaller.
+        dimensions: Option<usize>,
+    },
+    /// Reweighted stochastic gradient for many noise rates and margins, of which the best is taken.
+    Adaptive {
+        /// The accuracy.
+        target: Target,
+    },
+}
+
+/// A halfspace learned under Massart noise.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The halfspace, with the loss that its learner reweights.
+    pub model: Model,
+    /// The bound on the error; [`Evidence::None`] of cutting planes, which hold no samples out.
+    pub evidence: Evidence,
+    /// The noise rate and the margin that the halfspace was learned with.
+    pub problem: Problem,
+    /// Steps of the stochastic gradient, or calls of the oracle.
+    pub steps: usize,
+    /// The number of dimensions that features were projected to, if they were.
+    pub dimensions: Option<usize>,
+    /// Share of all rows on the wrong side, by weight; `None` of a stream, which is read once.
+    pub training_error: Option<f64>,
+    /// The end of the search by cutting planes; other than [`End::Accepted`] the noise rate or the
+    /// margin may be wrong, the data too few, or the dimensions.
+    pub end: Option<End>,
+}
+
+/// The answer of a learner.
+struct Answer {
+    classifier: LinearClassifier,
+    evidence: Evidence,
+    problem: Problem,
+    steps: usize,
+    dimensions: Option<usize>,
+    end: Option<End>,
+}
+
+/// The facts about the data that a model keeps.
+struct Source<'a> {
+    classes: (&'a str, &'a str),
+    feature_names: Option<Vec<String>>,
+    rows: usize,
+}
+
+impl Settings {
+    /// Returns the settings of a learner with seed 1.
+    pub fn new(method: Method) -> Self {
+        Settings {
+            method,
+            seed: 1,
+            #[cfg(feature = "rayon")]
+            threads: None,
+        }
+    }
+
+    /// Learns a halfspace from data in memory, whose rows are drawn by weight.
+    ///
+    /// # Errors
+    /// [`Error::Massart`]: a row without a direction, too few rows for the problem, dimensions out
+    /// of range.
+    pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
+        #[cfg(feature = "rayon")]
+        let fitted = crate::on_threads(self.threads, || self.fit_here(data));
+        #[cfg(not(feature = "rayon"))]
+        let fitted = self.fit_here(data);
+        fitted
+    }
+
+    fn fit_here(&self, data: &Dataset) -> Result<Fitted, Error> {
+        let sample = SphereSample::of(data)?;
+        let answer = self.learn(&sample)?;
+        let training_error = Some(sample.error(&answer.classifier.coef));
+        let labels = data.labels();
+        let source = Source {
+            classes: (labels.negative_class(), labels.positive_class()),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            rows: data.rows(),
+        };
+        Ok(Fitted { training_error, ..answer.fitted(source)? })
+    }
+
+    fn learn(&self, sample: &SphereSample<'_>) -> Result<Answer, Error> {
+        match self.method {
+            Method::Gradient { problem } => {
+                let schedule = Schedule::practical(&problem);
+                let learned = learn(&problem, &schedule, sample, self.seed)?;
+                Ok(Answer::by_gradient(problem, learned))
+            }
+            Method::Cuts { problem, dimensions } => {
+                let options = CutOptions::default();
+                let dimensions = dimensions.or_else(|| Projection::worthwhile(&problem, sample));
+                let learned = match dimensions {
+                    None => learn_by_cuts(&problem, &options, sample),
+                    Some(m) => {
+                        let map = Projection::new(sample.columns(), m, self.seed)?;
+                        learn_by_projected_cuts(&problem, &options, sample, &map)?
+                    }
+                };
+                let (classifier, steps) = (learned.classifier, learned.calls);
+                let (evidence, end) = (Evidence::None, Some(learned.end));
+                Ok(Answer { classifier, evidence, problem, steps, dimensions, end })
+            }
+            Method::Adaptive { target } => {
+                let adaptive = learn_adaptively(target, sample, self.seed)?;
+                let problem = Problem { noise: adaptive.noise, margin: adaptive.margin, target };
+                Ok(Answer::by_gradient(problem, adaptive.learned))
+            }
+        }
+    }
+
+    /// Learns a halfspace from a stream, which is read once and no further than is needed.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`]: a method that needs all rows at once, or rows with weights, for
+    /// the one pass counts every row. [`Error::Data`]: a row that cannot be read.
+    /// [`Error::Massart`]: a row without a direction, or too few rows.
+    pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Fitted, Error> {
+        let refuse = |one: &str, reason| {
+            Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
+        };
+        let Method::Gradient { problem } = self.method else {
+            return refuse("a learner of several passes", "it needs all rows at once");
+        };
+        let schedule = Schedule::practical(&problem);
+        let mut learner = OnePass::new(&problem, schedule, stream.columns(), self.seed)?;
+        let mut classes = None;
+        while !learner.is_complete()
+            && let Some(chunk) = stream.next_chunk()?
+        {
+            if chunk.weights.is_some() {
+                let reason = "its one pass counts every row: read the rows into memory, and they are drawn by weight";
+                return refuse("the weights of rows", reason);
+            }
+            learner.take(&chunk.design, chunk.labels.signs())?;
+            let (negative, positive) =
+                (chunk.labels.negative_class(), chunk.labels.positive_class());
+            classes = Some((negative.to_owned(), positive.to_owned()));
+        }
+        let answer = Answer::by_gradient(problem, learner.finish()?);
+        let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
+        answer.fitted(Source {
+            classes: (&negative, &positive),
+            feature_names: stream.feature_names().map(<[String]>::to_vec),
+            rows: stream.rows() as usize,
+        })
+    }
+}
+
+impl Answer {
+    fn by_gradient(problem: Problem, learned: Learned) -> Self {
+        let (bound, delta) = (learned.error_bound, problem.target.delta());
+        Answer {
+            classifier: learned.classifier,
+            evidence: Evidence::ErrorBound { bound, delta },
+            problem,
+            steps: learned.steps,
+            dimensions: None,
+            end: None,
+        }
+    }
+
+    fn fitted(self, source: Source<'_>) -> Result<Fitted, Error> {
+        // The loss that the learner reweights.
+        let loss = LeakyRelu::new(self.problem.noise.get())?;
+        let Source { classes, feature_names, rows } = source;
+        let training = TrainingSummary::uncertified(rows);
+        let model = linear_model(&loss, None, classes, feature_names, training, &self.classifier)?;
+        let Answer { evidence, problem, steps, dimensions, end, .. } = self;
+        Ok(Fitted { model, evidence, problem, steps, dimensions, training_error: None, end })
+    }
+}

@@ -1,0 +1,169 @@
+use std::sync::Arc;
+
+use margins_data::Dataset;
+use margins_data::metrics::{MistakeTally, is_mistake};
+use margins_data::read::Stream;
+use margins_losses::MarginLoss;
+use margins_model::{Model, TrainingSummary};
+use margins_optim::online::stochastic::{self, Averaging, Sampling, StochasticGradient};
+use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
+use margins_optim::{ClassWeights, Fit, Training};
+
+use super::rescaling::data_driven_scale;
+use super::settings::{Settings, margin_pursuit};
+use crate::certificate::{evidence, summary};
+use crate::regularised::ClassCosts;
+use crate::{Error, Evidence, linear_model};
+
+/// A classifier fitted to data in memory by stochastic gradient.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Fitted {
+    /// The classifier.
+    pub model: Model,
+    /// The relative duality gap at the end, for a convex loss with a conjugate.
+    pub evidence: Evidence,
+    /// The fit, with coefficients for the features as given; its report counts epochs as
+    /// iterations.
+    pub fit: Fit,
+    /// The loss at the end: another one where the scale of margin pursuit was set from the data.
+    pub loss: Arc<dyn MarginLoss>,
+}
+
+/// A classifier learnt from a stream by stochastic gradient.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Streamed {
+    /// The classifier.
+    pub model: Model,
+    /// [`Evidence::None`]: nobody knows the objective of a stream.
+    pub evidence: Evidence,
+    /// The rows read.
+    pub rows: u64,
+    /// The steps taken.
+    pub steps: u64,
+    /// Share of the rows that the classifier before their chunk got wrong, by weight.
+    pub progressive_error: f64,
+}
+
+impl Settings {
+    /// Fits a classifier of two classes to data in memory.
+    ///
+    /// # Errors
+    /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]:
+    /// re-scaling of another loss than margin pursuit. [`Error::UnknownClass`]: a cost of a class
+    /// that the data do not have. [`Error::Optim`]: steps that diverge, with step and row; too few
+    /// samples of a class to hold some out.
+    pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
+        let gradient = self.gradient()?;
+        let data = self.class_costs.weigh(data.clone())?;
+        let (fit, loss) = self.solve(&data, &gradient)?;
+        let labels = data.labels();
+        let classifier = LinearClassifier { intercept: fit.intercept, coef: fit.coef.clone() };
+        let model = linear_model(
+            &*loss,
+            Some(self.lambda),
+            (labels.negative_class(), labels.positive_class()),
+            data.feature_names().map(<[String]>::to_vec),
+            summary(&fit.report, data.rows(), self.standardize),
+            &classifier,
+        )?;
+        let evidence = evidence(std::slice::from_ref(&fit.report));
+        Ok(Fitted { model, evidence, fit, loss })
+    }
+
+    /// Returns the fit with the loss at its end.
+    fn solve(
+        &self,
+        data: &Dataset,
+        gradient: &StochasticGradient,
+    ) -> Result<(Fit, Arc<dyn MarginLoss>), Error> {
+        let training = Training {
+            intercept: self.intercept,
+            standardize: self.standardize,
+            class_weights: self.class_weights,
+            ..Training::new(&*self.loss)
+        };
+        let Some(at) = self.rescale_at else {
+            let fit = training.stochastic(data, self.lambda, gradient)?;
+            return Ok((fit, Arc::clone(&self.loss)));
+        };
+        let Some(loss) = margin_pursuit(&*self.loss) else {
+            return Err(Error::contradiction(
+                "re-scaling".to_owned(),
+                format!("the loss {}", self.loss.specification()),
+                "it is for the loss margin-pursuit",
+            ));
+        };
+        let rule = data_driven_scale(loss.gamma(), loss.scale(), self.lambda);
+        let (fit, loss) = training.stochastic_rescaled(data, self.lambda, gradient, at, rule)?;
+        Ok((fit, Arc::from(loss)))
+    }
+
+    /// Learns a classifier of two classes in one pass over a stream, in bounded memory.
+    ///
+    /// # Errors
+    /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: a
+    /// setting that is for data in memory alone. [`Error::Data`]: a row that cannot be read.
+    /// [`Error::Optim`]: steps that diverge, with the row. [`Error::EmptyStream`],
+    /// [`Error::ZeroWeights`]: no rows, or none that counts.
+    pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
+        self.check_stream()?;
+        let gradient = self.gradient()?;
+        // Nothing of the settings for streams depends on the number of steps.
+        let mut learner =
+            gradient.learner(&*self.loss, stream.columns(), self.lambda, self.intercept, 0)?;
+        let mut classes = None;
+        let mut tally = MistakeTally::default();
+        while let Some(chunk) = stream.next_chunk()? {
+            let signs = chunk.labels.signs();
+            let scores: Vec<f64> = chunk.design.samples().map(|x| learner.score(&x)).collect();
+            let rows = (chunk.before as usize..).take(scores.len());
+            margins_optim::Error::check_scores(&scores, rows)?;
+            let weights = chunk.weights.as_deref();
+            for (i, (&score, &y)) in scores.iter().zip(signs).enumerate() {
+                tally.add(is_mistake(score, y), weights.map_or(1.0, |weights| weights[i]));
+            }
+            let (design, batch, before) = (&chunk.design, gradient.batch, chunk.before);
+            stochastic::pass(&mut learner, design, signs, weights, batch, before)?;
+            let labels = &chunk.labels;
+            let names = || (labels.negative_class().to_owned(), labels.positive_class().to_owned());
+            classes.get_or_insert_with(names);
+        }
+        let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
+        let progressive_error = tally.rate().ok_or(Error::ZeroWeights)?;
+        let (rows, steps) = (stream.rows(), learner.steps());
+        let model = linear_model(
+            &*self.loss,
+            Some(self.lambda),
+            (&negative, &positive),
+            stream.feature_names().map(<[String]>::to_vec),
+            TrainingSummary::uncertified(rows as usize),
+            &learner.snapshot(),
+        )?;
+        Ok(Streamed { model, evidence: Evidence::None, rows, steps, progressive_error })
+    }
+
+    /// Refuses the settings that need all rows at once.
+    fn check_stream(&self) -> Result<(), Error> {
+        let once = "a stream passes by once: read the rows into memory";
+        let suffix = "the mean of the last steps needs their number, which a stream does not tell";
+        let refused = [
+            (self.epochs.is_some_and(|epochs| epochs != 1), "several epochs", once),
+            (self.sampling == Sampling::WithReplacement, "sampling with replacement", once),
+            (matches!(self.averaging, Averaging::Suffix(_)), "the mean of a suffix", suffix),
+            (self.early_stopping.is_some(), "early stopping", once),
+            (self.rescale_at.is_some(), "re-scaling", once),
+            (self.standardize, "standardisation", once),
+            (self.class_weights != ClassWeights::AsGiven, "balanced classes", once),
+            (self.class_costs != ClassCosts::default(), "costs of classes", once),
+            (self.history, "a history", once),
+        ];
+        match refused.into_iter().find(|(given, ..)| *given) {
+            Some((_, one, reason)) => {
+                Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
+            }
+            None => Ok(()),
+        }
+    }
+}

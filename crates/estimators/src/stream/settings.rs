@@ -1,0 +1,209 @@
+use std::sync::Arc;
+
+use margins_losses::{LeakyHockeyStick, MarginLoss, MarginPursuit, SpecialCase};
+use margins_optim::online::stochastic::{
+    Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
+};
+use margins_optim::{ClassWeights, Lambda};
+
+use crate::Error;
+use crate::regularised::ClassCosts;
+
+/// The settings of stochastic gradient.
+///
+/// Unless told: the leaky hockey stick loss, an intercept, ten shuffled epochs over data in memory
+/// and one pass over a stream, a sample a step, steps as Bottou has them, the last iterate.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The loss.
+    pub loss: Arc<dyn MarginLoss>,
+    /// The regularisation.
+    pub lambda: Lambda,
+    /// The method, with its steps.
+    pub method: Method,
+    /// True for an intercept, which is not penalised.
+    pub intercept: bool,
+    /// The passes over data in memory; those of the method unless told.
+    pub epochs: Option<usize>,
+    /// The order of the samples of data in memory.
+    pub sampling: Sampling,
+    /// The samples a step.
+    pub batch: usize,
+    /// The classifier to end with.
+    pub averaging: Averaging,
+    /// The ball that coefficients are kept in.
+    pub projection: Projection,
+    /// The place where the first step begins.
+    pub start: Start,
+    /// The rule by which epochs over data in memory stop early, if there is one.
+    pub early_stopping: Option<EarlyStopping>,
+    /// The step after which margin pursuit sets its scale once from the margins of data in memory,
+    /// as [`data_driven_scale`](super::data_driven_scale) does it.
+    pub rescale_at: Option<u64>,
+    /// True to scale features of data in memory to unit standard deviation for the fit.
+    pub standardize: bool,
+    /// The weights of the classes of data in memory.
+    pub class_weights: ClassWeights,
+    /// The costs of errors on the samples of each class of data in memory.
+    pub class_costs: ClassCosts,
+    /// The seed of the order, of the start and of the samples held out.
+    pub seed: u64,
+    /// The relative duality gap at which a fit to data in memory counts as converged.
+    pub tolerance: f64,
+    /// True for one history entry an epoch over data in memory, each of which costs as much as an
+    /// epoch or two.
+    pub history: bool,
+}
+
+/// A method of stochastic gradient.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Method {
+    /// Any loss, by steps of these lengths.
+    Gradient {
+        /// The way in which steps get shorter.
+        schedule: StepSchedule,
+        /// The first step length; 1 unless told, or that of the schedule.
+        first: Option<f64>,
+    },
+    /// The hinge loss, by steps of `1/(2 lambda t)` within the ball of radius `1/sqrt(2 lambda)`.
+    Pegasos,
+}
+
+/// The way in which the steps t = 1, 2, ... of stochastic gradient get shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StepSchedule {
+    /// `eta`.
+    Constant,
+    /// `eta / sqrt(t)`.
+    InverseSqrt,
+    /// `eta / t`.
+    InverseTime,
+    /// `eta / (1 + 2 lambda eta t)`, where eta follows from the loss unless told.
+    #[default]
+    Bottou,
+    /// `1 / (scale sqrt(lambda) t)`, of the margin-pursuit loss, which sets its own eta.
+    MarginPursuit,
+}
+
+/// The ball around 0 that coefficients are kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Projection {
+    /// The ball of the method: that of Pegasos, or none.
+    #[default]
+    OfTheMethod,
+    /// No ball.
+    None,
+    /// The ball of this radius.
+    Radius(f64),
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Method::Gradient { schedule: StepSchedule::default(), first: None }
+    }
+}
+
+impl Settings {
+    /// Returns the settings for a lambda.
+    pub fn new(lambda: Lambda) -> Self {
+        Settings {
+            loss: Arc::new(LeakyHockeyStick),
+            lambda,
+            method: Method::default(),
+            intercept: true,
+            epochs: None,
+            sampling: Sampling::Shuffled,
+            batch: 1,
+            averaging: Averaging::None,
+            projection: Projection::default(),
+            start: Start::Origin,
+            early_stopping: None,
+            rescale_at: None,
+            standardize: false,
+            class_weights: ClassWeights::AsGiven,
+            class_costs: ClassCosts::default(),
+            seed: 1,
+            tolerance: 1e-6,
+            history: false,
+        }
+    }
+
+    /// Returns the settings of the solver, checked.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`]: Pegasos with another loss than hinge, the schedule of margin
+    /// pursuit with another loss or with a step of its own. [`Error::Optim`]: a number outside its
+    /// range.
+    pub fn gradient(&self) -> Result<StochasticGradient, Error> {
+        let method = self.of_method()?;
+        let gradient = StochasticGradient {
+            epochs: self.epochs.unwrap_or(method.epochs),
+            sampling: self.sampling,
+            batch: self.batch,
+            averaging: self.averaging,
+            projection: match self.projection {
+                Projection::OfTheMethod => method.projection,
+                Projection::None => None,
+                Projection::Radius(radius) => Some(radius),
+            },
+            start: self.start,
+            early_stopping: self.early_stopping,
+            seed: self.seed,
+            tolerance: self.tolerance,
+            history: self.history,
+            ..method
+        };
+        gradient.check()?;
+        Ok(gradient)
+    }
+
+    /// Returns the steps and the ball that the method has for the loss.
+    fn of_method(&self) -> Result<StochasticGradient, Error> {
+        let (loss, lambda) = (&*self.loss, self.lambda);
+        let refuse = |one: &str, other: String, reason| {
+            Err(Error::contradiction(one.to_owned(), other, reason))
+        };
+        let (schedule, first) = match self.method {
+            Method::Pegasos if loss.special_case() != Some(SpecialCase::Hinge) => {
+                let reason = "pegasos is stochastic gradient on the hinge loss: take that loss, or the method sgd";
+                return refuse("pegasos", format!("the loss {}", loss.specification()), reason);
+            }
+            Method::Pegasos => return Ok(StochasticGradient::pegasos(lambda)),
+            Method::Gradient { schedule, first } => (schedule, first),
+        };
+        let length = first.unwrap_or(1.0);
+        let schedule = match schedule {
+            StepSchedule::Constant => Schedule::Constant(length),
+            StepSchedule::InverseSqrt => Schedule::InverseSqrt(length),
+            StepSchedule::InverseTime => Schedule::InverseTime(length),
+            StepSchedule::Bottou => match first {
+                Some(first) => Schedule::Bottou { first, lambda },
+                None => Schedule::bottou(loss, lambda),
+            },
+            StepSchedule::MarginPursuit => match (margin_pursuit(loss), first) {
+                (Some(loss), None) => Schedule::margin_pursuit(loss.scale(), lambda),
+                (Some(_), Some(first)) => {
+                    let other = format!("a first step of {first}");
+                    return refuse("the schedule margin-pursuit", other, "it sets its own step");
+                }
+                (None, _) => {
+                    let other = format!("the loss {}", loss.specification());
+                    return refuse(
+                        "the schedule margin-pursuit",
+                        other,
+                        "it is for the loss of that name",
+                    );
+                }
+            },
+        };
+        Ok(StochasticGradient::new(schedule))
+    }
+}
+
+/// Returns the margin-pursuit loss that this one is, if it is one.
+pub(super) fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuit> {
+    match loss.special_case() {
+        Some(SpecialCase::MarginPursuit(loss)) => Some(loss),
+        _ => None,
+    }
+}

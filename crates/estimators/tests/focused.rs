@@ -1,0 +1,128 @@
+//! Games of focused online learning: every learner, and games that go on from a file.
+#![cfg(all(feature = "boost", feature = "kernels", feature = "serde"))]
+
+use std::sync::Arc;
+
+use margins_boost::{Combination, SlackKind};
+use margins_data::{Dataset, Design, Labels};
+use margins_estimators::Evidence;
+use margins_estimators::focused::{Checkpointing, Learner, Settings, SlackBudget, Subsampling};
+use margins_kernels::KernelRegistry;
+use margins_losses::{Hinge, Logistic};
+use margins_optim::Lambda;
+use margins_optim::online::Aggressiveness;
+use margins_optim::online::stochastic::Schedule;
+
+/// Two classes on either side of a line.
+fn data() -> Dataset {
+    let rows: Vec<[f64; 2]> = (0..40)
+        .map(|i| {
+            let (t, side) = (f64::from(i), if i % 2 == 0 { 1.0 } else { -1.0 });
+            [side * (0.5 + (1.3 * t).sin().abs()), (0.7 * t).cos()]
+        })
+        .collect();
+    let signs = (0..40).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    Dataset::new(Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap()).unwrap()
+}
+
+fn learners() -> Vec<Learner> {
+    let lambda = Some(Lambda::new(1e-3).unwrap());
+    let (schedule, radius) = (Schedule::InverseSqrt(1.0), Some(5.0));
+    vec![
+        Learner::Perceptron,
+        Learner::AveragedPerceptron,
+        Learner::PassiveAggressive(Aggressiveness::Capped(1.0)),
+        Learner::OnlineGradient { schedule, radius, lambda, loss: Arc::new(Hinge) },
+        Learner::Stump { thresholds: 10, eta: 0.1 },
+        Learner::KernelPerceptron {
+            kernel: "gaussian:sigma=1".to_owned(),
+            registry: KernelRegistry::standard(),
+            budget: 40,
+        },
+        Learner::MultilayerPerceptron { hidden: vec![8], step: 0.05, loss: Arc::new(Logistic) },
+    ]
+}
+
+#[test]
+fn every_learner_plays_and_goes_on_from_a_file() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    for (k, learner) in learners().into_iter().enumerate() {
+        // A majority is never right before half of its classifiers are taken, so that the game lasts.
+        let combination = Some(Combination::Majority);
+        let whole = Settings {
+            learner,
+            combination,
+            max_steps: Some(400),
+            outputs: Some(11),
+            ..Settings::default()
+        };
+        let path = folder.path().join(format!("{k}.game"));
+        let pausing = |pause_at| Settings {
+            checkpoint: Some(Checkpointing { path: path.clone(), pause_at }),
+            ..whole.clone()
+        };
+        let expected = whole.fit(&data).unwrap();
+        let paused = pausing(Some(9)).fit(&data).unwrap();
+        assert!(!paused.finished && paused.ending.rounds == 9, "{}", whole.learner);
+        let resumed = pausing(None).fit(&data).unwrap();
+        assert_eq!(resumed, expected, "{}", whole.learner);
+        let Evidence::Played { max_loss, consistent_at } = expected.evidence else { panic!() };
+        assert_eq!(
+            (max_loss, consistent_at),
+            (expected.evaluation.max_loss(), expected.ending.consistent_at)
+        );
+        assert_eq!(expected.model, None);
+    }
+}
+
+#[test]
+fn the_average_of_linear_classifiers_is_a_model() {
+    let data = data();
+    let settings = Settings::default();
+    assert!(settings.makes_model());
+    let fitted = settings.fit(&data).unwrap();
+    let (model, classifier) = (fitted.model.unwrap(), fitted.classifier.unwrap());
+    assert_eq!(model.members()[0].coef, classifier.coef);
+    assert_eq!((model.loss(), model.members()[0].lambda), ("zero-one", None));
+    let stumps = Learner::Stump { thresholds: 10, eta: 0.1 };
+    assert!(!Settings { learner: stumps, ..Settings::default() }.makes_model());
+}
+
+#[test]
+fn files_of_other_games_are_refused() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("game");
+    let settings = Settings {
+        max_steps: Some(100),
+        outputs: Some(5),
+        checkpoint: Some(Checkpointing { path: path.clone(), pause_at: Some(3) }),
+        ..Settings::default()
+    };
+    settings.fit(&data).unwrap();
+    let refusal = |settings: &Settings| settings.fit(&data).unwrap_err().to_string();
+    let other = Settings { seed: 2, ..settings.clone() };
+    assert!(
+        refusal(&other).ends_with("it is of a game with seed '1', not '2'"),
+        "{}",
+        refusal(&other)
+    );
+    let other = Settings { loss: Arc::new(Hinge), ..settings.clone() };
+    assert!(refusal(&other).contains("loss"), "{}", refusal(&other));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("\"round\":3", "\"round\":2", 1)).unwrap();
+    assert!(refusal(&settings).ends_with("it is damaged"), "{}", refusal(&settings));
+    std::fs::write(&path, "height,width\n").unwrap();
+    assert!(refusal(&settings).contains("no checkpoint"), "{}", refusal(&settings));
+}
+
+#[test]
+fn settings_that_no_game_can_use_are_refused() {
+    let stump = Learner::Stump { thresholds: 10, eta: 0.1 };
+    let settings = Settings { learner: stump, intercept: false, ..Settings::default() };
+    assert!(settings.check().unwrap_err().to_string().contains("stump:thresholds=10,eta=0.1"));
+    let slack = Some(SlackBudget { kind: SlackKind::AdditiveSum, budget: 2.0 });
+    let subsample = Some(Subsampling { outliers: 1, rare: 20 });
+    assert!(Settings { slack, subsample, ..Settings::default() }.fit(&data()).is_err());
+    let with_slack = Settings { slack, ..Settings::default() }.fit(&data()).unwrap();
+    assert!(with_slack.outliers.is_some());
+}

@@ -1,0 +1,85 @@
+//! Halfspaces under Massart noise: every learner, in memory and from a stream.
+#![cfg(feature = "massart")]
+
+use std::fmt::Write;
+
+use margins_data::Dataset;
+use margins_data::read::{Format, ReadOptions, Stream, dataset};
+use margins_estimators::massart::{Method, Settings};
+use margins_estimators::{Error, Evidence};
+use margins_massart::{Problem, Target};
+
+/// Unit samples with a margin of 0.3 from the first axis, one label in ten flipped.
+fn text(rows: usize, weights: bool) -> String {
+    let mut text = if weights { "x,z,w,label\n" } else { "x,z,label\n" }.to_owned();
+    for i in 0..rows {
+        let t = i as f64 * 0.7;
+        let x = t.sin().signum() * (0.3 + 0.7 * t.sin().abs());
+        let flipped = i % 10 == 9;
+        let label = if (x > 0.0) == flipped { "minus" } else { "plus" };
+        let weight = if weights { ",1" } else { "" };
+        writeln!(text, "{x},{}{weight},{label}", (1.0 - x * x).max(0.0).sqrt()).unwrap();
+    }
+    text
+}
+
+fn stream(text: &str, weights_column: Option<String>) -> Stream<'_> {
+    let options = ReadOptions { weights_column, ..ReadOptions::default() };
+    Stream::from_reader(text.as_bytes(), "x.csv", Format::Csv, &options, None).unwrap()
+}
+
+fn data(rows: usize) -> Dataset {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.csv");
+    std::fs::write(&path, text(rows, false)).unwrap();
+    dataset(&path, &ReadOptions::default()).unwrap()
+}
+
+fn problem() -> Problem {
+    let target = Target::new(0.2, 0.1).unwrap();
+    Problem::new(0.15, 0.3).unwrap().with_target(target)
+}
+
+#[test]
+fn every_learner_gets_near_the_noise_rate() {
+    let data = data(6000);
+    let methods = [
+        Method::Gradient { problem: problem() },
+        Method::Cuts { problem: problem(), dimensions: None },
+        Method::Cuts { problem: problem(), dimensions: Some(2) },
+        Method::Adaptive { target: problem().target },
+    ];
+    for method in methods {
+        let fitted = Settings::new(method).fit(&data).unwrap();
+        let error = fitted.training_error.unwrap();
+        assert!(error < 0.35, "{method:?}: {error}");
+        match fitted.evidence {
+            Evidence::ErrorBound { bound, delta } => {
+                assert!(bound >= 0.1 && delta == 0.1, "{method:?}: {bound}");
+                assert_eq!(fitted.end, None);
+            }
+            evidence => {
+                assert_eq!(evidence, Evidence::None);
+                assert!(matches!(method, Method::Cuts { .. }) && fitted.end.is_some());
+            }
+        }
+        assert_eq!(fitted.model.members()[0].intercept, 0.0);
+        let eta = fitted.problem.noise.get();
+        assert!(fitted.model.loss().contains(&format!("{eta}")), "{}", fitted.model.loss());
+    }
+}
+
+#[test]
+fn a_stream_is_for_the_gradient_and_for_rows_without_weights() {
+    let text_of = |weights| text(20_000, weights);
+    let (plain, weighted) = (text_of(false), text_of(true));
+    let gradient = Settings::new(Method::Gradient { problem: problem() });
+    let fitted = gradient.fit_stream(&mut stream(&plain, None)).unwrap();
+    assert_eq!((fitted.training_error, fitted.model.columns()), (None, 2));
+    assert!(matches!(fitted.evidence, Evidence::ErrorBound { .. }));
+    let refused = gradient.fit_stream(&mut stream(&weighted, Some("w".to_owned())));
+    assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
+    let cuts = Settings::new(Method::Cuts { problem: problem(), dimensions: None });
+    let refused = cuts.fit_stream(&mut stream(&plain, None));
+    assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
+}

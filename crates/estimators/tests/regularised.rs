@@ -1,0 +1,223 @@
+//! Regularised fits: what each setting does, alone and beside others.
+#![cfg(feature = "kernels")]
+
+use std::sync::Arc;
+
+use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{ClassLabels, Classes, Dataset, Design};
+use margins_estimators::regularised::{
+    Approximation, CrossValidation, Fitted, KernelChoice, LeaveOneOut, Probabilities,
+    Regularisation, Settings,
+};
+use margins_estimators::{Error, Evidence};
+use margins_losses::{GargRoth, Hinge, Logistic};
+use margins_model::{Registry, Scheme};
+use margins_optim::{Lambda, Training, lambda_grid};
+use margins_robust::Learner;
+
+fn lambdas(count: usize) -> Vec<Lambda> {
+    lambda_grid(1.0, 1e-3, count).unwrap()
+}
+
+fn two() -> Dataset {
+    GaussianMixture::example(Example::One, 1).unwrap().sample(60, 2).unwrap()
+}
+
+/// Points around the corners of a triangle.
+fn three() -> Dataset<Classes> {
+    let rows: Vec<[f64; 2]> = (0..60)
+        .map(|i| {
+            let angle = f64::from(i % 3) * std::f64::consts::TAU / 3.0;
+            let t = f64::from(i);
+            [angle.cos() + 0.6 * (1.7 * t).sin(), angle.sin() + 0.6 * (2.3 * t).cos()]
+        })
+        .collect();
+    let names: Vec<&str> = (0..60).map(|i| ["a", "b", "c"][i % 3]).collect();
+    Dataset::new(Design::from_rows(&rows).unwrap(), Classes::new(&names).unwrap()).unwrap()
+}
+
+fn at(lambda: f64) -> Settings {
+    let regularisation = Regularisation::Single(Lambda::new(lambda).unwrap());
+    Settings { regularisation, ..Settings::default() }
+}
+
+fn validated(how: CrossValidation) -> Settings {
+    Settings { regularisation: Regularisation::CrossValidated(how), ..Settings::default() }
+}
+
+fn kernels(specifications: &[&str]) -> KernelChoice {
+    let specifications = specifications.iter().map(|&kernel| kernel.to_owned()).collect();
+    KernelChoice { specifications, ..KernelChoice::default() }
+}
+
+fn learner(specification: &str) -> Option<Learner> {
+    Some(specification.parse().unwrap())
+}
+
+/// Returns the share of samples whose class the model does not predict.
+fn error_of<Y: ClassLabels>(fitted: &Fitted, data: &Dataset<Y>) -> f64 {
+    let predicted = fitted.model.predict(data.design(), &Registry::standard()).unwrap();
+    let wrong = (0..data.rows()).filter(|&row| predicted[row] != data.labels().index(row));
+    wrong.count() as f64 / data.rows() as f64
+}
+
+#[test]
+fn a_path_is_that_of_the_solver_and_ends_at_the_fit() {
+    let data = two();
+    let regularisation = Regularisation::path(lambdas(8)).unwrap();
+    let settings = Settings { regularisation, ..Settings::default() };
+    let path = settings.path(&data).unwrap();
+    let expected = Training::new(&*settings.loss).path(&data, &lambdas(8)).unwrap();
+    assert!(path.fits.iter().map(|fits| &fits[0]).eq(&expected));
+    let last = expected.last().unwrap();
+    let norm = last.coef.iter().map(|w| w * w).sum::<f64>().sqrt();
+    assert_eq!(path.norms(7).unwrap(), [norm]);
+    let fitted = settings.fit(&data).unwrap();
+    assert_eq!(fitted.fits, path.fits[7]);
+    assert_eq!(fitted.training_error().unwrap(), path.training_error(7).unwrap());
+    assert_eq!(fitted.training_error().unwrap(), error_of(&fitted, &data));
+    assert_eq!((path.dimension(), path.kernel_specification()), (2, None));
+    assert!(matches!(at(0.1).path(&data), Err(Error::Contradiction { .. })));
+}
+
+#[test]
+fn a_path_of_several_classes_has_a_fit_a_member() {
+    let data = three();
+    let regularisation = Regularisation::Path { lambdas: lambdas(5), index: 3 };
+    let kernels = kernels(&["gaussian:sigma=1"]);
+    let settings = Settings { regularisation, kernels, ..Settings::default() };
+    let path = settings.path(&data).unwrap();
+    assert!(path.fits.len() == 4 && path.fits.iter().all(|fits| fits.len() == 3));
+    let fitted = settings.fit(&data).unwrap();
+    assert_eq!(fitted.fits, path.fits[3]);
+    assert_eq!(path.training_error(3).unwrap(), error_of(&fitted, &data));
+    assert_eq!(
+        (path.dimension(), path.kernel_specification()),
+        (60, Some("gaussian:sigma=1".into()))
+    );
+}
+
+/// The machine has a gap on features and on a kernel matrix; the linear kernel is the same machine twice.
+#[test]
+fn robust_learners_take_several_classes() {
+    let data = three();
+    let hinge = Settings { loss: Arc::new(Hinge), intercept: false, ..at(0.01) };
+    for scheme in [Scheme::OneVersusRest, Scheme::OneVersusOne] {
+        let learner = learner("margin-distribution:mean=1,variance=1");
+        let settings = Settings { learner, scheme: Some(scheme), ..hinge.clone() };
+        let linear = settings.fit(&data).unwrap();
+        assert_eq!(linear.fits.len(), 3);
+        assert!(matches!(linear.evidence, Evidence::Gap { certified: true, .. }), "{linear:?}");
+        let kernel = Settings { kernels: kernels(&["linear"]), ..settings }.fit(&data).unwrap();
+        for (a, b) in linear.report.members.iter().zip(&kernel.report.members) {
+            let (a, b) = (a.summary.objective.unwrap(), b.summary.objective.unwrap());
+            assert!((a - b).abs() <= 1e-5 * a.abs(), "{a} {b}");
+        }
+        assert_eq!(linear.training_error().unwrap(), kernel.training_error().unwrap());
+    }
+}
+
+#[test]
+fn a_learner_without_certificate_leaves_no_evidence() {
+    let loss = Arc::new(GargRoth::new(1.0, 1.0).unwrap());
+    let settings = Settings { loss, learner: learner("garg-roth:restarts=2"), ..at(0.01) };
+    let fitted = settings.fit(&two()).unwrap();
+    assert_eq!(fitted.evidence, Evidence::None);
+    assert_eq!(fitted.model.members()[0].training.relative_gap, None);
+    let settings = Settings { kernels: kernels(&["gaussian:sigma=1"]), ..settings };
+    assert!(matches!(settings.fit(&two()), Err(Error::LinearLearner(_))));
+}
+
+#[test]
+fn leave_one_out_chooses_lambda_and_kernel() {
+    let data = two();
+    let how = |lambdas| CrossValidation {
+        lambdas,
+        leave_one_out: Some(LeaveOneOut::Exact),
+        ..CrossValidation::default()
+    };
+    let specifications = ["gaussian:sigma=0.1", "linear"];
+    let settings = |kernels| Settings { kernels, ..validated(how(lambdas(3))) };
+    let fitted = settings(kernels(&specifications)).fit(&data).unwrap();
+    let folds = fitted.folds.as_ref().unwrap();
+    assert_eq!((folds.count, folds.seed), (60, None));
+    let curves = fitted.report.kernels.iter().map(|tried| tried.curve.mean_error[tried.curve.best]);
+    let errors: Vec<f64> = curves.collect();
+    let best = if errors[1] < errors[0] { 1 } else { 0 };
+    assert_eq!(fitted.report.kernel.as_deref(), Some(specifications[best]));
+    // The error is the share of samples that the fits to the others get wrong.
+    let single = settings(kernels(&specifications[best..=best])).fit(&data).unwrap();
+    let curve = single.report.curve.as_ref().unwrap();
+    let lambda = curve.lambdas[curve.best].get();
+    let wrong = (0..60).filter(|&row| {
+        let others: Vec<usize> = (0..60).filter(|&other| other != row).collect();
+        let kernels = kernels(&specifications[best..=best]);
+        let without = Settings { kernels, ..at(lambda) }.fit(&data.select(&others)).unwrap();
+        let design = data.design().select(&[row]);
+        let class = without.model.predict(&design, &Registry::standard()).unwrap()[0];
+        class != data.labels().index(row)
+    });
+    assert_eq!(curve.mean_error[curve.best], wrong.count() as f64 / 60.0);
+
+    let linear = validated(how(lambdas(3))).fit(&data);
+    assert!(matches!(linear, Err(Error::LeaveOneOut)));
+    let several = settings(kernels(&["linear"])).fit(&three());
+    assert!(matches!(several, Err(Error::LeaveOneOut)));
+    let mut folded = how(lambdas(3));
+    folded.folds = Some(5);
+    assert!(matches!(validated(folded).check(), Err(Error::Contradiction { .. })));
+}
+
+#[test]
+fn scores_of_every_way_to_lambda_can_be_scaled() {
+    let data = two();
+    let ways = [
+        Regularisation::Single(Lambda::new(0.01).unwrap()),
+        Regularisation::path(lambdas(4)).unwrap(),
+        Regularisation::CrossValidated(CrossValidation {
+            lambdas: lambdas(4),
+            folds: Some(3),
+            ..CrossValidation::default()
+        }),
+    ];
+    for regularisation in ways {
+        let probabilities = Probabilities::Platt { folds: Some(3) };
+        let loss = Arc::new(Hinge);
+        let settings = Settings { loss, regularisation, probabilities, ..Settings::default() };
+        let fitted = settings.fit(&data).unwrap();
+        assert!(fitted.model.members()[0].platt.is_some());
+        let scores = fitted.model.decision_functions(data.design(), &Registry::standard()).unwrap();
+        let p = fitted.model.class_probabilities(&scores, &Hinge).unwrap();
+        assert!(p.row_iter().all(|p| (p.sum() - 1.0).abs() < 1e-12));
+    }
+}
+
+#[test]
+fn what_no_fit_can_use_is_refused() {
+    let machine = learner("margin-distribution:mean=1,variance=1");
+    let hinge = || Settings { loss: Arc::new(Hinge), learner: machine, ..at(0.1) };
+    let approximation = Approximation::Fourier { features: 10 };
+    let refused = [
+        (
+            Settings { kernels: KernelChoice { approximation, ..kernels(&[]) }, ..at(0.1) },
+            "approximation rff:m=10 and a linear classifier",
+        ),
+        (Settings { kernels: kernels(&["linear", "gaussian"]), ..at(0.1) }, "2 kernels"),
+        (
+            Settings { learner: machine, ..validated(CrossValidation::default()) },
+            "cross_validation",
+        ),
+        (Settings { time_limit: Some(std::time::Duration::ZERO), ..hinge() }, "a time limit"),
+        (
+            Settings { probabilities: Probabilities::Platt { folds: None }, ..hinge() },
+            "Platt scaling",
+        ),
+        (Settings { loss: Arc::new(Logistic), ..hinge() }, "shifts the scores"),
+    ];
+    for (settings, words) in refused {
+        let message = settings.check().unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+        assert_eq!(settings.fit(&two()).unwrap_err().to_string(), message);
+    }
+    hinge().check().unwrap();
+}

@@ -1,0 +1,133 @@
+//! Stochastic gradient over streams and over data in memory.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use margins_data::read::{Format, ReadOptions, Stream, dataset};
+use margins_data::{Dataset, Design, Labels};
+use margins_estimators::stream::{Method, Projection, Settings, StepSchedule};
+use margins_estimators::{Error, Evidence};
+use margins_losses::{Hinge, Logistic, MarginPursuit};
+use margins_optim::online::OnlineLearner;
+use margins_optim::online::stochastic::{Averaging, EarlyStopping, Sampling};
+use margins_optim::{ClassWeights, Lambda};
+
+fn settings() -> Settings {
+    Settings { loss: Arc::new(Logistic), ..Settings::new(Lambda::new(0.01).unwrap()) }
+}
+
+/// Two classes of rows `x, z`, as CSV.
+fn text(rows: usize) -> String {
+    (0..rows).fold("x,z,label\n".to_owned(), |mut text, i| {
+        let (t, label) = (i as f64, if i % 2 == 0 { "no" } else { "yes" });
+        let x = (i % 2) as f64 + 0.3 * (1.7 * t).sin();
+        writeln!(text, "{x},{},{label}", (2.3 * t).cos()).unwrap();
+        text
+    })
+}
+
+fn stream(text: &str) -> Stream<'_> {
+    let options = ReadOptions::default();
+    Stream::from_reader(text.as_bytes(), "x.csv", Format::Csv, &options, None).unwrap()
+}
+
+fn data(rows: usize) -> Dataset {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.csv");
+    std::fs::write(&path, text(rows)).unwrap();
+    dataset(&path, &ReadOptions::default()).unwrap()
+}
+
+#[test]
+fn a_stream_is_one_pass_over_its_rows_in_order() {
+    let text = text(50);
+    let streamed = settings().fit_stream(&mut stream(&text)).unwrap();
+    assert_eq!((streamed.rows, streamed.steps, streamed.evidence), (50, 50, Evidence::None));
+    assert_eq!(streamed.model.classes(), ["no", "yes"]);
+    assert_eq!(streamed.model.feature_names().unwrap(), ["x", "z"]);
+    // All rows are one chunk, before which the classifier is 0 and decides for the negative class.
+    assert_eq!(streamed.progressive_error, 0.5);
+    let summary = &streamed.model.members()[0].training;
+    assert_eq!((summary.rows, summary.objective), (50, None));
+    // The same pass by hand.
+    let data = data(50);
+    let gradient = settings().gradient().unwrap();
+    let lambda = settings().lambda;
+    let mut learner = gradient.learner(&Logistic, 2, lambda, true, 0).unwrap();
+    for (x, &y) in data.design().samples().zip(data.labels().signs()) {
+        learner.step(&x, y).unwrap();
+    }
+    assert_eq!(streamed.model.members()[0].coef, learner.snapshot().coef);
+}
+
+#[test]
+fn data_in_memory_have_a_gap() {
+    let data = data(60);
+    let settings = Settings { epochs: Some(200), ..settings() };
+    let fitted = settings.fit(&data).unwrap();
+    let Evidence::Gap { relative, .. } = fitted.evidence else { panic!("{:?}", fitted.evidence) };
+    assert!((0.0..1e-2).contains(&relative), "{relative}");
+    assert_eq!(fitted.model.members()[0].coef, fitted.fit.coef);
+    assert_eq!(fitted.loss.specification(), "logistic");
+    let costs = vec![("yes".to_owned(), 5.0)];
+    let class_costs = margins_estimators::regularised::ClassCosts::new(costs).unwrap();
+    let costly = Settings { class_costs, ..settings }.fit(&data).unwrap();
+    assert!(costly.fit.intercept > fitted.fit.intercept);
+}
+
+#[test]
+fn margin_pursuit_sets_its_scale_from_the_data() {
+    let loss = Arc::new(MarginPursuit::new(1.0, 1.0).unwrap());
+    let settings = Settings { loss, rescale_at: Some(30), ..settings() };
+    let fitted = settings.fit(&data(60)).unwrap();
+    assert_ne!(fitted.loss.specification(), settings.loss.specification());
+    assert_eq!(fitted.model.loss(), fitted.loss.specification());
+    let wrong = Settings { loss: Arc::new(Logistic), ..settings };
+    assert!(matches!(wrong.fit(&data(60)), Err(Error::Contradiction { .. })));
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused() {
+    let pegasos = Settings { method: Method::Pegasos, ..settings() };
+    assert!(matches!(pegasos.gradient(), Err(Error::Contradiction { .. })));
+    let hinge = Settings { loss: Arc::new(Hinge), ..pegasos };
+    assert!(hinge.gradient().unwrap().projection.is_some());
+    let free = Settings { projection: Projection::None, ..hinge };
+    assert_eq!(free.gradient().unwrap().projection, None);
+    let method = Method::Gradient { schedule: StepSchedule::MarginPursuit, first: None };
+    assert!(matches!(
+        Settings { method, ..settings() }.gradient(),
+        Err(Error::Contradiction { .. })
+    ));
+
+    let text = text(10);
+    let early = EarlyStopping { hold_out: 0.2, patience: 3 };
+    let refused = [
+        Settings { epochs: Some(2), ..settings() },
+        Settings { sampling: Sampling::WithReplacement, ..settings() },
+        Settings { averaging: Averaging::Suffix(0.5), ..settings() },
+        Settings { early_stopping: Some(early), ..settings() },
+        Settings { standardize: true, ..settings() },
+        Settings { class_weights: ClassWeights::Balanced, ..settings() },
+        Settings { history: true, ..settings() },
+    ];
+    for settings in refused {
+        let refused = settings.fit_stream(&mut stream(&text));
+        assert!(matches!(refused, Err(Error::Contradiction { .. })), "{settings:?}");
+        settings.fit(&data(20)).unwrap();
+    }
+    let empty = settings().fit_stream(&mut stream("x,z,label\n"));
+    assert!(matches!(empty, Err(Error::EmptyStream | Error::Data(_))), "{empty:?}");
+}
+
+/// Steps that diverge are refused with the row.
+#[test]
+fn steps_that_diverge_name_the_row() {
+    let rows: Vec<[f64; 1]> =
+        (0..10).map(|i| [if i == 7 { 1e200 } else { f64::from(i) }]).collect();
+    let signs = (0..10).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let labels = Labels::from_signs(signs).unwrap();
+    let data = Dataset::new(Design::from_rows(&rows).unwrap(), labels).unwrap();
+    let error = settings().fit(&data).unwrap_err().to_string();
+    assert!(error.contains("row 8"), "{error}");
+}

@@ -1,0 +1,135 @@
+//! The linear equation of a Newton step in sample space, by preconditioned conjugate gradients.
+
+use nalgebra::DMatrix;
+
+use crate::preconditioner::Preconditioner;
+use crate::rkhs_norm::dot;
+use crate::symmetric;
+
+/// The equation `(I + W^(1/2) K W^(1/2)) v + db W^(1/2) 1 = right`, `1'W^(1/2) v = 0`.
+pub(crate) struct Equation {
+    /// The diagonal of `W^(1/2)`.
+    pub(crate) roots: Vec<f64>,
+    pub(crate) right: Vec<f64>,
+    /// True if there is an intercept, and with it the constraint.
+    pub(crate) constrained: bool,
+}
+
+/// The solution so far as `z = W^(1/2) v` with `K z`: these do not depend on W, so that the solution for one W is a
+/// start for another.
+pub(crate) struct Moves {
+    pub(crate) coef: Vec<f64>,
+    pub(crate) products: Vec<f64>,
+}
+
+impl Moves {
+    pub(crate) fn none(n: usize) -> Self {
+        Moves { coef: vec![0.0; n], products: vec![0.0; n] }
+    }
+}
+
+/// The end of some steps of conjugate gradients.
+pub(crate) struct Outcome {
+    /// `db`.
+    pub(crate) intercept: f64,
+    pub(crate) steps: usize,
+    /// The share of the preconditioned residual that is left.
+    pub(crate) residual: f64,
+}
+
+impl Equation {
+    /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all, or the preconditioner
+    /// has lost patience.
+    pub(crate) fn iterate(
+        &self,
+        matrix: &DMatrix<f64>,
+        preconditioner: &Preconditioner,
+        share: f64,
+        moves: &mut Moves,
+    ) -> Outcome {
+        let n = self.roots.len();
+        let most = preconditioner.patience(matrix, &self.roots);
+        if self.roots.iter().zip(&moves.coef).any(|(&w, &z)| w == 0.0 && z != 0.0) {
+            // A sample that has lost its curvature must not move, which changes all products.
+            *moves = Moves::none(n);
+        }
+        let moved = moves.coef.iter().zip(&moves.products).zip(&self.roots);
+        let mut residual: Vec<f64> = (self.right.iter().zip(moved))
+            .map(|(right, ((z, p), &w))| if w > 0.0 { right - z / w - w * p } else { *right })
+            .collect();
+        let [normal, whole, rest] =
+            preconditioner.apply(&self.roots, [&self.roots, &self.right, &residual]);
+        let projection = Projection::new(self, preconditioner, normal);
+        let first = dot(&self.right, &projection.project(whole));
+        let mut conditioned = projection.project(rest);
+        let mut direction = conditioned.clone();
+        let mut energy = dot(&residual, &conditioned);
+        let mut weighted = vec![0.0; n];
+        let mut image = vec![0.0; n];
+        let mut steps = 0;
+        while energy > share * share * first && steps < most {
+            for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(&direction) {
+                *p = w * d;
+            }
+            symmetric::multiply_sparse(matrix, &weighted, &mut image);
+            steps += 1;
+            let curvature = dot(&direction, &direction) + dot(&weighted, &image);
+            let step = energy / curvature;
+            if !(step.is_finite() && step > 0.0) {
+                break;
+            }
+            for i in 0..n {
+                moves.coef[i] += step * weighted[i];
+                moves.products[i] += step * image[i];
+                residual[i] -= step * (direction[i] + self.roots[i] * image[i]);
+            }
+            conditioned = projection.apply(&residual);
+            let next = dot(&residual, &conditioned);
+            let ratio = next / energy;
+            energy = next;
+            for (d, c) in direction.iter_mut().zip(&conditioned) {
+                *d = c + ratio * *d;
+            }
+        }
+        let left = if first > 0.0 { (energy.max(0.0) / first).sqrt() } else { 0.0 };
+        Outcome { intercept: projection.multiplier(&residual), steps, residual: left }
+    }
+}
+
+/// The preconditioner on the constraint `w'v = 0`: `P r = M r - q (w'M r)/(w'q)`, `q = M w`.
+struct Projection<'a> {
+    preconditioner: &'a Preconditioner,
+    roots: &'a [f64],
+    /// `q`.
+    normal: Vec<f64>,
+    /// `w'q`; 0 without a constraint.
+    square: f64,
+}
+
+impl<'a> Projection<'a> {
+    fn new(equation: &'a Equation, preconditioner: &'a Preconditioner, normal: Vec<f64>) -> Self {
+        let roots = &equation.roots;
+        let square = if equation.constrained { dot(&normal, roots) } else { 0.0 };
+        Projection { preconditioner, roots, normal, square }
+    }
+
+    fn apply(&self, residual: &[f64]) -> Vec<f64> {
+        let [out] = self.preconditioner.apply(self.roots, [residual]);
+        self.project(out)
+    }
+
+    fn project(&self, mut out: Vec<f64>) -> Vec<f64> {
+        if self.square > 0.0 {
+            let share = dot(self.roots, &out) / self.square;
+            for (o, q) in out.iter_mut().zip(&self.normal) {
+                *o -= share * q;
+            }
+        }
+        out
+    }
+
+    /// `db`, the multiplier that takes the most out of the residual.
+    fn multiplier(&self, residual: &[f64]) -> f64 {
+        if self.square > 0.0 { dot(&self.normal, residual) / self.square } else { 0.0 }
+    }
+}

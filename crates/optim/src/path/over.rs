@@ -1,0 +1,106 @@
+use margins_losses::HomogeneousTail;
+
+use crate::Error;
+use crate::certificate::Evaluator;
+use crate::path::follow::{Minimizer, follow};
+use crate::problem::{Lambda, Point, Samples};
+use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, System};
+
+/// Minimises `F` by Newton's method at every lambda, each once and largest first whatever the order given, over samples
+/// that may be anywhere; `observer` sees every fit as it is made.
+///
+/// [`path`](fn@crate::path) does this for samples in memory, and chooses coordinates that suit their shape: shift features
+/// whose offset drowns their spread before they come here, and have more samples than features.
+///
+/// # Errors
+/// A loss that is not convex or has a kink; a tolerance that is not positive; no lambdas.
+pub fn path_over<S: Samples>(
+    samples: S,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &Observer<'_>,
+) -> Result<Vec<Fit>, Error> {
+    options.check()?;
+    samples.check_loss()?;
+    let lambdas = Lambda::descending(lambdas)?;
+    let system = System::for_features(samples.shape().1);
+    let mut walk = Walk { evaluator: Evaluator::new(samples), system };
+    let mut fits = Vec::with_capacity(lambdas.len());
+    let mut finish = |walk: &mut Walk<S>, lambda, point: &Point<S::Products>, ending, passes| {
+        let fit = walk.fit(lambda, point, ending, passes);
+        observer(&Observed::new(lambda, &fit.report));
+        fits.push(fit);
+    };
+    if walk.evaluator.samples.is_unbounded() {
+        let origin = walk.origin();
+        for &lambda in &lambdas {
+            let value = walk.value(lambda, &origin);
+            finish(&mut walk, lambda, &origin, Ending::unbounded(value), 0);
+        }
+    } else {
+        follow(&mut walk, &lambdas, options, finish);
+    }
+    Ok(fits)
+}
+
+/// Newton's method on its way along a path.
+struct Walk<S> {
+    evaluator: Evaluator<S>,
+    system: System,
+}
+
+impl<S: Samples> Walk<S> {
+    fn fit(
+        &self,
+        lambda: Lambda,
+        point: &Point<S::Products>,
+        ending: Ending,
+        passes: usize,
+    ) -> Fit {
+        let contradicted = || self.evaluator.samples.is_contradicted(point);
+        let report = ending.examined_by(contradicted).report(passes);
+        Fit { lambda, intercept: point.intercept, coef: point.coef.clone(), report }
+    }
+}
+
+impl<S: Samples> Minimizer for Walk<S> {
+    type Products = S::Products;
+
+    fn tail(&self) -> Option<HomogeneousTail> {
+        self.evaluator.samples.tail()
+    }
+
+    fn all_beyond(&self, point: &Point<S::Products>, from: f64) -> bool {
+        self.evaluator.samples.all_beyond(point, from)
+    }
+
+    fn origin(&mut self) -> Point<S::Products> {
+        let coef = vec![0.0; self.evaluator.samples.shape().1];
+        Point { intercept: 0.0, products: self.evaluator.samples.products(&coef), coef }
+    }
+
+    fn value(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
+        self.evaluator.value_at(lambda, point)
+    }
+
+    fn minimize(
+        &mut self,
+        lambda: Lambda,
+        point: &mut Point<S::Products>,
+        options: &Options,
+    ) -> Ending {
+        Newton::new(&mut self.evaluator, &mut self.system).minimize(lambda, point, options)
+    }
+
+    fn large_lambda(&self) -> f64 {
+        self.evaluator.samples.mean_square()
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    fn passes(&self) -> usize {
+        self.evaluator.passes
+    }
+}

@@ -1,0 +1,196 @@
+use std::rc::Rc;
+
+use margins_losses::{HomogeneousTail, MarginLoss};
+use nalgebra::DMatrix;
+
+use crate::Error;
+use crate::problem::margins::weighted;
+use crate::problem::summation::sum;
+use crate::problem::{
+    EmpiricalRisk, Extent, FenchelYoung, MarginSummary, Margins, Objective, Point, Samples, Sums,
+};
+
+/// Samples in memory.
+pub struct InMemory<'o, 'a, L: MarginLoss + ?Sized> {
+    pub(crate) objective: &'o Objective<'a, L>,
+    pub(crate) margins: Margins<'o, L>,
+    pub(crate) extent: Rc<Extent>,
+    /// The gradient of the risk in the scores.
+    pulls: Vec<f64>,
+    /// The curvatures that are kept, `D`.
+    curvatures: Vec<f64>,
+}
+
+impl<'o, 'a, L: MarginLoss + ?Sized> InMemory<'o, 'a, L> {
+    /// Returns the samples of an objective.
+    pub fn new(objective: &'o Objective<'a, L>) -> Self {
+        Self::with_extent(objective, Rc::new(Extent::of(&objective.design)))
+    }
+
+    /// Returns the samples of an objective over a design whose extent is known.
+    pub fn with_extent(objective: &'o Objective<'a, L>, extent: Rc<Extent>) -> Self {
+        let margins = objective.risk.margins();
+        let pulls = vec![0.0; objective.design.rows()];
+        InMemory { objective, margins, extent, pulls, curvatures: Vec::new() }
+    }
+}
+
+/// Returns `c_i s_i y_i / n`, of which v is the image under X'.
+pub(crate) fn pulls<L: MarginLoss + ?Sized>(
+    risk: &EmpiricalRisk<'_, L>,
+    duals: &[f64],
+) -> Vec<f64> {
+    let samples = risk.signs.iter().zip(&risk.weights).zip(duals);
+    samples.map(|((y, c), s)| y * c * s).collect()
+}
+
+impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
+    type Products = Vec<f64>;
+    type Duals = Vec<f64>;
+
+    fn shape(&self) -> (usize, usize) {
+        (self.objective.design.rows(), self.objective.design.columns())
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.objective.design.is_sparse()
+    }
+
+    fn has_intercept(&self) -> bool {
+        self.objective.risk.intercept
+    }
+
+    fn tail(&self) -> Option<HomogeneousTail> {
+        self.objective.risk.loss.homogeneous_tail()
+    }
+
+    fn extent(&self) -> &Extent {
+        &self.extent
+    }
+
+    fn products(&mut self, coef: &[f64]) -> Vec<f64> {
+        let mut products = vec![0.0; self.objective.design.rows()];
+        self.objective.design.multiply(coef, &mut products);
+        products
+    }
+
+    fn set(&mut self, products: &Vec<f64>, intercept: f64) -> f64 {
+        self.margins.set(products, intercept)
+    }
+
+    fn settle(&mut self, products: &Vec<f64>, intercept: f64) -> f64 {
+        self.margins.settle(products, intercept)
+    }
+
+    fn along(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
+        self.margins.slope_along(point, direction, t)
+    }
+
+    fn risk_at(&mut self, products: &Vec<f64>, intercept: f64) -> f64 {
+        self.margins.risk_at(products, intercept)
+    }
+
+    fn sums(&mut self) -> Sums {
+        self.margins.sums()
+    }
+
+    fn gradient(&mut self, out: &mut [f64]) {
+        self.margins.gradient(&mut self.pulls);
+        self.objective.design.multiply_transposed(&self.pulls, out);
+    }
+
+    fn keep_curvatures(&mut self) {
+        self.curvatures.clear();
+        self.curvatures.extend_from_slice(self.margins.curvatures());
+    }
+
+    fn curvature(&mut self) -> f64 {
+        self.curvatures.iter().sum()
+    }
+
+    fn normal(&mut self, shift: f64, v: &[f64], out: &mut [f64]) -> f64 {
+        self.objective.design.multiply_normal(&self.curvatures, shift, v, out)
+    }
+
+    fn gram(&mut self, out: &mut DMatrix<f64>) {
+        self.objective.design.weighted_gram(&self.curvatures, out);
+    }
+
+    fn diagonal(&mut self, out: &mut [f64]) {
+        out.fill(0.0);
+        out[0] = self.curvatures.iter().sum();
+        for (sample, &d) in self.objective.design.samples().zip(&self.curvatures) {
+            if d > 0.0 {
+                sample.for_each(|column, x| out[column + 1] += d * x * x);
+            }
+        }
+    }
+
+    fn predict(&mut self, mut duals: Vec<f64>, change: &Point) -> Vec<f64> {
+        let risk = &self.objective.risk;
+        let domain = risk.domain();
+        for (i, s) in duals.iter_mut().enumerate() {
+            let change = risk.signs[i] * (change.products[i] + change.intercept);
+            let curvature = self.curvatures[i];
+            let bend = if curvature > 0.0 { curvature / risk.weights[i] } else { 0.0 };
+            *s = (*s - bend * change).clamp(domain.lower, domain.upper);
+        }
+        duals
+    }
+
+    fn duals(&mut self) -> Vec<f64> {
+        self.margins.duals()
+    }
+
+    fn balance(&mut self, duals: &mut Vec<f64>) {
+        self.objective.risk.balance(duals);
+    }
+
+    fn total_dual(&mut self, duals: &Vec<f64>) -> f64 {
+        let weights = &self.objective.risk.weights;
+        let [total] = sum(duals.len(), &|i| [weighted(weights[i], duals[i].abs())]);
+        total
+    }
+
+    fn pull(&mut self, duals: &Vec<f64>, accurately: bool, out: &mut [f64]) {
+        let design = &self.objective.design;
+        let pulls = pulls(&self.objective.risk, duals);
+        if accurately {
+            design.multiply_transposed_accurately(&pulls, out);
+        } else {
+            design.multiply_transposed(&pulls, out);
+        }
+    }
+
+    fn imbalance(&mut self, duals: &Vec<f64>) -> f64 {
+        self.objective.risk.imbalance(duals)
+    }
+
+    fn fenchel_young(&mut self, duals: &Vec<f64>) -> FenchelYoung {
+        self.objective.risk.fenchel_young(self.margins.get(), duals)
+    }
+
+    fn mean_square(&self) -> f64 {
+        self.objective.mean_square()
+    }
+
+    fn check_loss(&self) -> Result<(), Error> {
+        self.objective.risk.check_loss()
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.objective.risk.is_unbounded()
+    }
+
+    fn is_contradicted(&self, point: &Point) -> bool {
+        self.objective.risk.is_contradicted(&point.products, point.intercept)
+    }
+
+    fn summary(&self) -> MarginSummary {
+        self.margins.summary()
+    }
+
+    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+        self.objective.risk.all_beyond(&point.products, point.intercept, from)
+    }
+}
