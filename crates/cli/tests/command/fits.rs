@@ -333,3 +333,31 @@ fn an_objective_without_a_minimum_says_so() {
     assert!(text(&short.stderr).contains("--standardize"), "{}", text(&short.stderr));
     assert!(text(&short.stdout).contains("NOT CERTIFIED: the iteration limit came first"));
 }
+
+/// Every solver and every objective tells its iterations on standard error, and none without being asked.
+#[test]
+fn iterations_are_told_on_request() {
+    let workshop = Workshop::new();
+    for method in [
+        &["--solver", "newton"][..],
+        &["--solver", "mm"],
+        &["--solver", "mm-accelerated"],
+        &["--solver", "mm-batched"],
+        &["--solver", "sdca"],
+        &["--solver", "bundle"],
+        &["--solver", "gd"],
+        &["--solver", "newton", "--kernel", "gaussian:sigma=1"],
+        &["--objective", "catoni", "--loss", "hinge"],
+        &["--objective", "median-of-means:blocks=3,steps=20", "--loss", "hinge"],
+        &["--objective", "margin-distribution", "--loss", "hinge"],
+        &["--objective", "garg-roth", "--loss", "garg-roth"],
+    ] {
+        let fit = [&["fit", "--data", "data.csv", "--lambda", "0.1"], method].concat();
+        let told = workshop.run(&[&fit[..], &["--verbose"]].concat());
+        let line = text(&told.stderr).lines().next().unwrap_or_default().to_owned();
+        assert!(line.starts_with("lambda 0.1, iteration "), "{method:?}: {line}");
+        let quiet = workshop.run(&fit);
+        assert!(!text(&quiet.stderr).contains("iteration"), "{method:?}");
+        assert_eq!(told.stdout, quiet.stdout, "{method:?}");
+    }
+}
