@@ -1,4 +1,4 @@
-//! From a surrogate guarantee to a misclassification guarantee.
+//! Misclassification guarantees from surrogate guarantees.
 //!
 //! This crate knows nothing of data sets, solvers or files: its inputs are losses, numbers and
 //! slices of them.

@@ -33,13 +33,14 @@ pub enum Error {
     /// An intercept has no variance term, without which only a constraint on the dual determines
     /// it.
     #[error(
-        "the large-margin distribution machine has an intercept only with a variance weight greater \
-         than 0; give one or fix the intercept at 0"
+        "the large-margin distribution machine has an intercept only with a variance weight \
+         greater than 0; give one or fix the intercept at 0"
     )]
     FreeIntercept,
     /// A system that the solver factorises would be too large.
     #[error(
-        "the solver factorises a matrix of order {order}, more than the {limit} that it is meant for"
+        "the solver factorises a matrix of order {order}, more than the {limit} that it is meant \
+         for"
     )]
     TooLarge {
         /// The order of the matrix.

@@ -133,6 +133,8 @@ impl Localizer for AnalyticCentre {
         centre
     }
 
+    /// Returns a bound on the width of the set along a normal.
+    ///
     /// The set is within `theta + 2 sqrt theta` times the Dikin ellipsoid at its centre, where
     /// theta = cuts + 1 is the parameter of the barrier (Nesterov and Nemirovskii 1994); the bound
     /// is a little larger because the point is only near the centre.
