@@ -11,7 +11,7 @@
 //!
 //! * [`Objective`]: loss, data, weights, and whether there is an intercept.
 //! * [`Lambda`] and [`lambda_grid`]: regularisation.
-//! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
+//! * [`fit`] and [`path()`]: one lambda, or many with warm starts and the closed-form ray.
 //! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, gradient descent, stochastic
 //!   dual coordinate ascent, or cutting planes.
 //! * [`Training`]: fits and paths from a data set, with standardisation and class weights.

@@ -5,7 +5,7 @@
 //! * [`Solver`], [`Options`]: the method and its settings.
 //! * [`Report`], [`Status`]: how good the result is, and why the solver stopped.
 //! * [`Descent`], [`descend`]: Newton-like methods for objectives of your own.
-//! * [`line_search`]: a step along a direction.
+//! * [`search`]: a step along a direction.
 
 pub(crate) mod batched;
 mod bundle;
