@@ -1,12 +1,12 @@
 //! Real roots of `a u^3 + b u^2 + c u + d`.
 //!
-//! The case analysis is that of the discriminant (Holland 2019, appendix 6.3): one real root by
+//! The case analysis is by the discriminant (Holland 2019, appendix 6.3): one real root by
 //! Cardano's formula, a double or triple root in closed form, three roots by Viete's trigonometric
 //! form. Where the textbook formulas lose digits this module does otherwise:
 //!
 //! * the unknown is scaled by a power of two so that the product of the roots is near 1, and the
-//!   coefficients by another so that the largest is near 1: nothing overflows, nothing of weight
-//!   underflows;
+//!   coefficients by another so that the largest is near 1: nothing overflows, and nothing that
+//!   counts underflows;
 //! * the sign of the discriminant is decided in twice the working precision;
 //! * Cardano's square root takes the sign that adds;
 //! * of three roots only the largest is taken from Viete's form, where it does not cancel; the
@@ -54,11 +54,12 @@ impl Roots {
 /// coefficient makes it a quadratic, two a linear equation; a constant other than zero has no
 /// roots.
 ///
-/// Simple roots are right to a few units in the last place; of multiple and nearly multiple ones
-/// that is true of the residual, relative to the sum of the absolute terms.
+/// Simple roots are right to a few units in the last place; the residual of multiple and nearly
+/// multiple ones is, relative to the sum of the absolute terms.
 ///
 /// # Errors
-/// A coefficient that is not finite; all of them zero, when every number is a root.
+/// [`Error::Parameter`]: a coefficient is not finite, or all of them are zero, when every number is
+/// a root.
 ///
 /// ```
 /// use margins_calibration::cubic::getroot;
@@ -95,7 +96,7 @@ pub fn getroot(a: f64, b: f64, c: f64, d: f64) -> Result<Roots, Error> {
     let (polynomial, scale) = Cubic { a, b, c, d }.balanced();
     for &x in polynomial.roots().as_slice() {
         let root = times_power_of_two(x, scale);
-        // A root beyond the range of doubles is none that could be returned.
+        // A root beyond the range of doubles cannot be returned.
         if root.is_finite() {
             roots.push(root);
         }

@@ -8,7 +8,7 @@ pub enum Error {
     /// A parameter is outside its range.
     #[error(transparent)]
     Parameter(#[from] OutOfRange),
-    /// No samples at all.
+    /// A sample is empty.
     #[error("{0}: at least one value is needed")]
     Empty(&'static str),
     /// A value of a sample is NaN or infinite.
@@ -16,7 +16,7 @@ pub enum Error {
     NotFinite {
         /// The name of the sample.
         name: &'static str,
-        /// Zero-based index.
+        /// The index, counted from 0.
         index: usize,
         /// The value.
         value: f64,
@@ -26,7 +26,7 @@ pub enum Error {
     Entry {
         /// The name of the entry.
         name: &'static str,
-        /// Zero-based index.
+        /// The index, counted from 0.
         index: usize,
         /// The value.
         value: f64,
@@ -38,10 +38,10 @@ pub enum Error {
     NotConverged {
         /// The name of the iteration.
         what: &'static str,
-        /// Iterations done.
+        /// The number of iterations done.
         iterations: usize,
     },
-    /// Two samples should be of the same length.
+    /// Two samples differ in length.
     #[error("{what}: expected {expected}, found {found}")]
     Length {
         /// The part that does not fit.
@@ -51,7 +51,7 @@ pub enum Error {
         /// The length that was given.
         found: usize,
     },
-    /// Labels of one class only.
+    /// All labels are of one class.
     #[error("labels of both classes are needed, all {0} are of one")]
     OneClass(usize),
 }

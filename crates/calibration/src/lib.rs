@@ -1,10 +1,10 @@
-//! From a surrogate guarantee to a misclassification guarantee.
+//! Misclassification guarantees from surrogate guarantees.
 //!
 //! This crate knows nothing of data sets, solvers or files: its inputs are losses, numbers and
 //! slices of them.
 //!
 //! * [`PsiTransform`]: the Psi-transform of any calibrated loss and its inverse.
-//! * [`MarginPursuitPsi`]: that of margin pursuit in closed form.
+//! * [`MarginPursuitPsi`]: the Psi-transform of margin pursuit in closed form.
 //! * [`cubic`]: all real roots of a cubic, accurate where the textbook formulas cancel.
 //! * [`location`]: the Catoni-type M-estimate of location, its confidence interval and stability.
 //! * [`scale`]: rules for the scale of the margin-pursuit loss.
@@ -18,7 +18,7 @@
 //! // A logistic risk within 0.02 of the least one keeps the error within 0.2 of the Bayes error.
 //! let psi = PsiTransform::of(&Logistic)?;
 //! assert!((psi.inverse(0.02) - 0.1987).abs() < 1e-3);
-//! // This loss says nothing of the kind, and why.
+//! // LeakyReLU has no such guarantee; the error has the reason.
 //! let reason = PsiTransform::of(&LeakyRelu::new(0.1)?).unwrap_err();
 //! assert!(reason.to_string().contains("kink at 0"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -44,7 +44,8 @@ impl Location {
 /// Two values farther apart than the largest `f64` count as saturated.
 ///
 /// # Errors
-/// An empty sample, a value that is not finite, a scale that is not positive and finite.
+/// [`Error::Empty`] or [`Error::NotFinite`]: the sample is empty or has a value that is not finite.
+/// [`Error::Parameter`]: the scale is not positive and finite.
 pub fn catoni_location(sample: &[f64], scale: f64) -> Result<Location, Error> {
     Error::check_sample("sample", sample)?;
     OutOfRange::check("scale", scale, "positive and finite", |s| s > 0.0)?;
@@ -88,7 +89,7 @@ pub struct ConfidenceInterval {
     pub location: Location,
     /// The scale that they were found at, by [`scale::error_minimizing`].
     pub scale: f64,
-    /// The distance within which, with probability at least 1 - delta, the mean is of every root;
+    /// The largest distance between the mean and a root, with probability at least 1 - delta;
     /// `None` if `n <= 4 log(2/delta)`, where the argument for it fails.
     pub half_width: Option<f64>,
     /// The half width `sqrt(2 v log(2/delta)/n)` as published, which `half_width` tends to for
@@ -120,8 +121,8 @@ impl ConfidenceInterval {
 /// whose smaller solution is the half width; likewise below.
 ///
 /// # Errors
-/// An empty sample, a value that is not finite, a variance bound that is not positive and finite,
-/// delta outside (0, 1).
+/// [`Error::Empty`] or [`Error::NotFinite`]: the sample is empty or has a value that is not finite.
+/// [`Error::Parameter`]: the variance bound is not positive and finite, or delta is outside (0, 1).
 pub fn confidence_interval(
     sample: &[f64],
     variance_bound: f64,
@@ -147,11 +148,11 @@ pub enum Stability {
         /// The number of values within `sqrt(2)/2 s` of the estimate.
         near: usize,
     },
-    /// Too few values are near the estimate for the argument to hold.
+    /// The values near the estimate are too few for the argument to hold.
     TooFewNear {
         /// The number of values within `sqrt(2)/2 s` of the estimate.
         near: usize,
-        /// The number that would do.
+        /// The number that is needed.
         needed: usize,
     },
 }
@@ -175,11 +176,11 @@ const NEEDED_NEAR: usize = 7;
 /// decreases; the conditions hold at m = 7 (1.9208 >= 1.8856, 1.6464 >= 1.5910) and fail at m = 6,
 /// and for the first bound they hold at n = 49 and n = 50, m = 25.
 ///
-/// The source asks for 24 in both. Its proof bounds D from below by h times the slope at `u =
-/// sqrt(2)/2 + sqrt(2/m)`, but takes `1 - u^2 = 1/2 - 2 (sqrt(m) + 1)/m` for the slope `1 - u^2/2 =
-/// 3/4 - (sqrt(m) + 1)/m`; as printed it would need 53, with the right slope 13 do. It also derives
-/// `s/sqrt(n)` from `s sqrt(2/m)`, which gives `2 s/sqrt(n)`; the smaller bound holds nevertheless,
-/// by the above.
+/// The source asks for 24 in both. Its proof bounds D from below by h times the slope at
+/// `u = sqrt(2)/2 + sqrt(2/m)`, but takes `1 - u^2 = 1/2 - 2 (sqrt(m) + 1)/m` for the slope
+/// `1 - u^2/2 = 3/4 - (sqrt(m) + 1)/m`; as printed it would need 53, with the right slope 13 do. It
+/// also derives `s/sqrt(n)` from `s sqrt(2/m)`, which gives `2 s/sqrt(n)`; the smaller bound holds
+/// nevertheless, by the above.
 ///
 /// # Errors
 /// The errors of [`catoni_location`].

@@ -14,11 +14,12 @@
 //! below the solution. For `g <= sqrt(2)/2` it never does, as `u <= g <= delta`.
 //!
 //! Psi as a difference of two risks would lose all digits for small `a`. With the even and odd
-//! parts of the risk collected it is, on the double-cube part, where `u = m a g`, `Psi = (a g)^2 (m
-//! (1 - g^2/6 - u^2/6) - m^2 (1/2 - g^2/4 - u^2/24))`, and on the single-cube part, with `T(w) =
-//! sqrt(2) w^3/6 - w^4/24` the distance of rho from its tangent at sqrt 2, `Psi = a B u - eta
-//! T(w) + T(delta)` (the last term only if `g < sqrt 2`). The unknowns `m` and `w` and the
-//! difference `delta` are accurate relative to their values, so that Psi is too, for every `a`.
+//! parts of the risk collected it is, on the double-cube part, where `u = m a g`,
+//! `Psi = (a g)^2 (m (1 - g^2/6 - u^2/6) - m^2 (1/2 - g^2/4 - u^2/24))`, and on the single-cube
+//! part, with `T(w) = sqrt(2) w^3/6 - w^4/24` the distance of rho from its tangent at sqrt 2,
+//! `Psi = a B u - eta T(w) + T(delta)` (the last term only if `g < sqrt 2`). The unknowns `m` and
+//! `w` and the difference `delta` are accurate relative to their values, so that Psi is too, for
+//! every `a`.
 //!
 //! Source: Holland 2019, lemma 8 and appendix 6.2, whose conditions (16) and (17) have their
 //! constant terms swapped; see `docs/calibration.md`.
@@ -55,7 +56,7 @@ pub struct MarginPursuitPsi {
 /// The difference between `sqrt 2` and its nearest double.
 const SQRT_2_REST: f64 = -9.667_293_313_452_913e-17;
 
-/// A value of `Psi` with what belongs to it.
+/// A value of `Psi` with its minimiser and slope.
 struct Point {
     minimizer: f64,
     value: f64,
@@ -66,7 +67,8 @@ impl MarginPursuitPsi {
     /// Returns the transform for the level `gamma > 0` and the scale `s > 0`.
     ///
     /// # Errors
-    /// A parameter that is not finite and positive, or so large or small that squares overflow.
+    /// [`Error::Parameter`]: a parameter is not finite and positive, or so large or small that
+    /// squares overflow.
     pub fn new(gamma: f64, scale: f64) -> Result<Self, Error> {
         const RANGE: &str = "a number from 1e-100 to 1e100";
         let in_range = |x: f64| (1e-100..=1e100).contains(&x);
@@ -86,7 +88,7 @@ impl MarginPursuitPsi {
     /// in [-gamma, gamma].
     ///
     /// # Errors
-    /// An `eta` outside [0, 1].
+    /// [`Error::Parameter`]: `eta` is outside [0, 1].
     pub fn minimizer(&self, eta: f64) -> Result<f64, Error> {
         let eta = check_share("eta", eta)?;
         let a = (2.0 * eta - 1.0).abs();
@@ -96,7 +98,7 @@ impl MarginPursuitPsi {
     /// Returns `H(eta)`, the least conditional risk.
     ///
     /// # Errors
-    /// An `eta` outside [0, 1].
+    /// [`Error::Parameter`]: `eta` is outside [0, 1].
     pub fn least_conditional_risk(&self, eta: f64) -> Result<f64, Error> {
         let eta = check_share("eta", eta)?;
         Ok(self.maximum() - self.value((2.0 * eta - 1.0).abs()))
@@ -138,12 +140,13 @@ impl MarginPursuitPsi {
         search::inverse(|a| self.value(a), risk)
     }
 
-    /// Returns the approximate inverse of the source (figure 2): on a uniform grid `0 = a_1 < ... <
-    /// a_K = 1` the last point with `Psi(a_k) <= risk`; `K = 2500` there. It is up to `1/(K - 1)`
-    /// too small.
+    /// Returns the approximate inverse of the source (figure 2): on a uniform grid
+    /// `0 = a_1 < ... < a_K = 1` the last point with `Psi(a_k) <= risk`; `K = 2500` there. It is up
+    /// to `1/(K - 1)` too small.
     ///
     /// # Errors
-    /// Fewer than two grid points; a negative risk, which no grid point is below.
+    /// [`Error::Parameter`]: there are fewer than two grid points, or the risk is negative, so that
+    /// no grid point is below.
     pub fn grid_inverse(&self, risk: f64, points: usize) -> Result<f64, Error> {
         OutOfRange::check("grid points", points as f64, "at least 2", |points| points >= 2.0)?;
         let risk = OutOfRange::check("risk", risk, "at least 0", |risk| risk >= 0.0)?;
@@ -184,7 +187,7 @@ impl MarginPursuitPsi {
         const MOST_STEPS: usize = 60;
         let g = self.level;
         let shift = a * g;
-        // 1 - g^2/2, without cancellation near sqrt 2.
+        // This is 1 - g^2/2, without cancellation near sqrt 2.
         let bend = 0.5 * self.delta * (SQRT_2 + g);
         let (linear, constant, square) = (6.0 * bend, 6.0 - g * g, shift * shift);
         // With u = m a g the cubic is linear m + (a g)^2 m^2 (3 - m) = 6 - g^2, increasing and
@@ -210,8 +213,8 @@ impl MarginPursuitPsi {
         }
     }
 
-    /// Returns `g + u` saturated, with what [`psi`](margins_losses::catoni::psi) of `g - u` falls
-    /// short of B.
+    /// Returns the point where `g + u` is saturated, from the shortfall of
+    /// [`psi`](margins_losses::catoni::psi) of `g - u` from B.
     fn single_cube(&self, a: f64, shortfall: f64) -> Point {
         const MOST_STEPS: usize = 60;
         // w^2 (sqrt(2)/2 - w/6) is convex on [0, sqrt 2]; without its second term the root is

@@ -1,10 +1,10 @@
-//! Class probabilities from the scores of any classifier, and how reliable they are.
+//! Class probabilities from the scores of any classifier, and their reliability.
 //!
-//! [`pairwise_coupling`] makes probabilities of several classes of those of their pairs.
+//! [`pairwise_coupling`] makes the probabilities of several classes from those of their pairs.
 //!
 //! [`PlattScaling`] and [`IsotonicRegression`] are fitted on scores of samples that the classifier
-//! was not fitted on, with their signs +1 and -1. [`Reliability`] compares probabilities with what
-//! happened.
+//! was not fitted on, with their signs +1 and -1. [`Reliability`] compares probabilities with the
+//! outcomes.
 
 mod coupling;
 mod isotonic;
@@ -18,7 +18,7 @@ pub use reliability::{Bin, Binning, BrierDecomposition, CalibrationError, Reliab
 
 use crate::Error;
 
-/// Refuses signs that are not one a value, none at all, and others than +1 and -1.
+/// Refuses signs that are not one a value, an empty sample, and signs other than +1 and -1.
 fn check_signs(values: usize, signs: &[f64]) -> Result<(), Error> {
     Error::check_length("signs, one a value", values, signs.len())?;
     if signs.is_empty() {

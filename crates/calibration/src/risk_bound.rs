@@ -6,9 +6,11 @@ use margins_losses::{OutOfRange, catoni::SATURATION};
 
 use crate::Error;
 
-/// The quantities that the bound is a function of. Gradient descent with a fixed step runs on
-/// `(s^2/n) sum_i rho((gamma - y_i <w, x_i>)/s)` over n samples x in R^d, and stays in a set W that
-/// holds its start w0 and a minimiser w* of the expectation.
+/// The quantities that the bound is a function of.
+///
+/// Gradient descent with a fixed step runs on `(s^2/n) sum_i rho((gamma - y_i <w, x_i>)/s)` over n
+/// samples x in R^d, and stays in a set W that holds its start w0 and a minimiser w* of the
+/// expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginPursuitBound {
     /// The constant kappa: the expected loss is kappa-strongly convex on W.
@@ -21,7 +23,8 @@ pub struct MarginPursuitBound {
     pub iterations: usize,
     /// The distance ||w0 - w*||.
     pub initial_distance: f64,
-    /// The diameter of W, a ball; at least `initial_distance`; only the sound terms depend on it.
+    /// The diameter of W, a ball, which is at least `initial_distance`; only the sound terms depend
+    /// on it.
     pub diameter: f64,
     /// The number of samples n.
     pub samples: usize,
@@ -29,7 +32,7 @@ pub struct MarginPursuitBound {
     pub dimension: usize,
     /// The scale s.
     pub scale: f64,
-    /// The bound holds with probability at least 1 - 2 delta.
+    /// The number delta: the bound holds with probability at least 1 - 2 delta.
     pub delta: f64,
     /// The constant c: every projection of psi((gamma - y <w, x>)/s) y x, centred, on a unit vector
     /// has a moment generating function of at most exp(c a^2 times its variance). At least 1/2, as
@@ -54,9 +57,9 @@ pub struct ExcessRiskBound {
     pub epsilon_star: f64,
     /// The term 4 v_X/(beta^2 n) ((1 + delta) v_X + 2 s epsilon*)^2.
     pub statistical_error: f64,
-    /// The sum of both errors: bounds the excess of the expected loss, as published.
+    /// The sum of both errors, which bounds the excess of the expected loss, as published.
     pub surrogate_bound: f64,
-    /// The error epsilon* with what the proof leaves out.
+    /// The error epsilon* with the terms that the proof leaves out.
     pub sound_epsilon_star: f64,
     /// The bound of the excess of the expected loss that the corrected proof gives.
     pub sound_surrogate_bound: f64,
@@ -67,9 +70,9 @@ pub struct ExcessRiskBound {
 /// The larger of the two errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DominantTerm {
-    /// More iterations help.
+    /// The error of gradient descent is larger: more iterations help.
     Optimization,
-    /// More samples, or a smaller scale, help.
+    /// The error of the sample is larger: more samples, or a smaller scale, help.
     Statistical,
 }
 
@@ -96,13 +99,13 @@ impl MarginPursuitBound {
     /// logarithm, the diameter being raised to `2 delta/sqrt(n)` if below.
     ///
     /// Either bounds a misclassification risk only if the linear functions attain the infimum of
-    /// the expected loss over all functions: the Psi-transform compares with that.
+    /// the expected loss over all functions, with which the Psi-transform compares.
     ///
     /// # Errors
-    /// The first condition that fails: a quantity that is not positive and finite (distances may
-    /// be 0, as may iterations), kappa > v_X, step >= 2/(kappa + v_X), delta outside (0, 1/2),
-    /// a gradient constant below 1/2, E||x x'|| > v_X, initial distance > diameter, no samples, no
-    /// dimension.
+    /// [`Error::Parameter`] names the first condition that fails: a quantity is not positive and
+    /// finite (distances and iterations may be 0), kappa > v_X, step >= 2/(kappa + v_X), delta is
+    /// outside (0, 1/2), a gradient constant is below 1/2, E||x x'|| > v_X, initial distance >
+    /// diameter, there are no samples or no dimensions.
     pub fn evaluate(&self) -> Result<ExcessRiskBound, Error> {
         self.check()?;
         let (n, d) = (self.samples as f64, self.dimension as f64);
@@ -180,7 +183,7 @@ impl MarginPursuitBound {
 }
 
 impl ExcessRiskBound {
-    /// Returns the larger of the published bound's errors; the statistical one at a tie.
+    /// Returns the larger of the errors of the published bound; the statistical one at a tie.
     pub fn dominant(&self) -> DominantTerm {
         if self.optimization_error > self.statistical_error {
             DominantTerm::Optimization

@@ -11,7 +11,8 @@ use margins_losses::OutOfRange;
 /// of the location estimate of n samples of variance at most v at confidence 1 - delta.
 ///
 /// # Errors
-/// n = 0, a variance that is not positive and finite, delta outside (0, 1), a scale out of range.
+/// [`Error::Parameter`]: n is 0, the variance is not positive and finite, delta is outside (0, 1),
+/// or the scale is out of range.
 pub fn error_minimizing(n: usize, variance: f64, delta: f64) -> Result<f64, Error> {
     check_count(n)?;
     check_positive("variance", variance)?;
@@ -23,7 +24,7 @@ pub fn error_minimizing(n: usize, variance: f64, delta: f64) -> Result<f64, Erro
 /// most the fraction 1/k of the margin level gamma; the source takes it or a larger one.
 ///
 /// # Errors
-/// A parameter that is not positive and finite, a scale out of range.
+/// [`Error::Parameter`]: a parameter is not positive and finite, or the scale is out of range.
 pub fn bias_bounded(variance: f64, margin_level: f64, k: f64) -> Result<f64, Error> {
     check_positive("variance", variance)?;
     check_positive("margin level", margin_level)?;
@@ -40,8 +41,9 @@ pub fn bias_bounded(variance: f64, margin_level: f64, k: f64) -> Result<f64, Err
 /// proxy, of its own choice, under which s does not scale with the margins.
 ///
 /// # Errors
-/// No margins, a margin that is not finite, lambda not positive and finite, delta outside (0, 1), a
-/// percentile of 0, a scale out of range.
+/// [`Error::Empty`] or [`Error::NotFinite`]: there are no margins, or one is not finite.
+/// [`Error::Parameter`]: lambda is not positive and finite, delta is outside (0, 1), the percentile
+/// is 0, or the scale is out of range.
 pub fn data_driven(margins: &[f64], lambda: f64, delta: f64) -> Result<f64, Error> {
     Error::check_sample("margins", margins)?;
     check_positive("lambda", lambda)?;

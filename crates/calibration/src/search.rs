@@ -52,7 +52,7 @@ mod tests {
         assert_eq!((inverse(square, 0.25), inverse(square, 1.0)), (0.5, 1.0));
         assert_eq!((inverse(square, 2.0), inverse(square, f64::INFINITY)), (1.0, 1.0));
         assert!(inverse(square, f64::NAN).is_nan());
-        // From above where the square is no normal number.
+        // The inverse lies above where the square is no normal number.
         assert!(inverse(square, 5e-324) >= 1e-154);
         assert_eq!(inverse(|_| f64::NAN, 0.5), 1.0);
     }

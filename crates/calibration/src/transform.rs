@@ -13,19 +13,19 @@ use margins_losses::{MarginLoss, OutOfRange, SpecialCase, kink_at_zero};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum NotCalibrated {
-    /// A convex loss with a kink at 0 (Bartlett, Jordan and McAuliffe 2006, theorem 2).
+    /// The loss is convex with a kink at 0 (Bartlett, Jordan and McAuliffe 2006, theorem 2).
     KinkAtZero {
         /// The slope from the left.
         left: f64,
         /// The slope from the right.
         right: f64,
     },
-    /// A convex loss that does not fall at 0 (same theorem).
+    /// The loss is convex and does not fall at 0 (Bartlett, Jordan and McAuliffe 2006, theorem 2).
     NotFallingAtZero {
         /// The slope at 0.
         slope: f64,
     },
-    /// A loss without convexity for which a wrong sign is as good as a right one at this class
+    /// The loss is not convex, and a wrong sign is as good as a right one at this class
     /// probability.
     WrongSign {
         /// The class probability.
@@ -62,9 +62,9 @@ impl std::error::Error for NotCalibrated {}
 ///
 /// * A loss with [`MarginLoss::psi_transform`], or margin pursuit: the closed form, accurate to
 ///   some units of rounding of Psi itself, also near 0.
-/// * Any other convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so `Psi(a) =
-///   L(0) - H((1+a)/2)`, computed from values and slopes. A lower bound is returned, within 1e-10
-///   of Psi at `a` less `4e-15`: slopes do not tell smaller differences of classes.
+/// * Any other convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so that
+///   `Psi(a) = L(0) - H((1+a)/2)`, computed from values and slopes. The value is a lower bound,
+///   within 1e-10 of Psi at `a` less `4e-15`: slopes do not tell smaller differences of classes.
 /// * Any other calibrated loss: a convex lower bound of `psi~`, piecewise linear, within about 1e-7
 ///   of Psi, relative to it.
 ///
@@ -92,7 +92,7 @@ impl<'a> PsiTransform<'a> {
     /// Returns the transform of a calibrated loss.
     ///
     /// # Errors
-    /// The reason why the loss is not calibrated.
+    /// [`NotCalibrated`] is the reason why the loss is not calibrated.
     pub fn of(loss: &'a dyn MarginLoss) -> Result<Self, NotCalibrated> {
         let form = if let Some(exact) = margin_pursuit(loss) {
             Form::MarginPursuit(exact)
@@ -136,7 +136,7 @@ impl<'a> PsiTransform<'a> {
     /// it.
     ///
     /// # Errors
-    /// An `eta` outside [0, 1].
+    /// [`Error::Parameter`]: `eta` is outside [0, 1].
     pub fn least_conditional_risk(&self, eta: f64) -> Result<f64, Error> {
         let eta = OutOfRange::check("eta", eta, "in [0, 1]", |eta| (0.0..=1.0).contains(&eta))?;
         Ok(least_risk(self.loss, eta))
@@ -146,7 +146,7 @@ impl<'a> PsiTransform<'a> {
     /// surrogate risk possible: at most the Bayes error plus this (Bartlett et al., theorem 1).
     ///
     /// # Errors
-    /// Risks that are not finite, or a surrogate risk below the least one.
+    /// [`Error::Parameter`]: a risk is not finite, or the surrogate risk is below the least one.
     pub fn excess_misclassification(&self, risk: f64, least_risk: f64) -> Result<f64, Error> {
         let least_risk =
             OutOfRange::check("the least surrogate risk", least_risk, "finite", |_| true)?;

@@ -5,30 +5,35 @@ use crate::selection::Candidates;
 use crate::sgd::{Learned, Schedule, Split, trajectory};
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 
-/// What [`learn_adaptively`] found.
+/// The result of [`learn_adaptively`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Adaptive {
     /// The halfspace, with the bound on its error that the selection sample gives.
     pub learned: Learned,
-    /// The eta that it was learned with: no estimate of the noise.
+    /// The eta that it was learned with, which is no estimate of the noise.
     pub noise: NoiseRate,
-    /// The gamma that it was learned with: no estimate of the margin.
+    /// The gamma that it was learned with, which is no estimate of the margin.
     pub margin: MarginBound,
 }
 
-/// Most passes over the training rows for one pair of parameters.
+/// The largest number of passes over the training rows for one pair of parameters.
 const PASSES: usize = 8;
 
-/// Algorithm 1 where neither eta nor gamma is known: for every eta of a grid with steps of `epsilon/2` and every
-/// `gamma = 1/2, 1/4, ...` down to `1/sqrt n` on the same training rows, then the best iterate of all on held-out rows.
+/// Returns the best halfspace of algorithm 1 where neither eta nor gamma is known.
 ///
-/// A learner that is told a noise bound of at most `epsilon/2` too much and a margin of at least half the true one has
-/// its guarantee with that, so that one of the runs succeeds if algorithm 1 would with `epsilon/2` and
-/// `gamma/2`. To choose among all takes a selection sample larger by the logarithm of their number, and that is
-/// all that is lost but constants. The time grows with the size of the grid, about `log2(n)/epsilon`.
+/// The learner runs for every eta of a grid with steps of `epsilon/2` and every
+/// `gamma = 1/2, 1/4, ...` down to `1/sqrt n` on the same training rows; the best iterate of all on
+/// held-out rows is chosen.
+///
+/// A learner whose noise bound is at most `epsilon/2` too large and whose margin is at least half
+/// the true one has its guarantee with these, so that one of the runs succeeds if algorithm 1 would
+/// with `epsilon/2` and `gamma/2`. The choice among all takes a selection sample larger by the
+/// logarithm of their number, and that is all that is lost but constants. The time grows with the
+/// size of the grid, about `log2(n)/epsilon`.
 ///
 /// # Errors
-/// Fewer than two samples.
+/// [`Error::TooFew`]: there are fewer than two samples. [`Error::Parameter`]: epsilon is below
+/// 0.0005.
 pub fn learn_adaptively(
     target: Target,
     sample: &SphereSample<'_>,
@@ -63,9 +68,9 @@ pub fn learn_adaptively(
     Ok(Adaptive { learned, noise: problem.noise, margin: problem.margin })
 }
 
-/// Every pair of the grid.
+/// Returns every pair of the grid.
 fn grid(target: Target, rows: usize) -> Result<Vec<Problem>, Error> {
-    /// Every pair of the grid is learnt, and its iterates kept.
+    /// The largest number of etas; each is learned, and its iterates kept.
     const MOST_ETAS: f64 = 1000.0;
     if 0.5 / target.epsilon() > MOST_ETAS {
         return Err(Error::Parameter {

@@ -1,13 +1,15 @@
-//! The learners before algorithm 1, to compare it with.
+//! The learners that came before algorithm 1, for comparison.
 //!
-//! * The perceptron is [`Perceptron`](crate::online::Perceptron) without an intercept (Rosenblatt 1958): any noise makes
-//!   it wander.
-//! * [`surrogate`]: the minimiser of one convex surrogate, such as LeakyReLU, hinge or logistic loss, which noise in the
-//!   right places makes err by far more than eta + epsilon.
-//! * [`partition`]: a decision list of such minimisers, each trusted only far from its boundary (Diakonikolas,
-//!   Gouleakis and Tzamos 2019); it has the guarantee eta + epsilon, but is no halfspace.
-//! * [`proper`]: cutting planes with an oracle that looks at the surrogate on slabs around the boundary (Chen,
-//!   Koehler, Moitra and Yau 2020); a halfspace, with more samples than algorithm 1.
+//! * The perceptron is [`Perceptron`](margins_optim::online::Perceptron) without an intercept
+//!   (Rosenblatt 1958): any noise makes it wander.
+//! * [`surrogate`]: the minimiser of one convex surrogate, such as LeakyReLU, hinge or logistic
+//!   loss, whose error noise in the right places lifts far above eta + epsilon.
+//! * [`partition`]: a decision list of such minimisers, each trusted only far from its boundary
+//!   (Diakonikolas, Gouleakis and Tzamos 2019); it has the guarantee eta + epsilon, but is no
+//!   halfspace.
+//! * [`proper`]: cutting planes with an oracle that examines the surrogate on slabs around the
+//!   boundary (Chen, Koehler, Moitra and Yau 2020); a halfspace, with more samples than algorithm
+//!   1.
 
 pub mod partition;
 pub mod proper;

@@ -4,13 +4,14 @@ use crate::oracle::Separation;
 use crate::{Problem, Projection, SphereSample, separate};
 use margins_optim::online::LinearClassifier;
 
-/// How the cutting planes run.
+/// The settings of the cutting planes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CutOptions {
     /// The localisation method.
     pub method: Method,
-    /// The most calls of the oracle; `None`: `4 (d+1) log((d+1)/r)` for analytic centres and
-    /// `2 d (d+1) log(1/r)` for ellipsoids, after which no ball of radius `r = epsilon gamma/8` should be left.
+    /// The largest number of calls of the oracle; `None` for `4 (d+1) log((d+1)/r)` with analytic
+    /// centres and `2 d (d+1) log(1/r)` with ellipsoids, after which no ball of radius
+    /// `r = epsilon gamma/8` should be left.
     pub most_calls: Option<usize>,
 }
 
@@ -34,25 +35,26 @@ impl CutOptions {
     }
 }
 
-/// What [`learn_by_cuts`] found.
+/// The result of [`learn_by_cuts`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearnedByCuts {
-    /// The best halfspace that the oracle was asked about, its intercept 0.
+    /// The best halfspace that the oracle was asked about, with the intercept 0.
     pub classifier: LinearClassifier,
-    /// Its error on the sample; infinite, and the halfspace zero, if the oracle was not asked about any, as where the
-    /// samples average out to zero.
+    /// The error of the halfspace on the sample. It is infinite, and the halfspace zero, if the
+    /// oracle was not asked about any halfspace: the samples then average out to zero.
     pub error: f64,
-    /// Why the search ended.
+    /// The reason why the search ended.
     pub end: End,
-    /// Calls of the oracle.
+    /// The number of calls of the oracle.
     pub calls: usize,
 }
 
-/// The learner of appendix B: cutting planes in the unit ball with the oracle [`separate`] on one sample, until the
-/// error on it is at most `eta + epsilon/2`.
+/// Returns the halfspace of appendix B: cutting planes in the unit ball with the oracle
+/// [`separate`] on one sample, until the error on it is at most `eta + epsilon/2`.
 ///
-/// The halfspace of the least empirical error comes back in any case. A sample that is too small for the problem
-/// may give cuts that contradict each other, which shows as [`End::Empty`].
+/// The halfspace of the least empirical error comes back in any case. A sample that is too small
+/// for the problem may give cuts that contradict each other; then the search ends as
+/// [`End::Empty`].
 pub fn learn_by_cuts(
     problem: &Problem,
     options: &CutOptions,
@@ -61,9 +63,11 @@ pub fn learn_by_cuts(
     search(problem, options, sample, separate)
 }
 
-/// [`learn_by_cuts`] in fewer dimensions, as remark B.2 has it: on the sample projected and scaled to the sphere again, with
-/// half of gamma, which is what a [dimension](Projection::dimension) that is large enough keeps of the margin; then the
-/// halfspace is pulled back. Its error on the sample is that of the projected one.
+/// Returns the halfspace of [`learn_by_cuts`] in fewer dimensions, by remark B.2.
+///
+/// The sample is projected and scaled to the sphere again, and gamma halved, which a large enough
+/// [dimension](Projection::dimension) leaves of the margin; then the halfspace is pulled back. The
+/// error on the sample is that of the projected halfspace.
 ///
 /// ```
 /// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
@@ -85,7 +89,8 @@ pub fn learn_by_cuts(
 /// ```
 ///
 /// # Errors
-/// A projection from another number of features, or a row that it maps to zero or to infinity.
+/// `Shape`: the projection is from another number of features. `Direction`: it maps a row to zero
+/// or to infinity.
 pub fn learn_by_projected_cuts(
     problem: &Problem,
     options: &CutOptions,
@@ -101,10 +106,11 @@ pub fn learn_by_projected_cuts(
     Ok(LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, ..found })
 }
 
-/// Cutting planes with any oracle.
+/// Returns the result of cutting planes with any oracle.
 ///
-/// The zero vector, the first centre, is no halfspace: it decides nothing, and its error would be a matter of sign(0).
-/// The average cuts it off, because `E y <w*, x> = E (1 - 2 eta(x)) |<w*, x>| > 0`.
+/// The zero vector, the first centre, is no halfspace: it decides nothing, and its error would
+/// depend on sign(0). The average cuts it off, because
+/// `E y <w*, x> = E (1 - 2 eta(x)) |<w*, x>| > 0`.
 pub(super) fn search(
     problem: &Problem,
     options: &CutOptions,

@@ -1,7 +1,7 @@
 //! Cutting planes in the unit ball.
 //!
-//! A localisation method keeps a convex set that holds what is sought and proposes a centre of it; an oracle
-//! accepts the centre or cuts off a part of the set that the centre is in.
+//! A localisation method keeps a convex set that holds every point sought and proposes a centre of
+//! it; an oracle accepts the centre or cuts off a part of the set that the centre is in.
 
 mod analytic_centre;
 mod ellipsoid;
@@ -9,51 +9,55 @@ mod ellipsoid;
 use analytic_centre::AnalyticCentre;
 use ellipsoid::Ellipsoid;
 
-/// `<normal, w - v> >= depth` for every v sought, where w is the point asked about; the depth is at least 0.
+/// A cut: `<normal, w - v> >= depth` for every v sought, where w is the point asked about; the
+/// depth is at least 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cut {
-    /// Not zero.
+    /// The normal, which is not zero.
     pub normal: Vec<f64>,
-    /// How far beyond the point, in units of the normal; 0 is a cut through the point itself.
+    /// The depth of the cut beyond the point, in units of the normal; 0 is a cut through the point
+    /// itself.
     pub depth: f64,
 }
 
 /// A localisation method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Analytic centres: the minimiser of `-log(1 - ||v||^2) - sum log(b_i - <a_i, v>)`, by Newton's method. All
-    /// centres are in the span of the cuts' normals, so that the work is in as many dimensions as there are
-    /// cuts, or d if that is less. (Nesterov 1995; Goffin and Vial 2002 for deep cuts.)
+    /// Analytic centres: the minimiser of `-log(1 - ||v||^2) - sum log(b_i - <a_i, v>)`, by
+    /// Newton's method. All centres are in the span of the normals of the cuts, so that the work is
+    /// in as many dimensions as there are cuts, or d if that is less. (Nesterov 1995; Goffin and
+    /// Vial 2002 for deep cuts.)
     AnalyticCentre,
-    /// The smallest ellipsoid around what is left of the last one: the simple reference, with O(d^2 log) calls of the
-    /// oracle. (Yudin and Nemirovskii 1976; Bland, Goldfarb and Todd 1981 for deep cuts.)
+    /// The smallest ellipsoid around what is left of the last one: the simple reference, with O(d^2
+    /// log) calls of the oracle. (Yudin and Nemirovskii 1976; Bland, Goldfarb and Todd 1981 for
+    /// deep cuts.)
     Ellipsoid,
 }
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The oracle accepted a point.
     Accepted,
     /// Nothing is left of the set: the cuts contradict each other.
     Empty,
-    /// The oracle was called as often as it may be.
+    /// The oracle was called as often as the limit allows.
     CallLimit,
 }
 
 trait Localizer {
-    /// The centre of what is left.
+    /// Returns the centre of the set.
     fn centre(&self) -> Vec<f64>;
 
-    /// The most that `<normal, centre - v>` can be for a v that is left.
+    /// Returns the largest value, or a bound on it, of `<normal, centre - v>` for a v in the set.
     fn width(&self, normal: &[f64]) -> f64;
 
-    /// Takes a part away; false if nothing is left.
+    /// Takes a part of the set away; returns false if nothing is left.
     fn cut(&mut self, cut: &Cut) -> bool;
 }
 
-/// Searches the unit ball for a point that the oracle does not cut off; says why it ended and how often the
-/// oracle was called.
+/// Searches the unit ball for a point that the oracle does not cut off; returns why it ended and
+/// how often the oracle was called.
 pub fn localize(
     method: Method,
     columns: usize,
@@ -74,18 +78,18 @@ pub fn localize(
 /// The least value of a convex function on the unit ball, to a certain gap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minimum {
-    /// The best point.
+    /// The best point found.
     pub point: Vec<f64>,
-    /// Its value.
+    /// The value of the function there.
     pub value: f64,
-    /// The value is at most this above the least one.
+    /// The gap: the value is at most this above the least one.
     pub gap: f64,
-    /// Evaluations of the function.
+    /// The number of evaluations of the function.
     pub calls: usize,
 }
 
-/// Minimises a convex function on the unit ball, given its value and a subgradient, until the gap is at most
-/// `tolerance` or the function has been evaluated `most_calls` times.
+/// Returns the minimum of a convex function on the unit ball, given its value and a subgradient, to
+/// a gap of at most `tolerance` or after `most_calls` evaluations.
 pub fn minimize(
     method: Method,
     columns: usize,
@@ -101,7 +105,8 @@ pub fn minimize(
         let point = set.centre();
         let (value, normal) = function(&point);
         best.calls += 1;
-        // f(v) >= value - <normal, point - v>, and a minimiser that was cut off has value `best.value`.
+        // f(v) >= value - <normal, point - v>, and a minimiser that was cut off has value
+        // `best.value`.
         lower = f64::max(lower, f64::min(best.value, value - set.width(&normal)));
         if value < best.value {
             (best.point, best.value) = (point, value);

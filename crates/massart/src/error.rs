@@ -7,7 +7,7 @@ pub enum Error {
     /// A parameter is outside its range.
     #[error("{parameter} is {value}, but must be {requirement}")]
     Parameter {
-        /// Name of the parameter.
+        /// The name of the parameter.
         parameter: &'static str,
         /// The value that was refused.
         value: f64,
@@ -17,7 +17,7 @@ pub enum Error {
     /// Parts of the problem do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
         /// The size that fits.
         expected: usize,
@@ -27,35 +27,35 @@ pub enum Error {
     /// A sample weight is negative, NaN or infinite.
     #[error("weight {value} of row {row} is not a finite number of at least 0")]
     Weight {
-        /// Zero-based row.
+        /// The row, counted from 0.
         row: usize,
         /// The weight.
         value: f64,
     },
-    /// A sample that cannot be scaled to norm 1: it is zero, or near it or beyond the range.
+    /// A sample cannot be scaled to norm 1: its norm is zero, or near zero, or beyond the range.
     #[error("row {row}: the norm is {norm:e}, so that it has no direction on the unit sphere")]
     Direction {
-        /// Zero-based row.
+        /// The row, counted from 0.
         row: usize,
         /// The norm.
         norm: f64,
     },
-    /// A sign other than +1 and -1.
+    /// A sign is neither +1 nor -1.
     #[error("row {row}: the sign is {sign}, but must be 1 or -1")]
     Sign {
-        /// Zero-based row.
+        /// The row, counted from 0.
         row: usize,
         /// The sign.
         sign: f64,
     },
-    /// Less samples than a learner needs.
+    /// There are fewer samples than a learner needs.
     #[error("{what}: {found}, but at least {needed} are needed")]
     TooFew {
-        /// What there is too few of.
+        /// The name of what is too few.
         what: &'static str,
-        /// How many are needed.
+        /// The number that is needed.
         needed: usize,
-        /// How many there are.
+        /// The number that there is.
         found: usize,
     },
     /// The crate of solvers refused something.

@@ -1,25 +1,29 @@
 //! Halfspaces with a margin, learned under Massart noise.
 //!
 //! Every unit sample has the label `sign(<w*, x>)`, which an adversary flips with a probability
-//! `eta(x) <= eta < 1/2` of its choice, and `|<w*, x>| >= gamma`. The learners here find a halfspace with an error
-//! of at most `eta + epsilon`, which is what can be done in polynomial time; the least error, `E eta(x)`, may be
-//! much smaller. No fixed convex surrogate does this: see [`baselines`].
+//! `eta(x) <= eta < 1/2` of its choice, and `|<w*, x>| >= gamma`. The learners here find a
+//! halfspace with an error of at most `eta + epsilon`, the best that is known to be possible in
+//! polynomial time; the least error, `E eta(x)`, may be much smaller. No fixed convex surrogate has
+//! this guarantee: see [`baselines`].
 //!
-//! * [`learn`], [`learn_from`], [`OnePass`], [`Sgd`]: stochastic gradient on losses that are reweighted at every step, with
-//!   `O(log(1/delta)/(epsilon gamma)^2)` samples (algorithm 1 of the source).
-//! * [`learn_by_cuts`]: cutting planes with a separation oracle (its appendix B); [`learn_by_projected_cuts`]: the same
-//!   after a [`Projection`], if there are many features.
+//! * [`learn`], [`learn_from`], [`OnePass`], [`Sgd`]: stochastic gradient on losses that are
+//!   reweighted at every step, with `O(log(1/delta)/(epsilon gamma)^2)` samples (algorithm 1 of the
+//!   source).
+//! * [`learn_by_cuts`]: cutting planes with a separation oracle (appendix B of the source);
+//!   [`learn_by_projected_cuts`]: cutting planes after a [`Projection`], if there are many
+//!   features.
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
 //! * [`select`]: the best of many iterates.
-//! * [`baselines`]: the learners before these.
+//! * [`baselines`]: the learners that came before these.
 //!
-//! Samples are scaled to norm 1, which leaves the decisions of a halfspace through the origin alone: what is
-//! learned applies to samples as they are. There is no intercept; a constant feature takes its place. Within these
-//! learners sign(0) = +1, as in the source, whereas a classifier decides +1 where its score is above 0:
-//! they differ on samples exactly on the boundary.
+//! Samples are scaled to norm 1, which does not change the decisions of a halfspace through the
+//! origin, so that the halfspace applies to samples as they are. There is no intercept; a constant
+//! feature takes its place. Within these learners sign(0) = +1, like in the source, whereas a
+//! classifier decides +1 where its score is above 0: they differ on samples exactly on the
+//! boundary.
 //!
-//! Source: I. Diakonikolas and N. Zarifis, *A near-optimal algorithm for learning margin halfspaces with Massart
-//! noise*, NeurIPS 2024.
+//! Source: I. Diakonikolas and N. Zarifis, *A near-optimal algorithm for learning margin halfspaces
+//! with Massart noise*, NeurIPS 2024.
 
 mod auto;
 pub mod baselines;

@@ -8,13 +8,14 @@ use crate::sgd::{CandidateRule, Learned, Schedule, Sgd};
 use crate::sphere::UnitSample;
 use crate::{Problem, SphereSample};
 
-/// Algorithm 1 in one pass over samples that come in parts, such as a file of any size, in memory for the candidates and N
-/// samples.
+/// Algorithm 1 in one pass over samples that come in parts, such as a file of any size, in memory
+/// for the candidates and N samples.
 ///
-/// Every fifth sample is held out until there are N to select with; the others are learned from until there were T, and
-/// held out after that. The candidates are those of the [`Schedule`], but random ones are drawn from the steps
-/// taken, however many there will be: the t-th iterate takes the place of one of the k candidates with probability `k/t`
-/// (Vitter 1985, algorithm R). For the guarantee the samples must come in random order.
+/// Every fifth sample is held out until there are N to select with; the learner takes steps on the
+/// others until there were T, and holds out the samples after that. The candidates are those of the
+/// [`Schedule`], but random ones are drawn from the steps taken, however many there will be: the
+/// t-th iterate takes the place of one of the k candidates with probability `k/t` (Vitter 1985,
+/// algorithm R). For the guarantee the samples must come in random order.
 ///
 /// ```
 /// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
@@ -49,10 +50,10 @@ pub struct OnePass {
 }
 
 impl OnePass {
-    /// At the start, for samples with this number of features.
+    /// Returns a learner at the start, for samples with this number of features.
     ///
     /// # Errors
-    /// No features, or a step that is not positive.
+    /// [`Error::TooFew`]: there are no features. [`Error::Parameter`]: the step is not positive.
     pub fn new(
         problem: &Problem,
         schedule: Schedule,
@@ -75,7 +76,8 @@ impl OnePass {
         })
     }
 
-    /// Whether all T steps are taken and all N samples held out, so that no more samples are needed.
+    /// Returns true if all T steps are taken and all N samples held out, so that no more samples
+    /// are needed.
     pub fn is_complete(&self) -> bool {
         self.steps >= self.schedule.steps && self.signs.len() >= self.schedule.selection
     }
@@ -83,10 +85,11 @@ impl OnePass {
     /// Takes the next samples, each with its sign.
     ///
     /// # Errors
-    /// Another number of features, not one sign a row, a sign other than +1 and -1, or [`Error::Direction`] with the
-    /// number of the sample since the start.
+    /// [`Error::Shape`]: the features are of another number, or there is not one sign a row.
+    /// [`Error::Sign`]: a sign is neither +1 nor -1. [`Error::Direction`]: a sample cannot be
+    /// scaled to norm 1; the row is its number since the start.
     pub fn take(&mut self, design: &Design, signs: &[f64]) -> Result<(), Error> {
-        /// One in so many samples is held out.
+        /// The number of samples of which one is held out.
         const SHARE: usize = 5;
         let columns = self.candidates.columns();
         for (what, expected, found) in [
@@ -128,7 +131,7 @@ impl OnePass {
         })
     }
 
-    /// Makes the present iterate a candidate, if the rule or chance says so.
+    /// Makes the present iterate a candidate, if the rule or chance decides so.
     fn consider(&mut self) {
         match self.schedule.candidates {
             CandidateRule::Random(most) if self.candidates.len() >= most => {
@@ -141,10 +144,10 @@ impl OnePass {
         }
     }
 
-    /// The best of the candidates and the last iterate on the samples held out.
+    /// Returns the best of the candidates and the last iterate on the samples held out.
     ///
     /// # Errors
-    /// Fewer than five samples, so that none is held out.
+    /// [`Error::TooFew`]: there are fewer than five samples, so that none is held out.
     pub fn finish(mut self) -> Result<Learned, Error> {
         if self.held_out.is_empty() {
             let found = self.taken;

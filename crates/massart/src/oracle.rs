@@ -1,23 +1,24 @@
 use crate::cutting_planes::Cut;
 use crate::{Problem, SphereSample};
 
-/// What an oracle says about a halfspace.
+/// The answer of an oracle about a halfspace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Separation {
     /// The error on the sample.
     pub error: f64,
-    /// What separates it from w*; `None` if its error is low enough.
+    /// The cut that separates it from w*; `None` if its error is low enough.
     pub cut: Option<Cut>,
 }
 
-/// The separation oracle of proposition B.5 on an empirical distribution.
+/// Returns the answer of the separation oracle of proposition B.5 on an empirical distribution.
 ///
 /// With `G` the mean of `g_{eta, gamma/2}(w, w, x, y)` over the sample, lemma 2.2 gives
-/// `<G, w - w*> >= 2 (err(w) - eta)` in expectation over the labels, so that a halfspace that is worse than
-/// eta is cut off from w*.
+/// `<G, w - w*> >= 2 (err(w) - eta)` in expectation over the labels, so that a halfspace that is
+/// worse than eta is cut off from w*.
 ///
 /// A `w` whose empirical error is at most `eta + epsilon/2` is not cut; the cut of any other is
-/// `2 (err(w) - eta) - epsilon` deep, where epsilon allows for the sample (a depth below 0 counts as 0).
+/// `2 (err(w) - eta) - epsilon` deep, where epsilon allows for the sample (a depth below 0 counts
+/// as 0).
 pub fn separate(problem: &Problem, sample: &SphereSample<'_>, w: &[f64]) -> Separation {
     let scores = sample.points().scores(w);
     let error = sample.wrong(&scores) / sample.total();

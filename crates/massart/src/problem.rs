@@ -14,14 +14,16 @@ fn check(
 pub struct NoiseRate(f64);
 
 impl NoiseRate {
+    /// Returns the bound of this value.
+    ///
     /// # Errors
-    /// [`Error::Parameter`] unless `0 <= eta < 1/2`.
+    /// [`Error::Parameter`]: eta is not in `0 <= eta < 1/2`.
     pub fn new(eta: f64) -> Result<Self, Error> {
         check("eta", eta, "at least 0 and below 1/2", |eta| (0.0..0.5).contains(&eta))
             .map(NoiseRate)
     }
 
-    /// eta.
+    /// Returns eta.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -32,25 +34,28 @@ impl NoiseRate {
 pub struct MarginBound(f64);
 
 impl MarginBound {
+    /// Returns the bound of this value.
+    ///
     /// # Errors
-    /// [`Error::Parameter`] unless `0 < gamma < 1`.
+    /// [`Error::Parameter`]: gamma is not in `0 < gamma < 1`.
     pub fn new(gamma: f64) -> Result<Self, Error> {
         check("gamma", gamma, "strictly between 0 and 1", |gamma| gamma > 0.0 && gamma < 1.0)
             .map(MarginBound)
     }
 
-    /// gamma.
+    /// Returns gamma.
     pub fn get(self) -> f64 {
         self.0
     }
 
-    /// `gamma/2`.
+    /// Returns `gamma/2`.
     pub(super) fn half(self) -> Self {
         MarginBound(self.0 / 2.0)
     }
 }
 
-/// What is asked for: an error of at most `eta + epsilon` with probability at least `1 - delta`.
+/// The target of a learner: an error of at most `eta + epsilon` with probability at least
+/// `1 - delta`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
     epsilon: f64,
@@ -58,8 +63,10 @@ pub struct Target {
 }
 
 impl Target {
+    /// Returns the target of these values.
+    ///
     /// # Errors
-    /// [`Error::Parameter`] unless both are strictly between 0 and 1.
+    /// [`Error::Parameter`]: a value is not strictly between 0 and 1.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
         let open = |value: f64| value > 0.0 && value < 1.0;
         Ok(Target {
@@ -68,55 +75,55 @@ impl Target {
         })
     }
 
-    /// epsilon.
+    /// Returns epsilon.
     pub fn epsilon(self) -> f64 {
         self.epsilon
     }
 
-    /// delta.
+    /// Returns delta.
     pub fn delta(self) -> f64 {
         self.delta
     }
 }
 
 impl Default for Target {
-    /// epsilon = delta = 0.05.
+    /// Returns the target epsilon = delta = 0.05.
     fn default() -> Self {
         Target { epsilon: 0.05, delta: 0.05 }
     }
 }
 
-/// A halfspace to learn: `y = sign(<w*, x>)` but for noise at a rate of at most eta, on unit samples
-/// with `|<w*, x>| >= gamma`.
+/// A halfspace to learn: `y = sign(<w*, x>)` but for noise at a rate of at most eta, on unit
+/// samples with `|<w*, x>| >= gamma`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Problem {
-    /// eta.
+    /// The bound eta on the noise rate.
     pub noise: NoiseRate,
-    /// gamma.
+    /// The bound gamma on the margin.
     pub margin: MarginBound,
-    /// epsilon and delta.
+    /// The target, epsilon and delta.
     pub target: Target,
 }
 
 impl Problem {
-    /// With the default target.
+    /// Returns a problem with the default target.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for an eta or a gamma outside its range.
+    /// [`Error::Parameter`]: eta or gamma is outside its range.
     pub fn new(eta: f64, gamma: f64) -> Result<Self, Error> {
         let (noise, margin) = (NoiseRate::new(eta)?, MarginBound::new(gamma)?);
         Ok(Problem { noise, margin, target: Target::default() })
     }
 
-    /// With another target.
+    /// Returns the problem with another target.
     #[must_use]
     pub fn with_target(self, target: Target) -> Self {
         Problem { target, ..self }
     }
 
-    /// `((1 - 2 eta) sign(s) - y) / max(|s|, gamma/2)` with sign(0) = +1: what the unit sample is
-    /// multiplied by in `g_{eta, gamma/2}(w, w, x, y)` where `s = <w, x>`. It is twice the gradient of the
-    /// LeakyReLU loss reweighted by `1/max(|s|, gamma/2)`.
+    /// Returns the factor of the unit sample in `g_{eta, gamma/2}(w, w, x, y)`,
+    /// `((1 - 2 eta) sign(s) - y) / max(|s|, gamma/2)` with `s = <w, x>` and sign(0) = +1. The
+    /// product is twice the gradient of the LeakyReLU loss reweighted by `1/max(|s|, gamma/2)`.
     #[inline(always)]
     pub fn gradient_factor(&self, score: f64, y: f64) -> f64 {
         let sign = if score >= 0.0 { 1.0 } else { -1.0 };

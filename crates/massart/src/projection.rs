@@ -7,10 +7,11 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::Error;
 use crate::{MarginBound, Problem, SphereSample};
 
-/// A random linear map `x -> A x` to fewer dimensions that keeps margins, the entries of A independent
-/// `N(0, 1/m)`; a halfspace `v` learned there is the halfspace `A'v` here, because `<v, A x> = <A'v, x>`.
+/// A random linear map `x -> A x` to fewer dimensions that keeps margins, the entries of A
+/// independent `N(0, 1/m)`. A halfspace `v` learned there is the halfspace `A'v` here, because
+/// `<v, A x> = <A'v, x>`.
 ///
-/// A is not stored: every column of it has a stream of random numbers of its own.
+/// A is not stored: every column has a stream of random numbers of its own.
 ///
 /// Source: Johnson and Lindenstrauss (1984); remark B.2 of the [paper](super).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,10 +22,10 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// From `columns` features to `dimension` ones.
+    /// Returns a projection from `columns` features to `dimension` ones.
     ///
     /// # Errors
-    /// [`Error::TooFew`] if either is 0.
+    /// [`Error::TooFew`]: a number is 0.
     pub fn new(columns: usize, dimension: usize, seed: u64) -> Result<Self, Error> {
         for (what, found) in [("features", columns), ("dimensions of a projection", dimension)] {
             if found == 0 {
@@ -34,7 +35,7 @@ impl Projection {
         Ok(Projection { columns, dimension, seed })
     }
 
-    /// Column `k` of A.
+    /// Returns column `k` of A.
     fn axis(&self, k: usize) -> impl Iterator<Item = f64> + use<> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(k as u64);
@@ -42,31 +43,32 @@ impl Projection {
         StandardNormal.sample_iter(random).take(self.dimension).map(move |z: f64| deviation * z)
     }
 
-    /// A dimension that keeps a margin of `gamma/2` on all of n samples with probability `1 - delta`.
+    /// Returns a dimension that keeps a margin of `gamma/2` on all of n samples with probability
+    /// `1 - delta`.
     ///
-    /// With `t = gamma/3` an inner product of unit vectors moves by more than t with probability at most
-    /// `4 exp(-m (t^2/4 - t^3/6))`, and norms by less than a factor of `1 + t`. That is
-    /// `O(log(n/delta)/gamma^2)`, but with a constant near 36: it pays for d in the tens of thousands, and far
-    /// fewer dimensions often do.
+    /// With `t = gamma/3` an inner product of unit vectors moves by more than t with probability at
+    /// most `4 exp(-m (t^2/4 - t^3/6))`, and norms by less than a factor of `1 + t`. The dimension
+    /// is `O(log(n/delta)/gamma^2)`, but with a constant near 36: it pays for d in the tens of
+    /// thousands, and far fewer dimensions often do.
     pub fn dimension(margin: MarginBound, samples: usize, delta: f64) -> usize {
         let t = margin.get() / 3.0;
         ((4.0 * samples as f64 / delta).ln() / (t * t / 4.0 - t.powi(3) / 6.0)).ceil() as usize
     }
 
-    /// The [`dimension`](Self::dimension) for a problem on a sample, if that makes the sample smaller; a sparse one it seldom
-    /// does.
+    /// Returns the [`dimension`](Self::dimension) for a problem on a sample, if that makes the
+    /// sample smaller, which for a sparse one it seldom does.
     pub fn worthwhile(problem: &Problem, sample: &SphereSample<'_>) -> Option<usize> {
         let dimension = Self::dimension(problem.margin, sample.rows(), problem.target.delta());
         let stored = sample.points().design().stored();
         (dimension.saturating_mul(sample.rows()) < stored).then_some(dimension)
     }
 
-    /// `A x` for every row.
+    /// Returns `A x` for every row.
     ///
     /// # Errors
-    /// Another number of columns, or products that overflow.
+    /// `Shape`: the columns are of another number. `Data`: a product overflows.
     pub fn project(&self, design: &Design) -> Result<Design, Error> {
-        /// Columns of A in memory at a time.
+        /// The number of columns of A in memory at a time.
         const AXES: usize = 256;
         let (m, expected, found) = (self.dimension, self.columns, design.columns());
         if found != expected {
@@ -88,10 +90,10 @@ impl Projection {
         Ok(Design::from_samples(DMatrix::from_vec(m, design.rows(), projected))?)
     }
 
-    /// `A'v`.
+    /// Returns `A'v`.
     ///
     /// # Panics
-    /// If `v` is not of the dimension projected to.
+    /// The method panics if `v` is not of the dimension projected to.
     pub fn pull_back(&self, v: &[f64]) -> Vec<f64> {
         assert_eq!(v.len(), self.dimension, "coefficients of a projected halfspace");
         let product = |k| self.axis(k).zip(v).map(|(a, v)| a * v).sum();

@@ -1,18 +1,24 @@
-//! The candidate with the least empirical error, found without evaluating every candidate on every sample.
+//! Selection of the candidate with the least empirical error, without evaluating every candidate on
+//! every sample.
 //!
-//! Neighbours in time are neighbours in space. If the unit vectors along w and v are at most r apart, w and
-//! v decide differently only on unit samples with `|<v, x>| <= r ||v||`. So a candidate v that stands for a
-//! stretch of time settles all other samples for all of the stretch, and the errors settled so are a
-//! lower bound for every candidate of it. That serves three times:
+//! Neighbours in time are neighbours in space. If the unit vectors along w and v are at most r
+//! apart, w and v decide differently only on unit samples with `|<v, x>| <= r ||v||`. So a
+//! candidate v that stands for a stretch of time settles all other samples for all of the stretch,
+//! and the errors settled so are a lower bound for every candidate of it. The bound serves three
+//! times:
 //!
-//! * Thinning, nested: the candidate in the middle of a stretch of time is evaluated on the samples that are open, and
-//!   settles most of them for both halves, until a stretch is a block of [`BLOCK`] candidates.
-//! * Elimination: a stretch whose bound is no better than the best error found is dropped, the more promising half of
-//!   another one goes first, and a block is left as soon as all of its candidates have too many errors.
-//! * Blocks: the candidates of a block and the samples that are open to it are multiplied as matrices.
+//! * Thinning, nested: the candidate in the middle of a stretch of time is evaluated on the samples
+//!   that are open, and settles most of them for both halves, until a stretch is a block of
+//!   [`BLOCK`] candidates.
+//! * Elimination: a stretch whose bound is no better than the best error found is dropped, the more
+//!   promising half of another one goes first, and a block is dropped once all of its candidates
+//!   have too many errors.
+//! * Blocks: the candidates of a block and the samples that are open to it are multiplied as
+//!   matrices.
 //!
-//! Bounds are certain, not only likely, so the answer is that of the exhaustive search, to the last tie; a product so
-//! near 0 that its sign may be rounding is computed again as that search does.
+//! Bounds are certain, not only likely, so that the answer is the one of the exhaustive search, to
+//! the last tie; a product so near 0 that its sign may be rounding is computed again by the
+//! arithmetic of that search.
 
 use std::ops::Range;
 
@@ -27,70 +33,71 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// None, to be filled.
+    /// Returns an empty list, to be filled.
     pub fn new(columns: usize) -> Self {
         Candidates { columns, coefs: Vec::new(), inverse_norms: Vec::new() }
     }
 
-    /// Adds one.
+    /// Adds a candidate.
     ///
     /// # Panics
-    /// If the number of coefficients is not that of the others.
+    /// The method panics if the number of coefficients is not that of the others.
     pub fn push(&mut self, coef: &[f64]) {
         assert_eq!(coef.len(), self.columns, "coefficients of a candidate");
         self.coefs.extend_from_slice(coef);
         self.inverse_norms.push(inverse_norm(coef));
     }
 
-    /// Puts another one in the place of one of them.
+    /// Puts another candidate in the place of one.
     ///
     /// # Panics
-    /// If there are not as many, or the number of coefficients differs.
+    /// The method panics if there is no candidate at the index, or the number of coefficients
+    /// differs.
     pub fn replace(&mut self, index: usize, coef: &[f64]) {
         self.coefs[index * self.columns..(index + 1) * self.columns].copy_from_slice(coef);
         self.inverse_norms[index] = inverse_norm(coef);
     }
 
-    /// Adds those of another list.
+    /// Adds the candidates of another list.
     ///
     /// # Panics
-    /// If the number of coefficients differs.
+    /// The method panics if the number of coefficients differs.
     pub fn append(&mut self, mut other: Candidates) {
         assert_eq!(other.columns, self.columns, "coefficients of candidates");
         self.coefs.append(&mut other.coefs);
         self.inverse_norms.append(&mut other.inverse_norms);
     }
 
-    /// The number of coefficients of each.
+    /// Returns the number of coefficients of each candidate.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// How many there are.
+    /// Returns the number of candidates.
     pub fn len(&self) -> usize {
         self.inverse_norms.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no candidates.
     pub fn is_empty(&self) -> bool {
         self.inverse_norms.is_empty()
     }
 
-    /// The coefficients of one.
+    /// Returns the coefficients of a candidate.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// The method panics if there is no candidate at the index.
     pub fn get(&self, index: usize) -> &[f64] {
         &self.coefs[index * self.columns..(index + 1) * self.columns]
     }
 
-    /// The coefficients of some, one after the other.
+    /// Returns the coefficients of a range of candidates, one after the other.
     fn block(&self, range: Range<usize>) -> &[f64] {
         &self.coefs[range.start * self.columns..range.end * self.columns]
     }
 
-    /// The distance between the unit vectors along two candidates, or the largest one there is if one of
-    /// them is zero.
+    /// Returns the distance between the unit vectors along two candidates, or the largest possible
+    /// one if one of them is zero.
     fn distance(&self, a: usize, b: usize) -> f64 {
         let (p, q) = (self.inverse_norms[a], self.inverse_norms[b]);
         if p == 0.0 || q == 0.0 {
@@ -109,7 +116,7 @@ impl Candidates {
     }
 }
 
-/// 0 for the zero vector.
+/// Returns the inverse norm of a vector, and 0 for the zero vector.
 fn inverse_norm(coef: &[f64]) -> f64 {
     let norm = coef.iter().map(|w| w * w).sum::<f64>().sqrt();
     if norm > 0.0 { norm.recip() } else { 0.0 }
@@ -118,20 +125,21 @@ fn inverse_norm(coef: &[f64]) -> f64 {
 /// The outcome of a selection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Selected {
-    /// The first candidate with the least error.
+    /// The index of the first candidate with the least error.
     pub index: usize,
-    /// Its share of wrong samples.
+    /// The share of samples that it gets wrong.
     pub error: f64,
-    /// Number of candidates.
+    /// The number of candidates.
     pub candidates: usize,
-    /// Inner products of length d computed; the exhaustive search takes candidates times samples.
+    /// The number of inner products of length d computed; the exhaustive search takes candidates
+    /// times samples.
     pub products: u64,
 }
 
-/// By evaluating every candidate on every sample: the reference.
+/// Returns the best candidate by evaluating every candidate on every sample, for reference.
 ///
 /// # Panics
-/// If there is no candidate, or its length is not the number of features.
+/// The function panics if there is no candidate, or its length is not the number of features.
 pub fn select_exhaustively(candidates: &Candidates, sample: &SphereSample<'_>) -> Selected {
     assert!(!candidates.is_empty(), "a selection needs a candidate");
     let mut best = Best::default();
@@ -142,10 +150,11 @@ pub fn select_exhaustively(candidates: &Candidates, sample: &SphereSample<'_>) -
     best.selected(candidates, sample, products)
 }
 
-/// By branch and bound over stretches of time, then by blocks: the same answer for a fraction of the work.
+/// Returns the best candidate by branch and bound over stretches of time, then by blocks: the
+/// answer of [`select_exhaustively`] for a fraction of the work.
 ///
 /// # Panics
-/// If there is no candidate, or its length is not the number of features.
+/// The function panics if there is no candidate, or its length is not the number of features.
 pub fn select(candidates: &Candidates, sample: &SphereSample<'_>) -> Selected {
     assert!(!candidates.is_empty(), "a selection needs a candidate");
     let mut search = Search::new(candidates, sample);
@@ -185,18 +194,19 @@ impl Best {
     }
 }
 
-/// Candidates of a block. Smaller ones leave fewer products, larger ones make them cheaper.
+/// The number of candidates of a block. Smaller blocks leave fewer products, larger ones make them
+/// cheaper.
 const BLOCK: usize = 64;
 
 /// Consecutive candidates.
 struct Block {
     candidates: Range<usize>,
-    /// The largest distance from the centre.
+    /// The largest distance of a candidate from the centre.
     radius: f64,
 }
 
 impl Block {
-    /// The candidate that stands for all of them.
+    /// Returns the candidate that stands for all of the block.
     fn centre(&self) -> usize {
         self.candidates.start.midpoint(self.candidates.end)
     }
@@ -205,7 +215,7 @@ impl Block {
 /// Blocks whose candidates agree on all samples but the open ones.
 struct Stretch {
     blocks: Range<usize>,
-    /// Weight of the other samples that all of them get wrong.
+    /// The weight of the settled samples that all of the candidates get wrong.
     settled: f64,
     open: Vec<usize>,
 }
@@ -216,7 +226,7 @@ struct Search<'a, 'p> {
     blocks: Vec<Block>,
     best: Best,
     products: u64,
-    /// What rounding may do to a product of unit vectors, or to a distance between them.
+    /// The largest rounding of a product of unit vectors, or of a distance between them.
     rounding: f64,
 }
 
@@ -239,8 +249,8 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// Whether no candidate from `first` on can be the answer if it gets this weight wrong. Sums of weights that are no
-    /// integers may differ by rounding in the order of summation.
+    /// Returns true if no candidate from `first` on can be the answer if it gets this weight wrong.
+    /// Sums of weights that are no integers may differ by rounding in the order of summation.
     fn is_hopeless(&self, wrong: f64, first: usize) -> bool {
         let rounding = 1e-12 * self.sample.total();
         wrong > self.best.wrong + rounding || (wrong >= self.best.wrong && first > self.best.index)
@@ -260,14 +270,14 @@ impl<'a, 'p> Search<'a, 'p> {
         self.products += (end - start) as u64;
         let mut halves = [start..middle, middle..end]
             .map(|blocks| self.narrow(blocks, centre, stretch, &scores));
-        // The more promising half first.
+        // The more promising half goes first.
         if halves[1].settled < halves[0].settled {
             halves.reverse();
         }
         halves.iter().for_each(|half| self.bound(half));
     }
 
-    /// The unit scores of a candidate on the open samples; offers the candidate.
+    /// Offers a candidate, and returns its unit scores on the open samples.
     fn evaluate(&mut self, index: usize, stretch: &Stretch) -> Vec<f64> {
         let (coef, points) = (self.candidates.get(index), self.sample.points());
         let scores: Vec<f64> = if stretch.open.len() == self.sample.rows() {
@@ -281,7 +291,7 @@ impl<'a, 'p> Search<'a, 'p> {
         scores
     }
 
-    /// Weight and position of the open samples that the scores get wrong.
+    /// Returns weight and position of the open samples that the scores get wrong.
     fn weights_of_wrong<'s>(
         &'s self,
         stretch: &'s Stretch,
@@ -293,7 +303,8 @@ impl<'a, 'p> Search<'a, 'p> {
             .map(|(at, (&row, _))| (weights[row], at))
     }
 
-    /// A part of a stretch, with the samples settled that a candidate of the stretch settles.
+    /// Returns a part of a stretch, with the samples settled that a candidate of the stretch
+    /// settles.
     fn narrow(
         &self,
         blocks: Range<usize>,
@@ -313,9 +324,10 @@ impl<'a, 'p> Search<'a, 'p> {
         Stretch { blocks, settled: stretch.settled + settled, open }
     }
 
-    /// Offers all candidates of a block, unless they are hopeless before the end of the open samples.
+    /// Offers all candidates of a block, unless they are hopeless before the end of the open
+    /// samples.
     fn finish(&mut self, leaf: &Stretch) {
-        /// Samples multiplied at a time.
+        /// The number of samples multiplied at a time.
         const ROWS: usize = 128;
         let range = self.blocks[leaf.blocks.start].candidates.clone();
         let mut wrong = vec![leaf.settled; range.len()];
@@ -342,7 +354,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let near = self.rounding / points.inverse_norms()[row];
         let inverse_norms = &self.candidates.inverse_norms[range.clone()];
         let is_near = |(score, inverse): (&f64, &f64)| score.abs() * inverse <= near;
-        // No short cut: the loop is one over lanes.
+        // Without a short cut the loop runs over lanes.
         if scores.iter().zip(inverse_norms).map(is_near).fold(false, |any, near| any | near) {
             let exact = range.map(|t| points.sample(row).dot(self.candidates.get(t)));
             scores.iter_mut().zip(exact).for_each(|(score, exact)| *score = exact);

@@ -11,11 +11,11 @@ use crate::sphere::{Sphere, SphereSample, UnitSample};
 use margins_optim::online::Iterate;
 use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
 
-/// The online part of algorithm 1: on every sample `w <- w - step g(w, w, x, y)`, projected on the unit
-/// ball, from `w = e_1`. A sample is scaled to norm 1 first.
+/// The online part of algorithm 1: every sample, scaled to norm 1, makes a step
+/// `w <- w - step g(w, w, x, y)`, projected on the unit ball, from `w = e_1`.
 ///
-/// As an [`OnlineLearner`] it takes samples from any source, one at a time; the error of its snapshots
-/// goes up and down, so that some of them have to be kept and [`select`]ed from.
+/// An [`OnlineLearner`], it takes samples from any source, one at a time; the error of its
+/// snapshots goes up and down, so that some of them have to be kept and [`select`]ed from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sgd {
     iterate: Iterate,
@@ -24,8 +24,11 @@ pub struct Sgd {
 }
 
 impl Sgd {
+    /// Returns a learner at `e_1`.
+    ///
     /// # Errors
-    /// [`Error::Parameter`] unless the step is a finite number greater than 0.
+    /// [`Error::Parameter`]: the step is not a finite number greater than 0. [`Error::TooFew`]:
+    /// there are no features.
     pub fn new(problem: Problem, columns: usize, step: f64) -> Result<Self, Error> {
         let step = Error::check_positive("the step", step)?;
         if columns == 0 {
@@ -36,7 +39,7 @@ impl Sgd {
         Ok(Sgd { iterate: Iterate::new(first_axis), problem, step })
     }
 
-    /// The present `w`.
+    /// Returns the present `w`.
     pub fn coef(&self) -> Vec<f64> {
         self.iterate.classifier().coef
     }
@@ -53,10 +56,10 @@ impl Sgd {
     /// Takes rows, each with a sign, in the order given.
     ///
     /// # Errors
-    /// [`Error::Unbounded`] for a step so long that the norm of `w` overflows.
+    /// `Unbounded`: the step is so long that the norm of `w` overflows.
     ///
     /// # Panics
-    /// If a row is not below n, or the points have another number of features.
+    /// The method panics if a row is not below n, or the points have another number of features.
     pub fn run(
         &mut self,
         points: &Sphere<'_>,
@@ -67,7 +70,7 @@ impl Sgd {
     }
 }
 
-/// The loop of [`Sgd::run`], dispatched once to the instruction set that there is.
+/// The loop of [`Sgd::run`], dispatched once to the instruction set of the machine.
 struct Run<'a, 'p, I> {
     sgd: &'a mut Sgd,
     points: &'a Sphere<'p>,
@@ -105,44 +108,46 @@ impl OnlineLearner for Sgd {
     }
 }
 
-/// How long algorithm 1 runs and what it keeps.
+/// The length of a run of algorithm 1 and the iterates that it keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// The step size.
     pub step: f64,
-    /// T, the number of samples that are learned from.
+    /// The number T of samples that are learned from.
     pub steps: usize,
     /// The iterates to select from.
     pub candidates: CandidateRule,
-    /// N, the number of fresh samples to select with.
+    /// The number N of fresh samples to select with.
     pub selection: usize,
 }
 
-/// Which iterates are candidates.
+/// The rule that makes iterates candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CandidateRule {
-    /// All `T + 1`, as published.
+    /// All `T + 1` iterates are candidates, as published.
     All,
-    /// The last one and this many at independent uniform times.
+    /// The last iterate and this many at independent uniform times are candidates.
     Random(usize),
 }
 
 impl Schedule {
-    /// Constants for which the theorem holds as stated: error at most eta + epsilon with probability at least
-    /// `1 - delta`, whatever the distribution.
+    /// Returns constants for which the theorem holds as stated: error at most eta + epsilon with
+    /// probability at least `1 - delta`, whatever the distribution.
     ///
-    /// Half of epsilon, `e = epsilon/2`, is for the iterates and half for the selection. With the step
-    /// `gamma^2 e/8` of claim 2.5, lemma 2.2 and `||g|| <= 4/gamma` the squared distance from w* falls by
-    /// `4 step (err(w_t) - eta - e/2)` on average; it is at most 4 to begin with, and the Azuma-Hoeffding
-    /// inequality bounds the sum of the deviations, each in a range of `2 step (2 + 4/gamma)` either way. T makes
-    /// the *mean* error of the iterates at most `eta + 3e/4`. A random iterate is then better than `eta + e` with
-    /// probability at least `(e/4)/(eta + e)`, so that `4 (eta + e)/e log(3/delta)` random ones are enough,
-    /// and with Hoeffding's inequality N follows from their number.
+    /// Half of epsilon, `e = epsilon/2`, is for the iterates and half for the selection. With the
+    /// step `gamma^2 e/8` of claim 2.5, lemma 2.2 and `||g|| <= 4/gamma` the squared distance from
+    /// w* falls by `4 step (err(w_t) - eta - e/2)` on average; it is at most 4 to begin with, and
+    /// the Azuma-Hoeffding inequality bounds the sum of the deviations, each in a range of
+    /// `2 step (2 + 4/gamma)` either way. T makes the *mean* error of the iterates at most
+    /// `eta + 3e/4`. A random iterate is then better than `eta + e` with probability at least
+    /// `(e/4)/(eta + e)`, so that `4 (eta + e)/e log(3/delta)` random ones are enough, and with
+    /// Hoeffding's inequality N follows from their number.
     pub fn proven(problem: &Problem) -> Self {
         let (eta, gamma) = (problem.noise.get(), problem.margin.get());
         let (e, failure) = (problem.target.epsilon() / 2.0, (3.0 / problem.target.delta()).ln());
         let step = gamma * gamma * e / 8.0;
-        // With T = (s/(gamma e))^2 that is s^2/8 = 4 + s (1 + gamma/2) sqrt(2 log(3/delta)).
+        // With T = (s/(gamma e))^2 the condition is s^2/8 = 4 + s (1 + gamma/2) sqrt(2
+        // log(3/delta)).
         let deviation = (1.0 + gamma / 2.0) * (2.0 * failure).sqrt();
         let s = 4.0 * deviation + (16.0 * deviation * deviation + 32.0).sqrt();
         let random = (4.0 * (eta + e) / e * failure).ceil();
@@ -155,8 +160,9 @@ impl Schedule {
         }
     }
 
-    /// Constants found by experiment (docs/massart.md has their failure rates): with epsilon as it is, a step 32 times as
-    /// long and T some ten thousand times shorter than the proven ones.
+    /// Returns constants found by experiment (docs/massart.md has their failure rates): a step 32
+    /// times as long and T some ten thousand times shorter than the proven ones, for the same
+    /// epsilon.
     pub fn practical(problem: &Problem) -> Self {
         let gamma = problem.margin.get();
         let (epsilon, failure) = (problem.target.epsilon(), (1.0 / problem.target.delta()).ln());
@@ -169,17 +175,18 @@ impl Schedule {
     }
 }
 
-/// What [`learn`] found.
+/// The result of [`learn`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learned {
-    /// The halfspace, its intercept 0.
+    /// The halfspace, with the intercept 0.
     pub classifier: LinearClassifier,
-    /// Steps taken.
+    /// The number of steps taken.
     pub steps: usize,
     /// The selection among the iterates.
     pub selected: Selected,
-    /// With probability at least `1 - delta` the error is at most this: Hoeffding's inequality for all
-    /// candidates on the selection sample, of whose samples no weight says that they are several.
+    /// The bound on the error that holds with probability at least `1 - delta`: Hoeffding's
+    /// inequality for all candidates on the selection sample, of whose samples no weight says that
+    /// they are several.
     pub error_bound: f64,
 }
 
@@ -203,11 +210,13 @@ impl Learned {
     }
 }
 
-/// Algorithm 1 on a stream: draws are rows of `points`, each with its sign; it ends early where they do. The
-/// selection sample must be independent of them for the guarantee.
+/// Returns the halfspace of algorithm 1 on a stream: draws are rows of `points`, each with its
+/// sign; the run ends early if they end. The selection sample must be independent of them for the
+/// guarantee.
 ///
 /// # Errors
-/// A selection sample with another number of features, or a step that is not positive.
+/// [`Error::Shape`]: the selection sample has another number of features. [`Error::Parameter`]: the
+/// step is not positive.
 pub fn learn_from(
     problem: &Problem,
     schedule: &Schedule,
@@ -224,7 +233,7 @@ pub fn learn_from(
     Ok(Learned::new(steps, &candidates, selection, problem.target.delta()))
 }
 
-/// Runs the online part and keeps the candidates.
+/// Runs the online part and returns the candidates.
 pub(super) fn trajectory(
     problem: &Problem,
     schedule: &Schedule,
@@ -249,7 +258,7 @@ pub(super) fn trajectory(
 }
 
 impl Schedule {
-    /// The numbers of steps after which the iterate is a candidate, ascending.
+    /// Returns the numbers of steps after which the iterate is a candidate, ascending.
     fn times(&self, seed: u64) -> Box<dyn Iterator<Item = usize>> {
         match self.candidates {
             CandidateRule::All => Box::new(0..=self.steps),
@@ -266,10 +275,12 @@ impl Schedule {
     }
 }
 
-/// Algorithm 1 on a fixed sample: at most a fifth of the rows, and no more than the schedule's N, are held out
-/// at random to select with; the others are learned from in random order, again and again if there are fewer
-/// than T. The guarantee is for T fresh samples. A row of weight c counts c times in the selection, and is drawn
-/// with a probability in proportion to c if the weights differ.
+/// Returns the halfspace of algorithm 1 on a fixed sample.
+///
+/// At most a fifth of the rows, and no more than the schedule's N, are held out at random to select
+/// with; the others are learned from in random order, again and again if there are fewer than T.
+/// The guarantee is for T fresh samples. A row of weight c counts c times in the selection, and is
+/// drawn with a probability in proportion to c if the weights differ.
 ///
 /// ```
 /// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
@@ -288,7 +299,8 @@ impl Schedule {
 /// ```
 ///
 /// # Errors
-/// Fewer than two samples, or a step that is not positive.
+/// [`Error::TooFew`]: there are fewer than two samples of positive weight. [`Error::Parameter`]:
+/// the step is not positive.
 pub fn learn(
     problem: &Problem,
     schedule: &Schedule,
@@ -302,8 +314,8 @@ pub fn learn(
     Ok(Learned::new(steps, &candidates, &selection, problem.target.delta()))
 }
 
-/// Rows to learn from and rows to select with. The latter keep the place in the sample, by weights that are 0
-/// elsewhere.
+/// Rows to learn from and rows to select with. The rows to select with stay in the sample, whose
+/// other rows have the weight 0.
 pub(super) struct Split {
     training: Vec<usize>,
     selection: Vec<usize>,
@@ -336,7 +348,7 @@ impl Split {
         sample.clone().with_weights(weights)
     }
 
-    /// `count` draws of training rows with their signs.
+    /// Returns `count` draws of training rows with their signs.
     pub(super) fn draws<'b>(
         &'b self,
         sample: &'b SphereSample<'_>,

@@ -3,17 +3,18 @@ use margins_data::{Dataset, Design, Sample};
 use crate::Error;
 use margins_optim::online::Direction;
 
-/// The rows of a design, scaled to the unit sphere: kept as they are, each with the inverse of its norm.
+/// The rows of a design, scaled to the unit sphere: kept as they are, each with the inverse of its
+/// norm.
 ///
-/// A halfspace through the origin decides the same on a row and on the scaled row, so that what is learned
-/// here applies to rows as they are.
+/// A halfspace through the origin decides alike on a row and on the scaled row, so that a halfspace
+/// learned here applies to rows as they are.
 #[derive(Debug, Clone)]
 pub struct Sphere<'a> {
     design: &'a Design,
     inverse_norms: Vec<f64>,
 }
 
-/// `x / ||x||`.
+/// A unit sample `x / ||x||`.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitSample<'a> {
     sample: Sample<'a>,
@@ -21,8 +22,10 @@ pub struct UnitSample<'a> {
 }
 
 impl<'a> UnitSample<'a> {
+    /// Returns the unit sample of a sample.
+    ///
     /// # Errors
-    /// A norm that is 0 or not a number, or whose inverse is not.
+    /// The norm is 0 or not a finite number, or its inverse is not.
     pub fn new(sample: Sample<'a>) -> Result<Self, Error> {
         // The squared norm is right unless it overflows or loses digits.
         let square = sample.squared_norm();
@@ -34,7 +37,7 @@ impl<'a> UnitSample<'a> {
         }
     }
 
-    /// `<w, x/||x||>`.
+    /// Returns `<w, x/||x||>`.
     #[inline(always)]
     pub fn dot(&self, w: &[f64]) -> f64 {
         self.inverse_norm * self.sample.dot(w)
@@ -59,6 +62,8 @@ impl Direction for UnitSample<'_> {
 }
 
 impl<'a> Sphere<'a> {
+    /// Returns the rows of a design, scaled.
+    ///
     /// # Errors
     /// [`Error::Direction`] names a row that cannot be scaled to norm 1, such as a zero row.
     pub fn new(design: &'a Design) -> Result<Self, Error> {
@@ -71,39 +76,39 @@ impl<'a> Sphere<'a> {
         Ok(Sphere { design, inverse_norms })
     }
 
-    /// Number of samples n.
+    /// Returns the number of samples n.
     pub fn rows(&self) -> usize {
         self.inverse_norms.len()
     }
 
-    /// Number of features d.
+    /// Returns the number of features d.
     pub fn columns(&self) -> usize {
         self.design.columns()
     }
 
-    /// The rows as they are.
+    /// Returns the rows as they are.
     pub fn design(&self) -> &'a Design {
         self.design
     }
 
-    /// `1/||x_i||`.
+    /// Returns the inverse norms `1/||x_i||`.
     pub(super) fn inverse_norms(&self) -> &[f64] {
         &self.inverse_norms
     }
 
-    /// Row `i`, scaled.
+    /// Returns row `i`, scaled.
     ///
     /// # Panics
-    /// If `i >= n`.
+    /// The method panics if `i >= n`.
     #[inline(always)]
     pub fn sample(&self, i: usize) -> UnitSample<'a> {
         UnitSample { sample: self.design.sample(i), inverse_norm: self.inverse_norms[i] }
     }
 
-    /// The scores `<w, x_i/||x_i||>` of all rows.
+    /// Returns the scores `<w, x_i/||x_i||>` of all rows.
     ///
     /// # Panics
-    /// If `w` is not of length d.
+    /// The method panics if `w` is not of length d.
     pub fn scores(&self, w: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; self.rows()];
         self.design.multiply(w, &mut scores);
@@ -117,16 +122,17 @@ impl<'a> Sphere<'a> {
 pub struct SphereSample<'a> {
     points: Sphere<'a>,
     signs: Vec<f64>,
-    /// Positive sum; not scaled, so that counts stay exact.
+    /// The weights, of positive sum; they are not scaled, so that counts stay exact.
     weights: Vec<f64>,
     total: f64,
 }
 
 impl<'a> SphereSample<'a> {
-    /// Samples of weight 1.
+    /// Returns the samples of a design, of weight 1.
     ///
     /// # Errors
-    /// A row without a direction, not one sign a row, or a sign other than +1 and -1.
+    /// [`Error::Direction`]: a row has no direction. [`Error::Shape`]: there is not one sign a row.
+    /// [`Error::Sign`]: a sign is neither +1 nor -1.
     pub fn new(design: &'a Design, signs: &[f64]) -> Result<Self, Error> {
         let expected = design.rows();
         if signs.len() != expected {
@@ -140,10 +146,10 @@ impl<'a> SphereSample<'a> {
         Ok(SphereSample { points, signs: signs.to_vec(), weights: vec![1.0; expected], total })
     }
 
-    /// The samples of a data set, with its weights.
+    /// Returns the samples of a data set, with its weights.
     ///
     /// # Errors
-    /// A row without a direction.
+    /// [`Error::Direction`]: a row has no direction.
     pub fn of(data: &'a Dataset) -> Result<Self, Error> {
         let sample = Self::new(data.design(), data.labels().signs())?;
         match data.weights() {
@@ -152,10 +158,11 @@ impl<'a> SphereSample<'a> {
         }
     }
 
-    /// With other weights.
+    /// Returns the samples with other weights.
     ///
     /// # Errors
-    /// Not one weight a row, a weight that is negative or not finite, or a sum that is not positive.
+    /// [`Error::Shape`]: there is not one weight a row. [`Error::Weight`]: a weight is negative or
+    /// not finite. [`Error::Parameter`]: the sum is not positive.
     pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, Error> {
         let expected = self.signs.len();
         if weights.len() != expected {
@@ -172,57 +179,58 @@ impl<'a> SphereSample<'a> {
         Ok(SphereSample { weights, total, ..self })
     }
 
-    /// The unit samples.
+    /// Returns the unit samples.
     pub fn points(&self) -> &Sphere<'a> {
         &self.points
     }
 
-    /// Number of samples n.
+    /// Returns the number of samples n.
     pub fn rows(&self) -> usize {
         self.signs.len()
     }
 
-    /// Number of features d.
+    /// Returns the number of features d.
     pub fn columns(&self) -> usize {
         self.points.columns()
     }
 
-    /// The signs, +1 or -1.
+    /// Returns the signs, +1 or -1.
     pub fn signs(&self) -> &[f64] {
         &self.signs
     }
 
-    /// The weights, as given.
+    /// Returns the weights, as given.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Sum of the weights.
+    /// Returns the sum of the weights.
     pub(super) fn total(&self) -> f64 {
         self.total
     }
 
-    /// `(sum w)^2 / sum w^2`: how many samples of the same weight tell as much.
+    /// Returns `(sum w)^2 / sum w^2`, the number of samples of one weight that tell as much.
     pub(super) fn effective_size(&self) -> f64 {
         self.total * self.total / self.weights.iter().map(|w| w * w).sum::<f64>()
     }
 
-    /// The share of the samples that the halfspace gets wrong, `sign(<w, x>) != y` with sign(0) = +1.
+    /// Returns the share of the samples that the halfspace gets wrong, `sign(<w, x>) != y` with
+    /// sign(0) = +1.
     ///
     /// # Panics
-    /// If `w` is not of length d.
+    /// The method panics if `w` is not of length d.
     pub fn error(&self, w: &[f64]) -> f64 {
         self.wrong(&self.points.scores(w)) / self.total
     }
 
-    /// The weight of the samples that scores get wrong.
+    /// Returns the weight of the samples that scores get wrong.
     pub(super) fn wrong(&self, scores: &[f64]) -> f64 {
         let wrong =
             |i: usize| if is_wrong(scores[i], self.signs[i]) { self.weights[i] } else { 0.0 };
         (0..scores.len()).map(wrong).sum()
     }
 
-    /// The mean over the samples of `factor(<w, x>, y) x`, from the scores of w.
+    /// Returns the mean over the samples of `factor(<w, x>, y) x`, from the scores of w.
     pub(super) fn mean(&self, scores: &[f64], factor: impl Fn(f64, f64) -> f64) -> Vec<f64> {
         let term = |i: usize| {
             let weight = self.weights[i] / self.total * self.points.inverse_norms()[i];
@@ -235,7 +243,7 @@ impl<'a> SphereSample<'a> {
     }
 }
 
-/// Whether a score decides against a sign; sign(0) = +1.
+/// Returns true if a score decides against a sign; sign(0) = +1.
 #[inline(always)]
 pub(super) fn is_wrong(score: f64, sign: f64) -> bool {
     (score >= 0.0) != (sign > 0.0)

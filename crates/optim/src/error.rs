@@ -38,8 +38,8 @@ pub enum Error {
     },
     /// A solver of linear classifiers was asked for a kernel classifier.
     #[error(
-        "this solver is for linear classifiers; a kernel takes auto, newton or mm, or an approximation by features, which \
-         makes the problem linear: nystrom or rff"
+        "this solver is for linear classifiers; a kernel takes auto, newton or mm, or an \
+         approximation by features, which makes the problem linear: nystrom or rff"
     )]
     LinearOnly,
     /// The eigendecomposition of MM would be too large.
@@ -78,7 +78,10 @@ pub enum Error {
     #[error("no sample of class '{0}' has a positive weight: two classes are needed")]
     OneClass(String),
     /// The folds leave a class out of a training set.
-    #[error("fold {} holds every sample of class '{class}', so nothing is left to train on", fold + 1)]
+    #[error(
+        "fold {} holds every sample of class '{class}', so nothing is left to train on",
+        fold + 1
+    )]
     Fold {
         /// The fold, counted from 0.
         fold: usize,
@@ -125,14 +128,14 @@ pub enum Error {
     },
     /// The coefficients of a learner would be too large for their squared norm to be a number.
     #[error(
-        "the squared norm of the coefficients would be {0}: a feature is too large, or the steps are \
-         too long"
+        "the squared norm of the coefficients would be {0}: a feature is too large, or the steps \
+         are too long"
     )]
     Unbounded(f64),
     /// The score of a sample is NaN or infinite, and stands for no class.
     #[error(
-        "row {}: the score is {score}, which stands for no class: a product of features and coefficients overflowed; \
-         scale the features",
+        "row {}: the score is {score}, which stands for no class: a product of features and \
+         coefficients overflowed; scale the features",
         row + 1
     )]
     Score {

@@ -5,21 +5,22 @@
 //!
 //! `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`
 //!
-//! for any convex [`MarginLoss`](margins_losses::MarginLoss), at one lambda or along
-//! a whole path, and says with every fit how far from the minimum it can at most be: the duality
-//! gap. *Converged* means that the relative gap is at most the tolerance, nothing else.
+//! for any convex [`MarginLoss`](margins_losses::MarginLoss), at one lambda or along a whole path.
+//! The duality gap of every fit bounds its distance to the minimum. *Converged* means that the
+//! relative gap is at most the tolerance, nothing else.
 //!
 //! * [`Objective`]: loss, data, weights, and whether there is an intercept.
 //! * [`Lambda`] and [`lambda_grid`]: regularisation.
-//! * [`fit`] and [`path`]: one lambda, or many with warm starts and the closed-form ray.
-//! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, gradient descent, stochastic dual
-//!   coordinate ascent, or cutting planes.
-//! * [`Training`]: the same from a data set, with standardisation and class weights.
-//! * [`stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
-//! * [`robust`]: other estimates of the mean loss than the mean; the distribution of the margins.
-//! * `massart`: halfspaces with a margin, learned under Massart noise; with the feature of that name.
+//! * [`fit`] and [`path()`]: one lambda, or many with warm starts and the closed-form ray.
+//! * [`Solver`]: MM as published, accelerated MM, semismooth Newton, gradient descent, stochastic
+//!   dual coordinate ascent, or cutting planes.
+//! * [`Training`]: fits and paths from a data set, with standardisation and class weights.
+//! * [`cross_validate`]: a path for every fold, the best lambda and the one-standard-error lambda.
 //! * [`online`]: learners that take one sample at a time.
-//! * [`cross_validate`]: a path per fold, the best lambda and the one-standard-error lambda.
+//! * [`online::stochastic`]: stochastic gradient and Pegasos, a sample or a mini-batch at a time.
+//!
+//! Other estimates of the mean loss than the mean are in `margins-robust`, halfspaces under Massart
+//! noise in `margins-massart`.
 //!
 //! ```
 //! use margins_data::{Design, Labels};
@@ -37,8 +38,8 @@
 //!
 //! # Features
 //!
-//! All by default: `massart`, the module of that name; `rayon`, threads; `serde`, learners, step lengths and lambdas
-//! written and read.
+//! Both are on by default: `rayon` runs on threads, `serde` writes and reads learners, step lengths
+//! and lambdas.
 
 pub mod certificate;
 mod error;

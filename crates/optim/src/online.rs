@@ -23,6 +23,7 @@ mod linear_classifier;
 mod online_gradient;
 mod passive_aggressive;
 mod perceptron;
+mod schedule;
 pub mod stochastic;
 
 use margins_data::Sample;

@@ -1,9 +1,9 @@
 //! Paths: one problem at many lambdas, each solved from the ones before it, and the choice among
 //! them.
 //!
-//! * [`fit`], [`path`]: one lambda, or many with warm starts and the closed-form ray.
+//! * [`fit`], [`path()`]: one lambda, or many with warm starts and the closed-form ray.
 //! * [`path_over`]: a path over samples that are elsewhere.
-//! * [`Minimizer`], [`follow`]: paths of solvers of your own.
+//! * [`Minimizer`], [`follow()`]: paths of solvers of your own.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
 //! * [`cross_validate`]: a path for every fold, the best lambda and the one-standard-error lambda.
 

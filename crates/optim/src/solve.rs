@@ -1,11 +1,11 @@
-//! Iterative solvers of one problem at one lambda, and what ends them.
+//! Iterative solvers of one problem at one lambda, and the rule that ends them.
 //!
 //! Every solver asks one [`Monitor`] whether it goes on, and gives it a certificate for the answer.
 //!
-//! * [`Solver`], [`Options`]: the method and what it is told.
+//! * [`Solver`], [`Options`]: the method and its settings.
 //! * [`Report`], [`Status`]: how good the result is, and why the solver stopped.
 //! * [`Descent`], [`descend`]: Newton-like methods for objectives of your own.
-//! * [`line_search`]: a step along a direction.
+//! * [`search`]: a step along a direction.
 
 pub(crate) mod batched;
 mod bundle;

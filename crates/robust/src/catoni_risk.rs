@@ -14,31 +14,31 @@ use margins_optim::{Fit, Lambda, Objective, Options};
 ///
 /// `F(b, w) = (sum_i c_i/n) theta(b, w) + lambda ||w||^2`.
 ///
-/// A loss farther than `sqrt(2)/alpha` from the estimate counts by its side alone. For alpha to 0 the
-/// estimate tends to the mean and F to the objective of empirical risk minimisation; `1/alpha` is the
-/// scale of the `catoni_location` of the calibration crate, in the unit of the loss. By
-/// implicit differentiation
+/// A loss farther than `sqrt(2)/alpha` from the estimate counts by its side alone. For alpha to 0
+/// the estimate tends to the mean and F to the objective of empirical risk minimisation; `1/alpha`
+/// is the scale of the `catoni_location` of the calibration crate, in the unit of the loss.
+/// Implicit differentiation gives
 ///
 /// `d theta/d l_i = c_i psi'(alpha (theta - l_i)) / sum_j c_j psi'(alpha (theta - l_j))`.
 ///
-/// F need not be convex, even where the loss is: an outlier that determines the first steps may hold a
-/// descent in a valley of its own. Therefore several [`Restarts`], and no certificate.
+/// F need not be convex, even if the loss is: an outlier that determines the first steps may hold a
+/// descent in a valley of its own. Hence the [`Restarts`]; no fit is certified.
 ///
-/// Source: Brownlees, Joly and Lugosi, *Empirical risk minimization for heavy-tailed losses*, Annals of
-/// Statistics 43 (2015), who prove bounds for the minimiser and leave open how to find it; the function
-/// `psi` is that of Catoni and Giulini (2017), one of those that the source allows.
+/// Source: Brownlees, Joly and Lugosi, *Empirical risk minimization for heavy-tailed losses*,
+/// Annals of Statistics 43 (2015), who prove bounds for the minimiser and leave open how to find
+/// it; the function `psi` is by Catoni and Giulini (2017), one of those that the source allows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CatoniRisk {
     alpha: f64,
-    /// Where descents begin.
+    /// The points at which descents begin.
     pub restarts: Restarts,
 }
 
 impl CatoniRisk {
-    /// With no random restarts.
+    /// Returns the learner without random restarts.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless alpha, in the inverse unit of the loss, is within 1e-100 to 1e100.
+    /// [`Error::Parameter`]: alpha, in the inverse unit of the loss, is not within 1e-100 to 1e100.
     pub fn new(alpha: f64) -> Result<Self, Error> {
         if (1e-100..=1e100).contains(&alpha) {
             Ok(CatoniRisk { alpha, restarts: Restarts { count: 0, seed: 1 } })
@@ -48,17 +48,20 @@ impl CatoniRisk {
         }
     }
 
-    /// How far from the estimate losses begin to count less, as its inverse.
+    /// Returns alpha, the inverse of the distance from the estimate at which losses begin to count
+    /// less.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// The classifier of least F among those that descents from all starts end at. Of the options the
-    /// tolerance (here the share of F that the last twenty steps may have gained) and the most
-    /// iterations of a descent (1000 unless told) are heeded.
+    /// Returns the classifier of least F among those that the descents end at.
+    ///
+    /// The tolerance is the share of F that the last twenty steps may have gained, and the largest
+    /// number of iterations is that of one descent (1000 unless told); deadline and callback hold
+    /// for every descent.
     ///
     /// # Errors
-    /// A tolerance that is not positive.
+    /// The tolerance is not positive.
     pub fn fit<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -68,10 +71,10 @@ impl CatoniRisk {
         self.restarts.best(objective, lambda, CatoniMean::new(self.alpha), options)
     }
 
-    /// `F` at any classifier, with its gradient, the intercept's derivative first.
+    /// Returns `F` at any classifier and its gradient, the derivative in the intercept first.
     ///
     /// # Errors
-    /// Another number of coefficients than of features.
+    /// The coefficients are not as many as the features.
     pub fn objective<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -95,7 +98,7 @@ impl CatoniRisk {
 
 /// Catoni's estimate at one sample of losses after another.
 struct CatoniMean {
-    /// `1/alpha`.
+    /// The scale `1/alpha`.
     scale: f64,
     /// The estimate before, where the next search begins.
     last: Option<f64>,
@@ -122,7 +125,8 @@ impl MeanEstimate for CatoniMean {
         if spread == 0.0 {
             return total * smallest;
         }
-        // At larger scales the root is the mean to rounding, and the arguments of psi could underflow.
+        // At larger scales the root is the mean to rounding, and the arguments of psi could
+        // underflow.
         let scale = self.scale.min(1e9 * spread);
         let start = self.last.unwrap_or(sum / total).clamp(smallest, largest);
         let root = location(&sample, scale, start, (smallest, largest));
@@ -135,8 +139,8 @@ impl MeanEstimate for CatoniMean {
             influence.iter_mut().for_each(|share| *share *= total / slope);
             return total * root;
         }
-        // Every loss is saturated, with half of the weight on either side: the roots are an interval,
-        // whose middle is that of the two losses next to it.
+        // Every loss is saturated, with half of the weight on either side: the roots are an
+        // interval, whose middle is the middle of the two losses next to it.
         let positive = || (0..losses.len()).filter(|&i| weights[i] > 0.0);
         let below = positive().filter(|&i| losses[i] <= root);
         let above = positive().filter(|&i| losses[i] > root);

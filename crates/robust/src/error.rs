@@ -19,29 +19,31 @@ pub enum Error {
     Specification {
         /// The text that was given.
         specification: String,
-        /// What is wrong with it.
+        /// The reason for the refusal.
         reason: String,
     },
-    /// More blocks than samples to fill them.
+    /// There are more blocks than samples to fill them.
     #[error("{blocks} blocks need as many samples of positive weight, found {samples}")]
     Blocks {
-        /// Number of blocks.
+        /// The number of blocks.
         blocks: usize,
-        /// Number of samples of positive weight.
+        /// The number of samples of positive weight.
         samples: usize,
     },
-    /// Without a variance term nothing but a constraint on the dual determines an intercept.
+    /// An intercept has no variance term, without which only a constraint on the dual determines
+    /// it.
     #[error(
-        "the large-margin distribution machine has an intercept only with a variance weight greater \
-         than 0; give one or fix the intercept at 0"
+        "the large-margin distribution machine has an intercept only with a variance weight \
+         greater than 0; give one or fix the intercept at 0"
     )]
     FreeIntercept,
     /// A system that the solver factorises would be too large.
     #[error(
-        "the solver factorises a matrix of order {order}, more than the {limit} that it is meant for"
+        "the solver factorises a matrix of order {order}, more than the {limit} that it is meant \
+         for"
     )]
     TooLarge {
-        /// Order of the matrix.
+        /// The order of the matrix.
         order: usize,
         /// The largest order accepted.
         limit: usize,

@@ -8,12 +8,12 @@ use margins_optim::{Lambda, Objective};
 
 /// An estimate of the mean of losses `l_i` with weights `d_i = c_i/n`.
 pub(super) trait MeanEstimate {
-    /// The estimate, in the scale of `sum_i d_i l_i`; `influence` receives its derivatives in the
-    /// losses. Losses that are not finite give an estimate that is not.
+    /// Returns the estimate, in the scale of `sum_i d_i l_i`, and writes its derivatives in the
+    /// losses to `influence`. Losses that are not finite give an estimate that is not finite.
     fn estimate(&mut self, losses: &[f64], weights: &[f64], influence: &mut [f64]) -> f64;
 }
 
-/// `sum_i d_i l_i` itself.
+/// The mean `sum_i d_i l_i` itself.
 pub(super) struct EmpiricalMean;
 
 impl MeanEstimate for EmpiricalMean {
@@ -23,8 +23,8 @@ impl MeanEstimate for EmpiricalMean {
     }
 }
 
-/// `R(l_1, ..., l_n) + lambda ||w||^2` with `l_i = L(y_i (b + <w, x_i>))` and an estimate R of their
-/// mean, in memory of its own. A point is `(b, w)`, the intercept first.
+/// The objective `R(l_1, ..., l_n) + lambda ||w||^2` with `l_i = L(y_i (b + <w, x_i>))` and an
+/// estimate R of their mean, in memory of its own. A point is `(b, w)`, the intercept first.
 pub(super) struct EstimatedObjective<'o, 'a, L: MarginLoss + ?Sized, R> {
     objective: &'o Objective<'a, L>,
     lambda: Lambda,
@@ -33,7 +33,7 @@ pub(super) struct EstimatedObjective<'o, 'a, L: MarginLoss + ?Sized, R> {
     losses: Vec<f64>,
     influence: Vec<f64>,
     slopes: Vec<f64>,
-    /// Products with the design or its transpose so far.
+    /// The number of products with the design or its transpose so far.
     pub(super) passes: usize,
 }
 
@@ -52,13 +52,13 @@ impl<'o, 'a, L: MarginLoss + ?Sized, R: MeanEstimate> EstimatedObjective<'o, 'a,
         }
     }
 
-    /// Number of coordinates of a point.
+    /// Returns the number of coordinates of a point.
     pub(super) fn dimension(&self) -> usize {
         self.objective.design().columns() + 1
     }
 
-    /// The objective, with its gradient by the chain rule through the estimate: the derivative in the
-    /// score of sample i is `dR/dl_i L'(u_i) y_i`.
+    /// Returns the objective and writes its gradient, by the chain rule through the estimate: the
+    /// derivative in the score of sample i is `dR/dl_i L'(u_i) y_i`.
     pub(super) fn value_and_gradient(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
         let objective = self.objective;
         let (risk, design) = (objective.risk(), objective.design());
@@ -72,7 +72,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized, R: MeanEstimate> EstimatedObjective<'o, 'a,
         let mean = self.estimate.estimate(&self.losses, risk.weights(), &mut self.influence);
         let factors = self.slopes.iter_mut().zip(risk.signs()).zip(&self.influence);
         for ((pull, y), influence) in factors {
-            // A sample without influence may have a slope beyond floating point.
+            // The slope of a sample without influence may be beyond floating point.
             *pull = if *influence == 0.0 { 0.0 } else { y * influence * *pull };
         }
         let (slope, coef_gradient) = gradient.split_at_mut(1);

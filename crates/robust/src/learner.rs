@@ -7,8 +7,7 @@ use crate::Error;
 use crate::{CatoniRisk, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts};
 use margins_optim::{Fit, Lambda, Objective, Options};
 
-/// Any of the robust learners, as `name:parameter=value,...`; [`fmt::Display`] writes what
-/// [`FromStr`] reads.
+/// A robust learner, as `name:parameter=value,...`; [`fmt::Display`] writes what [`FromStr`] reads.
 ///
 /// * `catoni:alpha=1,restarts=0,seed=1`
 /// * `median-of-means:blocks=11,steps=2000,seed=1`
@@ -16,13 +15,13 @@ use margins_optim::{Fit, Lambda, Objective, Options};
 /// * `garg-roth:restarts=10,seed=1`
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Learner {
-    /// Catoni's estimate of the mean loss.
+    /// Catoni's estimate of the mean loss is minimised.
     Catoni(CatoniRisk),
-    /// The median of the mean losses of blocks.
+    /// The median of the mean losses of blocks is minimised.
     MedianOfMeans(MedianOfMeans),
-    /// The large-margin distribution machine.
+    /// The large-margin distribution machine is solved.
     MarginDistribution(MarginDistribution),
-    /// Descents from several starts.
+    /// The loss is minimised by descents from several starts.
     GargRoth(GargRothDescent),
 }
 
@@ -31,15 +30,16 @@ impl Learner {
     pub const NAMES: [&'static str; 4] =
         ["catoni", "median-of-means", "margin-distribution", "garg-roth"];
 
-    /// Whether fits come with a duality gap.
+    /// Returns true if fits come with a duality gap.
     pub fn is_certified(&self) -> bool {
         matches!(self, Learner::MarginDistribution(_))
     }
 
-    /// Fits the learner at one lambda.
+    /// Returns the fit of the learner at one lambda.
     ///
     /// # Errors
-    /// Those of its own `fit`; for `garg-roth` a loss of another name.
+    /// The errors of the `fit` of the learner. `Unsuitable`: the loss of `garg-roth` has another
+    /// name.
     pub fn fit<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -65,10 +65,10 @@ impl Learner {
         }
     }
 
-    /// Fits the learner at every lambda, each once and largest first, independently.
+    /// Returns the fits of the learner at every lambda, each once and largest first, independently.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit); no lambdas.
+    /// The errors of [`fit`](Self::fit). `NoLambdas`: there are no lambdas.
     pub fn path<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -165,7 +165,7 @@ impl<'t> Parameters<'t> {
 
     fn whole(&mut self, key: &'static str, default: usize) -> Result<usize, Error> {
         let value = self.number(key, default as f64)?;
-        // Beyond this whole numbers are no longer what was written.
+        // Larger doubles do not hold every whole number.
         const LARGEST: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
         if value.fract() == 0.0 && (0.0..=LARGEST).contains(&value) {
             Ok(value as usize)

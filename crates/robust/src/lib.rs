@@ -1,5 +1,5 @@
-//! Robust and distributional objectives: other ways than the empirical mean to judge the losses or the
-//! margins of all samples.
+//! Robust and distributional objectives: estimates of the mean loss other than the empirical mean,
+//! and the distribution of the margins.
 //!
 //! | learner | what it minimises | certificate |
 //! | --- | --- | --- |
@@ -8,9 +8,9 @@
 //! | [`MarginDistribution`] | the loss, less the mean of the margins, plus their variance | duality gap |
 //! | [`GargRothDescent`] | the projection profile, or any loss | none: not convex |
 //!
-//! Where there is no certificate the gap of the report is infinite, and its status
-//! [`RuleMet`](margins_optim::Status::RuleMet) or [`Stalled`](margins_optim::Status::Stalled) where the descent ended by
-//! itself.
+//! A fit without certificate has an infinite gap. Its status is
+//! [`RuleMet`](margins_optim::Status::RuleMet) or [`Stalled`](margins_optim::Status::Stalled) if
+//! the descent ended by itself.
 //!
 //! ```
 //! use margins_data::{Design, Labels};
@@ -53,7 +53,8 @@ use margins_optim::problem::summation::dot;
 use margins_optim::solve::Ending;
 use margins_optim::{Certificate, Fit, Lambda};
 
-/// Returns what is known of a point with this value and gradient: that there is no bound, or that numbers overflowed.
+/// Returns the certificate of a point with this value and gradient that nothing bounds, or whose
+/// numbers overflowed.
 fn uncertain(value: f64, gradient: &[f64]) -> Certificate {
     let norm = dot(gradient, gradient).sqrt();
     let gap = if norm.is_finite() { f64::INFINITY } else { f64::NAN };

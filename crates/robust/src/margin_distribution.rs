@@ -18,21 +18,23 @@ const LARGEST_ORDER: usize = 3000;
 /// The large-margin distribution machine: a large mean and a small variance of the margins beside a
 /// small loss.
 ///
-/// With `u_i = y_i (b + <w, x_i>)`, `d_i = c_i/n` and the weighted mean `m = sum d_i u_i / sum d_i` it
-/// minimises
+/// With `u_i = y_i (b + <w, x_i>)`, `d_i = c_i/n` and the weighted mean `m = sum d_i u_i / sum d_i`
+/// it minimises
 ///
 /// `F(b, w) = sum_i d_i (L(u_i) - mu u_i + nu (u_i - m)^2) + lambda ||w||^2`
 ///
-/// for any convex loss, differentiable or not; that of the source is the hinge. The source's
+/// for any convex loss, differentiable or not; the source has the hinge. Its objective
 /// `||w||^2/2 + lambda_1 v - lambda_2 m + C sum_i xi_i`, in which v is the mean over all pairs of
 /// `(u_i - u_j)^2`, twice the variance, is `F/(2 lambda)` with
 ///
 /// `mu = 2 lambda lambda_2`, `nu = 4 lambda lambda_1`, `C = 1/(2 n lambda)`.
 ///
-/// The source's classifier has no intercept; here there may be one if `nu > 0`, when the variance
-/// determines it. With `z_i = y_i (1, x_i)` (without intercept `y_i x_i`) and
-/// `Q = lambda diag(0, 1, ..., 1) + nu (sum d_i z_i z_i' - sum d_i z_i sum d_i z_i'/sum d_i)` the dual is
-/// to maximise
+/// The classifier of the source has no intercept; here there may be one if `nu > 0`, when the
+/// variance determines it. With `z_i = y_i (1, x_i)` (without intercept `y_i x_i`) and
+///
+/// `Q = lambda diag(0, 1, ..., 1) + nu (sum d_i z_i z_i' - sum d_i z_i sum d_i z_i'/sum d_i)`
+///
+/// the dual is to maximise
 ///
 /// `D(s) = -sum_i d_i L*(-s_i) - v'Q^-1 v/4`, `v = sum_i d_i (s_i + mu) z_i`,
 ///
@@ -41,17 +43,17 @@ const LARGEST_ORDER: usize = 3000;
 /// `Q^-1 z_i` each. For any s and any `(b, w)` with derivative 0 in b,
 ///
 /// `F - D <= sum_i d_i (L(u_i) + L*(-s_i) + s_i u_i) + ||2 lambda w - X'r||^2/(4 lambda)`,
-/// `r_i = d_i y_i (s_i + mu - 2 nu (u_i - m))`:
+/// `r_i = d_i y_i (s_i + mu - 2 nu (u_i - m))`.
 ///
-/// the first terms are those of Fenchel and Young, none negative, and the last bounds the distance in
-/// the metric of Q from the point that belongs to s.
+/// The first terms are Fenchel-Young terms, none of which is negative, and the last bounds the
+/// distance in the metric of Q from the point that belongs to s.
 ///
 /// Source: Zhang and Zhou, *Large margin distribution machine*, KDD 2014, section 3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginDistribution {
     mean: f64,
     variance: f64,
-    /// Seed of the order of the coordinates.
+    /// The seed of the order of the coordinates.
     pub seed: u64,
 }
 
@@ -60,20 +62,20 @@ pub struct MarginDistribution {
 pub struct MarginDistributionSolution {
     /// The classifier.
     pub point: Point,
-    /// `s_i`.
+    /// The duals `s_i`, one a sample.
     pub duals: Vec<f64>,
-    /// How the solver ended.
+    /// The end of the solver.
     pub ending: Ending,
-    /// Products with the data, an epoch counting as two.
+    /// The number of products with the data, an epoch counting as two.
     pub passes: usize,
 }
 
 impl MarginDistribution {
-    /// With the weights mu of the mean and nu of the variance of the margins; with both 0 the machine
-    /// is the minimiser of the loss alone, for the hinge the support vector machine.
+    /// Returns the machine with the weights mu of the mean and nu of the variance of the margins.
+    /// With both 0 it is the minimiser of the loss alone, for the hinge the support vector machine.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless both are within 0 to 1e100.
+    /// [`Error::Parameter`]: a weight is not within 0 to 1e100.
     pub fn new(mean: f64, variance: f64) -> Result<Self, Error> {
         for (parameter, value) in [("mean", mean), ("variance", variance)] {
             if !(0.0..=1e100).contains(&value) {
@@ -84,22 +86,23 @@ impl MarginDistribution {
         Ok(MarginDistribution { mean, variance, seed: 1 })
     }
 
-    /// The weight of the mean.
+    /// Returns the weight mu of the mean.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// The weight of the variance.
+    /// Returns the weight nu of the variance.
     pub fn variance(&self) -> f64 {
         self.variance
     }
 
-    /// Minimises `F`. Of the options the tolerance and the most iterations, epochs of n coordinates
-    /// (10000 unless told), are heeded.
+    /// Returns the minimiser of `F`. An iteration is an epoch of n coordinates (at most 10000
+    /// unless told).
     ///
     /// # Errors
-    /// A loss that is not convex; an intercept without variance weight; more than 3000 features and
-    /// samples; a tolerance that is not positive; features whose products overflow.
+    /// `Unsuitable`: the loss is not convex. [`Error::FreeIntercept`]: there is an intercept, but
+    /// no variance weight. [`Error::TooLarge`]: features and samples are both more than 3000.
+    /// `Tolerance`: the tolerance is not positive. `Overflow`: products of the features overflow.
     pub fn fit<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -113,10 +116,10 @@ impl MarginDistribution {
         Ok(Fit { lambda, intercept, coef, report })
     }
 
-    /// As [`fit`](Self::fit), with the dual point.
+    /// Returns the minimiser of `F` with the dual point that certifies it.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
+    /// The errors of [`fit`](Self::fit).
     pub fn solve<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -151,10 +154,10 @@ impl MarginDistribution {
         Ok(solution)
     }
 
-    /// Whether matrices of an order, the number of features or of samples, are not too large.
+    /// Refuses matrices of an order, the number of features or of samples, that is too large.
     ///
     /// # Errors
-    /// An order above 3000.
+    /// [`Error::TooLarge`]: the order is above 3000.
     pub fn check_order(&self, order: usize) -> Result<(), Error> {
         if order <= LARGEST_ORDER {
             return Ok(());
@@ -162,7 +165,7 @@ impl MarginDistribution {
         Err(Error::TooLarge { order, limit: LARGEST_ORDER })
     }
 
-    /// Dual coordinate ascent.
+    /// Returns the result of dual coordinate ascent.
     fn ascend<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -170,7 +173,7 @@ impl MarginDistribution {
         options: &Options,
     ) -> Result<MarginDistributionSolution, Error> {
         const DEFAULT_EPOCHS: usize = 10_000;
-        /// Epochs between two certificates, after the first few.
+        /// The number of epochs between two certificates, after the first few.
         const STRIDE: usize = 10;
         let (risk, design) = (objective.risk(), objective.design());
         let (weights, signs) = (risk.weights(), risk.signs());
@@ -183,7 +186,7 @@ impl MarginDistribution {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_EPOCHS);
         let mut passes = 2;
         loop {
-            // From the duals anew: no recurrence gathers rounding.
+            // The point comes from the duals anew: no recurrence gathers rounding.
             let mut beta = self.primal(objective, &metric, &duals);
             let mut point = metric.point(design, &beta);
             let certificate = self.certify_linear(objective, lambda, &mut point, &duals);
@@ -212,7 +215,7 @@ impl MarginDistribution {
         }
     }
 
-    /// `(b, w) = Q^-1 v/2`.
+    /// Returns `(b, w) = Q^-1 v/2`.
     fn primal<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -249,9 +252,10 @@ impl MarginDistribution {
         })
     }
 
-    /// Moves the intercept of a point to where the derivative of F in it is 0 with the slopes `-s_i` for
-    /// the loss, and certifies the result. `squares` gives, for the coefficients and the `r_i`, the squared
-    /// norms `||w||^2` and `||2 lambda w - sum r_i x_i||^2`.
+    /// Moves the intercept of a point to where the derivative of F in it is 0 with the slopes
+    /// `-s_i` of the loss, and returns the certificate of the result. Given the coefficients and
+    /// the `r_i`, `squares` returns the squared norms `||w||^2` and
+    /// `||2 lambda w - sum r_i x_i||^2`.
     pub fn certify<L: MarginLoss + ?Sized>(
         &self,
         risk: &EmpiricalRisk<'_, L>,
@@ -287,7 +291,8 @@ impl MarginDistribution {
         Certificate { gradient_norm: residual.sqrt(), ..certificate }
     }
 
-    /// `r_i = d_i y_i (s_i + mu - 2 nu (u_i - m))`; at the solution `w = sum r_i x_i/(2 lambda)`.
+    /// Returns `r_i = d_i y_i (s_i + mu - 2 nu (u_i - m))`; at the solution
+    /// `w = sum r_i x_i/(2 lambda)`.
     pub fn pulls<L: MarginLoss + ?Sized>(
         &self,
         risk: &EmpiricalRisk<'_, L>,

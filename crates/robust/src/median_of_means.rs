@@ -10,39 +10,42 @@ use margins_optim::problem::MarginSummary;
 use margins_optim::solve::{Monitor, Rule};
 use margins_optim::{Fit, Lambda, Objective, Options, Status};
 
-/// Minimises the median of means: of the mean losses over K blocks of samples, the median.
+/// Minimises the median of the mean losses over K blocks of samples.
 ///
-/// Every step deals the N samples of positive weight out to K blocks anew, finds the block B whose risk
-/// `(N/|B|) sum_{i in B} (c_i/n) l_i` is the (lower) median of those of all blocks, and descends on
+/// Every step deals the N samples of positive weight out to K blocks anew, finds the block B whose
+/// risk `(N/|B|) sum_{i in B} (c_i/n) l_i` is the (lower) median of those of all blocks, and
+/// descends on
 ///
 /// `F_B(b, w) = (N/|B|) sum_{i in B} (c_i/n) L(y_i (b + <w, x_i>)) + lambda ||w||^2`.
 ///
-/// A sample pulls only from within the median block, so up to `(K - 1)/2` outliers never move the
-/// median beyond what sound blocks allow. With one block F is the objective of empirical risk
-/// minimisation and the descent that of plain subgradients. This is the source's minimisation of
-/// the median of means, not the minmax form (the median of differences between two classifiers)
-/// of Lecue and Lerasle; the penalty is ours.
+/// A sample pulls only from within the median block, so that up to `(K - 1)/2` outliers never move
+/// the median beyond the values that sound blocks allow. With one block F is the objective of
+/// empirical risk minimisation, and the steps are plain subgradient steps. The source also has this
+/// minimisation of the median of means; the minmax form of Lecue and Lerasle (the median of
+/// differences between two classifiers) is another method. The penalty is ours.
 ///
-/// Step t has the length `1/(kappa R^2 + 2 lambda (t + 1))`, with the curvature `kappa` of the loss (1 where it
-/// has none) and the median `R^2` of `1 + ||x_i||^2`, which outliers do not shorten. The result is the mean
-/// of the second half of the iterates. Features of unlike scales make that slow: standardise them.
+/// Step t has the length `1/(kappa R^2 + 2 lambda (t + 1))`, with the curvature `kappa` of the loss
+/// (1 if it has none) and the median `R^2` of `1 + ||x_i||^2`, which outliers do not shorten. The
+/// result is the mean of the second half of the iterates. Features of unlike scales make the method
+/// slow: standardise them.
 ///
-/// Source: Lecue, Lerasle and Mathieu, *Robust classification via MOM minimization*, arXiv 1808.03106
-/// (2018); Machine Learning 109 (2020).
+/// Source: Lecue, Lerasle and Mathieu, *Robust classification via MOM minimization*, arXiv
+/// 1808.03106 (2018); Machine Learning 109 (2020).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MedianOfMeans {
     blocks: usize,
-    /// Number of steps, each of two passes over the data.
+    /// The number of steps, each of two passes over the data.
     pub steps: usize,
-    /// Seed of the blocks.
+    /// The seed of the blocks.
     pub seed: u64,
 }
 
 impl MedianOfMeans {
-    /// With 2000 steps. More than twice as many blocks as outliers leave these without a majority.
+    /// Returns the learner with 2000 steps. Outliers are no majority if the blocks are more than
+    /// twice as many.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for no blocks.
+    /// [`Error::Parameter`]: there are no blocks.
     pub fn new(blocks: usize) -> Result<Self, Error> {
         if blocks == 0 {
             let requirement = "at least 1";
@@ -51,17 +54,18 @@ impl MedianOfMeans {
         Ok(MedianOfMeans { blocks, steps: 2000, seed: 1 })
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// The mean of the second half of the iterates. The objective of the report is the median of the
-    /// blocks' risks, for blocks dealt once more, with the penalty; the gradient that of that block.
-    /// [`Status::RuleMet`] means that all steps were made. Nothing certifies the fit.
+    /// Returns the mean of the second half of the iterates, which nothing certifies. The objective
+    /// of the report is the median of the risks of the blocks, dealt once more, with the penalty,
+    /// and its gradient is that of the median block. [`Status::RuleMet`] means that all steps were
+    /// made.
     ///
     /// # Errors
-    /// Fewer samples of positive weight than blocks.
+    /// [`Error::Blocks`]: the samples of positive weight are fewer than the blocks.
     pub fn fit<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -73,7 +77,7 @@ impl MedianOfMeans {
         let curvature = objective.risk().loss().curvature().unwrap_or(1.0);
         let weights = objective.risk().weights();
         let counted = weights.iter().filter(|d| **d > 0.0).count().max(1) as f64;
-        // The mean weight: a block's risk is that of its samples times about as much.
+        // The risk of a block is about the mean weight times the risk of its samples.
         let weight = weights.iter().sum::<f64>() * weights.len() as f64 / counted;
         let stiffness = weight * curvature * median_squared_norm(objective);
         let mut problem = EstimatedObjective::new(objective, lambda, estimate);
@@ -106,7 +110,7 @@ impl MedianOfMeans {
     }
 }
 
-/// The median of `1 + ||x_i||^2` over samples of positive weight, the 1 for an intercept.
+/// Returns the median of `1 + ||x_i||^2` over samples of positive weight, the 1 for an intercept.
 fn median_squared_norm<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> f64 {
     let samples = objective.design().samples().zip(objective.risk().weights());
     let mut squares: Vec<f64> =
@@ -137,12 +141,12 @@ impl MedianBlock {
         Ok(MedianBlock { blocks, order, random: ChaCha8Rng::seed_from_u64(settings.seed) })
     }
 
-    /// New blocks.
+    /// Deals the samples out to new blocks.
     fn deal(&mut self) {
         self.order.shuffle(&mut self.random);
     }
 
-    /// The samples of block k: sizes differ by at most one.
+    /// Returns the samples of block k; the sizes of blocks differ by at most one.
     fn block(&self, k: usize) -> &[usize] {
         let n = self.order.len();
         &self.order[k * n / self.blocks..(k + 1) * n / self.blocks]

@@ -1,6 +1,6 @@
-//! Limited-memory BFGS with a weak Wolfe line search, which also descends on functions with kinks: by
-//! bisection it steps across a kink to where the slope along the line has turned (Lewis and Overton,
-//! *Nonsmooth optimization via quasi-Newton methods*, Mathematical Programming 141, 2013).
+//! Limited-memory BFGS with a weak Wolfe line search, which also descends on functions with kinks:
+//! by bisection it steps across a kink to where the slope along the line has turned (Lewis and
+//! Overton, *Nonsmooth optimization via quasi-Newton methods*, Mathematical Programming 141, 2013).
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -12,18 +12,19 @@ use margins_optim::solve::{Ending, Monitor, Rule};
 
 use crate::uncertain;
 
-/// Pairs of steps and changes of the gradient that are kept.
+/// The number of pairs of a step and a change of the gradient that are kept.
 const MEMORY: usize = 30;
 
-/// Where a descent ended.
+/// The end of a descent.
 pub(super) struct Minimum {
     pub(super) point: Vec<f64>,
     pub(super) ending: Ending,
 }
 
-/// Descends from `start` on a function that also writes its gradient, until its last twenty steps
-/// together have gained less than `tolerance` of its size ([`Status::RuleMet`]), no step gains anything
-/// ([`Status::Stalled`]), or the monitor ends it. The function never rises.
+/// Returns the end of a descent from `start` on a function that also writes its gradient. The
+/// descent ends when its last twenty steps together have gained less than `tolerance` of its size
+/// ([`Status::RuleMet`]), when no step gains anything ([`Status::Stalled`]), or by the monitor. The
+/// function never rises.
 pub(super) fn descend(
     mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
     start: Vec<f64>,
@@ -31,7 +32,7 @@ pub(super) fn descend(
     mut monitor: Monitor<'_>,
 ) -> Minimum {
     const WINDOW: usize = 20;
-    /// Of a value with its gradient: the scores, and the gradient from the slopes.
+    /// The passes of a value with its gradient: one for the scores, one for the gradient.
     const PASSES: usize = 2;
     let passes = Cell::new(0);
     let mut function = |point: &[f64], gradient: &mut [f64]| {
@@ -65,7 +66,7 @@ pub(super) fn descend(
         monitor.count(1);
         let direction = memory.direction(&at.gradient);
         let next = line_search(&mut function, &at, &direction).or_else(|| {
-            // The pairs no longer describe the function here: once more without them.
+            // The pairs no longer describe the function here: a step without them is tried.
             memory = Memory::default();
             let steepest = memory.direction(&at.gradient);
             line_search(&mut function, &at, &steepest)
@@ -78,15 +79,15 @@ pub(super) fn descend(
     }
 }
 
-/// A point with what the function is there.
+/// A point with the value and the gradient of the function there.
 struct State {
     point: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
 }
 
-/// A step along the direction that decreases the function and along which the slope has lost a tenth of
-/// its size; `None` if no step decreases it.
+/// Returns a step along the direction that decreases the function and along which the slope has
+/// lost a tenth of its size; `None` if no step decreases it.
 fn line_search(
     function: &mut impl FnMut(&[f64], &mut [f64]) -> f64,
     from: &State,
@@ -131,7 +132,7 @@ struct Memory {
 struct Pair {
     step: Vec<f64>,
     change: Vec<f64>,
-    /// `1/<step, change>`.
+    /// The number `1/<step, change>`.
     inverse: f64,
 }
 
@@ -152,7 +153,8 @@ impl Memory {
         }
     }
 
-    /// `-H g`, by the two-loop recursion (Nocedal 1980); without pairs a step of length 1 at most.
+    /// Returns `-H g`, by the two-loop recursion (Nocedal 1980); without pairs a step of length 1
+    /// at most.
     fn direction(&self, gradient: &[f64]) -> Vec<f64> {
         let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let Some(last) = self.pairs.back() else {

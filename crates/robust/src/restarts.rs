@@ -15,19 +15,20 @@ use margins_optim::{Fit, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;
 
-/// Where descents on an objective that need not be convex begin: at the origin, along the difference of
-/// the classes' means of `x_i/||x_i||`, and along `count` directions drawn uniformly from the unit sphere,
-/// each direction at the length, of the powers of two from 2^-10 to 2^10, at which the objective is least.
+/// The points at which descents on an objective that need not be convex begin: the origin, the
+/// difference of the means of `x_i/||x_i||` over the two classes, and `count` directions drawn
+/// uniformly from the unit sphere. A direction is scaled by the power of two from 2^-10 to 2^10 at
+/// which the objective is least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restarts {
-    /// Number of random directions. More of them never give a worse result.
+    /// The number of random directions. More of them never give a worse result.
     pub count: usize,
-    /// Seed of the directions.
+    /// The seed of the directions.
     pub seed: u64,
 }
 
 impl Restarts {
-    /// The fit of least objective among those of all starts, the first of equals.
+    /// Returns the fit of least objective among those of all starts, the first of equals.
     pub(super) fn best<L: MarginLoss + ?Sized, R: MeanEstimate>(
         &self,
         objective: &Objective<'_, L>,
@@ -69,7 +70,8 @@ impl Restarts {
     }
 }
 
-/// `(0, t v)` for the t among the powers of two from `2^-10` to `2^10` that has the least objective.
+/// Returns `(0, t v)` for the t among the powers of two from `2^-10` to `2^10` that has the least
+/// objective.
 fn scaled_to_least<L: MarginLoss + ?Sized, R: MeanEstimate>(
     problem: &mut EstimatedObjective<'_, '_, L, R>,
     direction: &[f64],
@@ -88,8 +90,8 @@ fn scaled_to_least<L: MarginLoss + ?Sized, R: MeanEstimate>(
     least.1
 }
 
-/// The unit vector along the difference of the means of `x_i/||x_i||` over the two classes, weighted:
-/// no sample can move it by more than its weight, however large its features.
+/// Returns the unit vector along the difference of the means of `x_i/||x_i||` over the two classes,
+/// weighted: no sample can move it by more than its weight, however large its features.
 pub(super) fn robust_direction<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Vec<f64> {
     let (risk, design) = (objective.risk(), objective.design());
     let weight_of = |sign: f64| -> f64 {

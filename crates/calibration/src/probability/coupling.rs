@@ -3,10 +3,11 @@ use crate::Error;
 /// Returns the probabilities of k classes from those of every pair: `later[m]` is P(j | i or j) for
 /// the m-th pair `i < j` in the order (0, 1), (0, 2), ..., (0, k - 1), (1, 2), ...
 ///
-/// The p that minimises `sum_i sum_{j != i} (r_ji p_i - r_ij p_j)^2` subject to `sum_i p_i = 1`,
-/// with `r_ij` = P(i | i or j) kept within 1e-7 of 0 and 1: with `Q_ii = sum_{j != i} r_ji^2` and
-/// `Q_ij = -r_ji r_ij` the solution of `Q p = b 1`, which is unique and not negative. Where some p
-/// has `p_i/(p_i + p_j) = r_ij` for every pair, it is that one. O(k^3).
+/// They are the p that minimises `sum_i sum_{j != i} (r_ji p_i - r_ij p_j)^2` subject to
+/// `sum_i p_i = 1`, with `r_ij` = P(i
+/// i or j) kept within 1e-7 of 0 and 1. With `Q_ii = sum_{j != i} r_ji^2` and `Q_ij = -r_ji r_ij`
+/// it is the solution of `Q p = b 1`, which is unique and not negative. If some p has
+/// `p_i/(p_i + p_j) = r_ij` for every pair, it is this one. The time is O(k^3).
 ///
 /// Source: Wu, Lin and Weng, *Probability estimates for multi-class classification by pairwise
 /// coupling*, JMLR 5 (2004), section 4.2 (their second approach, equations 18 to 21).
@@ -22,14 +23,15 @@ use crate::Error;
 /// ```
 ///
 /// # Errors
-/// Another number of pairs than k classes have; a probability that is not in \[0, 1\].
+/// [`Error::Length`]: the pairs are not as many as k classes have. [`Error::Entry`]: a probability
+/// is not in \[0, 1\].
 pub fn pairwise_coupling(classes: usize, later: &[f64]) -> Result<Vec<f64>, Error> {
     const EDGE: f64 = 1e-7;
     let pairs = classes * classes.saturating_sub(1) / 2;
     Error::check_length("probabilities, one a pair", pairs, later.len())?;
     Error::check_entries("probability", later, "from 0 to 1", |p| (0.0..=1.0).contains(&p))?;
     let order = classes + 1;
-    // (Q, -1; 1', 0) (p; b) = (0; 1), a row each with the right-hand side behind it.
+    // The system is (Q, -1; 1', 0) (p; b) = (0; 1), each row with the right-hand side behind it.
     let mut system = vec![vec![0.0; order + 1]; order];
     let mut rest = later.iter();
     for i in 0..classes {
@@ -47,7 +49,7 @@ pub fn pairwise_coupling(classes: usize, later: &[f64]) -> Result<Vec<f64>, Erro
     system[classes][order] = 1.0;
     let mut p = eliminate(system);
     p.truncate(classes);
-    // Rounding alone makes them negative.
+    // Rounding alone makes probabilities negative.
     p.iter_mut().for_each(|p| *p = p.max(0.0));
     let sum: f64 = p.iter().sum();
     p.iter_mut().for_each(|p| *p /= sum);

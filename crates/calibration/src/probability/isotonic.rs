@@ -7,7 +7,7 @@ use crate::Error;
 /// The minimiser is determined at the fitted scores only, where it takes one value on each block of
 /// adjacent scores: the weighted frequency of +1. Between two blocks
 /// [`probability`](Self::probability) is linear, below the first and above the last it is constant.
-/// O(n log n) to fit, O(log blocks) a probability.
+/// A fit takes O(n log n), a probability O(log blocks).
 ///
 /// Source: Zadrozny and Elkan 2002; Barlow, Bartholomew, Bremner and Brunk 1972.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,8 +41,10 @@ impl IsotonicRegression {
     /// sample of weight zero is left out.
     ///
     /// # Errors
-    /// Slices of different or zero length, a score that is not finite, another sign, a weight that
-    /// is negative or not finite, one class only among the samples of positive weight.
+    /// [`Error::Length`] or [`Error::Empty`]: the slices are of different or zero length.
+    /// [`Error::NotFinite`]: a score is not finite. [`Error::Entry`]: a sign is not +1 or -1, or a
+    /// weight is negative or not finite. [`Error::OneClass`]: the samples of positive weight are of
+    /// one class.
     pub fn fit(scores: &[f64], signs: &[f64], weights: Option<&[f64]>) -> Result<Self, Error> {
         check_scores(scores, signs)?;
         let ones;
@@ -56,7 +58,7 @@ impl IsotonicRegression {
         Error::check_length("weights, one a score", scores.len(), weights.len())?;
         let valid = |c: f64| c >= 0.0 && c.is_finite();
         Error::check_entries("weight", weights, "at least 0 and finite", valid)?;
-        // Relative to the largest weight sums cannot overflow.
+        // Relative to the largest weight, sums cannot overflow.
         let largest = weights.iter().copied().fold(0.0, f64::max);
         let mut samples: Vec<Block> = scores
             .iter()
@@ -96,7 +98,7 @@ impl IsotonicRegression {
             (Some(last), None) => return self.blocks[last].mean(),
             (None, None) => return f64::NAN,
         };
-        // Halves, so that the difference of large scores does not overflow.
+        // The difference of halves of large scores does not overflow.
         let gap = 0.5 * right.first - 0.5 * left.last;
         let share = if gap > 0.0 { (0.5 * score - 0.5 * left.last) / gap } else { 0.0 };
         (left.mean() + share * (right.mean() - left.mean())).min(right.mean())

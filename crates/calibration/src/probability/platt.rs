@@ -16,21 +16,21 @@ use crate::Error;
 /// vector machines* (2007): Newton's method with backtracking, on scores that are standardised
 /// first.
 ///
-/// Written as its five numbers, `1/(1 + exp(slope (f - center)/spread + intercept))` and the Newton
-/// steps; numbers that are no scaling are refused when they are read.
+/// It is written as its five numbers, `1/(1 + exp(slope (f - center)/spread + intercept))` and the
+/// number of Newton steps; numbers that are no scaling are refused when they are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "Numbers"))]
 pub struct PlattScaling {
     center: f64,
-    // 0 only with a slope of 0.
+    // The spread is 0 only if the slope is 0.
     spread: f64,
-    // In the standardised score.
+    // The slope in the standardised score.
     slope: f64,
     intercept: f64,
     iterations: usize,
 }
 
-/// The numbers of a file, of which nothing is known.
+/// The numbers of a scaling as they are read from a file.
 #[cfg(feature = "serde")]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,9 +68,10 @@ impl PlattScaling {
     /// Fits held-out scores and their signs, +1 or -1.
     ///
     /// # Errors
-    /// Slices of different or zero length, a score that is not finite, another sign, one class
-    /// only; [`Error::NotConverged`] if 100 Newton steps do not reach the minimiser of this convex
-    /// function to within 1e-10 standard errors.
+    /// [`Error::Length`] or [`Error::Empty`]: the slices are of different or zero length.
+    /// [`Error::NotFinite`]: a score is not finite. [`Error::Entry`]: a sign is not +1 or -1.
+    /// [`Error::OneClass`]: all signs are of one class. [`Error::NotConverged`]: 100 Newton steps
+    /// do not reach the minimiser of this convex function to within 1e-10 standard errors.
     pub fn fit(scores: &[f64], signs: &[f64]) -> Result<Self, Error> {
         Self::fit_weighted(scores, signs, &vec![1.0; scores.len()])
     }
@@ -88,8 +89,8 @@ impl PlattScaling {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`fit`](Self::fit), where a class without weight is not there; a weight that
-    /// is negative or not finite; weights whose sum overflows.
+    /// The errors of [`fit`](Self::fit), where a class without weight is missing. [`Error::Entry`]:
+    /// a weight is negative or not finite. [`Error::Parameter`]: the sum of the weights overflows.
     pub fn fit_weighted(scores: &[f64], signs: &[f64], weights: &[f64]) -> Result<Self, Error> {
         check_scores(scores, signs)?;
         Error::check_length("weights, one a score", scores.len(), weights.len())?;
@@ -117,8 +118,8 @@ impl PlattScaling {
         }
         let total = positives + negatives;
         OutOfRange::check("the sum of the weights", total, "finite", |_| true)?;
-        // The minimiser is that of all multiples of the weights, but the tolerance is for a mean of
-        // 1.
+        // The minimiser does not depend on the unit of the weights, but the tolerance is for a mean
+        // of 1.
         let mean = total / samples.len() as f64;
         samples.iter_mut().for_each(|sample| sample.weight /= mean);
         let (center, spread) = center_and_spread(&samples);
@@ -146,10 +147,9 @@ impl PlattScaling {
         Ok(PlattScaling { center, spread, slope, intercept, iterations })
     }
 
-    /// Returns P(y = +1) at a score; NaN at NaN, but where the slope is 0.
+    /// Returns P(y = +1) at a score; NaN at NaN, unless the slope is 0.
     pub fn probability(&self, score: f64) -> f64 {
-        // Of a slope of 0 alone the product with a score that overflows in units of the spread
-        // would be NaN.
+        // If the score overflows in units of the spread, its product with a slope of 0 is NaN.
         let z = if self.slope == 0.0 {
             self.intercept
         } else {
@@ -176,12 +176,12 @@ impl PlattScaling {
 
 fn standardize(score: f64, center: f64, spread: f64) -> f64 {
     let difference = score - center;
-    // The difference alone may overflow.
+    // The difference may overflow where the quotients do not.
     if difference.is_finite() { difference / spread } else { score / spread - center / spread }
 }
 
-/// Returns the mean and standard deviation of the scores, which is 0 only if all scores are equal;
-/// no overflow. The mean of the weights is 1.
+/// Returns the mean and standard deviation of the scores, without overflow; the deviation is 0 only
+/// if all scores are equal. The mean of the weights is 1.
 fn center_and_spread(samples: &[Sample]) -> (f64, f64) {
     let largest = samples.iter().fold(0.0f64, |largest, s| largest.max(s.score.abs()));
     if samples.iter().all(|s| s.score == samples[0].score) {
@@ -213,8 +213,8 @@ struct Sample {
     weight: f64,
 }
 
-/// The function `-sum w (t log p + (1 - t) log(1 - p))` of samples (f, t, w), with `p = logistic(a
-/// f + b)`.
+/// The function `-sum w (t log p + (1 - t) log(1 - p))` of samples (f, t, w), with
+/// `p = logistic(a f + b)`.
 struct CrossEntropy {
     samples: Vec<(f64, f64, f64)>,
 }
@@ -232,7 +232,7 @@ impl CrossEntropy {
     /// Returns the Newton step, and the squared decrement.
     fn newton_step(&self, [a, b]: [f64; 2]) -> ([f64; 2], f64) {
         let (mut g1, mut g2) = (0.0, 0.0);
-        // Keeps the Hessian definite when all probabilities are 0 or 1.
+        // The ridge keeps the Hessian definite when all probabilities are 0 or 1.
         const RIDGE: f64 = 1e-12;
         let (mut h11, mut h12, mut h22) = (RIDGE, 0.0, RIDGE);
         for &(f, t, w) in &self.samples {
@@ -262,7 +262,7 @@ impl CrossEntropy {
             loop {
                 let next = [point[0] + length * step[0], point[1] + length * step[1]];
                 let next_value = self.value(next);
-                // To rounding: near the minimiser no decrease is to be seen.
+                // The last term allows for rounding: near the minimiser no decrease is visible.
                 if next_value <= value - 1e-4 * length * decrement + 1e-14 * value.abs() {
                     (point, value) = (next, next_value);
                     break;

@@ -7,11 +7,11 @@ use margins_losses::OutOfRange;
 /// The rule by which probabilities are gathered into bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binning {
-    /// A number of intervals of \[0, 1\] of equal width, closed on the left; those without samples
-    /// are left out.
+    /// The bins are a number of intervals of \[0, 1\] of equal width, closed on the left; intervals
+    /// without samples are left out.
     EqualWidth(usize),
-    /// A number of bins of nearly equal count, ascending; equal probabilities stay together, in the
-    /// bin of the first of them, so that there may be fewer bins.
+    /// The bins are a number of bins of nearly equal count, ascending; equal probabilities stay
+    /// together, in the bin of the first of them, so that there may be fewer bins.
     EqualCount(usize),
 }
 
@@ -44,7 +44,7 @@ pub struct CalibrationError {
     pub standard_error_if_calibrated: f64,
 }
 
-/// The mean of (p_i - 1\[y_i = +1\])^2 taken apart:
+/// The decomposition of the mean of `(p_i - 1[y_i = +1])^2`:
 ///
 /// `score = reliability - resolution + uncertainty + within_bin_variance - within_bin_covariance`.
 ///
@@ -76,10 +76,13 @@ pub struct Reliability {
 }
 
 impl Reliability {
-    /// Gathers probabilities of +1 and the signs that were seen, +1 or -1. O(n log n).
+    /// Returns the bins of probabilities of +1 and the signs that were seen, +1 or -1, in time O(n
+    /// log n).
     ///
     /// # Errors
-    /// Slices of different or zero length, a probability outside \[0, 1\], another sign, no bins.
+    /// [`Error::Length`] or [`Error::Empty`]: the slices are of different or zero length.
+    /// [`Error::Entry`]: a probability is outside \[0, 1\], or a sign is not +1 or -1.
+    /// [`Error::Parameter`]: there are no bins.
     pub fn new(probabilities: &[f64], signs: &[f64], binning: Binning) -> Result<Self, Error> {
         check_signs(probabilities.len(), signs)?;
         let valid = |p: f64| (0.0..=1.0).contains(&p);
@@ -109,7 +112,7 @@ impl Reliability {
         &self.bins
     }
 
-    /// Returns the expected calibration error with what chance alone would make it.
+    /// Returns the expected calibration error, and what chance alone would make it.
     pub fn expected_calibration_error(&self) -> CalibrationError {
         self.expected_calibration_error
     }
@@ -139,13 +142,13 @@ impl Bin {
     }
 }
 
-/// Returns the bins of samples in order.
+/// Returns the bins of equal width of samples in order.
 fn equal_width(samples: &[Sample], bins: usize) -> Vec<&[Sample]> {
     let bin = |sample: &Sample| ((sample.probability * bins as f64) as usize).min(bins - 1);
     samples.chunk_by(|a, b| bin(a) == bin(b)).collect()
 }
 
-/// Returns the bins of samples in order.
+/// Returns the bins of equal count of samples in order.
 fn equal_count(samples: &[Sample], bins: usize) -> Vec<&[Sample]> {
     let bin = |rank: usize| rank as u128 * bins as u128 / samples.len() as u128;
     let mut groups = Vec::new();
@@ -180,7 +183,7 @@ fn calibration_error(groups: &[&[Sample]], n: usize) -> CalibrationError {
     }
 }
 
-/// Returns E |S - E S| for the number S of outcomes +1, each by its probability.
+/// Returns E |S - E S| for the number S of outcomes +1, each drawn with its probability.
 fn mean_absolute_deviation(samples: &[Sample], variance: f64) -> f64 {
     const EXACT_UP_TO: f64 = 30.0;
     let positives: f64 = samples.iter().map(|sample| sample.probability).sum();

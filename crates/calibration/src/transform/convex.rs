@@ -4,7 +4,7 @@ use margins_losses::MarginLoss;
 
 use crate::search;
 
-/// The units of rounding by which the slopes of a loss may be wrong; its values likewise.
+/// The units of rounding by which the slopes and the values of a loss may be wrong.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Returns a lower bound of `Psi(a) = L(0) - H((1+a)/2)`, within rounding of Psi at `a` less some
@@ -22,7 +22,7 @@ pub(super) fn transform(loss: &dyn MarginLoss, a: f64) -> f64 {
     if a == 1.0 {
         return loss.lower_bound().map_or(f64::INFINITY, |least| (at_zero - least).max(0.0));
     }
-    // Slopes that overflow, of which the difference is no number, end the fall too.
+    // Slopes that overflow have no difference and end the fall too.
     let falls = |u: f64| descent(loss, a, u) > 0.0;
     let u = search::first(FAR, |u| !falls(u));
     let (likely, unlikely) = (0.5 * (1.0 + a) * loss.value(u), 0.5 * (1.0 - a) * loss.value(-u));
@@ -50,7 +50,7 @@ fn descent(loss: &dyn MarginLoss, a: f64, u: f64) -> f64 {
 /// intervals that are halved until both halves agree with the whole to 1e-11, or to `noise`.
 fn integral(f: &dyn Fn(f64) -> f64, end: f64, noise: f64) -> f64 {
     const PRECISION: f64 = 1e-11;
-    /// The shortest interval as a power of 1/2: for kinks and jumps of the slope.
+    /// The largest number of halvings of an interval, for kinks and jumps of the slope.
     const MOST_HALVINGS: u32 = 40;
     let whole = lobatto(f, 0.0, end);
     let tolerance = PRECISION * whole.abs() + noise;

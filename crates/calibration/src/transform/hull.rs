@@ -33,8 +33,8 @@ impl Hull {
     const PRECISION: f64 = 1e-7;
     const MOST_CELLS: usize = 1 << 14;
     const SHORTEST_CELL: f64 = 1e-13;
-    /// The first cell is from 0 to the inverse power of 2: at dyadic `a` the shares `(1 +- a)/2`
-    /// are exact.
+    /// The power of 1/2 at which the first cell, from 0, ends: at dyadic `a` the shares
+    /// `(1 +- a)/2` are exact.
     const FIRST_CELL: i32 = 27;
 
     /// Returns the bound for a calibrated loss.
@@ -113,7 +113,7 @@ impl Node {
         let offset = if right.is_finite() && right > left {
             ((self.gap - next.gap + right * width) / (right - left)).clamp(0.0, width)
         } else {
-            // A vertical tangent, or a straight line.
+            // The tangent is vertical, or the line straight.
             width
         };
         (self.a + offset, (self.gap + left * offset).max(0.0))

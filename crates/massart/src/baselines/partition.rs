@@ -1,5 +1,5 @@
-//! The learner of Diakonikolas, Gouleakis and Tzamos, *Distribution-independent PAC learning of halfspaces with Massart
-//! noise*, NeurIPS 2019.
+//! The learner of Diakonikolas, Gouleakis and Tzamos, *Distribution-independent PAC learning of
+//! halfspaces with Massart noise*, NeurIPS 2019.
 
 use margins_data::Sample;
 use margins_losses::LeakyRelu;
@@ -11,22 +11,22 @@ use crate::sphere::{UnitSample, is_wrong};
 use crate::{Problem, SphereSample};
 use margins_optim::online::Scorer;
 
-/// A decision list of halfspaces: the first one with `|<w_k, x>| >= t_k` on the unit sample decides, and the last one
-/// where none does.
+/// A decision list of halfspaces: the first one with `|<w_k, x>| >= t_k` on the unit sample
+/// decides, and the last one where none does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionList {
     rules: Vec<(Vec<f64>, f64)>,
 }
 
 impl DecisionList {
-    /// The halfspaces with their thresholds; the last threshold is 0.
+    /// Returns the halfspaces with their thresholds; the last threshold is 0.
     pub fn rules(&self) -> &[(Vec<f64>, f64)] {
         &self.rules
     }
 }
 
 impl Scorer for DecisionList {
-    /// The score of the halfspace that decides; 0 for a sample without a direction.
+    /// Returns the score of the halfspace that decides; 0 for a sample without a direction.
     fn score(&self, x: &Sample<'_>) -> f64 {
         let Ok(unit) = UnitSample::new(*x) else { return 0.0 };
         let mut scores = self.rules.iter().map(|(w, threshold)| (unit.dot(w), *threshold));
@@ -34,12 +34,15 @@ impl Scorer for DecisionList {
     }
 }
 
-/// Minimises the LeakyReLU loss with `lambda = eta + epsilon/2` on the samples that are left, finds the smallest
-/// threshold beyond which the minimiser errs at a rate of at most lambda, gives the samples beyond it to this
-/// rule, and goes on until a share of epsilon is left or no threshold will do.
+/// Returns the decision list of a sample.
+///
+/// The learner minimises the LeakyReLU loss with `lambda = eta + epsilon/2` on the samples that are
+/// left, finds the smallest threshold beyond which the minimiser errs at a rate of at most lambda,
+/// gives the samples beyond it to this rule, and goes on until a share of epsilon is left or no
+/// threshold will do.
 ///
 /// # Errors
-/// `eta + epsilon/2` is above 1/2.
+/// [`Error::Parameter`]: `eta + epsilon/2` is above 1/2.
 pub fn learn(
     problem: &Problem,
     sample: &SphereSample<'_>,
@@ -60,7 +63,7 @@ pub fn learn(
             break;
         }
         let part = sample.clone().with_weights(left.clone())?;
-        // A minimum is worth no more than the accuracy asked for, on the scale of the margin.
+        // A minimum need be no more accurate than the target, on the scale of the margin.
         let tolerance = epsilon * problem.margin.get() / 4.0;
         let method = Method::AnalyticCentre;
         let w = surrogate::minimize(method, &loss, 1.0, &part, tolerance, most_calls).point;
@@ -82,7 +85,8 @@ pub fn learn(
     Ok(DecisionList { rules })
 }
 
-/// The smallest `|score|` from which on the weighted error rate is at most lambda.
+/// Returns the smallest `|score|` from which on the weighted error rate is at most lambda; `None`
+/// if there is none.
 fn threshold(sample: &SphereSample<'_>, scores: &[f64], lambda: f64) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).filter(|&i| sample.weights()[i] > 0.0).collect();
     order.sort_unstable_by(|&a, &b| scores[b].abs().total_cmp(&scores[a].abs()));
@@ -93,7 +97,7 @@ fn threshold(sample: &SphereSample<'_>, scores: &[f64], lambda: f64) -> Option<f
         if is_wrong(scores[i], sample.signs()[i]) {
             wrong += weight;
         }
-        // All samples of the same score are on the same side of the threshold.
+        // Samples of one score are on one side of the threshold.
         let next = order.get(at + 1).map(|&j| scores[j].abs());
         if wrong <= lambda * mass && next != Some(scores[i].abs()) {
             found = Some(scores[i].abs());

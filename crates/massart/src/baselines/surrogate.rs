@@ -5,12 +5,12 @@ use margins_losses::MarginLoss;
 use crate::SphereSample;
 use crate::cutting_planes::{Method, Minimum, minimize as minimize_on_unit_ball};
 
-/// The minimiser of `mean L(y <w, x>)` over unit samples in the ball `||w|| <= radius`, to a gap of `tolerance` or as near
-/// as `most_calls` evaluations come.
+/// Returns the minimiser of `mean L(y <w, x>)` over unit samples in the ball `||w|| <= radius`, to
+/// a gap of `tolerance` or as near as `most_calls` evaluations come.
 ///
-/// The LeakyReLU loss, which on a sample is `(1[wrong] - lambda) |<w, x>|` (claim C.1 of the [paper](crate)), is
-/// homogeneous, so that its minimiser has the length of the radius, whatever that is. Other losses have the minimiser of
-/// the whole space if it is inside.
+/// The LeakyReLU loss, which on a sample is `(1[wrong] - lambda) |<w, x>|` (claim C.1 of the
+/// [paper](crate)), is homogeneous, so that its minimiser has the length of the radius, whatever
+/// that is. Other losses have the minimiser of the whole space if it is inside the ball.
 pub fn minimize<L: MarginLoss + ?Sized>(
     method: Method,
     loss: &L,

@@ -2,19 +2,20 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::{Cut, Localizer, dot};
 
-/// The unit ball without what the cuts take away, in coordinates of an orthonormal basis of their normals.
+/// The unit ball without the parts that the cuts take away, in coordinates of an orthonormal basis
+/// of the normals.
 pub(super) struct AnalyticCentre {
     columns: usize,
     basis: Vec<Vec<f64>>,
-    /// `<normal, v> <= offset`, the normals of norm 1.
+    /// The cuts `<normal, v> <= offset`, with normals of norm 1.
     cuts: Vec<HalfSpace>,
     centre: DVector<f64>,
-    /// Whether it is near the analytic centre.
+    /// True if the point is near the analytic centre.
     is_centred: bool,
 }
 
 struct HalfSpace {
-    /// In the coordinates; those that came later are 0.
+    /// The normal in the coordinates of its time; its later coordinates are 0.
     normal: DVector<f64>,
     offset: f64,
 }
@@ -31,11 +32,11 @@ impl AnalyticCentre {
         AnalyticCentre { columns, basis, cuts, centre, is_centred: true }
     }
 
-    /// The coordinates of a vector and the norm of what is left of it.
+    /// Returns the coordinates of a vector, the rest outside the span, and the norm of the rest.
     fn coordinates(&self, vector: &[f64]) -> (DVector<f64>, Vec<f64>, f64) {
         let mut rest = vector.to_vec();
         let mut coordinates = DVector::zeros(self.basis.len());
-        // Twice is enough (Giraud, Langou and Rozloznik 2005).
+        // Two passes are enough (Giraud, Langou and Rozloznik 2005).
         for _ in 0..2 {
             for (coordinate, axis) in coordinates.iter_mut().zip(&self.basis) {
                 let along = dot(&rest, axis);
@@ -47,10 +48,10 @@ impl AnalyticCentre {
         (coordinates, rest, norm)
     }
 
-    /// The coordinates of a unit normal, after a new axis for it if it needs one.
+    /// Returns the coordinates of a unit normal, after a new axis for it if it needs one.
     fn admit(&mut self, normal: &[f64]) -> DVector<f64> {
         let (coordinates, rest, norm) = self.coordinates(normal);
-        // Below this the rest is rounding.
+        // A smaller rest is rounding.
         if norm < 1e-9 || self.basis.len() == self.columns {
             return coordinates;
         }
@@ -86,11 +87,12 @@ impl AnalyticCentre {
         Some(Barrier { gradient, hessian: Cholesky::new(hessian)? })
     }
 
-    /// Newton's method from a point inside; false if rounding or the number of steps stops it.
+    /// Takes Newton steps from a point inside; returns false if rounding or the number of steps
+    /// stops them.
     fn recentre(&mut self) -> bool {
         self.is_centred = false;
         const STEPS: usize = 50;
-        // Of the Newton decrement: a point this near serves as the centre.
+        // The Newton decrement at which a point serves as the centre.
         const NEAR: f64 = 1e-2;
         for _ in 0..STEPS {
             let (Some(barrier), Some(before)) =
@@ -104,7 +106,8 @@ impl AnalyticCentre {
                 self.is_centred = true;
                 return true;
             }
-            // The damped step stays inside and lowers a self-concordant function; longer ones may do more.
+            // The damped step stays inside and lowers a self-concordant function; longer ones may
+            // do more.
             let damped = 1.0 / (1.0 + decrement);
             let mut length = 1.0;
             loop {
@@ -130,8 +133,11 @@ impl Localizer for AnalyticCentre {
         centre
     }
 
-    /// The set is within `theta + 2 sqrt theta` times the Dikin ellipsoid at its centre, where theta = cuts + 1 is
-    /// the parameter of the barrier (Nesterov and Nemirovskii 1994); a little more because the centre is near.
+    /// Returns a bound on the width of the set along a normal.
+    ///
+    /// The set is within `theta + 2 sqrt theta` times the Dikin ellipsoid at its centre, where
+    /// theta = cuts + 1 is the parameter of the barrier (Nesterov and Nemirovskii 1994); the bound
+    /// is a little larger because the point is only near the centre.
     fn width(&self, normal: &[f64]) -> f64 {
         let (coordinates, _, rest) = self.coordinates(normal);
         let theta = self.cuts.len() as f64 + 1.0;

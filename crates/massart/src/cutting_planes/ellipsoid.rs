@@ -1,10 +1,10 @@
 use super::{Cut, Localizer, dot};
 
-/// `{c + B z : ||z|| <= 1}`, its centre c in the unit ball. The factor B instead of `P = B B'` keeps P positive definite
-/// however thin the ellipsoid is.
+/// The ellipsoid `{c + B z : ||z|| <= 1}`, its centre c in the unit ball. The factor B, in the
+/// place of `P = B B'`, keeps P positive definite however thin the ellipsoid is.
 pub(super) struct Ellipsoid {
     centre: Vec<f64>,
-    /// B, by rows.
+    /// The factor B, by rows.
     factor: Vec<f64>,
 }
 
@@ -15,7 +15,7 @@ impl Ellipsoid {
         Ellipsoid { centre: vec![0.0; columns], factor }
     }
 
-    /// `B'normal`.
+    /// Returns `B'normal`.
     fn map(&self, normal: &[f64]) -> Vec<f64> {
         let mut mapped = vec![0.0; normal.len()];
         for (row, n) in self.factor.chunks_exact(normal.len()).zip(normal) {
@@ -24,13 +24,14 @@ impl Ellipsoid {
         mapped
     }
 
-    /// The smallest ellipsoid around the part of this one beyond the cut.
+    /// Replaces the ellipsoid by the smallest one around its part beyond the cut; returns false if
+    /// nothing is left.
     fn shrink(&mut self, cut: &Cut) -> bool {
         let n = self.centre.len() as f64;
         let mut direction = self.map(&cut.normal);
         let width = dot(&direction, &direction).sqrt();
         let depth = cut.depth / width;
-        // A width of 0, or a depth that leaves at most a point.
+        // A width of 0, or a depth that leaves at most a point, ends the search.
         if width.is_nan() || width <= f64::MIN_POSITIVE || depth.is_nan() || depth >= 1.0 {
             return false;
         }
@@ -69,7 +70,7 @@ impl Localizer for Ellipsoid {
         if !self.shrink(cut) {
             return false;
         }
-        // Back to a centre in the ball, by cuts that the ball itself gives.
+        // Cuts of the ball itself bring the centre back into the ball.
         loop {
             let norm = dot(&self.centre, &self.centre).sqrt();
             if norm <= 1.0 {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::online::iterate::Iterate;
-use crate::online::stochastic::Schedule;
+use crate::online::schedule::Schedule;
 use crate::{Error, Lambda};
 
 /// Online gradient descent on any loss: at the t-th sample, with the step `eta_t` of a

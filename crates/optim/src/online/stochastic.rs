@@ -29,7 +29,6 @@
 
 mod epochs;
 mod run;
-mod schedule;
 mod settings;
 
 use std::borrow::Cow;
@@ -43,7 +42,7 @@ use crate::{Error, Fit, Lambda, Objective};
 use epochs::Visits;
 use run::Run;
 
-pub use schedule::Schedule;
+pub use crate::online::schedule::Schedule;
 pub use settings::{Averaging, EarlyStopping, Sampling, Start, StochasticGradient};
 
 /// Returns the fit of the method to an objective. The report counts epochs as iterations, two

@@ -58,7 +58,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// given.
     ///
     /// # Errors
-    /// The errors of [`path`] and [`Objective::of`].
+    /// The errors of [`path()`] and [`Objective::of`].
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
         self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
     }

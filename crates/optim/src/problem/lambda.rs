@@ -18,6 +18,9 @@ use crate::Error;
 pub struct Lambda(f64);
 
 impl Lambda {
+    /// Returns the regularisation of this strength.
+    ///
+    /// # Errors
     /// [`Error::Lambda`]: the value is not finite or not positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
         if lambda.is_finite() && lambda > 0.0 {

@@ -39,8 +39,8 @@ impl Need {
             ),
             Need::Differentiability => (
                 "has a kink, and this solver needs a differentiable loss",
-                "for linear classifiers the sdca and bundle solvers take it; smoothed-hinge and squared-hinge are the \
-                 differentiable relatives of the hinge",
+                "for linear classifiers the sdca and bundle solvers take it; smoothed-hinge and \
+                 squared-hinge are the differentiable relatives of the hinge",
             ),
             Need::Curvature => (
                 "has no finite curvature, which MM and the smooth step of gradient descent need",

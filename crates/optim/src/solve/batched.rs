@@ -1,9 +1,9 @@
-//! Many problems over one design advance together: an accelerated MM step of all of them is four products
-//! of matrices, which are several times as fast as as many products with vectors.
+//! Many problems over one design advance together: an accelerated MM step of all of them is four
+//! products of matrices, which are several times as fast as as many products with vectors.
 //!
-//! The problems differ in lambda and in the weights of samples, those of folds being zero where a sample is
-//! held out. One majoriser serves all of them: that for the largest weight of every sample lies above the
-//! objective of each.
+//! The problems differ in lambda and in the weights of samples; a fold gives its samples held out
+//! the weight 0. One majoriser serves all of them: the majoriser for the largest weight of every
+//! sample lies above the objective of each.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -18,30 +18,31 @@ use crate::solve::mm::{CHECK_EVERY, DEFAULT_ITERATIONS, Majorizer, MajorizerAt};
 use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Error, Lambda, Options};
 
-/// Lambdas that advance together; the next ones start where these end.
+/// The number of lambdas that advance together; the next ones start where these end.
 const LAMBDAS: usize = 10;
 
-/// Problems whose products are one. Fixed, so that results do not depend on the number of threads.
+/// The number of problems whose products are one. It is fixed, so that results do not depend on the
+/// number of threads.
 const COLUMNS: usize = 64;
 
-/// A point of a path, how it was reached, and the passes that took.
+/// A point of a path with its ending and its passes.
 pub struct Reached {
     /// The regularisation.
     pub lambda: Lambda,
-    /// Intercept, coefficients and their products.
+    /// The intercept, coefficients and their products.
     pub point: Point,
-    /// How the iteration ended.
+    /// The ending of the iteration.
     pub ending: Ending,
-    /// Products of the design or its transpose with a vector.
+    /// The number of products of the design or its transpose with a vector.
     pub passes: usize,
 }
 
-/// The paths of several risks over one design, one list a risk, in the order of the lambdas given, which is
-/// descending. Problems advance together, [in parallel](margins_data::parallel).
+/// Returns the paths of several risks over one design, one list a risk, in the order of the lambdas
+/// given, which is descending. Problems advance together, [in parallel](margins_data::parallel).
 ///
 /// # Errors
-/// A loss that is not convex and differentiable, or without finite curvature; more features than an
-/// eigendecomposition is meant for.
+/// [`Error::Unsuitable`]: the loss is not convex and differentiable, or has no finite curvature.
+/// [`Error::TooLargeForMm`]: the features are more than an eigendecomposition is meant for.
 pub fn paths<L: MarginLoss + ?Sized>(
     design: &Design,
     risks: &[EmpiricalRisk<'_, L>],
@@ -75,7 +76,7 @@ pub fn paths<L: MarginLoss + ?Sized>(
     Ok(paths)
 }
 
-/// The largest `c_i / n` of every sample.
+/// Returns the largest `c_i / n` of every sample.
 fn largest_weights<L: MarginLoss + ?Sized>(risks: &[EmpiricalRisk<'_, L>]) -> Vec<f64> {
     let mut largest = vec![0.0f64; risks[0].weights().len()];
     for risk in risks {
@@ -84,7 +85,8 @@ fn largest_weights<L: MarginLoss + ?Sized>(risks: &[EmpiricalRisk<'_, L>]) -> Ve
     largest
 }
 
-/// Where the last solution is; beyond separation the place on the ray from it, which is a solution.
+/// Returns the last solution, or beyond separation the place on the ray from it, which is a
+/// solution.
 fn start<L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'_, L>,
     last: Option<&Reached>,
@@ -106,7 +108,7 @@ fn start<L: MarginLoss + ?Sized>(
     }
 }
 
-/// What the problems have in common.
+/// The parts that the problems share.
 struct Batch<'b> {
     design: &'b Design,
     majorizer: &'b Majorizer,
@@ -118,12 +120,12 @@ struct Problem<'r, L: MarginLoss + ?Sized> {
     majorizer: MajorizerAt<'r>,
     margins: Margins<'r, L>,
     point: Point,
-    /// The point before, and the weight of Nesterov's extrapolation from it.
+    /// The point before the present one, and the weight of Nesterov's extrapolation from it.
     previous: Point,
     weight: f64,
     passes: usize,
     monitor: Monitor<'r>,
-    /// How the problem ended, if it has.
+    /// The ending of the problem, once it has ended.
     outcome: Option<(Status, Certificate)>,
 }
 
@@ -148,7 +150,7 @@ impl<'r, L: MarginLoss + ?Sized> Problem<'r, L> {
         }
     }
 
-    /// The point to step from.
+    /// Returns the point to step from.
     fn extrapolate(&mut self) -> Point {
         let weight = 0.5 * (1.0 + (1.0 + 4.0 * self.weight * self.weight).sqrt());
         let share = (self.weight - 1.0) / weight;
@@ -156,7 +158,8 @@ impl<'r, L: MarginLoss + ?Sized> Problem<'r, L> {
         self.point.step(share, &self.point.step(-1.0, &self.previous))
     }
 
-    /// Goes to the next point, forgetting the momentum where it points uphill (O'Donoghue and Candes 2015).
+    /// Goes to the next point, forgetting the momentum where it points uphill (O'Donoghue and
+    /// Candes 2015).
     fn go_to(&mut self, next: Point, slope: f64, gradient: &[f64]) {
         let change = next.step(-1.0, &self.point);
         if slope * change.intercept + dot(gradient, &change.coef) > 0.0 {
@@ -173,7 +176,7 @@ impl Batch<'_> {
         loop {
             let mut open: Vec<&mut Problem<'_, L>> =
                 problems.iter_mut().filter(|problem| problem.outcome.is_none()).collect();
-            // All of them have taken the same number of steps.
+            // All open problems have taken the same number of steps.
             let Some(first) = open.first() else { break };
             if first.monitor.iterations().is_multiple_of(CHECK_EVERY)
                 || first.monitor.exhausted().is_some()
@@ -192,7 +195,7 @@ impl Batch<'_> {
             .collect()
     }
 
-    /// A step of every problem.
+    /// Takes a step of every problem.
     fn advance<L: MarginLoss + ?Sized>(&self, open: &mut [&mut Problem<'_, L>]) {
         let from: Vec<Point> = open.iter_mut().map(|problem| problem.extrapolate()).collect();
         let slopes: Vec<f64> = (open.iter_mut().zip(&from))
@@ -226,7 +229,8 @@ impl Batch<'_> {
         }
     }
 
-    /// Certifies every problem, and ends those that are solved, have overflowed, or have no steps left.
+    /// Certifies every problem, and ends those that are solved, have overflowed, or have no steps
+    /// left.
     fn check<L: MarginLoss + ?Sized>(&self, open: &mut [&mut Problem<'_, L>]) {
         let mut settled: Vec<Point> = open.iter().map(|problem| problem.point.clone()).collect();
         for (problem, point) in open.iter_mut().zip(&mut settled) {
@@ -247,7 +251,8 @@ impl Batch<'_> {
         }
     }
 
-    /// The gradients of F in the coefficients at points to which the margins are set, one a column.
+    /// Returns the gradients of F in the coefficients at points to which the margins are set, one a
+    /// column.
     fn gradients<L: MarginLoss + ?Sized>(
         &self,
         open: &[&mut Problem<'_, L>],
@@ -293,7 +298,7 @@ impl Batch<'_> {
         }
     }
 
-    /// The samples as columns; `None` of sparse ones.
+    /// Returns the samples as columns; `None` if they are sparse.
     fn samples(&self) -> Option<MatRef<'_, f64>> {
         let (n, p) = (self.design.rows(), self.design.columns());
         Some(MatRef::from_column_major_slice(self.design.dense_samples()?, p, n))

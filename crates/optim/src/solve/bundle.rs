@@ -1,18 +1,19 @@
 //! Cutting planes for the regularised risk, with line search.
 //!
-//! Teo, Vishwanathan, Smola and Le, *Bundle methods for regularized risk minimization*, JMLR 11 (2010);
-//! Franc and Sonnenburg, *Optimized cutting plane algorithm for large-scale risk minimization*, JMLR 10
-//! (2009), for the line search and for where to cut.
+//! Teo, Vishwanathan, Smola and Le, *Bundle methods for regularized risk minimization*, JMLR 11
+//! (2010); Franc and Sonnenburg, *Optimized cutting plane algorithm for large-scale risk
+//! minimization*, JMLR 10 (2009), for the line search and for where to cut.
 //!
-//! The intercept is minimised out: `R(w) = min_b (1/n) sum c_i L(y_i (b + <w, x_i>))` is convex, and every
-//! feasible dual `s` cuts it from below,
+//! The intercept is minimised out: `R(w) = min_b (1/n) sum c_i L(y_i (b + <w, x_i>))` is convex,
+//! and every feasible dual `s` cuts it from below,
 //!
 //! `R(w) >= e - <v, w>`, `e = -(1/n) sum c_i L*(-s_i)`, `v = (1/n) sum c_i s_i y_i x_i`,
 //!
-//! with equality at w if `-s_i` is a subgradient of L at `u_i`. The minimum of `lambda ||w||^2` plus the
-//! largest of the planes bounds that of F from below. With weights `a` on the planes, at least 0 and with
-//! the sum 1, it is the maximum of `<a, e> - ||sum a_k v_k||^2/(4 lambda)`, the dual of F over the convex
-//! hull of the `s` seen so far. Planes do not depend on lambda and serve the whole path.
+//! The bound is an equality at w if `-s_i` is a subgradient of L at `u_i`. The minimum of
+//! `lambda ||w||^2` plus the largest of the planes bounds the minimum of F from below. With weights
+//! `a` on the planes, at least 0 and with the sum 1, it is the maximum of
+//! `<a, e> - ||sum a_k v_k||^2/(4 lambda)`, the dual of F over the convex hull of the `s` seen so
+//! far. Planes do not depend on lambda and serve the whole path.
 
 use margins_losses::MarginLoss;
 use nalgebra::{Cholesky, DMatrix, DVector};
@@ -24,24 +25,25 @@ use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Options};
 
 const DEFAULT_ITERATIONS: usize = 2000;
-/// Where F exceeds its size or the gap by this factor no cut is made.
+/// The factor by which F may exceed its size or the gap where a cut is made.
 const BEYOND: f64 = 1e3;
-/// A plane leaves after so many iterations in a row without weight.
+/// The number of iterations in a row without weight after which a plane is dropped.
 const LONGEST_REST: usize = 30;
-/// Weights up to this are none.
+/// The largest weight that counts as none.
 const NO_WEIGHT: f64 = 1e-10;
-/// How far from the best point towards the minimiser of the model the next cut is made.
+/// The share of the way from the best point to the minimiser of the model at which the next cut is
+/// made.
 const CUT: f64 = 0.1;
 
 /// One lower bound of the risk.
 struct Plane {
-    /// `e`.
+    /// The offset `e`.
     offset: f64,
-    /// `v`.
+    /// The vector `v`.
     pull: Vec<f64>,
-    /// Its share in the minimiser of the model.
+    /// The weight of the plane in the minimiser of the model.
     weight: f64,
-    /// Iterations without one.
+    /// The number of iterations in a row without weight.
     rest: usize,
 }
 
@@ -49,7 +51,7 @@ struct Plane {
 #[derive(Default)]
 pub(crate) struct Bundle {
     planes: Vec<Plane>,
-    /// `<v_k, v_l>`.
+    /// The products `<v_k, v_l>`.
     gram: Vec<Vec<f64>>,
 }
 
@@ -62,7 +64,7 @@ impl Bundle {
         point: &mut Point,
         options: &Options,
     ) -> Ending {
-        /// Iterations that may pass without progress.
+        /// The number of iterations that may pass without progress.
         const PATIENCE: usize = 20;
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         evaluator.settle_intercept(point);
@@ -106,7 +108,7 @@ impl Bundle {
             if next_objective < objective {
                 (*point, objective, rounding) = (next, next_objective, next_rounding);
             }
-            // The model is always wrong at its minimiser, unless it is right everywhere that matters.
+            // At its minimiser the model is wrong, unless it is right everywhere that matters.
             for from in [Some(CUT), (idle > 0).then_some(1.0)].into_iter().flatten() {
                 let highest = objective + BEYOND * certificate.duality_gap.max(objective.abs());
                 let at = moderate(evaluator, lambda, point, &target, from, highest);
@@ -130,7 +132,7 @@ impl Bundle {
         let mut pull = vec![0.0; objective.design.columns()];
         objective.design.multiply_transposed(&pulls(&objective.risk, &duals), &mut pull);
         evaluator.passes += 1;
-        // What rounding left of the balance counts times the size of the margins.
+        // The imbalance that rounding left counts times the size of the margins.
         let size = evaluator.samples.margins.get().iter().fold(1.0f64, |size, u| size.max(u.abs()));
         let unbalanced =
             if objective.risk.intercept { objective.risk.imbalance(&duals).abs() } else { 0.0 };
@@ -147,7 +149,7 @@ impl Bundle {
         self.planes.push(Plane { offset, pull, weight: 0.0, rest: 0 });
     }
 
-    /// The minimum of the model over w and where it is.
+    /// Returns the minimum of the model over w and its minimiser.
     fn minimize_model(&mut self, lambda: Lambda, columns: usize) -> (f64, Vec<f64>) {
         if self.planes.is_empty() {
             return (f64::NEG_INFINITY, vec![0.0; columns]);
@@ -172,7 +174,7 @@ impl Bundle {
         let matrix = DMatrix::from_fn(count, count, |k, l| scale * self.gram[k][l]);
         let offsets = DVector::from_fn(count, |k, _| self.planes[k].offset);
         let mut weights = maximize_on_simplex(&matrix, &offsets);
-        // What an interior point leaves of a plane that does not count.
+        // An interior point leaves small weights on planes that do not count.
         weights.apply(|a| *a = if *a > NO_WEIGHT { *a } else { 0.0 });
         let total = weights.sum();
         for (plane, weight) in self.planes.iter_mut().zip(&weights) {
@@ -180,7 +182,7 @@ impl Bundle {
         }
     }
 
-    /// Drops the planes that have rested long.
+    /// Drops the planes that have long been without weight.
     fn forget(&mut self) {
         for plane in &mut self.planes {
             plane.rest = if plane.weight > 0.0 { 0 } else { plane.rest + 1 };
@@ -200,20 +202,20 @@ impl Bundle {
     }
 }
 
-/// The maximiser of `<e, a> - a'Ka/2` over `a >= 0` with the sum 1, K positive semidefinite, by the
-/// predictor-corrector method (Mehrotra, SIAM J. Optim. 2, 1992): planes that depend on each other make K
-/// singular, which an interior point does not mind.
+/// Returns the maximiser of `<e, a> - a'Ka/2` over `a >= 0` with the sum 1, K positive
+/// semidefinite, by the predictor-corrector method (Mehrotra, SIAM J. Optim. 2, 1992). Planes that
+/// depend on each other make K singular, which does no harm to an interior point.
 fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector<f64> {
     const MOST_STEPS: usize = 100;
-    /// Complementarity relative to the terms of the objective.
+    /// The complementarity to reach, relative to the terms of the objective.
     const PRECISION: f64 = 1e-14;
-    /// Of the way to the boundary.
+    /// The share of the way to the boundary that a step may go.
     const INSIDE: f64 = 0.995;
     let count = offsets.len();
     let ones = DVector::from_element(count, 1.0);
     let mut weights = &ones / count as f64;
     let mut image = matrix * &weights;
-    // Multipliers of the bounds and of the sum, dual feasible at the start.
+    // The multipliers of the bounds and of the sum are dual feasible at the start.
     let slopes = &image - offsets;
     let spread = slopes.max() - slopes.min();
     let mut level = (if spread > 0.0 { spread } else { 1.0 }) - slopes.min();
@@ -232,7 +234,7 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
         }
         let Some(factor) = Cholesky::new(system) else { break };
         let one = factor.solve(&ones);
-        // The step that takes the products of weights and multipliers to the given ones.
+        // The step takes the products of weights and multipliers to the given ones.
         let direction = |products: &DVector<f64>| {
             let right = -&residual - products.component_div(&weights);
             let free = factor.solve(&right);
@@ -254,7 +256,7 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
         let (weight, bound, change) = direction(&corrected);
         let step = (INSIDE * reach(&weights, &weight).min(reach(&bounds, &bound))).min(1.0);
         let (next, next_bounds) = (&weights + step * weight, &bounds + step * bound);
-        // Rounding ends the method; a weight must stay positive, which NaN is not.
+        // Rounding ends the method; a weight must stay positive, and NaN is not.
         if !(step > 0.0 && next.iter().chain(&next_bounds).all(|&x| x > 0.0 && x.is_finite())) {
             break;
         }
@@ -265,9 +267,9 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
     weights
 }
 
-/// A point a share of the way from the best one to the minimiser of the model, with a settled intercept;
-/// a smaller share if F exceeds `highest` there. A loss that grows exponentially would else be cut
-/// where its planes are beyond all scale.
+/// Returns a point a share of the way from the best one to the minimiser of the model, with a
+/// settled intercept; the share is smaller if F exceeds `highest` there. A loss that grows
+/// exponentially would else be cut where its planes are beyond all scale.
 fn moderate<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,
@@ -291,8 +293,8 @@ fn moderate<L: MarginLoss + ?Sized>(
     best.clone()
 }
 
-/// Returns a certificate without its gradient, from an objective, computed to `rounding`, and a lower bound on the
-/// minimum, a sum of as many terms and no larger ones.
+/// Returns a certificate without its gradient, from an objective, computed to `rounding`, and a
+/// lower bound on the minimum, a sum of as many terms and no larger ones.
 fn bounds(objective: f64, rounding: f64, lower: f64) -> Certificate {
     let gap = objective - lower;
     let gap = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) };
@@ -310,7 +312,7 @@ fn valued_at<L: MarginLoss + ?Sized>(
     (objective, rounding)
 }
 
-/// The minimiser over `t >= 0` of a convex function, by bisection of its derivative.
+/// Returns the minimiser over `t >= 0` of a convex function, by bisection of its derivative.
 fn exact_search(mut slope_at: impl FnMut(f64) -> f64) -> f64 {
     const MOST_DOUBLINGS: usize = 60;
     const MOST_HALVINGS: usize = 40;

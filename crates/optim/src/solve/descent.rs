@@ -3,7 +3,7 @@ use crate::solve::line_search::{Accept, search};
 use crate::solve::{Ending, Monitor, Status};
 use crate::{Certificate, Lambda, Options};
 
-/// What a Newton-like method has to know of an objective; [`descend`] does the rest.
+/// The parts of an objective that Newton-like methods need; [`descend`] does the rest.
 pub trait Descent {
     /// The products that belong to a point.
     type Products: Products;
@@ -11,12 +11,13 @@ pub trait Descent {
     /// Moves the intercept of a point to the minimum of F over it, and certifies the result.
     fn certify(&mut self, lambda: Lambda, point: &mut Point<Self::Products>) -> Certificate;
 
-    /// Certifies the point at the end of the last direction, certified already, once more: by the duals
-    /// that the quadratic model behind that direction predicts, `s - L''(u) du`. `None` if the method has no such model.
+    /// Returns the certificate of the point at the end of the last direction, certified already, by
+    /// the duals that the quadratic model behind that direction predicts, `s - L''(u) du`; `None`
+    /// if the method has no such model.
     ///
-    /// The slopes at a point carry the rounding of its scores, which a feature of large scale, all but unpenalised,
-    /// magnifies in the gradient and its square divides by lambda. The predicted duals solve the linear equations of
-    /// the step, and carry no rounding but their own.
+    /// The slopes at a point carry the rounding of its scores; a feature of large scale, all but
+    /// unpenalised, magnifies it in the gradient, whose square the gap divides by lambda. The
+    /// predicted duals solve the linear equations of the step, and carry no rounding but their own.
     fn certify_by_model(
         &mut self,
         _lambda: Lambda,
@@ -26,7 +27,7 @@ pub trait Descent {
         None
     }
 
-    /// Derivative of `t -> F(point + t direction)`.
+    /// Returns the derivative of `t -> F(point + t direction)`.
     fn slope_along(
         &mut self,
         lambda: Lambda,
@@ -35,8 +36,8 @@ pub trait Descent {
         t: f64,
     ) -> f64;
 
-    /// A direction from the point that was certified last, and the derivative of F along it, which is
-    /// negative if the direction is one of descent.
+    /// Returns a direction from the point that was certified last, and the derivative of F along
+    /// it, which is negative if the direction is one of descent.
     fn direction(
         &mut self,
         lambda: Lambda,
@@ -44,15 +45,15 @@ pub trait Descent {
         tolerance: f64,
     ) -> (Point<Self::Products>, f64);
 
-    /// Products with the data so far, for the report.
+    /// Returns the number of products with the data so far, for the report.
     fn passes(&self) -> usize;
 
-    /// What the margins of the point that was certified last are like, for the history.
+    /// Returns a summary of the margins of the point that was certified last, for the history.
     fn margins(&self) -> MarginSummary;
 }
 
-/// Minimises F from `point`, in place, in at most `limit` steps. On return the point's intercept is
-/// settled.
+/// Minimises F from `point`, in place, in at most `limit` steps. The point returned has a settled
+/// intercept.
 pub fn descend<D: Descent>(
     problem: &mut D,
     lambda: Lambda,
@@ -85,16 +86,16 @@ pub fn descend<D: Descent>(
 
 /// A step that was taken.
 struct Taken<P> {
-    /// Its length, along the direction.
+    /// The length of the step along the direction.
     length: f64,
     point: Point<P>,
     certificate: Certificate,
 }
 
-/// A direction from a point with what is known of the point.
+/// A direction from a point, with the certificate of the point.
 struct Step<'a, P> {
     direction: &'a Point<P>,
-    /// Derivative of F along the direction.
+    /// The derivative of F along the direction.
     slope: f64,
     from: &'a Certificate,
     /// The least gap of all points so far.
@@ -102,24 +103,25 @@ struct Step<'a, P> {
 }
 
 impl<P: Products> Step<'_, P> {
-    /// Returns true if the quadratic model sees the minimum within the tolerance: the decrease that it predicts is half
-    /// of the slope.
+    /// Returns true if the quadratic model sees the minimum within the tolerance: the decrease that
+    /// it predicts is half of the slope.
     fn is_last(&self, tolerance: f64) -> bool {
         let reach = tolerance * self.from.objective.abs() + self.from.rounding;
         -0.5 * self.slope <= reach
     }
 
-    /// Returns why a step leads nowhere: where the model sees the minimum within the tolerance, rounding alone keeps
-    /// the certificate from showing it.
+    /// Returns the status of a step that leads nowhere: where the model sees the minimum within the
+    /// tolerance, rounding alone keeps the certificate from showing it.
     fn reason(&self, tolerance: f64) -> Status {
         if self.is_last(tolerance) { Status::RoundingLimit } else { Status::Stalled }
     }
 
-    /// Returns the point after a line search and an exact intercept; `None` if rounding hides any progress.
+    /// Returns the point after a line search and an exact intercept; `None` if rounding hides any
+    /// progress.
     ///
-    /// So near to the minimum that the step may be the last one, the full step comes first, and the duals of the model
-    /// certify it where rounding keeps up the gap by the gradient: at once if that gap has hardly shrunk, else when
-    /// nothing else leads on.
+    /// Where the step may be the last one, the full step comes first, and the duals of the model
+    /// certify it if rounding keeps up the gap by the gradient: at once if that gap has hardly
+    /// shrunk, else when nothing else leads on.
     fn take(
         &self,
         problem: &mut impl Descent<Products = P>,
@@ -127,7 +129,7 @@ impl<P: Products> Step<'_, P> {
         point: &Point<P>,
         tolerance: f64,
     ) -> Option<Taken<P>> {
-        /// The share of its gap that a step so near to the minimum leaves, if rounding does not keep it up.
+        /// The share of its gap that a step leaves near the minimum, unless rounding keeps it up.
         const EXPECTED: f64 = 0.1;
         if self.slope >= 0.0 || self.slope.is_nan() {
             return None;
@@ -147,8 +149,8 @@ impl<P: Products> Step<'_, P> {
         taken
     }
 
-    /// Returns the point after the full step, if that is progress, certified by the duals of the model, too, where the
-    /// gap by the gradient is above the tolerance and more than `least`.
+    /// Returns the point after the full step, if that is progress; where the gap by the gradient is
+    /// above the tolerance and more than `least`, the duals of the model certify it, too.
     fn take_full(
         &self,
         problem: &mut impl Descent<Products = P>,
@@ -174,10 +176,11 @@ impl<P: Products> Step<'_, P> {
         })
     }
 
-    /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which bounds F by itself,
-    /// is half as large as the least so far.
+    /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which
+    /// bounds F by itself, is half as large as the least so far.
     fn is_progress(&self, certificate: &Certificate) -> bool {
-        // Of the most that F can decrease, for which its own size stands in where the gap is far larger.
+        // The share of the largest possible decrease of F that counts; the size of F bounds that
+        // decrease where the gap is far larger.
         const DECREASE: f64 = 1e-10;
         let size = self.from.objective.abs();
         let worth = DECREASE * self.from.duality_gap.min(size);
@@ -186,14 +189,15 @@ impl<P: Products> Step<'_, P> {
         decreased || (tightened && self.is_no_rise(certificate))
     }
 
-    /// Returns true if F has not grown beyond what rounding makes of a decrease.
+    /// Returns true if F has not grown beyond the rounding of a decrease.
     fn is_no_rise(&self, certificate: &Certificate) -> bool {
         const BLUR: f64 = 1e-6;
         certificate.objective <= self.from.objective + BLUR * self.from.objective.abs()
     }
 
-    /// Looks along the direction: a coarse search first; then the full step, whose gap tells more than its F near the
-    /// minimum; then a step short of the minimum along the line, which decreases F for certain.
+    /// Returns the first step along the direction that is progress, of three: the step of a coarse
+    /// search; the full step, whose gap tells more than its F near the minimum; and a step short of
+    /// the minimum along the line, which decreases F for certain.
     fn search(
         &self,
         problem: &mut impl Descent<Products = P>,

@@ -1,12 +1,13 @@
 //! Gradient descent in the coefficients, the intercept settled exactly after every step.
 //!
-//! `G(w) = min_b F(b, w)` is `kappa`-strongly convex, `kappa = 2 lambda`, and its gradient, that of F in w at
-//! the best intercept, has the Lipschitz constant `v = L''_max (1/n) sum c_i ||x_i||^2 + 2 lambda`: partial
-//! minimisation keeps strong convexity and makes the Hessian no larger. With the step `2/(kappa + v)`
-//! the distance to the minimiser shrinks by `(v - kappa)/(v + kappa)` or more at every step.
+//! `G(w) = min_b F(b, w)` is `kappa`-strongly convex, `kappa = 2 lambda`, and its gradient, that of
+//! F in w at the best intercept, has the Lipschitz constant
+//! `v = L''_max (1/n) sum c_i ||x_i||^2 + 2 lambda`: partial minimisation keeps strong convexity
+//! and makes the Hessian no larger. With the step `2/(kappa + v)` the distance to the minimiser
+//! shrinks by `(v - kappa)/(v + kappa)` or more at every step.
 //!
-//! Source: Holland 2019, algorithm 1, with theorem 11 for the step (there without penalty and intercept);
-//! Nesterov 2004, theorem 2.1.15, for the rate.
+//! Source: Holland 2019, algorithm 1, with theorem 11 for the step (there without penalty and
+//! intercept); Nesterov 2004, theorem 2.1.15, for the rate.
 
 use margins_losses::MarginLoss;
 
@@ -19,13 +20,13 @@ use crate::{Error, Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 10_000;
 
-/// Steps after which the products with the data are computed anew.
+/// The number of steps after which the products with the data are computed anew.
 const FRESH: usize = 64;
 
-/// What a path by gradient descent prepares once.
+/// The parts of gradient descent that serve a whole path.
 pub(crate) enum GradientDescent {
     Fixed(f64),
-    /// `v` less the penalty's share of it.
+    /// The constant `v` less the share of the penalty.
     Smooth(f64),
     LineSearch,
 }
@@ -50,7 +51,7 @@ impl GradientDescent {
         })
     }
 
-    /// Minimises F from `point`, in place. On return the point's intercept is settled.
+    /// Minimises F from `point`, in place. The point returned has a settled intercept.
     pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         &self,
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
@@ -59,11 +60,11 @@ impl GradientDescent {
         options: &Options,
     ) -> Ending {
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
-        // A search goes down in variables of one size where those of the features are far apart.
+        // Where features are of very different sizes, a search descends in variables of one size.
         let searches = matches!(self, GradientDescent::LineSearch);
         let metric = (searches && evaluator.samples.extent.is_wide())
             .then(|| evaluator.samples.extent.metric());
-        // Where the next line search begins.
+        // The next line search begins here.
         let mut trial = 1.0;
         loop {
             if monitor.iterations() % FRESH == FRESH - 1 || evaluator.has_drifted() {

@@ -1,18 +1,18 @@
-/// How near to the minimum along the line a step must come.
+/// The condition on the slope at which a search along a line ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accept {
-    /// The slope has lost half of its size or turned positive up to that size. Cheap, but no
-    /// guarantee: past the minimum F may have risen again.
+    /// The slope has lost half of its size or turned positive up to that size. The search is cheap,
+    /// but gives no guarantee: past the minimum F may have risen again.
     Near,
-    /// The slope has lost half of its size and is not positive: F has decreased for certain, because
-    /// it is convex.
+    /// The slope has lost half of its size and is not positive: F has decreased for certain,
+    /// because it is convex.
     Before,
 }
 
-/// A step `t > 0` along a descent direction of a convex function with the derivative `slope_at(t)`
-/// along it.
+/// Returns a step `t > 0` along a descent direction of a convex function with the derivative
+/// `slope_at(t)` along it.
 ///
-/// Tried first is the full step 1; then the step is doubled while the slope stays too negative, or
+/// The full step 1 is tried first; then the step is doubled while the slope stays too negative, or
 /// bisected inside the bracket.
 pub fn search(mut slope_at: impl FnMut(f64) -> f64, slope_at_zero: f64, accept: Accept) -> f64 {
     const MOST_TRIALS: usize = 100;

@@ -1,10 +1,10 @@
 //! Majorisation-minimisation with one eigendecomposition for all lambdas.
 //!
 //! Where `L'' <= kappa`, F lies below the quadratic with Hessian `(kappa/n) P_lambda`,
-//! `P_lambda = P_0 + mu diag(0, 1, ..., 1)`, `P_0 = Z' diag(c) Z`, `Z = [1 X]`, `mu = 2 n lambda / kappa`,
-//! that touches it at the present point; a step goes to the minimum of that quadratic. With
-//! `P_0 = U S U'` decomposed once, `Q = P_0 + mu I = U (S + mu) U'` costs nothing for another lambda,
-//! and Sherman-Morrison takes the penalty off the intercept:
+//! `P_lambda = P_0 + mu diag(0, 1, ..., 1)`, `P_0 = Z' diag(c) Z`, `Z = [1 X]`,
+//! `mu = 2 n lambda / kappa`, that touches it at the present point; a step goes to the minimum of
+//! that quadratic. With `P_0 = U S U'` decomposed once, `Q = P_0 + mu I = U (S + mu) U'` costs
+//! nothing for another lambda, and Sherman-Morrison takes the penalty off the intercept:
 //! `P_lambda^(-1) = Q^(-1) + g v v'`, `v = Q^(-1) e_1`, `g = mu / (1 - mu v_1)`, where
 //! `1 - mu v_1 = sum_k U_1k^2 s_k / (s_k + mu)`.
 //!
@@ -24,13 +24,14 @@ use crate::{Certificate, Error, Lambda, Objective, Options, StoppingRule};
 
 pub(crate) const DEFAULT_ITERATIONS: usize = 10_000;
 
-/// Iterations between two certificates, each of which costs about as much as an iteration.
+/// The number of iterations between two certificates, each of which costs about as much as an
+/// iteration.
 pub(crate) const CHECK_EVERY: usize = 10;
 
-/// Relative differences of the objective that rounding alone makes.
+/// The relative difference of the objective that rounding alone makes.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Largest order of the matrix to decompose.
+/// The largest order of the matrix to decompose.
 pub(crate) const LARGEST_ORDER: usize = 4000;
 
 /// The eigendecomposition of `P_0`.
@@ -48,7 +49,7 @@ impl Majorizer {
         Self::new(design, risk.loss, &risk.weights, risk.intercept)
     }
 
-    /// With `weights[i]` no less than the `c_i/n` of any objective that it is to majorise.
+    /// Returns the majoriser of all objectives whose `c_i/n` are at most `weights[i]`.
     pub(crate) fn new<L: MarginLoss + ?Sized>(
         design: &Design,
         loss: &L,
@@ -68,7 +69,7 @@ impl Majorizer {
             return Err(Error::Overflow);
         }
         if !with_intercept {
-            // The intercept's coordinate is cut off from the others and never moves.
+            // The coordinate of the intercept is cut off from the others and never moves.
             gram.column_mut(0).fill(0.0);
         }
         let eigen = MatRef::from_column_major_slice(gram.as_slice(), order, order)
@@ -77,7 +78,7 @@ impl Majorizer {
         let (s, u) = (eigen.S().column_vector(), eigen.U());
         Ok(Majorizer {
             vectors: DMatrix::from_fn(order, order, |i, j| u[(i, j)]),
-            // Rounding must not make the majoriser less than one.
+            // Rounding must not make the majoriser smaller than F.
             values: DVector::from_fn(order, |i, _| {
                 s[i].max(0.0) + order as f64 * f64::EPSILON * s[order - 1].abs()
             }),
@@ -96,7 +97,7 @@ impl Majorizer {
         let scale = self.values.map(|s| 1.0 / (s + penalty));
         let first_row = self.vectors.row(0).transpose();
         let first_column = &self.vectors * first_row.component_mul(&scale);
-        // 1 - mu v_1 without cancellation, as the squares of the first row of U sum to 1.
+        // The squares of the first row of U sum to 1: this is 1 - mu v_1 without cancellation.
         let rest: f64 =
             (0..scale.len()).map(|k| first_row[k].powi(2) * self.values[k] * scale[k]).sum();
         let correction = penalty / rest;
@@ -107,16 +108,16 @@ impl Majorizer {
 /// The inverse of `P_lambda` at one lambda.
 pub(crate) struct MajorizerAt<'a> {
     majorizer: &'a Majorizer,
-    /// `1 / (s + mu)`.
+    /// The factors `1 / (s + mu)`.
     scale: DVector<f64>,
-    /// `v`.
+    /// The vector `v`.
     first_column: DVector<f64>,
-    /// `g`.
+    /// The factor `g`.
     correction: f64,
 }
 
 impl MajorizerAt<'_> {
-    /// The minimiser of the majoriser at `point`, whose gradient is `(slope, gradient)`.
+    /// Returns the minimiser of the majoriser at `point`, whose gradient is `(slope, gradient)`.
     fn step<L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'_, L>,
@@ -133,13 +134,13 @@ impl MajorizerAt<'_> {
         next
     }
 
-    /// `1 / (s + mu)`.
+    /// Returns the factors `1 / (s + mu)`.
     pub(crate) fn scale(&self) -> &[f64] {
         self.scale.as_slice()
     }
 
-    /// The minimiser of the majoriser at `point`, without its products, from the gradient there and
-    /// `step = Q^(-1) gradient`.
+    /// Returns the minimiser of the majoriser at `point`, without its products, from the gradient
+    /// there and `step = Q^(-1) gradient`.
     pub(crate) fn finish(&self, point: &Point, gradient: &[f64], step: &[f64]) -> Point {
         let majorizer = self.majorizer;
         let length = -majorizer.samples / majorizer.curvature;
@@ -155,7 +156,7 @@ impl MajorizerAt<'_> {
     }
 }
 
-/// One MM step from `point`.
+/// Returns the point after one MM step from `point`.
 fn advance<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     majorizer: &MajorizerAt<'_>,
@@ -173,18 +174,18 @@ fn squared_change(from: &Point, to: &Point) -> f64 {
     difference.intercept.powi(2) + dot(&difference.coef, &difference.coef)
 }
 
-/// The method with what it prepares once for a whole path.
+/// The method with the parts that serve a whole path.
 pub(crate) struct MajorizeMinimize {
     /// The eigendecomposition.
     pub(crate) majorizer: Majorizer,
     /// True for Nesterov's extrapolation.
     pub(crate) accelerated: bool,
-    /// When it may stop.
+    /// The rule that ends the iteration.
     pub(crate) stopping: StoppingRule,
 }
 
 impl MajorizeMinimize {
-    /// Minimises F from `point`, in place. On return the point's intercept is settled.
+    /// Minimises F from `point`, in place. The point returned has a settled intercept.
     pub(crate) fn minimize<L: MarginLoss + ?Sized>(
         &self,
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
@@ -202,7 +203,8 @@ impl MajorizeMinimize {
                 let (settled, certificate) = certify(evaluator, lambda, point);
                 let mut shown = certificate;
                 if options.history {
-                    // The iterate's own objective, which MM never increases, not the settled one's.
+                    // MM never increases the objective of the iterate itself, but may increase that
+                    // of the settled point.
                     shown = certificate.raised_to(evaluator.value_at(lambda, point));
                     evaluator.intercept_slope(point);
                 }
@@ -232,7 +234,7 @@ impl MajorizeMinimize {
     }
 }
 
-/// The certificate of a point after its intercept is settled, and that point.
+/// Returns the certificate of a point after its intercept is settled, and that point.
 fn certify<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,
@@ -270,8 +272,8 @@ impl Momentum {
         let mut next = advance(evaluator, majorizer, lambda, &point.step(share, &direction));
         let mut next_value = evaluator.value_at(lambda, &next);
         self.weight = weight;
-        // Differences within rounding are no increase: where F is flat to the last bits the gap still
-        // has a way to go.
+        // Differences within rounding are no increase: where F is flat to the last bits the gap can
+        // still shrink.
         if next_value > value + ROUNDING * value.abs() {
             // The plain step is a descent by majorisation.
             self.weight = 1.0;

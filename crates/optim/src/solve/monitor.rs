@@ -1,4 +1,4 @@
-//! When a solver ends, and why: one rule for all of them.
+//! The rule that ends a solver: one for all of them.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -8,12 +8,12 @@ use crate::problem::{Lambda, MarginSummary};
 use crate::solve::report::{Ending, HistoryEntry, Status};
 use crate::solve::{Elapsed, Iteration, Options};
 
-/// What ends a solver before its limits do.
+/// The rule that ends a solver before its limits do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// A relative duality gap within the tolerance.
+    /// A relative duality gap within the tolerance ends the solver.
     Gap,
-    /// A rule of the method's own, met or not, whatever the gap.
+    /// A rule of the method itself ends the solver, whatever the gap.
     Own {
         /// True if the rule is met.
         met: bool,
@@ -22,9 +22,9 @@ pub enum Rule {
 
 /// Judges the points that an iterative solver reaches, and keeps count.
 ///
-/// The order of the questions is part of the rule: numbers that overflowed or contradict the loss end a solver whatever
-/// else is true, a certified point is never reported as cut short, then come the limit and the deadline, and the callback
-/// last.
+/// The order of the questions is part of the rule: numbers that overflowed or contradict the loss
+/// end a solver whatever else is true; a certified point is never reported as cut short; then come
+/// the limit and the deadline, and the callback last.
 #[derive(Debug)]
 pub struct Monitor<'o> {
     options: &'o Options<'o>,
@@ -37,7 +37,8 @@ pub struct Monitor<'o> {
 }
 
 impl<'o> Monitor<'o> {
-    /// Returns a monitor of a solver at one lambda that takes `default_limit` iterations at most unless told otherwise.
+    /// Returns a monitor of a solver at one lambda that takes `default_limit` iterations at most
+    /// unless told otherwise.
     pub fn new(options: &'o Options<'o>, lambda: Lambda, default_limit: usize) -> Self {
         Monitor {
             options,
@@ -50,8 +51,9 @@ impl<'o> Monitor<'o> {
         }
     }
 
-    /// Returns how a solver ends whose best point has this certificate and whose iterate has these margins; `None` if it
-    /// goes on. The history and the callback see every point that is judged.
+    /// Returns the status of a solver that ends, whose best point has this certificate and whose
+    /// iterate has these margins; `None` if it goes on. The history and the callback see every
+    /// point that is judged.
     pub fn judge(
         &mut self,
         passes: usize,
@@ -61,8 +63,8 @@ impl<'o> Monitor<'o> {
         self.judge_by(Rule::Gap, passes, certificate, certificate, margins)
     }
 
-    /// Returns how a solver ends by this rule, as [`judge`](Self::judge) does; the history and the callback see another
-    /// certificate, `shown`.
+    /// Returns the status of a solver that ends by this rule, or `None` if it goes on; the history
+    /// and the callback see another certificate than [`judge`](Self::judge) shows them, `shown`.
     pub fn judge_by(
         &mut self,
         rule: Rule,
@@ -94,7 +96,7 @@ impl<'o> Monitor<'o> {
         }
     }
 
-    /// Tells the callback of an iteration; returns the status of a solver that it stops.
+    /// Shows the callback an iteration; returns the status of a solver that it stops.
     fn watched(&self, passes: usize, certificate: &Certificate) -> Option<Status> {
         let watch = self.options.watch?;
         let iteration = Iteration {
@@ -126,7 +128,7 @@ impl<'o> Monitor<'o> {
         self.iterations += iterations;
     }
 
-    /// Takes down the length of the last step along its direction, for the callback.
+    /// Records the length of the last step along its direction, for the callback.
     pub fn stepped(&mut self, length: f64) {
         self.step = Some(length);
     }

@@ -48,8 +48,9 @@ impl<'e, S: Samples> Newton<'e, S> {
         duals
     }
 
-    /// Returns the duals that the equations of the step ask for, given how far w is from the `v/(2 lambda)` of others:
-    /// what rounding left of a solution is solved for once more.
+    /// Returns the duals that the equations of the step ask for, given the distance of w from the
+    /// `v/(2 lambda)` of other duals: the equations are solved once more for the residual that
+    /// rounding left.
     fn correct(&mut self, lambda: Lambda, duals: S::Duals, apart: &[f64]) -> S::Duals {
         let ridge = 2.0 * lambda.get();
         let gradient: Vec<f64> = apart.iter().map(|a| ridge * a).collect();
@@ -97,7 +98,8 @@ impl<S: Samples> Descent for Newton<'_, S> {
         point: &Point<S::Products>,
         tolerance: f64,
     ) -> Option<Certificate> {
-        /// Corrections of the duals, each at the cost of three products with the data.
+        /// The largest number of corrections of the duals, each at the cost of three products with
+        /// the data.
         const MOST_CORRECTIONS: usize = 3;
         // What conjugate gradients leave of the equations is in their duals: worth it only where rounding is worse.
         if !self.system.is_factorised() && !self.evaluator.samples.extent().is_wide() {
@@ -139,7 +141,7 @@ impl<S: Samples> Descent for Newton<'_, S> {
     ) -> (Point<S::Products>, f64) {
         let Evaluator { samples, gradient, passes, .. } = &mut *self.evaluator;
         samples.keep_curvatures();
-        // Half of the gradient norm at which the gap reaches the tolerance.
+        // This is half of the gradient norm at which the gap reaches the tolerance.
         let enough = (tolerance * certificate.objective.abs() * lambda.get()).sqrt();
         let ridge = 2.0 * lambda.get();
         let mut equation = Equation { samples, ridge, gradient, enough };

@@ -10,35 +10,38 @@ use crate::solve::Watch;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Solver {
-    /// Newton where one of its two systems is small enough to be dense, and for paths of several lambdas;
-    /// else, and for a loss with a kink, stochastic dual coordinate ascent.
+    /// Newton, where one of its two systems is small enough to be dense and for paths of several
+    /// lambdas; else, and for a loss with a kink, stochastic dual coordinate ascent.
     #[default]
     Auto,
-    /// Majorisation-minimisation (Kwon and Zou 2023, appendix C), one eigendecomposition for all lambdas. Needs a finite
-    /// [`curvature`](margins_losses::MarginLoss::curvature). [`Solver::MM`] is the published form.
+    /// Majorisation-minimisation (Kwon and Zou 2023, appendix C), with one eigendecomposition for
+    /// all lambdas. It needs a finite [`curvature`](margins_losses::MarginLoss::curvature).
+    /// [`Solver::MM`] is the published form.
     Mm {
-        /// True for Nesterov's extrapolation with restarts; it never increases the objective either.
+        /// True for Nesterov's extrapolation with restarts, with which the method never increases
+        /// the objective either.
         accelerated: bool,
-        /// When it may stop.
+        /// The rule that ends the iteration.
         stopping: StoppingRule,
     },
-    /// Accelerated majorisation-minimisation for ten lambdas at a time, which advance together as products of matrices;
-    /// with a kernel, those of all folds of a cross-validation at once.
+    /// Accelerated majorisation-minimisation for ten lambdas at a time, which advance together as
+    /// products of matrices; with a kernel, the lambdas of all folds of a cross-validation advance
+    /// together.
     MmBatched,
     /// Semismooth Newton with line search.
     Newton,
-    /// Stochastic dual coordinate ascent, for every convex loss, with kinks or without; of linear
+    /// Stochastic dual coordinate ascent, for every convex loss, with kinks or without, and linear
     /// classifiers only.
     Sdca {
         /// The seed of the order in which samples are visited.
         seed: u64,
     },
-    /// Cutting planes with line search, for every convex loss; of linear classifiers only.
+    /// Cutting planes with line search, for every convex loss and linear classifiers only.
     Bundle,
-    /// Gradient descent (Holland 2019, algorithm 1), the intercept settled after every step; of linear
-    /// classifiers only.
+    /// Gradient descent (Holland 2019, algorithm 1), the intercept settled after every step, for
+    /// linear classifiers only.
     GradientDescent {
-        /// The lengths of its steps.
+        /// The rule for the lengths of its steps.
         step: StepRule,
     },
 }
@@ -54,7 +57,7 @@ impl Solver {
     /// Gradient descent with a line search.
     pub const GRADIENT_DESCENT: Solver = Solver::GradientDescent { step: StepRule::LineSearch };
 
-    /// Returns what the method needs of a loss.
+    /// Returns the properties that the method needs of a loss.
     pub fn needs(&self) -> &'static [Need] {
         const CONVEX: &[Need] = &[Need::Convexity];
         const SMOOTH: &[Need] = &[Need::Convexity, Need::Differentiability];
@@ -73,12 +76,11 @@ impl Solver {
         matches!(self, Solver::Sdca { .. } | Solver::Bundle | Solver::GradientDescent { .. })
     }
 
-    /// Returns the solver itself, or the one that the automatic choice comes to, where a Newton system is dense or
-    /// is not, for one lambda or several: of a path Newton gains more from the fits before, and the ray is
-    /// its own.
+    /// Returns the solver itself, or the choice of the automatic one, given if a Newton system is
+    /// dense and if there is one lambda or several: on a path Newton gains more from the fits
+    /// before, and the ray is its own.
     ///
-    /// # Errors
-    /// A loss that it cannot take.
+    /// [`Error::Unsuitable`]: the solver cannot take the loss.
     pub(crate) fn resolve<L: MarginLoss + ?Sized>(
         self,
         risk: &EmpiricalRisk<'_, L>,
@@ -109,51 +111,54 @@ impl Solver {
     }
 }
 
-/// The steps of gradient descent.
+/// The rule for the steps of gradient descent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum StepRule {
-    /// This step length, whether F decreases or not.
+    /// Every step has this length, even if F does not decrease.
     Fixed(f64),
-    /// `2/(kappa + v)` with `kappa = 2 lambda` and `v = L''_max (1/n) sum c_i ||x_i||^2 + 2 lambda`, at which
-    /// the distance to the minimiser shrinks by `(v - kappa)/(v + kappa)` or more a step. Needs a finite
+    /// The step is `2/(kappa + v)` with `kappa = 2 lambda` and
+    /// `v = L''_max (1/n) sum c_i ||x_i||^2 + 2 lambda`, at which the distance to the minimiser
+    /// shrinks by `(v - kappa)/(v + kappa)` or more a step. It needs a finite
     /// [`curvature`](margins_losses::MarginLoss::curvature).
     Smooth,
-    /// A search along the gradient for a step that decreases F.
+    /// A search along the gradient finds a step that decreases F.
     #[default]
     LineSearch,
 }
 
-/// When majorisation-minimisation may stop.
+/// The rule by which majorisation-minimisation ends.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum StoppingRule {
-    /// When the relative duality gap is at most [`Options::tolerance`].
+    /// The relative duality gap must be at most [`Options::tolerance`].
     #[default]
     RelativeGap,
-    /// When the squared change of intercept and coefficients in one step is at most this, the
-    /// rule of the R package of the leaky hockey stick paper (which takes 1e-5). It certifies
+    /// The squared change of intercept and coefficients in one step must be at most this number,
+    /// the rule of the R package of the leaky hockey stick paper (which takes 1e-5). It certifies
     /// nothing and is here for comparisons.
     CoefficientChange(f64),
 }
 
-/// What every solver is told.
+/// The settings that every solver shares.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'w> {
     /// The method.
     pub solver: Solver,
-    /// Relative duality gap to reach.
+    /// The relative duality gap to reach.
     pub tolerance: f64,
-    /// Most iterations at one lambda; `None` for the default of the solver (10000 for MM and gradient
-    /// descent, 200 for Newton, 1000 for dual ascent, 2000 for the bundle method).
+    /// The largest number of iterations at one lambda; `None` for the default of the solver (10000
+    /// for MM and gradient descent, 200 for Newton, 1000 for dual ascent, 2000 for the bundle
+    /// method).
     pub max_iterations: Option<usize>,
-    /// When to give up, looked at between iterations (between rounds of them by dual ascent and the support vector
-    /// machine): what is not certified by then ends as [`Status::TimeLimit`](crate::Status::TimeLimit), every further
-    /// lambda of a path at once. A fit that it has cut short depends on the machine; one that it has not does not. The
-    /// stochastic and the robust learners do not look at it.
+    /// The time at which solvers give up; they check it between iterations (dual ascent and the
+    /// support vector machine between rounds of them). A fit that is not certified by then ends as
+    /// [`Status::TimeLimit`](crate::Status::TimeLimit), every further lambda of a path at once. A
+    /// fit that the deadline cuts short depends on the machine; any other does not. The median
+    /// of means does not check it.
     pub deadline: Option<Instant>,
-    /// True if a path may follow the ray in closed form once every margin is on the homogeneous tail
-    /// of the loss. The result is the same, only sooner.
+    /// True if a path may follow the ray in closed form once every margin is on the homogeneous
+    /// tail of the loss. The result does not change, it only comes sooner.
     pub closed_form_ray: bool,
     /// True if reports keep one [`HistoryEntry`](crate::HistoryEntry) an iteration.
     pub history: bool,
@@ -184,7 +189,8 @@ impl Options<'_> {
     /// Refuses settings out of their range.
     ///
     /// # Errors
-    /// A tolerance or a fixed step that is not a positive number.
+    /// [`Error::Tolerance`]: the tolerance is not positive. [`Error::Parameter`]: a fixed step is
+    /// not a finite number greater than 0.
     pub fn check(&self) -> Result<(), Error> {
         check_tolerance(self.tolerance)?;
         self.solver.check()

@@ -1,11 +1,12 @@
 //! The last digits of a fit by the proximal point method on the dual, with Newton for its steps.
 //!
-//! A step maximises `D(s) - (sigma/2n) sum c_i (s_i - a_i)^2` about the present duals `a`. Its own dual is
-//! F with the losses of [`EmpiricalRisk::smoothed`](crate::problem::risk::EmpiricalRisk), which semismooth Newton
-//! minimises with the exact intercept, whatever kinks `L` has; the slopes there are the next duals, and
-//! feasible. Where the dual is piecewise linear-quadratic, as that of the hinge is, finitely many such
-//! steps reach its maximum, whatever sigma (Rockafellar, *Augmented Lagrangians and applications of the
-//! proximal point algorithm in convex programming*, Math. Oper. Res. 1, 1976).
+//! A step maximises `D(s) - (sigma/2n) sum c_i (s_i - a_i)^2` about the present duals `a`. Its own
+//! dual is F with the losses of [`EmpiricalRisk::smoothed`](crate::problem::risk::EmpiricalRisk),
+//! which semismooth Newton minimises with the exact intercept, whatever kinks `L` has; the slopes
+//! there are the next duals, and feasible. Where the dual is piecewise linear-quadratic, as that of
+//! the hinge is, finitely many such steps reach its maximum, whatever sigma (Rockafellar,
+//! *Augmented Lagrangians and applications of the proximal point algorithm in convex programming*,
+//! Math. Oper. Res. 1, 1976).
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -19,8 +20,8 @@ use crate::solve::newton::{Newton, System};
 use crate::solve::{Monitor, Rule, Status};
 use crate::{Certificate, Lambda, Objective, Options};
 
-/// Improves duals and point until the monitor ends it, from the better one of the point of the duals and a given one;
-/// returns the status and the certificate.
+/// Improves duals and point until the monitor ends it, from the better one of the point of the
+/// duals and a given one; returns the status and the certificate.
 pub(crate) fn polish<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     system: &mut System,
@@ -30,16 +31,16 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> (Status, Certificate) {
-    /// Proximal steps that may pass without a smaller gap.
+    /// The number of proximal steps that may pass without a smaller gap.
     const PATIENCE: usize = 5;
-    /// Newton steps that a proximal step may take for sigma to become smaller.
+    /// The largest number of Newton steps of a proximal step at which sigma becomes smaller.
     const FEW: usize = 12;
     let objective = evaluator.samples.objective;
     let mut sigma = 1.0;
     let mut idle = 0;
-    // Why the steps lead no further.
+    // The reason why the steps lead no further.
     let mut reason = Status::Stalled;
-    // The point of duals of another lambda may be far off.
+    // The point of the duals of another lambda may be far off.
     let is_nearer = evaluator.value_at(lambda, &given) <= best.certificate.objective;
     let mut point = if is_nearer { given } else { best.point.clone() };
     let mut centres = best.duals.clone();

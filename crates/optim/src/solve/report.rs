@@ -7,7 +7,7 @@ use margins_losses::MarginLoss;
 use crate::problem::{EmpiricalRisk, MarginSummary};
 use crate::{Certificate, Lambda};
 
-/// How a solver ended.
+/// The reason why a solver stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
@@ -21,26 +21,28 @@ pub enum Status {
     Interrupted,
     /// No step makes further progress, yet the gap is above the tolerance.
     Stalled,
-    /// The point is a minimum as far as rounding lets one tell, but for the same rounding no gap within the tolerance
-    /// can be shown: features of very different scales, all but unpenalised, magnify it.
+    /// The point is a minimum as far as rounding lets one tell, but rounding also keeps the gap
+    /// above the tolerance: features of very different scales, all but unpenalised, magnify it.
     RoundingLimit,
-    /// The objective has no minimum: it falls without bound along the intercept, because no dual point is feasible. With
-    /// the domain `[l, h]` of the conjugate and the total weights `C+` and `C-` of the classes, the ranges
-    /// `[l C+, h C+]` and `[l C-, h C-]` do not meet.
+    /// The objective has no minimum: it falls without bound along the intercept, because no dual
+    /// point is feasible. With the domain `[l, h]` of the conjugate and the total weights `C+` and
+    /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` do not meet.
     Unbounded,
     /// The solver did its part, but the approximation that it worked on keeps the gap of the whole
     /// problem above the tolerance.
     Truncated,
     /// Numbers overflowed.
     NumericalTrouble,
-    /// The loss says that it is convex, but no convex function has its values and derivatives at the margins, so that
-    /// nothing bounds the gap: see [`MarginLoss`](margins_losses::MarginLoss) and its test-kit.
+    /// The loss says that it is convex, but no convex function has its values and derivatives at
+    /// the margins, so that nothing bounds the gap: see [`MarginLoss`](margins_losses::MarginLoss)
+    /// and its test-kit.
     Contradicted,
     /// A rule without a certificate was met, and the gap is above the tolerance.
     RuleMet,
 }
 
-/// A time that was measured. Two results are the same whatever time they took, so that all such times compare as equal.
+/// A time that was measured. All such times compare as equal, so that results do not differ by the
+/// time they took.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Elapsed(pub Duration);
 
@@ -58,15 +60,15 @@ impl Add for Elapsed {
     }
 }
 
-/// What a solver knows about its result.
+/// The evidence of how good a result is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// `F` at the result.
     pub objective: f64,
     /// A lower bound on the minimum of `F`: the value of a feasible point of the dual.
     pub dual_objective: f64,
-    /// An upper bound on the distance of `objective` to the minimum: `objective - dual_objective`, computed without
-    /// their cancellation, with the rounding added.
+    /// An upper bound on the distance of `objective` to the minimum: `objective - dual_objective`,
+    /// computed without their cancellation, with the rounding added.
     pub duality_gap: f64,
     /// The gap, less twice the rounding, relative to the larger size of the two objectives: see
     /// [`Certificate::relative_gap`].
@@ -79,33 +81,33 @@ pub struct Report {
     pub iterations: usize,
     /// Products of the design or its transpose with a vector, a Gram matrix counting as one.
     pub passes: usize,
-    /// Why it stopped.
+    /// The reason why the solver stopped.
     pub status: Status,
-    /// The time that the solver took; what it shares with other fits is not counted.
+    /// The time that the solver took; work shared with other fits is not counted.
     pub elapsed: Elapsed,
     /// One entry an iteration where [`Options::history`](crate::Options::history) asks for it.
     pub history: Vec<HistoryEntry>,
 }
 
 impl Report {
-    /// Whether the relative duality gap reached the tolerance.
+    /// Returns true if the relative duality gap reached the tolerance.
     pub fn converged(&self) -> bool {
         self.status == Status::Converged
     }
 }
 
-/// The state after an iteration.
+/// The state of a solver after an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HistoryEntry {
-    /// Iterations so far.
+    /// The number of iterations so far.
     pub iteration: usize,
-    /// Passes over the data so far.
+    /// The number of passes over the data so far.
     pub passes: usize,
-    /// `F`.
+    /// The objective `F`.
     pub objective: f64,
     /// The relative duality gap.
     pub relative_gap: f64,
-    /// What the margins are like.
+    /// The summary of the margins.
     pub margins: MarginSummary,
 }
 
@@ -126,24 +128,24 @@ impl HistoryEntry {
     }
 }
 
-/// What a solver leaves beside the point that it was given to improve.
+/// The end of a solver, beside the point that it improved.
 #[derive(Debug, Clone)]
 pub struct Ending {
-    /// Iterations taken.
+    /// The number of iterations taken.
     pub iterations: usize,
-    /// Why it stopped.
+    /// The reason why the solver stopped.
     pub status: Status,
-    /// How good the point is.
+    /// The certificate of the point.
     pub certificate: Certificate,
-    /// The time that it took.
+    /// The time that the solver took.
     pub elapsed: Elapsed,
     /// One entry an iteration where the options ask for it.
     pub history: Vec<HistoryEntry>,
 }
 
 impl Ending {
-    /// Returns the end of a solver that went on from where another one had ended: with the iterations, the time and the
-    /// history of both.
+    /// Returns the end of a solver that went on from where another one had ended: with the
+    /// iterations, the time and the history of both.
     #[must_use]
     pub fn after(self, earlier: Ending) -> Self {
         let mut history = earlier.history;
@@ -170,9 +172,10 @@ impl Ending {
         Ending { status, ..self }
     }
 
-    /// Returns the end without a bound if the loss contradicts itself at the margins of these scores: a certificate
-    /// believes it to be convex and its derivatives to be those of its values. Whoever makes a report asks this last. It
-    /// takes no more than some hundred evaluations of the loss, and cannot see what the loss does elsewhere.
+    /// Returns the end without a bound if the loss contradicts itself at the margins of these
+    /// scores: a certificate believes it to be convex and its derivatives to be those of its
+    /// values. A caller asks this last before a report. It takes no more than some hundred
+    /// evaluations of the loss, and cannot see what the loss does elsewhere.
     #[must_use]
     pub fn examined<L: MarginLoss + ?Sized>(
         self,
@@ -193,14 +196,15 @@ impl Ending {
         self
     }
 
-    /// Returns the end of a solver that has not begun, because the objective, of this value at the origin, has no minimum.
+    /// Returns the end of a solver that has not begun, because the objective, of this value at the
+    /// origin, has no minimum.
     pub fn unbounded(value: f64) -> Self {
         let certificate = Certificate::without_bound(value, f64::NAN);
         let (elapsed, history) = (Elapsed::default(), Vec::new());
         Ending { iterations: 0, status: Status::Unbounded, certificate, elapsed, history }
     }
 
-    /// The report on a solution that took this number of passes.
+    /// Returns the report on a solution that took this number of passes.
     pub fn report(self, passes: usize) -> Report {
         let certificate = self.certificate;
         Report {
@@ -236,32 +240,32 @@ impl From<Report> for Ending {
     }
 }
 
-/// A fit as it is made, for whoever [watches](crate::Training::observer).
+/// A fit as it is made, for an [observer](crate::Training::observer).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Observed<'a> {
     /// The regularisation.
     pub lambda: Lambda,
-    /// The fold that was held out, counted from 0; `None` of all rows given.
+    /// The fold that was held out, counted from 0; `None` for a fit to all rows given.
     pub fold: Option<usize>,
-    /// How it ended.
+    /// The report of the fit.
     pub report: &'a Report,
 }
 
 impl<'a> Observed<'a> {
-    /// A fit to all rows given.
+    /// Returns the notice of a fit to all rows given.
     pub fn new(lambda: Lambda, report: &'a Report) -> Self {
         Observed { lambda, fold: None, report }
     }
 
-    /// The same with a fold held out.
+    /// Returns the notice with a fold held out.
     #[must_use]
     pub fn without(self, fold: usize) -> Self {
         Observed { fold: Some(fold), ..self }
     }
 }
 
-/// Who sees every fit as it is made, from whatever thread makes it.
+/// A callback that sees every fit as it is made, from any thread that makes one.
 pub type Observer<'a> = dyn Fn(&Observed<'_>) + Sync + 'a;
 
 /// A linear classifier with the certificate of its fit.
@@ -269,24 +273,24 @@ pub type Observer<'a> = dyn Fn(&Observed<'_>) + Sync + 'a;
 pub struct Fit {
     /// The regularisation.
     pub lambda: Lambda,
-    /// `b`, 0 where the objective has none.
+    /// The intercept `b`, 0 where the objective has none.
     pub intercept: f64,
-    /// `w`, one coefficient a feature.
+    /// The coefficients `w`, one a feature.
     pub coef: Vec<f64>,
-    /// How good it is.
+    /// The evidence of how good the fit is.
     pub report: Report,
 }
 
 impl Fit {
-    /// `b + <w, x>`.
+    /// Returns `b + <w, x>`.
     pub fn score(&self, x: &Sample<'_>) -> f64 {
         self.intercept + x.dot(&self.coef)
     }
 
-    /// The scores of all samples.
+    /// Returns the scores of all samples.
     ///
     /// # Panics
-    /// If the design has another number of features.
+    /// The method panics if the design has another number of features.
     pub fn decision_function(&self, design: &Design) -> Vec<f64> {
         let mut scores = vec![0.0; design.rows()];
         design.multiply(&self.coef, &mut scores);

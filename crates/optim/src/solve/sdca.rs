@@ -1,15 +1,16 @@
 //! Stochastic dual coordinate ascent.
 //!
 //! Shalev-Shwartz and Zhang, *Stochastic dual coordinate ascent methods for regularized loss
-//! minimization*, JMLR 14 (2013); Hsieh et al., *A dual coordinate descent method for large-scale linear
-//! SVM*, ICML 2008, for permutations and shrinking.
+//! minimization*, JMLR 14 (2013); Hsieh et al., *A dual coordinate descent method for large-scale
+//! linear SVM*, ICML 2008, for permutations and shrinking.
 //!
 //! A step sets one `s_i` to the maximiser of the dual over it, in closed form
-//! ([`MarginLoss::dual_step`]), and keeps `w = v/(2 lambda)` up to date at the cost of the stored features
-//! of the sample. The constraint that an intercept puts on the dual, `r = (1/n) sum c_i s_i y_i = 0`, no
-//! single coordinate can keep. The intercept is instead held to a centre by `mu (b - b_0)^2`, which makes
-//! it one more coefficient, `b = b_0 + r/(2 mu)`, and the centre follows it: the proximal point method on
-//! b, which is the method of multipliers on the constraint. Certificates are taken at balanced duals.
+//! ([`MarginLoss::dual_step`]), and keeps `w = v/(2 lambda)` up to date at the cost of the stored
+//! features of the sample. No single coordinate can keep the constraint that an intercept puts on
+//! the dual, `r = (1/n) sum c_i s_i y_i = 0`. Instead `mu (b - b_0)^2` holds the intercept to a
+//! centre, which makes it one more coefficient, `b = b_0 + r/(2 mu)`, and the centre follows it:
+//! the proximal point method on b, which is the method of multipliers on the constraint.
+//! Certificates are taken at balanced duals.
 
 use margins_data::Design;
 use margins_losses::MarginLoss;
@@ -27,23 +28,23 @@ use crate::solve::{Ending, Monitor, Status};
 use crate::{Lambda, Objective, Options};
 
 const DEFAULT_ITERATIONS: usize = 1000;
-/// Most epochs between two certificates.
+/// The largest number of epochs between two certificates.
 const LONGEST_ROUND: usize = 16;
-/// Gaps that a round of that length leaves larger than this times the one before are for Newton.
+/// The share of the gap before from which on the gap after a long round is for Newton to shrink.
 const SLOW: f64 = 0.5;
 
 /// Dual coordinate ascent along a path of lambdas.
 pub(crate) struct DualAscent {
     system: System,
     random: ChaCha8Rng,
-    /// `||x_i||^2`.
+    /// The squares `||x_i||^2`.
     squares: Vec<f64>,
-    /// Those of the last lambda.
+    /// The duals of the last lambda.
     duals: Option<Vec<f64>>,
 }
 
 impl DualAscent {
-    /// `system` is that of the Newton steps at the end.
+    /// Returns the method for a design; `system` is the system of the Newton steps at the end.
     pub(crate) fn new(design: &Design, system: System, seed: u64) -> Self {
         DualAscent {
             system,
@@ -115,7 +116,8 @@ impl DualAscent {
         ending
     }
 
-    /// The better of the duals of the last lambda and those of a point; the least ones for the first.
+    /// Returns the better of the duals of the last lambda and those of a point; the least duals for
+    /// the first lambda.
     fn start<L: MarginLoss + ?Sized>(
         &mut self,
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
@@ -145,15 +147,15 @@ impl DualAscent {
 struct Ascent<'o, 'a, L: MarginLoss + ?Sized> {
     objective: &'o Objective<'a, L>,
     lambda: Lambda,
-    /// Curvature of the dual in `s_i`.
+    /// The curvatures of the dual in `s_i`.
     curvatures: Vec<f64>,
-    /// `mu`.
+    /// The factor `mu`.
     hold: f64,
     duals: Vec<f64>,
     coef: Vec<f64>,
     intercept: f64,
     centre: f64,
-    /// The samples that count.
+    /// The samples of positive weight.
     samples: Vec<usize>,
 }
 
@@ -166,7 +168,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
     ) -> Self {
         let risk = &objective.risk;
         let samples: Vec<usize> = (0..squares.len()).filter(|&i| risk.weights[i] > 0.0).collect();
-        // The constant is made a feature of the size of a sample.
+        // The constant becomes a feature of the size of a sample.
         let square = samples.iter().map(|&i| squares[i]).sum::<f64>() / samples.len() as f64;
         let hold = lambda.get() * if square > 0.0 { square } else { 1.0 };
         let constant = if risk.intercept { 0.5 / hold } else { 0.0 };
@@ -190,8 +192,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         self.intercept.is_finite() && self.coef.iter().all(|w| w.is_finite())
     }
 
-    /// Moves the centre of the intercept to the intercept, and takes over the coefficients of the duals, computed
-    /// anew: so what rounding did to them is undone.
+    /// Moves the centre of the intercept to the intercept, and takes over the coefficients of the
+    /// duals, computed anew, which undoes their rounding.
     fn recentre(&mut self, coef: Vec<f64>) {
         self.coef = coef;
         let risk = &self.objective.risk;
@@ -202,7 +204,8 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         }
     }
 
-    /// Up to so many epochs; the number of those done and of the samples visited.
+    /// Runs at most this number of epochs; returns the number of those done and of the samples
+    /// visited.
     fn round(&mut self, epochs: usize, random: &mut ChaCha8Rng) -> (usize, usize) {
         let mut active = self.samples.clone();
         let mut largest = f64::INFINITY;
@@ -215,9 +218,9 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         (done, visits)
     }
 
-    /// One step on every active sample, in random order; returns the largest change of a margin by its
-    /// own step. Samples at an end of the domain are set aside if they would stay there were their
-    /// margin off by `slack`, that change in the epoch before.
+    /// Takes one step on every active sample, in random order; returns the largest change of a
+    /// margin by its own step. Samples at an end of the domain are set aside if they would stay
+    /// there were their margin off by `slack`, that change in the epoch before.
     fn epoch(&mut self, active: &mut Vec<usize>, slack: f64, random: &mut ChaCha8Rng) -> f64 {
         let risk = &self.objective.risk;
         let domain = risk.domain();

@@ -10,23 +10,24 @@ use crate::problem::Lambda;
 pub struct Iteration {
     /// The regularisation.
     pub lambda: Lambda,
-    /// Iterations so far.
+    /// The number of iterations so far.
     pub iteration: usize,
-    /// Passes over the data so far.
+    /// The number of passes over the data so far.
     pub passes: usize,
-    /// `F`.
+    /// The objective `F`.
     pub objective: f64,
     /// The relative duality gap.
     pub relative_gap: f64,
-    /// The length of the last step along its direction; `None` before the first and of methods without one.
+    /// The length of the last step along its direction; `None` before the first step and for
+    /// methods without a direction.
     pub step: Option<f64>,
     /// The time since the solver began at this lambda.
     pub elapsed: Duration,
 }
 
 /// A callback for every iteration, which may stop the solver: the fit then ends as
-/// [`Status::Interrupted`](crate::Status::Interrupted) with the best point so far. It is called from whatever thread
-/// solves.
+/// [`Status::Interrupted`](crate::Status::Interrupted) with the best point so far. The thread that
+/// solves calls it.
 #[derive(Clone, Copy)]
 pub struct Watch<'w>(&'w (dyn Fn(&Iteration) -> ControlFlow<()> + Sync));
 

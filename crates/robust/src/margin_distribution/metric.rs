@@ -12,15 +12,15 @@ use crate::Error;
 pub(super) struct Metric {
     factor: Llt<f64>,
     inverse: Inverse,
-    /// Where the coefficients begin: 1 with an intercept, else 0.
+    /// The index of the first coefficient: 1 with an intercept, else 0.
     pub(super) first: usize,
 }
 
-/// What `Q^-1 (1, x_i)` is taken from.
+/// The solutions or the inverse that give `Q^-1 (1, x_i)`.
 enum Inverse {
-    /// One column a sample.
+    /// The solutions, one column a sample.
     Samples(Mat<f64>),
-    /// `Q^-1`: sparse samples combine its columns and stay sparse.
+    /// The inverse `Q^-1`, whose columns sparse samples combine.
     Whole(Mat<f64>),
 }
 
@@ -80,13 +80,13 @@ impl Metric {
         Point::at(design, intercept, beta[self.first..].to_vec())
     }
 
-    /// `b + <w, x_i>`.
+    /// Returns `b + <w, x_i>`.
     pub(super) fn score(&self, design: &Design, i: usize, beta: &[f64]) -> f64 {
         let intercept = if self.first == 1 { beta[0] } else { 0.0 };
         intercept + design.sample(i).dot(&beta[self.first..])
     }
 
-    /// `beta += factor Q^-1 (1, x_i)`.
+    /// Sets `beta += factor Q^-1 (1, x_i)`.
     pub(super) fn add(&self, design: &Design, i: usize, factor: f64, beta: &mut [f64]) {
         let mut add = |column: &[f64], factor: f64| {
             beta.iter_mut().zip(column).for_each(|(b, q)| *b += factor * q);
@@ -104,7 +104,7 @@ impl Metric {
         }
     }
 
-    /// `(1, x_i)'Q^-1 (1, x_i)`.
+    /// Returns `(1, x_i)'Q^-1 (1, x_i)`.
     pub(super) fn diagonal(&self, design: &Design, i: usize) -> f64 {
         let mut column = vec![0.0; design.columns() + self.first];
         self.add(design, i, 1.0, &mut column);

@@ -3,7 +3,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::schedule::Schedule;
+use crate::online::schedule::Schedule;
 use crate::online::{LinearClassifier, OnlineGradient};
 use crate::problem::summation::dot;
 use crate::{Error, Lambda};

@@ -1,23 +1,23 @@
 use crate::problem::Samples;
 use crate::problem::summation::dot;
 
-/// `H d = -g` at one point.
+/// The equation `H d = -g` at one point.
 pub(super) struct Equation<'a, S> {
     /// The samples, with the curvatures D that they keep.
     pub(super) samples: &'a mut S,
-    /// `2 lambda`.
+    /// The factor `2 lambda`.
     pub(super) ridge: f64,
-    /// Gradient in the coefficients; that in the intercept is zero.
+    /// The gradient in the coefficients; the one in the intercept is zero.
     pub(super) gradient: &'a [f64],
-    /// The norm of a residual that will do.
+    /// The norm of a residual that is small enough.
     pub(super) enough: f64,
 }
 
-/// What conjugate gradients have come to.
+/// The result of conjugate gradients.
 pub(super) struct Iterated {
     pub(super) solution: (f64, Vec<f64>),
     pub(super) steps: usize,
-    /// Whether the residual is as small as it was to be.
+    /// True if the residual is as small as it was to be.
     pub(super) reached: bool,
 }
 
@@ -26,7 +26,8 @@ impl<S: Samples> Equation<'_, S> {
         dot(self.gradient, self.gradient).sqrt()
     }
 
-    /// Returns the diagonal of H, the intercept's entry first; infinite where the intercept does not move.
+    /// Returns the diagonal of H, the intercept's entry first; infinite where the intercept does
+    /// not move.
     pub(super) fn diagonal(&mut self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.gradient.len() + 1];
         self.samples.diagonal(&mut diagonal);
@@ -47,7 +48,8 @@ impl<S: Samples> Equation<'_, S> {
         }
     }
 
-    /// Preconditioned conjugate gradients until the norm of the residual is at most `target`, or enough.
+    /// Returns the result of preconditioned conjugate gradients, which end when the norm of the
+    /// residual is at most `target`, or small enough.
     pub(super) fn iterate(
         &mut self,
         precondition: impl Fn(&[f64]) -> Vec<f64>,

@@ -10,20 +10,21 @@ use nalgebra::DMatrix;
 use super::equation::{Equation, Iterated};
 use crate::problem::Samples;
 
-/// Up to this order a dense system is formed and factorised.
+/// The largest order of a dense system that is formed and factorised.
 pub(crate) const LARGEST_DENSE_ORDER: usize = 3000;
 
-/// How the Newton system `H d = -g` is solved, `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)` with
-/// `Z = [1 X]` and `D_i = c_i L''(u_i) / n`.
+/// The method that solves the Newton system `H d = -g`, `H = Z' D Z + 2 lambda diag(0, 1, ..., 1)`
+/// with `Z = [1 X]` and `D_i = c_i L''(u_i) / n`.
 pub(crate) enum System {
-    /// Cholesky of H, of order p + 1; where that is dear, conjugate gradients preconditioned by the factor of
-    /// an earlier H.
+    /// Cholesky of H, of order p + 1, solves the system; where that is dear, conjugate gradients
+    /// preconditioned by the factor of an earlier H.
     Dense(Factor),
-    /// Conjugate gradients with products with X and X' only, preconditioned by the diagonal of H.
+    /// Conjugate gradients with products with X and X' only solve the system, preconditioned by the
+    /// diagonal of H.
     ConjugateGradients,
 }
 
-/// Part of the gradient that a solution by conjugate gradients leaves.
+/// The part of the gradient that a solution by conjugate gradients leaves.
 const SHARE: f64 = 0.1;
 
 impl System {
@@ -41,7 +42,8 @@ impl System {
         if p <= LARGEST_DENSE_ORDER { System::dense(p) } else { System::ConjugateGradients }
     }
 
-    /// Solves the equation for another right side than the last one: with the factor at hand, if there is one.
+    /// Solves the equation for another right side than the last one: with the factor at hand, if
+    /// there is one.
     pub(super) fn solve_again<S: Samples>(
         &mut self,
         equation: &mut Equation<'_, S>,
@@ -88,21 +90,21 @@ fn by_diagonal<S: Samples>(equation: &mut Equation<'_, S>, passes: &mut usize) -
     let diagonal = equation.diagonal();
     *passes += 1;
     let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
-    // A tenth of the gradient, less near the minimum.
+    // A tenth of the gradient is enough, less near the minimum.
     let norm = equation.gradient_norm();
     let target = norm * norm.sqrt().min(SHARE);
     equation.iterate(precondition, target, MOST_STEPS, passes).solution
 }
 
-/// The Cholesky factor of H at some point, of `H` scaled to a unit diagonal so that the units of the features
-/// do not matter.
+/// The Cholesky factor of H at some point, of `H` scaled to a unit diagonal so that the units of
+/// the features do not matter.
 pub(crate) struct Factor {
     /// The factor in the lower triangle.
     matrix: DMatrix<f64>,
     units: Vec<f64>,
-    /// Whether there is one.
+    /// True if a factor has been made.
     is_made: bool,
-    /// Steps of conjugate gradients taken with it.
+    /// The number of steps of conjugate gradients taken with the factor.
     steps: usize,
 }
 
@@ -112,14 +114,16 @@ impl Factor {
         Factor { matrix, units: Vec::new(), is_made: false, steps: 0 }
     }
 
-    /// Steps of conjugate gradients, one product with X and X' each, that cost as much as a factor: an entry
-    /// of X takes part in q multiplications there and in four here, at about a twentieth of the rate.
+    /// Returns the number of steps of conjugate gradients, one product with X and X' each, that
+    /// cost as much as a factor: an entry of X takes part in q multiplications there and in four
+    /// here, at about a twentieth of the rate.
     fn price<S: Samples>(&self, equation: &mut Equation<'_, S>) -> usize {
         let (n, q) = (equation.samples.shape().0, self.matrix.nrows());
         if equation.samples.is_sparse() { 0 } else { (q + q * q / (3 * n)) / 40 }
     }
 
-    /// How many steps it pays to try with the factor at hand; `None` if a new one is the better choice.
+    /// Returns the number of steps that it pays to try with the factor at hand; `None` if a new one
+    /// is the better choice.
     fn patience<S: Samples>(&self, equation: &mut Equation<'_, S>) -> Option<usize> {
         const LEAST: usize = 4;
         let price = self.price(equation);
@@ -131,7 +135,7 @@ impl Factor {
         self.steps += steps.saturating_sub(FREE);
     }
 
-    /// Makes the factor of an equation's H; says whether that is numerically definite.
+    /// Makes the factor of the H of an equation; returns true if that is numerically definite.
     fn factorize<S: Samples>(&mut self, equation: &mut Equation<'_, S>) -> bool {
         let matrix = &mut self.matrix;
         equation.samples.gram(matrix);
@@ -169,7 +173,7 @@ impl Factor {
         self.is_made
     }
 
-    /// Returns the solution of an equation with the H that the factor is of.
+    /// Returns the solution of an equation with the H that the factor belongs to.
     fn direction<S: Samples>(&self, equation: &mut Equation<'_, S>) -> (f64, Vec<f64>) {
         let right = std::iter::once(0.0).chain(equation.gradient.iter().map(|g| -g)).collect();
         let mut direction = self.solve(right);
@@ -177,7 +181,7 @@ impl Factor {
         (direction[0], coef)
     }
 
-    /// `H^(-1) right`, of the H that the factor is of.
+    /// Returns `H^(-1) right`, of the H that the factor belongs to.
     fn solve(&self, mut right: Vec<f64>) -> Vec<f64> {
         let q = right.len();
         right.iter_mut().zip(&self.units).for_each(|(r, unit)| *r *= unit);

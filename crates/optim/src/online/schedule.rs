@@ -78,6 +78,8 @@ impl Schedule {
         }
     }
 
+    /// Refuses a schedule without steps.
+    ///
     /// # Errors
     /// [`Error::Parameter`]: `eta` is not a finite number greater than 0.
     pub(crate) fn check(&self) -> Result<(), Error> {
