@@ -88,20 +88,6 @@ impl<'d> Prepared<'d> {
         self.subset(None).path(training, None, &self.data, lambdas)
     }
 
-    /// Returns the fits of a robust learner at every lambda, largest first: on features, or, of the
-    /// large-margin distribution machine, on a kernel matrix as well.
-    ///
-    /// # Errors
-    /// [`Learner::path`] says which; another learner on a kernel matrix.
-    pub fn robust_path<L: MarginLoss + ?Sized>(
-        &self,
-        training: &Training<'_, L>,
-        learner: &Learner,
-        lambdas: &[Lambda],
-    ) -> Result<Vec<Fit>, Error> {
-        self.subset(None).path(training, Some(learner), &self.data, lambdas)
-    }
-
     /// Returns the scores that every row gets from the fits without its fold: for each of the
     /// members a list of as many as there are rows.
     pub(super) fn held_out_scores(
