@@ -46,4 +46,3 @@ pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 pub use settings::{Probabilities, Regularisation, Settings};
 #[cfg(feature = "kernels")]
 pub use space::KernelChoice;
-pub use time_limit::TimeLimit;

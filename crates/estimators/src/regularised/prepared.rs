@@ -8,7 +8,6 @@ mod leave_one_out;
 
 use std::borrow::Cow;
 
-use margins_calibration::probability::PlattScaling;
 use margins_data::split::fold_indices;
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
@@ -22,7 +21,6 @@ pub use kernel::PRECOMPUTED;
 #[cfg(feature = "kernels")]
 use super::approximation::Approximation;
 use super::cross_validation::Selection;
-use super::platt::platt_scaling;
 use super::time_limit::TimeLimit;
 use crate::Error;
 
@@ -90,41 +88,6 @@ impl<'d> Prepared<'d> {
         self.subset(None).path(training, None, &self.data, lambdas)
     }
 
-    /// Returns the fits of a robust learner at every lambda, largest first: on features, or, of the
-    /// large-margin distribution machine, on a kernel matrix as well.
-    ///
-    /// # Errors
-    /// [`Learner::path`] says which; another learner on a kernel matrix.
-    pub fn robust_path<L: MarginLoss + ?Sized>(
-        &self,
-        training: &Training<'_, L>,
-        learner: &Learner,
-        lambdas: &[Lambda],
-    ) -> Result<Vec<Fit>, Error> {
-        self.subset(None).path(training, Some(learner), &self.data, lambdas)
-    }
-
-    /// Returns the Platt scaling of the scores that samples get when their fold is held out, by
-    /// fits at the last of the lambdas, which are descending. The weights of the samples, 1 where
-    /// absent, count in the scaling; those of the data may hold costs of classes too, and are for
-    /// the fits.
-    ///
-    /// # Errors
-    /// [`path`](Self::path) and [`PlattScaling::fit_weighted`] say which.
-    pub fn platt<L: MarginLoss + ?Sized>(
-        &self,
-        training: &Training<'_, L>,
-        folds: &[usize],
-        lambdas: &[Lambda],
-        sample_weights: Option<&[f64]>,
-    ) -> Result<PlattScaling, Error> {
-        let scores = self.held_out_scores(folds, 1, |train| {
-            let fits = self.subset(Some(train)).path(training, None, &self.data, lambdas)?;
-            Ok(fits.into_iter().next_back().into_iter().collect())
-        })?;
-        platt_scaling(&scores[0], self.data.labels().signs(), sample_weights)
-    }
-
     /// Returns the scores that every row gets from the fits without its fold: for each of the
     /// members a list of as many as there are rows.
     pub(super) fn held_out_scores(
@@ -171,7 +134,7 @@ impl<'d> Prepared<'d> {
     /// # Errors
     /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: no lambda was
     /// certified in time.
-    pub fn cross_validate_within<L: MarginLoss + ?Sized>(
+    pub(super) fn cross_validate_within<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
         folds: &[usize],

@@ -8,7 +8,7 @@ use crate::Error;
 /// The time that a search for lambda may take: four fifths for the folds, the rest for the fit at
 /// the lambda chosen.
 #[derive(Debug, Clone, Copy)]
-pub struct TimeLimit {
+pub(super) struct TimeLimit {
     start: Instant,
     limit: Duration,
     /// The place among searches that share the time in equal parts, and their number.
@@ -17,24 +17,24 @@ pub struct TimeLimit {
 
 impl TimeLimit {
     /// Returns the limit on a search that begins now.
-    pub fn new(limit: Duration) -> Self {
+    pub(super) fn new(limit: Duration) -> Self {
         TimeLimit { start: Instant::now(), limit, part: (0, 1) }
     }
 
     /// Returns the limit on the search at this place, from 0, among `count` that share the time.
     #[must_use]
-    pub fn part(self, place: usize, count: usize) -> Self {
+    pub(super) fn part(self, place: usize, count: usize) -> Self {
         TimeLimit { part: (place, count.max(1)), ..self }
     }
 
     /// Returns the time at which the folds must end; `None` for a time beyond the clock.
-    pub fn of_folds(&self) -> Option<Instant> {
+    pub(super) fn of_folds(&self) -> Option<Instant> {
         const SHARE: f64 = 0.8;
         self.after(SHARE)
     }
 
     /// Returns the time at which all must end; `None` for a time beyond the clock.
-    pub fn of_fit(&self) -> Option<Instant> {
+    pub(super) fn of_fit(&self) -> Option<Instant> {
         self.after(1.0)
     }
 
@@ -47,7 +47,7 @@ impl TimeLimit {
     }
 
     /// Returns true if the time of the folds is over.
-    pub fn is_late(&self) -> bool {
+    pub(super) fn is_late(&self) -> bool {
         self.of_folds().is_some_and(|deadline| Instant::now() >= deadline)
     }
 
@@ -56,7 +56,7 @@ impl TimeLimit {
     /// # Errors
     /// [`Error::TimeLimit`]: the time of the folds is over, and no lambda is certified in all of
     /// them.
-    pub(crate) fn choose(
+    pub(super) fn choose(
         limit: Option<TimeLimit>,
         rule: Selection,
         curve: &ErrorCurve,
@@ -69,7 +69,7 @@ impl TimeLimit {
 
     /// Returns the index of the lambda that the rule takes: among all, or among the certified ones
     /// if the time of the folds is over.
-    pub fn select(&self, rule: Selection, curve: &ErrorCurve) -> usize {
+    pub(super) fn select(&self, rule: Selection, curve: &ErrorCurve) -> usize {
         if self.is_late() { rule.of_certified(curve) } else { rule.of(curve) }
     }
 }

@@ -17,7 +17,7 @@ impl Prepared<'_> {
     /// # Errors
     /// [`Error::LeaveOneOut`]: another kind of classifier. [`Error::TimeLimit`]: no lambda was
     /// certified in time. [`margins_kernels::leave_one_out`] says which others.
-    pub fn leave_one_out<L: MarginLoss + ?Sized>(
+    pub(in crate::regularised) fn leave_one_out<L: MarginLoss + ?Sized>(
         &self,
         training: &Training<'_, L>,
         lambdas: &[Lambda],
