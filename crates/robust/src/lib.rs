@@ -62,8 +62,9 @@ fn uncertain(value: f64, gradient: &[f64]) -> Certificate {
 }
 
 /// Returns the fit of a descent that nothing certifies, whose point has the intercept first.
-fn uncertified(lambda: Lambda, point: Vec<f64>, ending: Ending, passes: usize) -> Fit {
-    Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report: ending.report(passes) }
+fn uncertified(lambda: Lambda, mut point: Vec<f64>, ending: Ending, passes: usize) -> Fit {
+    let coef = point.split_off(1);
+    Fit { lambda, intercept: point[0], coef, report: ending.report(passes) }
 }
 
 #[cfg(doctest)]
