@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use crate::consistency::ConsistencyCheck;
 use crate::{Ensemble, Error, Horizon, SamplePlayer, Slack};
 
-/// A game between two rounds, without its data and its loss: of the player `P`, the learner `L` and its
-/// classifiers `S`.
+/// A game between two rounds, without its data and its loss: of the player `P`, the learner `L` and
+/// its classifiers `S`.
 ///
-/// To go on with it is the same as never to have stopped: [`Game::resume`](crate::Game::resume). It is
-/// written and read with serde if its parts are. A learner that holds a function, its kernel or its
-/// loss, is [mapped](Self::map) to one without it before and back afterwards.
+/// To go on with it is the same as never to have stopped: [`Game::resume`](crate::Game::resume). It
+/// is written and read with serde if its parts are. A learner that holds a function, its kernel or
+/// its loss, is [mapped](Self::map) to one without it before and back afterwards.
 ///
 /// ```
 /// use margins_boost::{
@@ -49,7 +49,7 @@ pub struct Checkpoint<P, L, S> {
     pub(crate) player: P,
     pub(crate) learner: L,
     pub(crate) slack: Option<Slack>,
-    /// Rounds played.
+    /// The number of rounds played.
     pub(crate) round: u64,
     pub(crate) seen_loss: f64,
     pub(crate) ensemble: Ensemble<S>,
@@ -58,7 +58,7 @@ pub struct Checkpoint<P, L, S> {
 }
 
 impl<P, L, S> Checkpoint<P, L, S> {
-    /// The same with the learner and its classifiers in another form.
+    /// Returns the checkpoint with the learner and its classifiers in another form.
     pub fn map<M, R>(
         self,
         learner: impl FnOnce(L) -> M,
@@ -83,7 +83,7 @@ impl<P, L, S> Checkpoint<P, L, S> {
 }
 
 impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
-    /// Whether it is of these data and this loss and its parts fit together.
+    /// Refuses a checkpoint of other data or another loss, or of parts that do not fit together.
     pub(crate) fn check(&self, data: &Fingerprint, loss: &str) -> Result<(), Error> {
         let differs = |what, expected: &dyn ToString, found: &dyn ToString| {
             Err(Error::Checkpoint {
@@ -125,7 +125,7 @@ impl<P: SamplePlayer, L: Scorer, S: Scorer> Checkpoint<P, L, S> {
     }
 }
 
-/// Enough of the data to know them again.
+/// A fingerprint of the data, to know them again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fingerprint {
@@ -135,7 +135,7 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// FNV-1a over all stored columns, values and signs, a word at a time.
+    /// Returns the FNV-1a hash over all stored columns, values and signs, a word at a time.
     pub(crate) fn new(design: &Design, labels: &Labels) -> Self {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         let mut take =

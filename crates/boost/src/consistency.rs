@@ -4,20 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::Ensemble;
 
-/// Whether an ensemble that grows is right on every sample, found out a few samples at a time.
+/// A check that an ensemble that grows is right on every sample, made a few samples at a time.
 ///
-/// The sum of votes (or scores) of every sample is kept, and brought up to date when the sample's turn
-/// comes: every member is asked about every sample at most once. Samples are visited in a circle; the
-/// ensemble is consistent when m of them in a row were right and no member came in between. A
-/// sample that is wrong stays so until the next member comes, and nothing is looked at meanwhile.
+/// The sum of votes (or scores) of every sample is kept, and brought up to date when the sample's
+/// turn comes: every member is asked about every sample at most once. Samples are visited in a
+/// circle; the ensemble is consistent when m of them in a row were right and no member came in
+/// between. A sample that is wrong stays so until the next member comes, and nothing is looked at
+/// meanwhile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConsistencyCheck {
     sums: Vec<f64>,
-    /// Members that are in the sum.
+    /// The number of members in the sum of every sample.
     counted: Vec<usize>,
     next: usize,
-    /// Samples found right in a row, with this number of members.
+    /// The number of samples found right in a row, with this number of members.
     right: usize,
     members: usize,
     stuck: bool,
@@ -39,7 +40,7 @@ impl ConsistencyCheck {
         self.sums.len()
     }
 
-    /// Whether it can be a check of an ensemble of so many members.
+    /// Returns true if it can be a check of an ensemble of so many members.
     pub(crate) fn fits(&self, members: usize) -> bool {
         let rows = self.rows();
         self.counted.len() == rows

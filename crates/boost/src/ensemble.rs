@@ -2,19 +2,19 @@ use margins_data::Sample;
 use margins_optim::online::{LinearClassifier, Scorer};
 use serde::{Deserialize, Serialize};
 
-/// How an ensemble makes one score of many.
+/// The way in which an ensemble makes one score of many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combination {
     /// The share of votes for +1 minus that for -1; right where the mean 0-1 loss is below 1/2
     /// (corollary 1).
     Majority,
-    /// The mean score; for a loss that is convex in the score it has at most the mean loss (corollary
-    /// 2).
+    /// The mean score; for a loss that is convex in the score it has at most the mean loss
+    /// (corollary 2).
     Average,
 }
 
-/// Classifiers with one score: of the majority, or the average.
+/// An ensemble of classifiers with one score: of the majority, or the average.
 ///
 /// Source: Shalev-Shwartz and Wexler (2016), corollaries 1 and 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,23 +24,23 @@ pub struct Ensemble<S> {
     members: Vec<S>,
 }
 
-/// +1 where the score is above 0, else -1: what a classifier predicts.
+/// Returns the prediction of a classifier: +1 where the score is above 0, else -1.
 pub(crate) fn vote(score: f64) -> f64 {
     if score > 0.0 { 1.0 } else { -1.0 }
 }
 
 impl<S> Ensemble<S> {
-    /// Of the classifiers given.
+    /// Makes an ensemble of the classifiers given.
     pub fn new(combination: Combination, members: Vec<S>) -> Self {
         Ensemble { combination, members }
     }
 
-    /// The classifiers.
+    /// Returns the classifiers.
     pub fn members(&self) -> &[S] {
         &self.members
     }
 
-    /// How they are combined.
+    /// Returns the way in which the classifiers are combined.
     pub fn combination(&self) -> Combination {
         self.combination
     }
@@ -60,7 +60,7 @@ impl<S> Ensemble<S> {
 }
 
 impl<S: Scorer> Ensemble<S> {
-    /// What the members from a number on add to the sum of votes or scores.
+    /// Returns what the members from a number on add to the sum of votes or scores.
     pub(crate) fn sum_from(&self, first: usize, x: &Sample<'_>) -> f64 {
         let scores = self.members[first..].iter().map(|member| member.score(x));
         match self.combination {
@@ -71,15 +71,15 @@ impl<S: Scorer> Ensemble<S> {
 }
 
 impl<S: Scorer> Scorer for Ensemble<S> {
-    /// 0 of an ensemble without members.
+    /// Returns the combined score, 0 of an ensemble without members.
     fn score(&self, x: &Sample<'_>) -> f64 {
         self.sum_from(0, x) / self.members.len().max(1) as f64
     }
 }
 
 impl Ensemble<LinearClassifier> {
-    /// The one linear classifier whose score is the mean score of the members; `None` without
-    /// members. For a majority it is another classifier than the ensemble.
+    /// Returns the one linear classifier whose score is the mean score of the members; `None`
+    /// without members. For a majority it is another classifier than the ensemble.
     pub fn mean_classifier(&self) -> Option<LinearClassifier> {
         LinearClassifier::mean(&self.members)
     }

@@ -14,7 +14,7 @@ pub enum Error {
     /// A weight is negative, NaN or infinite.
     #[error("weight {at} is {value}, but must be a finite number of at least 0")]
     Weight {
-        /// Its number, from 0.
+        /// The number of the weight, from 0.
         at: usize,
         /// The weight.
         value: f64,
@@ -30,7 +30,7 @@ pub enum Error {
     /// Parts do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
         /// The size that fits.
         expected: usize,
@@ -45,23 +45,23 @@ pub enum Error {
         "{what} would take {needed:.3e} bytes of memory, more than the {limit:.3e} that it may: {advice}"
     )]
     Memory {
-        /// What would take it, with its size.
+        /// The thing that would take it, with its size.
         what: String,
         /// The bytes that it would take.
         needed: f64,
         /// The most bytes that it may take.
         limit: f64,
-        /// What to make smaller.
+        /// The advice, in words.
         advice: &'static str,
     },
     /// A checkpoint belongs to something else.
     #[error("the checkpoint is of {what} '{expected}', not '{found}'")]
     Checkpoint {
-        /// What differs.
+        /// The part that differs.
         what: &'static str,
-        /// What the checkpoint has.
+        /// The value in the checkpoint.
         expected: String,
-        /// What was given.
+        /// The value that was given.
         found: String,
     },
     /// The loss of a sample is NaN.

@@ -4,8 +4,8 @@ use margins_optim::online::Scorer;
 
 use crate::Error;
 
-/// `min(1, max(0, L(u)))`: the 0-1 loss is as it was, the hinge loss becomes the ramp, any other
-/// its clipped form.
+/// Returns `min(1, max(0, L(u)))`: the 0-1 loss is as it was, the hinge loss becomes the ramp, any
+/// other its clipped form.
 ///
 /// # Errors
 /// A score with which the loss is no number.
@@ -19,20 +19,20 @@ pub(crate) fn clipped(
     if value.is_nan() { Err(Error::Loss { row, score }) } else { Ok(value.clamp(0.0, 1.0)) }
 }
 
-/// What a classifier makes of every sample.
+/// The losses and margins of a classifier on every sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
     /// The loss of every sample, clipped to [0, 1].
     pub losses: Vec<f64>,
-    /// Samples with a margin that is not positive.
+    /// The number of samples with a margin that is not positive.
     pub mistakes: usize,
 }
 
 impl Evaluation {
-    /// One pass over the samples.
+    /// Evaluates a classifier in one pass over the samples.
     ///
     /// # Errors
-    /// As many labels as samples there must be; a score with which the loss is no number.
+    /// Another number of labels than of samples; a score with which the loss is no number.
     pub fn new<S: Scorer + ?Sized>(
         scorer: &S,
         design: &Design,
@@ -51,17 +51,17 @@ impl Evaluation {
         Ok(Evaluation { losses, mistakes })
     }
 
-    /// The largest loss.
+    /// Returns the largest loss.
     pub fn max_loss(&self) -> f64 {
         self.losses.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The mean loss.
+    /// Returns the mean loss.
     pub fn mean_loss(&self) -> f64 {
         self.losses.iter().sum::<f64>() / self.losses.len() as f64
     }
 
-    /// Whether every sample has a positive margin.
+    /// Returns true if every sample has a positive margin.
     pub fn consistent(&self) -> bool {
         self.mistakes == 0
     }

@@ -11,8 +11,8 @@ use crate::{Combination, Ensemble, Error, FocusedPlayer, Horizon, SamplePlayer, 
 
 /// Focused online learning (FOL): the game with the focused player.
 ///
-/// It finds an ensemble with a small loss on *every* sample, where uniform sampling makes the mean
-/// small.
+/// The game finds an ensemble with a small loss on *every* sample, where uniform sampling makes the
+/// mean small.
 ///
 /// ```
 /// use margins_boost::{Fol, FocusedPlayer, Horizon, Stop};
@@ -35,9 +35,9 @@ pub type Fol<'a, L> = Game<'a, FocusedPlayer, L>;
 
 /// The game between a player who draws samples and an online learner.
 ///
-/// Round t: the player draws a sample, its loss `min(1, max(0, L(y f(x))))` under the learner's present
-/// classifier goes to the player, the learner takes a step on the sample. The classifiers before k
-/// rounds, drawn beforehand, make the ensemble, so that only those are ever kept.
+/// Round t: the player draws a sample, its loss `min(1, max(0, L(y f(x))))` under the learner's
+/// present classifier goes to the player, the learner takes a step on the sample. The classifiers
+/// before k rounds, drawn beforehand, make the ensemble, so that only those are ever kept.
 #[derive(Clone)]
 pub struct Game<'a, P, L: OnlineLearner> {
     design: &'a Design,
@@ -46,33 +46,34 @@ pub struct Game<'a, P, L: OnlineLearner> {
     state: Checkpoint<P, L, L::Snapshot>,
 }
 
-/// When to end before the last round.
+/// The rule by which a game ends before its last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// Not at all: what theorem 1 is about.
+    /// The game stops after its last round, as theorem 1 has it.
     Never,
-    /// As soon as the ensemble is known to be right on every sample. That is looked after at a
-    /// rate of two samples for every one that a new member comes for, never in a full pass.
+    /// The game stops as soon as the ensemble is known to be right on every sample. The check takes
+    /// samples at a rate of two samples for every one that a new member comes for, never in a full
+    /// pass.
     Consistent,
 }
 
-/// How a game ended.
+/// The end of a game.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ending {
-    /// Rounds played.
+pub struct GameOutcome {
+    /// The number of rounds played.
     pub rounds: u64,
     /// The round by which the ensemble was known to be consistent, if it was looked after.
     pub consistent_at: Option<u64>,
-    /// Sum of the losses that were seen.
+    /// The sum of the losses that were seen.
     pub seen_loss: f64,
 }
 
-/// Seeds of the two uses of randomness, so that the outputs are the same whatever is drawn.
+/// The seeds of the two uses of randomness, so that the outputs are the same whatever is drawn.
 const SAMPLES: u64 = 0;
 const OUTPUTS: u64 = 1;
 
 impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
-    /// Before the first round, with the 0-1 loss and a majority vote.
+    /// Returns a game before its first round, with the 0-1 loss and a majority vote.
     ///
     /// # Errors
     /// Labels or a player of another number of samples.
@@ -111,7 +112,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         Ok(Game { design, signs: labels.signs(), loss: &ZeroOne, state })
     }
 
-    /// With another loss, clipped to [0, 1]: the hinge loss becomes the ramp.
+    /// Plays with another loss, clipped to [0, 1]: the hinge loss becomes the ramp.
     #[must_use]
     pub fn with_loss(mut self, loss: &'a dyn MarginLoss) -> Self {
         self.state.loss = loss.specification();
@@ -119,7 +120,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         self
     }
 
-    /// With another combination of the outputs.
+    /// Plays with another combination of the outputs.
     #[must_use]
     pub fn with_combination(mut self, combination: Combination) -> Self {
         self.state.ensemble = self.state.ensemble.combined(combination);
@@ -127,7 +128,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         self
     }
 
-    /// With slack for outliers (section 4.2).
+    /// Plays with slack for outliers (section 4.2).
     ///
     /// # Errors
     /// Slack of another number of samples.
@@ -152,7 +153,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         Ok(Game { design, signs: labels.signs(), loss, state: checkpoint })
     }
 
-    /// All that the rest of the game depends on.
+    /// Returns all that the rest of the game depends on.
     pub fn checkpoint(&self) -> &Checkpoint<P, L, L::Snapshot> {
         &self.state
     }
@@ -160,7 +161,7 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// Plays a round; whether there was one left.
     ///
     /// # Errors
-    /// What the learner says of a sample, or a loss that is no number; only the random numbers
+    /// An error of the learner at a sample, or a loss that is no number; only the random numbers
     /// are then not as before.
     pub fn play(&mut self) -> Result<bool, Error> {
         let state = &mut self.state;
@@ -196,16 +197,16 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
     /// Plays to the end.
     ///
     /// # Errors
-    /// Those of [`play`](Self::play).
-    pub fn run(&mut self, stop: Stop) -> Result<Ending, Error> {
+    /// The errors of [`play`](Self::play).
+    pub fn run(&mut self, stop: Stop) -> Result<GameOutcome, Error> {
         self.run_until(self.state.horizon.rounds(), stop)
     }
 
     /// Plays until so many rounds are over, or to the end.
     ///
     /// # Errors
-    /// Those of [`play`](Self::play).
-    pub fn run_until(&mut self, rounds: u64, stop: Stop) -> Result<Ending, Error> {
+    /// The errors of [`play`](Self::play).
+    pub fn run_until(&mut self, rounds: u64, stop: Stop) -> Result<GameOutcome, Error> {
         let visits = self.visits();
         while self.state.round < rounds && self.state.consistent_at.is_none() && self.play()? {
             let state = &mut self.state;
@@ -225,32 +226,32 @@ impl<'a, P: SamplePlayer, L: OnlineLearner> Game<'a, P, L> {
         (2.0 * self.signs.len() as f64 / a_member).ceil() as usize
     }
 
-    fn ending(&self) -> Ending {
+    fn ending(&self) -> GameOutcome {
         let Checkpoint { round, consistent_at, seen_loss, .. } = self.state;
-        Ending { rounds: round, consistent_at, seen_loss }
+        GameOutcome { rounds: round, consistent_at, seen_loss }
     }
 
-    /// The learner as it is now.
+    /// Returns the learner as it is now.
     pub fn learner(&self) -> &L {
         &self.state.learner
     }
 
-    /// The player as it is now.
+    /// Returns the player as it is now.
     pub fn player(&self) -> &P {
         &self.state.player
     }
 
-    /// The slack variables, if there are any.
+    /// Returns the slack variables, if there are any.
     pub fn slack(&self) -> Option<&Slack> {
         self.state.slack.as_ref()
     }
 
-    /// The outputs so far: of all k, once the last round is over.
+    /// Returns the outputs so far: of all k, once the last round is over.
     pub fn ensemble(&self) -> &Ensemble<L::Snapshot> {
         &self.state.ensemble
     }
 
-    /// Rounds played.
+    /// Returns the number of rounds played.
     pub fn round(&self) -> u64 {
         self.state.round
     }

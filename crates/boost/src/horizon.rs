@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The horizon of a game: the number T of its rounds, and the number k of its classifiers that make the ensemble.
+/// The horizon of a game: the number T of its rounds, and the number k of its classifiers that make
+/// the ensemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Horizon {
@@ -13,7 +14,7 @@ pub struct Horizon {
     outputs: usize,
 }
 
-/// Below 1/2, so that a majority is right where the mean 0-1 loss is at most this.
+/// A bound below 1/2: where the mean 0-1 loss is at most this, a majority is right.
 const CLASSIFICATION_EPSILON: f64 = 0.49;
 
 impl Horizon {
@@ -31,8 +32,8 @@ impl Horizon {
         Ok(Horizon { rounds, outputs })
     }
 
-    /// Returns the T and k with which, on m samples and with probability `1 - delta`, the mean loss of the k
-    /// classifiers is at most `epsilon` on *every* sample:
+    /// Returns the T and k with which, on m samples and with probability `1 - delta`, the mean loss
+    /// of the k classifiers is at most `epsilon` on *every* sample:
     ///
     /// `T = (8/epsilon) ((e - 1) B + m (ln m + ln(2m/delta)))`,
     /// `k = ln(2m/delta) / ((ln 2 - 1/2) epsilon)`,
@@ -63,11 +64,11 @@ impl Horizon {
         Self::new(rounds as u64, outputs as usize)
     }
 
-    /// Returns the horizon of [`theorem_1`](Self::theorem_1) for the 0-1 loss: epsilon = 0.49, with which the
-    /// majority of the k classifiers is right on every sample (corollary 1).
+    /// Returns the horizon of [`theorem_1`](Self::theorem_1) for the 0-1 loss: epsilon = 0.49, with
+    /// which the majority of the k classifiers is right on every sample (corollary 1).
     ///
     /// # Errors
-    /// Those of [`theorem_1`](Self::theorem_1).
+    /// The errors of [`theorem_1`](Self::theorem_1).
     pub fn classification(m: usize, delta: f64, mistakes: f64) -> Result<Self, Error> {
         Self::theorem_1(m, CLASSIFICATION_EPSILON, delta, mistakes)
     }
@@ -82,8 +83,8 @@ impl Horizon {
         self.outputs
     }
 
-    /// Draws the rounds before which the classifiers are taken: k of 0 to T - 1, each independent of the
-    /// others, ascending.
+    /// Draws the rounds before which the classifiers are taken: k of 0 to T - 1, each independent
+    /// of the others, ascending.
     pub(crate) fn draw_outputs(&self, random: &mut ChaCha8Rng) -> Vec<u64> {
         let mut rounds: Vec<u64> =
             (0..self.outputs).map(|_| random.random_range(0..self.rounds)).collect();
@@ -92,9 +93,9 @@ impl Horizon {
     }
 }
 
-/// Returns the bound of theorem 1 after a game: with probability `1 - delta`, the mean loss of the learner over
-/// the rounds is, on each of `m` samples, at most
-/// `(4 (e - 1) S + 4 m (ln m + ln(m/delta)))/T`, with `S` the sum of the losses that were seen.
+/// Returns the bound of theorem 1 after a game: with probability `1 - delta`, the mean loss of the
+/// learner over the rounds is, on each of `m` samples, at most `(4 (e - 1) S + 4 m (ln m +
+/// ln(m/delta)))/T`, with `S` the sum of the losses that were seen.
 ///
 /// Nothing about the learner or the samples is assumed.
 pub fn mean_loss_bound(m: usize, rounds: u64, seen: f64, delta: f64) -> f64 {

@@ -28,7 +28,7 @@ impl Owned {
         }
     }
 
-    /// The sample, as one of so many features as those that it is compared with.
+    /// Returns the sample, as one of so many features as those that it is compared with.
     fn sample(&self, features: usize) -> Sample<'_> {
         match self {
             Owned::Dense(x) => Sample::Dense(x),
@@ -37,7 +37,8 @@ impl Owned {
     }
 }
 
-/// `f(x) = sum_j y_j k(x_j, x)` over at most as many support vectors as the budget says.
+/// A classifier `f(x) = sum_j y_j k(x_j, x)` over at most as many support vectors as the budget
+/// says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelExpansion<K> {
@@ -45,18 +46,18 @@ pub struct KernelExpansion<K> {
     support: Vec<SupportVector>,
 }
 
-/// `y_j` and `x_j`, which the learner and all its snapshots share in memory.
+/// A support vector `y_j` and `x_j`, which the learner and all its snapshots share in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct SupportVector(f64, #[serde(with = "crate::shared")] Arc<Owned>);
 
 impl<K> KernelExpansion<K> {
-    /// The same classifier with its kernel in another form, such as `()` for a file, which cannot hold
-    /// a function.
+    /// Returns the classifier with its kernel in another form, such as `()` for a file, which
+    /// cannot hold a function.
     pub fn map_kernel<J>(self, form: impl FnOnce(K) -> J) -> KernelExpansion<J> {
         KernelExpansion { kernel: form(self.kernel), support: self.support }
     }
 
-    /// Number of support vectors.
+    /// Returns the number of support vectors.
     pub fn support_vectors(&self) -> usize {
         self.support.len()
     }
@@ -86,8 +87,8 @@ pub struct KernelPerceptron<K> {
 }
 
 impl<K> KernelPerceptron<K> {
-    /// The same learner with its kernel in another form, such as `()` for a file, which cannot hold a
-    /// function.
+    /// Returns the learner with its kernel in another form, such as `()` for a file, which cannot
+    /// hold a function.
     pub fn map_kernel<J>(self, form: impl FnOnce(K) -> J) -> KernelPerceptron<J> {
         let KernelPerceptron { expansion, budget, random } = self;
         KernelPerceptron { expansion: expansion.map_kernel(form), budget, random }
@@ -95,7 +96,7 @@ impl<K> KernelPerceptron<K> {
 }
 
 impl<K: Fn(&Sample<'_>, &Sample<'_>) -> f64> KernelPerceptron<K> {
-    /// Without support vectors; the seed is for those that make room.
+    /// Returns a learner without support vectors; the seed is for those that make room.
     ///
     /// # Errors
     /// A budget of 0.

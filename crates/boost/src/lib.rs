@@ -5,7 +5,8 @@
 //! [`OnlineLearner`](margins_optim::online::OnlineLearner), learns from. Where samples are drawn
 //! uniformly the *mean* loss becomes small; where the first player is focused, the *largest*.
 //!
-//! * [`Fol`]: focused online learning; [`Horizon`]: its rounds and outputs, by theorem 1 with its constants.
+//! * [`Fol`]: focused online learning; [`Horizon`]: its rounds and outputs, by theorem 1 with its
+//!   constants.
 //! * [`Game`] of a [`SamplePlayer`] and a learner; [`Ensemble`]: what comes out; [`Evaluation`].
 //! * [`Checkpoint`]: a game to go on with later.
 //! * [`SampleTree`]: weights to draw from and to multiply, without overflow and drift.
@@ -14,7 +15,8 @@
 //! * [`Slack`] and [`Subsample`]: robustness against outliers.
 //! * [`opponents`]: AdaBoost, EXP3.P.1, the sublinear perceptron.
 //!
-//! Source: S. Shalev-Shwartz and Y. Wexler, *Minimizing the maximal loss: how and why?* (ICML 2016).
+//! Source: S. Shalev-Shwartz and Y. Wexler, *Minimizing the maximal loss: how and why?* (ICML
+//! 2016).
 //!
 //! ```
 //! use margins_boost::{Evaluation, Fol, FocusedPlayer, Horizon, Stop};
@@ -57,7 +59,7 @@ pub use checkpoint::Checkpoint;
 pub use ensemble::{Combination, Ensemble};
 pub use error::Error;
 pub use evaluation::Evaluation;
-pub use game::{Ending, Fol, Game, Stop};
+pub use game::{Fol, Game, GameOutcome, Stop};
 pub use horizon::{Horizon, mean_loss_bound};
 pub use kernel_perceptron::{KernelExpansion, KernelPerceptron};
 pub use multilayer_perceptron::{MultilayerPerceptron, Network};

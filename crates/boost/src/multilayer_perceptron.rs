@@ -12,13 +12,14 @@ use crate::Error;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Layer {
-    /// `W`, the weights of an input one after the other: a sparse sample touches its own only.
+    /// The matrix `W`, the weights of an input one after the other: a sparse sample touches its own
+    /// only.
     weights: Vec<f64>,
     bias: Vec<f64>,
 }
 
 impl Layer {
-    /// Normal weights of variance 2/inputs (He et al. 2015).
+    /// Draws normal weights of variance 2/inputs (He et al. 2015).
     fn new(inputs: usize, outputs: usize, random: &mut ChaCha8Rng) -> Self {
         let deviation = (2.0 / inputs as f64).sqrt();
         let mut normal = || -> f64 { StandardNormal.sample(random) };
@@ -45,7 +46,7 @@ impl Layer {
         z
     }
 
-    /// `W -= step x d'`, `b -= step d`.
+    /// Computes `W -= step x d'`, `b -= step d`.
     fn descend(&mut self, x: &Sample<'_>, d: &[f64], step: f64) {
         let outputs = self.bias.len();
         x.for_each(|input, value| {
@@ -62,7 +63,7 @@ impl Layer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Layers")]
 pub struct Network {
-    /// At least one; each takes what the one before it gives, the last gives one score.
+    /// The layers, at least one; each takes what the one before it gives, the last gives one score.
     layers: Vec<Layer>,
 }
 
@@ -98,17 +99,17 @@ impl TryFrom<Layers> for Network {
     }
 }
 
-/// `max(0, z)`; what is no number stays so.
+/// Takes `max(0, z)` in place; what is no number stays so.
 fn rectify(z: &mut [f64]) {
     z.iter_mut().filter(|z| **z < 0.0).for_each(|z| *z = 0.0);
 }
 
-/// Units of all layers, from the features to the score.
+/// Returns the number of units of all layers, from the features to the score.
 fn sizes(features: usize, hidden: &[usize]) -> Vec<usize> {
     [&[features], hidden, &[1]].concat()
 }
 
-/// Number of weights and biases, in floating point, where no number of units overflows.
+/// Returns the number of weights and biases, in floating point, where no number of units overflows.
 fn weights(sizes: &[usize]) -> f64 {
     sizes.windows(2).map(|pair| (pair[0] as f64 + 1.0) * pair[1] as f64).sum()
 }
@@ -121,7 +122,7 @@ impl Network {
         Network { layers: layers.collect() }
     }
 
-    /// The inputs of all layers but the first, then the score alone.
+    /// Returns the inputs of all layers but the first, then the score alone.
     fn activations(&self, x: &Sample<'_>) -> Vec<Vec<f64>> {
         let mut activations: Vec<Vec<f64>> = Vec::with_capacity(self.layers.len());
         for (at, layer) in self.layers.iter().enumerate() {
@@ -137,7 +138,7 @@ impl Network {
         activations
     }
 
-    /// One gradient step, with `slope` the derivative of the loss in the score.
+    /// Takes one gradient step, with `slope` the derivative of the loss in the score.
     fn descend(&mut self, x: &Sample<'_>, activations: &[Vec<f64>], slope: f64, step: f64) {
         let mut d = vec![slope];
         for (at, layer) in self.layers.iter_mut().enumerate().rev() {
@@ -167,14 +168,14 @@ impl Scorer for Network {
     }
 }
 
-/// A small multilayer perceptron trained by stochastic gradient descent on a margin loss, with a step
-/// of constant size.
+/// A small multilayer perceptron trained by stochastic gradient descent on a margin loss, with a
+/// step of constant size.
 ///
-/// Its loss is convex in the score, but not in the weights: theorem 1 holds for it as far as its
-/// regret is small, which nothing promises.
+/// The loss is convex in the score, but not in the weights: theorem 1 holds for the network as far
+/// as its regret is small, which nothing promises.
 ///
-/// Source: the use that Shalev-Shwartz and Wexler (2016) have in mind; He et al. (2015) for the initial
-/// weights.
+/// Source: the use that Shalev-Shwartz and Wexler (2016) have in mind; He et al. (2015) for the
+/// initial weights.
 ///
 /// ```
 /// use margins_boost::MultilayerPerceptron;
@@ -201,8 +202,8 @@ pub struct MultilayerPerceptron<L> {
 }
 
 impl<L> MultilayerPerceptron<L> {
-    /// The same learner with its loss in another form, such as `()` for a file, which cannot hold a
-    /// function.
+    /// Returns the learner with its loss in another form, such as `()` for a file, which cannot
+    /// hold a function.
     pub fn map_loss<M>(self, form: impl FnOnce(L) -> M) -> MultilayerPerceptron<M> {
         let MultilayerPerceptron { network, loss, step_size } = self;
         MultilayerPerceptron { network, loss: form(loss), step_size }
@@ -210,11 +211,11 @@ impl<L> MultilayerPerceptron<L> {
 }
 
 impl<L: MarginLoss> MultilayerPerceptron<L> {
-    /// With hidden layers of the given sizes and weights drawn with the seed.
+    /// Returns a network with hidden layers of the given sizes and weights drawn with the seed.
     ///
     /// # Errors
-    /// No features, an empty layer, or a step size that is not positive; more weights than fit in 4 GiB of memory, 8 bytes
-    /// each.
+    /// No features, an empty layer, or a step size that is not positive; more weights than fit in 4
+    /// GiB of memory, 8 bytes each.
     pub fn new(
         features: usize,
         hidden: &[usize],

@@ -1,6 +1,7 @@
 //! Other ways to a small maximal loss, to compare with.
 //!
-//! Stochastic gradient descent is the [`Game`](crate::Game) with a [`UniformPlayer`](crate::UniformPlayer).
+//! Stochastic gradient descent is the [`Game`](crate::Game) with a
+//! [`UniformPlayer`](crate::UniformPlayer).
 
 mod ada_boost;
 mod exp3p;

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, SampleTree};
 
-/// Who decides which sample the learner meets next: the maximising player of
-/// `min_w max_p sum_i p_i l(w, x_i, y_i)`.
+/// A player who decides which sample the learner meets next: the maximising player of `min_w max_p
+/// sum_i p_i l(w, x_i, y_i)`.
 ///
 /// [`FocusedPlayer`] makes the game focused online learning, [`UniformPlayer`] stochastic
 /// gradient descent, [`Exp3P1`](crate::opponents::Exp3P1) that of Auer et al.
 pub trait SamplePlayer {
-    /// Number of samples m.
+    /// Returns the number of samples m.
     fn rows(&self) -> usize;
 
     /// Draws a sample, a number below m.
@@ -24,13 +24,13 @@ pub trait SamplePlayer {
     fn observe(&mut self, row: usize, loss: f64) -> Result<(), Error>;
 }
 
-/// A loss in [0, 1], or the error that names it.
+/// Returns the loss if it is in [0, 1], or the error that names it.
 pub(crate) fn check_loss(loss: f64) -> Result<f64, Error> {
     let unit = |loss: f64| (0.0..=1.0).contains(&loss);
     Ok(OutOfRange::check("the loss of a sample", loss, "from 0 to 1", unit)?)
 }
 
-/// Every sample with the same probability, whatever the losses are.
+/// A player who draws every sample with the same probability, whatever the losses are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UniformPlayer {
@@ -38,7 +38,7 @@ pub struct UniformPlayer {
 }
 
 impl UniformPlayer {
-    /// Over `rows` samples.
+    /// Returns a player over `rows` samples.
     ///
     /// # Errors
     /// No samples.
@@ -64,7 +64,7 @@ impl SamplePlayer for UniformPlayer {
 /// The focused player: `p = q/2 + 1/(2m)`, with `q` in proportion to weights that are multiplied by
 /// `exp(eta l/p_i)`, `eta = 1/(2m)`, when sample i has the loss `l`. A round takes `O(log m)`.
 ///
-/// As `p_i >= 1/(2m)`, the exponent is from 0 to 1.
+/// The exponent is from 0 to 1, because `p_i >= 1/(2m)`.
 ///
 /// Source: Shalev-Shwartz and Wexler (2016), section 2.3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub struct FocusedPlayer {
 }
 
 impl FocusedPlayer {
-    /// Over `rows` samples, all of the same weight.
+    /// Returns a player over `rows` samples, all of the same weight.
     ///
     /// # Errors
     /// No samples.
@@ -82,7 +82,7 @@ impl FocusedPlayer {
         Ok(FocusedPlayer { tree: SampleTree::uniform(rows)? })
     }
 
-    /// `p_i`, the probability that sample i is drawn next.
+    /// Returns `p_i`, the probability that sample i is drawn next.
     ///
     /// # Panics
     /// If there is no such sample.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// `2^k` for a normal number, `k` from -1022 to 1023.
+/// Returns `2^k` for a normal number, `k` from -1022 to 1023.
 pub(crate) const fn power_of_two(k: i64) -> f64 {
     assert!(-1022 <= k && k <= 1023);
     f64::from_bits(((1023 + k) as u64) << 52)
@@ -17,7 +17,7 @@ pub(crate) struct Scaled {
 }
 
 impl Scaled {
-    /// A finite number that is not negative; `None` for 0.
+    /// Takes a finite number that is not negative apart; `None` for 0.
     pub(crate) fn new(value: f64) -> Option<Self> {
         if value <= 0.0 {
             return None;
@@ -30,14 +30,14 @@ impl Scaled {
         Some(Scaled { mantissa, exponent: exponent - shift })
     }
 
-    /// The product with a finite number that is not negative, rounded once; `None` for 0.
+    /// Returns the product with a finite number that is not negative, rounded once; `None` for 0.
     pub(crate) fn times(self, factor: f64) -> Option<Self> {
         let factor = Scaled::new(factor)?;
         let product = Scaled::new(self.mantissa * factor.mantissa)?;
         Some(product.shifted(self.exponent + factor.exponent))
     }
 
-    /// The product with `2^k`.
+    /// Returns the product with `2^k`.
     pub(crate) fn shifted(self, k: i64) -> Self {
         Scaled { exponent: self.exponent + k, ..self }
     }
@@ -46,7 +46,7 @@ impl Scaled {
         self.exponent
     }
 
-    /// As a floating-point number; 0 or infinite where there is none of this size.
+    /// Returns the floating-point number; 0 or infinite where there is none of this size.
     pub(crate) fn value(self) -> f64 {
         match self.exponent {
             ..-1022 => 0.0,
@@ -55,7 +55,7 @@ impl Scaled {
         }
     }
 
-    /// Whether the mantissa is in [1, 2), as it may not be in what was read from elsewhere.
+    /// Returns true if the mantissa is in [1, 2), as it may not be in what was read from elsewhere.
     pub(crate) fn is_normalised(self) -> bool {
         (1.0..2.0).contains(&self.mantissa)
     }

@@ -11,11 +11,11 @@ use self::weights::Weights;
 use crate::Error;
 use crate::power_of_two::{Scaled, power_of_two};
 
-/// Pages from which on a tree does not fit into the caches, so that draws look ahead: half a million
-/// leaves.
+/// The number of pages from which on a tree does not fit into the caches, so that draws look ahead:
+/// half a million leaves.
 const PAGES_TO_LOOK_AHEAD: usize = 1 << 13;
 
-/// Leaves are 0 or from `2^LEAST_EXPONENT` to below `2^TOTAL_EXPONENTS.end`.
+/// The least exponent of a leaf that is not 0: leaves are below `2^TOTAL_EXPONENTS.end`.
 const LEAST_EXPONENT: i64 = -900;
 
 /// The total is at least 2 to the first and below 2 to the last of these.
@@ -24,22 +24,22 @@ const TOTAL_EXPONENTS: std::ops::Range<i64> = 58..62;
 /// The total is at least 2 to this, and below twice that, after scaling.
 const SCALED_TOTAL_EXPONENT: i64 = 59;
 
-/// Nonnegative weights, not all 0, to draw from in proportion and to multiply one at a time, both in
-/// `O(log m)`.
+/// A tree of nonnegative weights, not all 0, to draw from in proportion and to multiply one at a
+/// time, both in `O(log m)`.
 ///
-/// Weights may grow or shrink without end. Leaves are weights relative to one common power of two, the
-/// unit, of which all together are from `2^58` to below `2^62`. When they leave that range, the unit is
-/// chosen anew and all leaves are scaled, which changes none of their bits: a pass over the weights, one
-/// pass being at least two doublings or one halving of the sum after the last. A weight below `2^-900` units
-/// is kept aside, exactly, until it is large enough.
+/// Weights may grow or shrink without end. Leaves are weights relative to one common power of two,
+/// the unit, of which all together are from `2^58` to below `2^62`. When they leave that range, the
+/// unit is chosen anew and all leaves are scaled, which changes none of their bits: a pass over the
+/// weights, one pass being at least two doublings or one halving of the sum after the last. A
+/// weight below `2^-900` units is kept aside, exactly, until it is large enough.
 ///
-/// Nodes count units, each leaf rounded to a whole number of them. Such sums are exact: that a changed
-/// leaf's difference is added to every ancestor is the same as to compute these anew from their
-/// children, however many updates there were. Rounding changes no probability by more than
-/// `m 2^-58`, and on average far less.
+/// Nodes count units, each leaf rounded to a whole number of them. Such sums are exact: that a
+/// changed leaf's difference is added to every ancestor is the same as to compute these anew from
+/// their children, however many updates there were. Rounding changes no probability by more than `m
+/// 2^-58`, and on average far less.
 ///
-/// Source: the tree of section 2.3 of Shalev-Shwartz and Wexler (2016), whose updates drift and whose
-/// weights overflow.
+/// Source: the tree of section 2.3 of Shalev-Shwartz and Wexler (2016), whose updates drift and
+/// whose weights overflow.
 ///
 /// ```
 /// use margins_boost::SampleTree;
@@ -57,20 +57,20 @@ const SCALED_TOTAL_EXPONENT: i64 = 59;
 pub struct SampleTree {
     len: usize,
     pages: Vec<Page>,
-    /// From the parents of pages to the root; none above a single page.
+    /// The levels from the parents of pages to the root; none above a single page.
     levels: Vec<Vec<Node>>,
-    /// Units of all leaves.
+    /// The units of all leaves.
     total: u64,
     /// A leaf `w` stands for the weight `w 2^exponent`.
     exponent: i64,
-    /// Positive weights that are 0 in the tree because they are too small for its exponent.
+    /// The positive weights that are 0 in the tree because they are too small for its exponent.
     aside: BTreeMap<usize, Scaled>,
     /// The random number of the next draw, of a tree that looks ahead.
     upcoming: Option<u64>,
 }
 
 impl SampleTree {
-    /// With the weights given.
+    /// Makes a tree of the weights given.
     ///
     /// # Errors
     /// No weight, a negative, infinite or NaN weight, or weights that are all 0.
@@ -85,7 +85,7 @@ impl SampleTree {
         Self::from_scaled(weights.len(), scaled.collect())
     }
 
-    /// `m` weights of 1.
+    /// Makes a tree of `m` weights of 1.
     ///
     /// # Errors
     /// `m = 0`.
@@ -134,13 +134,13 @@ impl SampleTree {
         true
     }
 
-    /// Number of weights m.
+    /// Returns the number of weights m.
     #[allow(clippy::len_without_is_empty, reason = "there is no tree without weights")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Share of a weight in the sum of all, up to rounding.
+    /// Returns the share of a weight in the sum of all, up to rounding.
     ///
     /// # Panics
     /// If `at >= m`.
@@ -149,10 +149,11 @@ impl SampleTree {
         self.leaf(at) / self.total as f64
     }
 
-    /// A weight's number, with its [`probability`](Self::probability).
+    /// Draws a weight's number, with its [`probability`](Self::probability).
     ///
-    /// A large tree takes its random numbers one draw ahead. Where the next draw will fall is then known
-    /// but for the updates until then, and the memory is asked for it while other work goes on.
+    /// A large tree takes its random numbers one draw ahead. Where the next draw will fall is then
+    /// known but for the updates until then, and the memory is asked for it while other work goes
+    /// on.
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&mut self, random: &mut R) -> usize {
         if self.pages.len() < PAGES_TO_LOOK_AHEAD {
@@ -165,13 +166,14 @@ impl SampleTree {
         self.leaf_at(self.point(number))
     }
 
-    /// The unit of all at a fraction `number 2^-64`; no probability differs by more than `2^-64`.
+    /// Returns the unit of all at a fraction `number 2^-64`; no probability differs by more than
+    /// `2^-64`.
     #[inline(always)]
     fn point(&self, number: u64) -> u64 {
         ((u128::from(number) * u128::from(self.total)) >> 64) as u64
     }
 
-    /// The page that a unit of all falls on, and where on it.
+    /// Returns the page that a unit of all falls on, and the place on it.
     #[inline(always)]
     fn page_at(&self, mut point: u64) -> (usize, u64) {
         let mut at = 0;
@@ -182,7 +184,7 @@ impl SampleTree {
         (at, point)
     }
 
-    /// The weight that a unit of all falls on.
+    /// Returns the weight that a unit of all falls on.
     #[inline]
     fn leaf_at(&self, point: u64) -> usize {
         let (at, point) = self.page_at(point);
@@ -219,7 +221,8 @@ impl SampleTree {
         Ok(())
     }
 
-    /// [`multiply`](Self::multiply) where the weight is or becomes 0, too small or too large.
+    /// Multiplies as [`multiply`](Self::multiply) does where the weight is or becomes 0, too small
+    /// or too large.
     #[cold]
     fn multiply_at_limits(&mut self, at: usize, factor: f64) -> Result<(), Error> {
         let before = self.scaled(at);
@@ -281,7 +284,7 @@ impl SampleTree {
         (0..self.len).filter_map(|at| Some((at, self.scaled(at)?))).collect()
     }
 
-    /// The weight apart from the common exponent; `None` for 0.
+    /// Returns the weight apart from the common exponent; `None` for 0.
     fn scaled(&self, at: usize) -> Option<Scaled> {
         match Scaled::new(self.leaf(at)) {
             Some(leaf) => Some(leaf.shifted(self.exponent)),
@@ -289,7 +292,8 @@ impl SampleTree {
         }
     }
 
-    /// A weight relative to the common exponent: 0 of one that is too small, which is then kept aside.
+    /// Returns a weight relative to the common exponent: 0 of one that is too small, which is then
+    /// kept aside.
     fn relative(&mut self, at: usize, weight: Option<Scaled>) -> f64 {
         self.aside.remove(&at);
         let Some(weight) = weight else { return 0.0 };
@@ -351,7 +355,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// Probabilities by definition, from logarithms to the base 2.
+    /// Returns the probabilities by definition, from logarithms to the base 2.
     fn softmax(logarithms: &[f64]) -> Vec<f64> {
         let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = logarithms.iter().map(|l| (l - largest).exp2()).collect();

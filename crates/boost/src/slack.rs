@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// How slack lowers the loss of a sample, and what there may be of it in all.
+/// The way in which slack lowers the loss of a sample, with a bound on all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlackKind {
-    /// `l - xi_i`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`.
+    /// The loss `l - xi_i`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`.
     AdditiveSum,
-    /// `l - xi_i`, `xi_i >= 0`, `sum_i xi_i^2 <= K`.
+    /// The loss `l - xi_i`, `xi_i >= 0`, `sum_i xi_i^2 <= K`.
     AdditiveEuclidean,
-    /// `(1 - xi_i) l`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`: the relaxed form of leaving out K samples,
-    /// `xi_i` in {0, 1}.
+    /// The loss `(1 - xi_i) l`, `0 <= xi_i <= 1`, `sum_i xi_i <= K`: the relaxed form of leaving
+    /// out K samples, `xi_i` in {0, 1}.
     Multiplicative,
 }
 
-/// One slack variable a sample, learnt along with the classifier; those of outliers come to be
-/// large.
+/// The slack variables, one a sample, learnt along with the classifier; those of outliers come to
+/// be large.
 ///
 /// `xi` belongs to the minimising player, who descends along the gradient of the loss of the sample
-/// drawn (never below 0): a step on one coordinate, then the projection onto the constraint. Both take
-/// constant time. For the Euclidean ball the projection is a common factor. For the sum it is lazy: the
-/// steps accumulate in `v`, `xi_i = min(1, max(0, v_i - theta))`, and `theta` is computed anew by
-/// [`projection_threshold`] after every m rounds and at the end.
+/// drawn (never below 0): a step on one coordinate, then the projection onto the constraint. Both
+/// take constant time. For the Euclidean ball the projection is a common factor. For the sum it is
+/// lazy: the steps accumulate in `v`, `xi_i = min(1, max(0, v_i - theta))`, and `theta` is computed
+/// anew by [`projection_threshold`] after every m rounds and at the end.
 ///
 /// Source: Shalev-Shwartz and Wexler (2016), section 4.2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,18 +36,19 @@ pub struct Slack {
     kind: SlackKind,
     budget: f64,
     step: f64,
-    /// `v`: `xi_i = clamp(v_i - theta)` for a sum, `scale v_i` for the Euclidean ball.
+    /// The vector `v`: `xi_i = clamp(v_i - theta)` for a sum, `scale v_i` for the Euclidean ball.
     steps: Vec<f64>,
     theta: f64,
     scale: f64,
-    /// Of `xi`, for the Euclidean ball.
+    /// The squared norm of `xi`, for the Euclidean ball.
     squared_norm: f64,
-    /// Steps since `theta` was computed.
+    /// The number of steps since `theta` was computed.
     pending: usize,
 }
 
 impl Slack {
-    /// None used yet, with the step size `sqrt(2 K/T)` of online gradient descent.
+    /// Returns slack of which none is used yet, with the step size `sqrt(2 K/T)` of online gradient
+    /// descent.
     ///
     /// # Errors
     /// No rows or rounds, or a budget K that is not a finite positive number.
@@ -70,12 +71,12 @@ impl Slack {
         })
     }
 
-    /// Number of variables m.
+    /// Returns the number of variables m.
     pub fn rows(&self) -> usize {
         self.steps.len()
     }
 
-    /// `xi_i`; for a sum up to the steps of the last m rounds.
+    /// Returns `xi_i`; for a sum up to the steps of the last m rounds.
     ///
     /// # Panics
     /// If there is no such row.
@@ -88,8 +89,8 @@ impl Slack {
         }
     }
 
-    /// The loss of a sample with its slack, and whether slack took all of it: then there is nothing
-    /// to learn from the sample.
+    /// Returns the loss of a sample with its slack, and true if slack took all of it: then there is
+    /// nothing to learn from the sample.
     pub(crate) fn excuse(&self, row: usize, loss: f64) -> (f64, bool) {
         let xi = self.value(row);
         let left = match self.kind {
@@ -99,7 +100,7 @@ impl Slack {
         (left, left == 0.0 && xi > 0.0)
     }
 
-    /// A step, for the loss that [`excuse`](Self::excuse) left.
+    /// Takes a step, for the loss that [`excuse`](Self::excuse) left.
     pub(crate) fn observe(&mut self, row: usize, left: f64) {
         if left <= 0.0 {
             return;
@@ -137,7 +138,7 @@ impl Slack {
         }
     }
 
-    /// Every `xi_i`, projected.
+    /// Returns every `xi_i`, projected.
     pub fn values(&self) -> Vec<f64> {
         let mut projected = self.clone();
         if self.pending > 0 {
@@ -146,7 +147,7 @@ impl Slack {
         (0..self.rows()).map(|row| projected.value(row)).collect()
     }
 
-    /// The flagged samples, those with `xi_i >= 1/2`, the largest first.
+    /// Returns the flagged samples, those with `xi_i >= 1/2`, the largest first.
     pub fn outliers(&self) -> Vec<usize> {
         let values = self.values();
         let mut rows: Vec<usize> = (0..self.rows()).filter(|&row| values[row] >= 0.5).collect();
@@ -155,15 +156,15 @@ impl Slack {
     }
 }
 
-/// The `theta` of the projection of `v` onto `{xi in [0, 1]^m, sum_i xi_i <= K}`, which is
+/// Returns the `theta` of the projection of `v` onto `{xi in [0, 1]^m, sum_i xi_i <= K}`, which is
 /// `xi_i = min(1, max(0, v_i - theta))`; 0 if no more than K is left of it then.
 ///
-/// The sum is a decreasing, piecewise linear function of theta with the kinks `v_i` and `v_i - 1`. The
-/// kinks are searched as in quickselect: a random one halves, on average, those that are left, and
-/// samples without a kink in between are summed up once. Expected time `O(m)`.
+/// The sum is a decreasing, piecewise linear function of theta with the kinks `v_i` and `v_i - 1`.
+/// The kinks are searched as in quickselect: a random one halves, on average, those that are left,
+/// and samples without a kink in between are summed up once. Expected time `O(m)`.
 ///
-/// Source: the method of Duchi, Shalev-Shwartz, Singer and Chandra (2008) for the simplex, with a second
-/// kink for the upper bound.
+/// Source: the method of Duchi, Shalev-Shwartz, Singer and Chandra (2008) for the simplex, with a
+/// second kink for the upper bound.
 pub fn projection_threshold(v: &[f64], budget: f64) -> f64 {
     let at = |v: f64, theta: f64| (v - theta).clamp(0.0, 1.0);
     if v.iter().map(|&v| at(v, 0.0)).sum::<f64>() <= budget {

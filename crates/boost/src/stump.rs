@@ -11,11 +11,11 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stump {
-    /// `j`, from 0.
+    /// The feature `j`, from 0.
     pub feature: usize,
     /// The largest value on the side of `-s`.
     pub threshold: f64,
-    /// `s`.
+    /// The sign `s`.
     pub sign: f64,
 }
 
@@ -37,14 +37,14 @@ impl Scorer for Stump {
     }
 }
 
-/// Finds the stump of least weighted error, again and again for other weights.
+/// A search for the stump of least weighted error, again and again for other weights.
 ///
 /// The nonzero values of every feature are sorted once; all others are one group at 0, so that a
 /// search takes the time of a pass over the stored values.
 #[derive(Debug, Clone)]
 pub struct StumpSearch {
     rows: usize,
-    /// Values with their rows, ascending, 0 left out.
+    /// The values with their rows, ascending, 0 left out.
     features: Vec<Vec<(f64, usize)>>,
 }
 
@@ -63,11 +63,11 @@ impl StumpSearch {
         StumpSearch { rows: design.rows(), features }
     }
 
-    /// The stump with the largest `sum_i p_i y_i h(x_i)`, the first of several, and that sum, its
-    /// edge: at weights of sum 1 its weighted error is `(1 - edge)/2`.
+    /// Returns the stump with the largest `sum_i p_i y_i h(x_i)`, the first of several, and that
+    /// sum, its edge: at weights of sum 1 its weighted error is `(1 - edge)/2`.
     ///
     /// # Errors
-    /// As many labels and weights as samples there must be.
+    /// Another number of labels or weights than of samples.
     pub fn best(&self, labels: &Labels, weights: &[f64]) -> Result<(Stump, f64), Error> {
         Error::check_len("labels", self.rows, labels.len())?;
         Error::check_len("weights", self.rows, weights.len())?;
@@ -104,10 +104,10 @@ impl StumpSearch {
 
 /// Balanced Winnow over decision stumps: an online learner for what boosting combines.
 ///
-/// Over the N stumps at quantiles of every feature and their negatives the weights are in proportion to
-/// `exp(+-eta c_j)`, with `c_j` the sum of `y h_j(x)` over the mistakes so far, `y f(x) <= 0`; the score
-/// `f` is their weighted vote, in [-1, 1]. If some weighted vote has margin gamma on all samples, there
-/// are at most `2 ln(2N)/gamma^2` mistakes with `eta = gamma`.
+/// Over the N stumps at quantiles of every feature and their negatives the weights are in
+/// proportion to `exp(+-eta c_j)`, with `c_j` the sum of `y h_j(x)` over the mistakes so far, `y
+/// f(x) <= 0`; the score `f` is their weighted vote, in [-1, 1]. If some weighted vote has margin
+/// gamma on all samples, there are at most `2 ln(2N)/gamma^2` mistakes with `eta = gamma`.
 ///
 /// Source: Littlestone (1988) in the form of Kivinen and Warmuth (1997).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,9 +115,9 @@ impl StumpSearch {
 pub struct StumpWinnow {
     thresholds: Thresholds,
     eta: f64,
-    /// `c_j`, one a threshold.
+    /// The gains `c_j`, one a threshold.
     gains: Vec<f64>,
-    /// Over the same thresholds.
+    /// The vote over the same thresholds.
     vote: StumpVote,
 }
 
@@ -146,17 +146,17 @@ impl TryFrom<Winnow> for StumpWinnow {
     }
 }
 
-/// Ascending thresholds of every feature.
+/// The ascending thresholds of every feature.
 type Thresholds = Vec<Vec<f64>>;
 
 /// A weighted vote of decision stumps.
 ///
-/// For every feature the score is a step function of its value.
+/// The score adds up a step function of every feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Steps")]
 pub struct StumpVote {
-    /// For every feature the thresholds, and what the feature adds to the score below the first, between
-    /// every two and beyond the last of them.
+    /// The thresholds of every feature, and what the feature adds to the score below the first,
+    /// between every two and beyond the last of them.
     #[serde(with = "crate::shared")]
     features: Arc<Vec<(Vec<f64>, Vec<f64>)>>,
     /// The score of the sample of zeros.
@@ -182,13 +182,13 @@ impl TryFrom<Steps> for StumpVote {
     }
 }
 
-/// The step that a value falls on.
+/// Returns the step that a value falls on.
 fn step_of(thresholds: &[f64], value: f64) -> usize {
     thresholds.partition_point(|&threshold| threshold < value)
 }
 
 impl StumpVote {
-    /// From one weight for every threshold of every feature, in order.
+    /// Takes one weight for every threshold of every feature, in order.
     fn new(thresholds: &Thresholds, mut weights: impl Iterator<Item = f64>) -> Self {
         let feature = |thresholds: &Vec<f64>| {
             let of_thresholds: Vec<f64> = weights.by_ref().take(thresholds.len()).collect();
@@ -223,8 +223,8 @@ impl Scorer for StumpVote {
 }
 
 impl StumpWinnow {
-    /// Stumps at the midpoints between distinct values of every feature, at most `thresholds` of them, at
-    /// even ranks; `eta` is the step size.
+    /// Returns a learner of stumps at the midpoints between distinct values of every feature, at
+    /// most `thresholds` of them, at even ranks; `eta` is the step size.
     ///
     /// # Errors
     /// No thresholds asked for, no feature with two values, or a step size that is not positive.
@@ -256,7 +256,7 @@ impl StumpWinnow {
         Ok(StumpWinnow { thresholds, eta, gains: vec![0.0; stumps], vote })
     }
 
-    /// Number of stumps N, negatives not counted.
+    /// Returns the number of stumps N, negatives not counted.
     pub fn stumps(&self) -> usize {
         self.gains.len()
     }
@@ -291,7 +291,8 @@ impl OnlineLearner for StumpWinnow {
                 *gain += if value > threshold { y } else { -y };
             }
         }
-        // exp(eta c) - exp(-eta c) over the sum of exp(eta c) + exp(-eta c), relative to the largest.
+        // exp(eta c) - exp(-eta c) over the sum of exp(eta c) + exp(-eta c), relative to the
+        // largest.
         let largest = self.gains.iter().fold(0.0, |most: f64, c| most.max(c.abs()));
         let of_sign = |c: f64, sign: f64| (self.eta * (sign * c - largest)).exp();
         let total: f64 = self.gains.iter().map(|&c| of_sign(c, 1.0) + of_sign(c, -1.0)).sum();

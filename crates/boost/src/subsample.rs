@@ -7,9 +7,9 @@ use crate::Error;
 /// A new sample drawn with repetition, so small that outliers are missed and rare samples are not.
 ///
 /// Of m samples k are outliers and `m_2 > k` rare. The new sample of n has an outlier with
-/// probability at most `k n/m`, and fewer than half of the `n m_2/m` rare samples that are expected with
-/// probability at most `exp(-n m_2/(8 m))` (Chernoff). Their sum is least at
-/// `n = (8 m/m_2) ln(m_2/(8 k))`.
+/// probability at most `k n/m`, and fewer than half of the `n m_2/m` rare samples that are expected
+/// with probability at most `exp(-n m_2/(8 m))` (Chernoff). Their sum is least at `n = (8 m/m_2)
+/// ln(m_2/(8 k))`.
 ///
 /// Source: Shalev-Shwartz and Wexler (2016), section 4.1 and theorem 3, whose bound
 /// `0.01 + 0.99 k n/m + exp(-0.1 n m_2/m)` is above this one wherever it is below 1.
@@ -21,11 +21,11 @@ pub struct Subsample {
 }
 
 impl Subsample {
-    /// Of the size with the least bound, at most m.
+    /// Returns a subsample of the size with the least bound, at most m.
     ///
     /// # Errors
-    /// More outliers or rare samples than samples, no rare samples, or so many outliers that no size
-    /// is better than none, `m_2 <= 8 k`.
+    /// More outliers or rare samples than samples, no rare samples, or so many outliers that no
+    /// size is better than none, `m_2 <= 8 k`.
     pub fn new(rows: usize, outliers: usize, rare: usize) -> Result<Self, Error> {
         let [m, k, m_2] = [rows as f64, outliers as f64, rare as f64];
         OutOfRange::check(
@@ -46,18 +46,18 @@ impl Subsample {
         Ok(Subsample { rows, size: n as usize, failure })
     }
 
-    /// n.
+    /// Returns n.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// A bound on the probability that there is an outlier or less than half of the rare samples
-    /// expected.
+    /// Returns a bound on the probability that there is an outlier or less than half of the rare
+    /// samples expected.
     pub fn failure(&self) -> f64 {
         self.failure
     }
 
-    /// The rows of the new sample.
+    /// Returns the rows of the new sample.
     pub fn draw(&self, seed: u64) -> Vec<usize> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         (0..self.size).map(|_| random.random_range(0..self.rows)).collect()

@@ -9,9 +9,9 @@
 //!   underflows;
 //! * the sign of the discriminant is decided in twice the working precision;
 //! * Cardano's square root takes the sign that adds;
-//! * of three roots only the largest is taken from Viete's form, where it does not cancel; the other
-//!   two come from the quadratic that is left, and their distance, when they are close, from the
-//!   discriminant;
+//! * of three roots only the largest is taken from Viete's form, where it does not cancel; the
+//!   other two come from the quadratic that is left, and their distance, when they are close, from
+//!   the discriminant;
 //! * every simple root is polished by Newton steps on a residual in twice the working precision.
 
 use crate::Error;
@@ -26,7 +26,7 @@ pub struct Roots {
 }
 
 impl Roots {
-    /// The roots, ascending.
+    /// Returns the roots, ascending.
     pub fn as_slice(&self) -> &[f64] {
         &self.values[..self.count]
     }
@@ -36,7 +36,7 @@ impl Roots {
         self.count += 1;
     }
 
-    /// Ascending, equal ones once.
+    /// Returns the roots ascending, equal ones once.
     fn sorted(mut self) -> Self {
         self.values[..self.count].sort_by(f64::total_cmp);
         let mut distinct = Roots::default();
@@ -50,8 +50,9 @@ impl Roots {
     }
 }
 
-/// All real roots of `a u^3 + b u^2 + c u + d`, multiple ones once. A zero leading coefficient makes
-/// it a quadratic, two a linear equation; a constant other than zero has no roots.
+/// Returns all real roots of `a u^3 + b u^2 + c u + d`, multiple ones once. A zero leading
+/// coefficient makes it a quadratic, two a linear equation; a constant other than zero has no
+/// roots.
 ///
 /// Simple roots are right to a few units in the last place; of multiple and nearly multiple ones
 /// that is true of the residual, relative to the sum of the absolute terms.
@@ -102,13 +103,13 @@ pub fn getroot(a: f64, b: f64, c: f64, d: f64) -> Result<Roots, Error> {
     Ok(roots.sorted())
 }
 
-/// `x 2^power` where the power itself may be out of range.
+/// Returns `x 2^power` where the power itself may be out of range.
 fn times_power_of_two(x: f64, power: i32) -> f64 {
     let half = power / 2;
     x * 2f64.powi(half) * 2f64.powi(power - half)
 }
 
-/// The exponent `e` with `|x|` in [2^e, 2^(e+1)), subnormal numbers included; `None` for 0.
+/// Returns the exponent `e` with `|x|` in [2^e, 2^(e+1)), subnormal numbers included; `None` for 0.
 fn exponent(x: f64) -> Option<i32> {
     if x == 0.0 {
         return None;
@@ -126,8 +127,8 @@ struct Cubic {
 }
 
 impl Cubic {
-    /// The polynomial in `x`, `u = 2^scale x`, with coefficients of size at most 1 and, for a true
-    /// cubic, a product of roots of size near 1.
+    /// Returns the polynomial in `x`, `u = 2^scale x`, with coefficients of size at most 1 and, for
+    /// a true cubic, a product of roots of size near 1.
     fn balanced(self) -> (Cubic, i32) {
         let coefficients = [self.a, self.b, self.c, self.d];
         let degrees = [3, 2, 1, 0];
@@ -144,7 +145,7 @@ impl Cubic {
         (Cubic { a: scaled(0), b: scaled(1), c: scaled(2), d: scaled(3) }, scale)
     }
 
-    /// The value in twice the working precision, and the derivative.
+    /// Returns the value in twice the working precision, and the derivative.
     fn evaluate(&self, x: f64) -> (f64, f64) {
         let x2 = DoubleDouble::from(x);
         let horner = |high: DoubleDouble, next: f64| high * x2 + DoubleDouble::from(next);
@@ -152,7 +153,7 @@ impl Cubic {
         (value.high, (3.0 * self.a * x + 2.0 * self.b) * x + self.c)
     }
 
-    /// Newton steps while they make the residual smaller.
+    /// Returns the root after Newton steps, which are taken while they make the residual smaller.
     fn polished(&self, mut x: f64) -> f64 {
         const MOST_STEPS: usize = 4;
         let (mut value, mut slope) = self.evaluate(x);
@@ -197,8 +198,8 @@ impl Cubic {
         roots
     }
 
-    /// The discriminant `18abcd - 4b^3 d + b^2 c^2 - 4ac^3 - 27a^2 d^2`, and 0 where it is within the
-    /// rounding of its terms in twice the working precision.
+    /// Returns the discriminant `18abcd - 4b^3 d + b^2 c^2 - 4ac^3 - 27a^2 d^2`, and 0 where it is
+    /// within the rounding of its terms in twice the working precision.
     fn discriminant(&self) -> f64 {
         const RESOLUTION: f64 = 1e-29;
         let [a, b, c, d] = [self.a, self.b, self.c, self.d].map(DoubleDouble::from);
@@ -232,19 +233,19 @@ impl Cubic {
         roots
     }
 
-    /// `b^2 - 3ac` in twice the working precision.
+    /// Returns `b^2 - 3ac` in twice the working precision.
     fn delta_0(&self) -> DoubleDouble {
         let [a, b, c] = [self.a, self.b, self.c].map(DoubleDouble::from);
         b * b - 3.0 * (a * c)
     }
 
-    /// `2b^3 - 9abc + 27a^2 d`.
+    /// Returns `2b^3 - 9abc + 27a^2 d`.
     fn delta_1(&self) -> f64 {
         let [a, b, c, d] = [self.a, self.b, self.c, self.d].map(DoubleDouble::from);
         (2.0 * (b * b * b) - 9.0 * (a * b * c) + 27.0 * (a * a * d)).high
     }
 
-    /// The one real root.
+    /// Returns the one real root.
     fn cardano(&self) -> f64 {
         let (delta_0, delta_1) = (self.delta_0().high, self.delta_1());
         let root = (delta_1 * delta_1 - 4.0 * delta_0 * delta_0 * delta_0).max(0.0).sqrt();
@@ -265,8 +266,8 @@ impl Cubic {
         }
     }
 
-    /// Of three real roots the largest in size, by Viete's form: the one on the far side of the mean
-    /// `-b/(3a)`, where nothing cancels.
+    /// Returns the largest in size of three real roots, by Viete's form: the one on the far side of
+    /// the mean `-b/(3a)`, where nothing cancels.
     fn largest_of_three(&self) -> f64 {
         let (delta_0, delta_1) = (self.delta_0().high.max(0.0), self.delta_1());
         let k = delta_0.sqrt();
@@ -278,7 +279,7 @@ impl Cubic {
         (-self.b + orientation * 2.0 * k * angle.cos()) / (3.0 * self.a)
     }
 
-    /// The two roots beside the largest of three.
+    /// Returns the two roots beside the largest of three.
     fn other_two(&self, largest: f64, discriminant: f64) -> [f64; 2] {
         // a x^2 + e x + f, from the constant end as is stable for the largest root.
         let f = -self.d / largest;
@@ -295,7 +296,7 @@ impl Cubic {
         [middle - half, middle + half]
     }
 
-    /// A triple root, or a double and a simple one.
+    /// Adds a triple root, or a double and a simple one.
     fn multiple_roots(&self, roots: &mut Roots) {
         let [a, b, c, d] = [self.a, self.b, self.c, self.d].map(DoubleDouble::from);
         let delta_0 = self.delta_0().high;

@@ -1,6 +1,6 @@
 //! Twice the working precision as unevaluated sums of two doubles: a number is `high + low` with
-//! `|low|` at most half a unit in the last place of `high`. Relative errors of sums and products are
-//! of the order 2^-104, as long as nothing overflows or underflows.
+//! `|low|` at most half a unit in the last place of `high`. Relative errors of sums and products
+//! are of the order 2^-104, as long as nothing overflows or underflows.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -10,15 +10,15 @@ pub(crate) struct DoubleDouble {
     low: f64,
 }
 
-/// `a + b` exactly, for any order of sizes (Knuth).
+/// Returns `a + b` exactly, for any order of sizes (Knuth).
 fn two_sum(a: f64, b: f64) -> DoubleDouble {
     let high = a + b;
     let b_part = high - a;
     DoubleDouble { high, low: (a - (high - b_part)) + (b - b_part) }
 }
 
-/// `a b` exactly, by splitting each factor into halves of 26 bits (Dekker and Veltkamp): portable and
-/// faster than a fused multiplication where the processor may not have one.
+/// Returns `a b` exactly, by splitting each factor into halves of 26 bits (Dekker and Veltkamp):
+/// portable and faster than a fused multiplication where the processor may not have one.
 fn two_product(a: f64, b: f64) -> DoubleDouble {
     const SPLITTER: f64 = 134_217_729.0; // 2^27 + 1
     let split = |x: f64| {

@@ -1,7 +1,7 @@
 use margins_losses::OutOfRange;
 use thiserror::Error;
 
-/// What can be wrong with the input of a calibration.
+/// The reason why a calibration refuses its input.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
     /// A value of a sample is NaN or infinite.
     #[error("{name}: value {value} at index {index} is not finite")]
     NotFinite {
-        /// What the sample is.
+        /// The name of the sample.
         name: &'static str,
         /// Zero-based index.
         index: usize,
@@ -24,7 +24,7 @@ pub enum Error {
     /// An entry of a sample is outside its range.
     #[error("{name} {index} is {value}, but must be {requirement}")]
     Entry {
-        /// What the entry is.
+        /// The name of the entry.
         name: &'static str,
         /// Zero-based index.
         index: usize,
@@ -36,7 +36,7 @@ pub enum Error {
     /// An iteration ended before it met its tolerance.
     #[error("{what} did not converge in {iterations} iterations")]
     NotConverged {
-        /// What was iterated.
+        /// The name of the iteration.
         what: &'static str,
         /// Iterations done.
         iterations: usize,
@@ -44,7 +44,7 @@ pub enum Error {
     /// Two samples should be of the same length.
     #[error("{what}: expected {expected}, found {found}")]
     Length {
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
         /// The length that fits.
         expected: usize,

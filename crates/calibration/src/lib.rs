@@ -1,7 +1,7 @@
 //! From a surrogate guarantee to a misclassification guarantee.
 //!
-//! This crate knows nothing of data sets, solvers or files: its inputs are losses, numbers and slices
-//! of them.
+//! This crate knows nothing of data sets, solvers or files: its inputs are losses, numbers and
+//! slices of them.
 //!
 //! * [`PsiTransform`]: the Psi-transform of any calibrated loss and its inverse.
 //! * [`MarginPursuitPsi`]: that of margin pursuit in closed form.

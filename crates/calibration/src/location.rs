@@ -27,13 +27,13 @@ pub struct Location {
 }
 
 impl Location {
-    /// The middle of the roots.
+    /// Returns the middle of the roots.
     pub fn estimate(&self) -> f64 {
         f64::midpoint(self.lower, self.upper)
     }
 }
 
-/// The M-estimate of location of a sample at a scale > 0, in the unit of the sample.
+/// Returns the M-estimate of location of a sample at a scale > 0, in the unit of the sample.
 ///
 /// The sum is nondecreasing in t, and flat only where it is zero with every value saturated. So the
 /// root is unique, unless n is even and the two middle order statistics are farther apart than
@@ -68,7 +68,7 @@ pub fn catoni_location(sample: &[f64], scale: f64) -> Result<Location, Error> {
     Ok(Location { lower: root, upper: root })
 }
 
-/// The two middle order statistics, equal for n odd.
+/// Returns the two middle order statistics, equal for n odd.
 fn middle(sample: &[f64]) -> (f64, f64) {
     let mut sample = sample.to_vec();
     let n = sample.len();
@@ -88,24 +88,24 @@ pub struct ConfidenceInterval {
     pub location: Location,
     /// The scale that they were found at, by [`scale::error_minimizing`].
     pub scale: f64,
-    /// With probability at least 1 - delta the mean is within this distance of every root; `None`
-    /// if `n <= 4 log(2/delta)`, where the argument for it fails.
+    /// The distance within which, with probability at least 1 - delta, the mean is of every root;
+    /// `None` if `n <= 4 log(2/delta)`, where the argument for it fails.
     pub half_width: Option<f64>,
-    /// `sqrt(2 v log(2/delta)/n)` as published, which `half_width` tends to for large n, from
-    /// above.
+    /// The half width `sqrt(2 v log(2/delta)/n)` as published, which `half_width` tends to for
+    /// large n, from above.
     pub published_half_width: f64,
 }
 
 impl ConfidenceInterval {
-    /// The half width on either side of the estimate, if there is a guarantee for it.
+    /// Returns the half width on either side of the estimate, if there is a guarantee for it.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         let estimate = self.location.estimate();
         self.half_width.map(|half| (estimate - half, estimate + half))
     }
 }
 
-/// A confidence interval for the mean of a distribution of variance at most `variance_bound`, of
-/// which `sample` has n independent draws; no other moment need exist.
+/// Returns a confidence interval for the mean of a distribution of variance at most
+/// `variance_bound`, of which `sample` has n independent draws; no other moment need exist.
 ///
 /// With L = log(2/delta), at the scale `s^2 = n v/(2 L)`, the half width is
 ///
@@ -137,12 +137,12 @@ pub fn confidence_interval(
     Ok(ConfidenceInterval { location, scale, half_width, published_half_width })
 }
 
-/// How far the estimate can move when one value of the sample is replaced by any other.
+/// A bound on how far the estimate can move when one value of the sample is replaced by any other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stability {
-    /// No farther than `bound`.
+    /// The estimate moves no farther than `bound`.
     Bounded {
-        /// In the unit of the sample.
+        /// The bound in the unit of the sample.
         bound: f64,
         /// The number of values within `sqrt(2)/2 s` of the estimate.
         near: usize,
@@ -156,10 +156,11 @@ pub enum Stability {
     },
 }
 
-/// Values near the estimate from which on `s sqrt(2/m)` bounds its shift.
+/// The number of values near the estimate from which on `s sqrt(2/m)` bounds its shift.
 const NEEDED_NEAR: usize = 7;
 
-/// Proposition 4: with m values within `sqrt(2)/2 s` of the estimate, it moves by at most
+/// Returns the bound of proposition 4: with m values within `sqrt(2)/2 s` of the estimate, it moves
+/// by at most
 ///
 /// * `s/sqrt(n)` if `m >= n/2 > 24`,
 /// * else `s sqrt(2/m)` if `m >= 7`,
@@ -174,13 +175,14 @@ const NEEDED_NEAR: usize = 7;
 /// decreases; the conditions hold at m = 7 (1.9208 >= 1.8856, 1.6464 >= 1.5910) and fail at m = 6,
 /// and for the first bound they hold at n = 49 and n = 50, m = 25.
 ///
-/// The source asks for 24 in both. Its proof bounds D from below by h times the slope at
-/// `u = sqrt(2)/2 + sqrt(2/m)`, but takes `1 - u^2 = 1/2 - 2 (sqrt(m) + 1)/m` for the slope
-/// `1 - u^2/2 = 3/4 - (sqrt(m) + 1)/m`; as printed it would need 53, with the right slope 13 do. It also derives `s/sqrt(n)` from `s sqrt(2/m)`,
-/// which gives `2 s/sqrt(n)`; the smaller bound holds nevertheless, by the above.
+/// The source asks for 24 in both. Its proof bounds D from below by h times the slope at `u =
+/// sqrt(2)/2 + sqrt(2/m)`, but takes `1 - u^2 = 1/2 - 2 (sqrt(m) + 1)/m` for the slope `1 - u^2/2 =
+/// 3/4 - (sqrt(m) + 1)/m`; as printed it would need 53, with the right slope 13 do. It also derives
+/// `s/sqrt(n)` from `s sqrt(2/m)`, which gives `2 s/sqrt(n)`; the smaller bound holds nevertheless,
+/// by the above.
 ///
 /// # Errors
-/// As [`catoni_location`].
+/// The errors of [`catoni_location`].
 pub fn stability_bound(sample: &[f64], scale: f64) -> Result<Stability, Error> {
     let estimate = catoni_location(sample, scale)?.estimate();
     let is_near = |x: &&f64| (estimate - **x).abs() / scale <= FRAC_1_SQRT_2;

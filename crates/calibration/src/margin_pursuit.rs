@@ -1,8 +1,8 @@
 //! The Psi-transform of the margin-pursuit loss in closed form, and its inverse.
 //!
 //! Everything is first done for the scale 1 and the level `g = gamma/s`, then `u* = s u'` and
-//! `Psi = s^2 Psi'`. By symmetry take `eta >= 1/2`, `a = 2 eta - 1` in [0, 1]. The minimiser `u` of the
-//! conditional risk lies in [0, g] and solves `psi(g - u)/psi(g + u) = (1 - a)/(1 + a)`.
+//! `Psi = s^2 Psi'`. By symmetry take `eta >= 1/2`, `a = 2 eta - 1` in [0, 1]. The minimiser `u` of
+//! the conditional risk lies in [0, g] and solves `psi(g - u)/psi(g + u) = (1 - a)/(1 + a)`.
 //!
 //! * Both arguments on the cubic part of psi (`g < sqrt 2` and `u <= delta = sqrt 2 - g`), the
 //!   double-cube condition: `u^3 - 3 a g u^2 - (6 - 3 g^2) u + a (6 g - g^3) = 0`.
@@ -10,18 +10,18 @@
 //!   `psi(sqrt 2 - w) = B (1 - a)/(1 + a)`, `B = 2 sqrt 2/3`, which is
 //!   `w^2 (sqrt(2)/2 - w/6) = 2 a B/(1 + a)`.
 //!
-//! The second applies if `g >= sqrt 2`, or if the `w` that belongs to `u = delta`, `2 delta`, is below
-//! the solution. For `g <= sqrt(2)/2` it never does, as `u <= g <= delta`.
+//! The second applies if `g >= sqrt 2`, or if the `w` that belongs to `u = delta`, `2 delta`, is
+//! below the solution. For `g <= sqrt(2)/2` it never does, as `u <= g <= delta`.
 //!
-//! Psi as a difference of two risks would lose all digits for small `a`. With the even and odd parts of
-//! the risk collected it is, on the double-cube part, where `u = m a g`,
-//! `Psi = (a g)^2 (m (1 - g^2/6 - u^2/6) - m^2 (1/2 - g^2/4 - u^2/24))`, and on the single-cube part,
-//! with `T(w) = sqrt(2) w^3/6 - w^4/24` the distance of rho from its tangent at sqrt 2,
-//! `Psi = a B u - eta T(w) + T(delta)` (the last term only if `g < sqrt 2`). The unknowns `m` and `w`
-//! and the difference `delta` are accurate relative to their values, so that Psi is too, for every `a`.
+//! Psi as a difference of two risks would lose all digits for small `a`. With the even and odd
+//! parts of the risk collected it is, on the double-cube part, where `u = m a g`, `Psi = (a g)^2 (m
+//! (1 - g^2/6 - u^2/6) - m^2 (1/2 - g^2/4 - u^2/24))`, and on the single-cube part, with `T(w) =
+//! sqrt(2) w^3/6 - w^4/24` the distance of rho from its tangent at sqrt 2, `Psi = a B u - eta
+//! T(w) + T(delta)` (the last term only if `g < sqrt 2`). The unknowns `m` and `w` and the
+//! difference `delta` are accurate relative to their values, so that Psi is too, for every `a`.
 //!
-//! Source: Holland 2019, lemma 8 and appendix 6.2, whose conditions (16) and (17) have their constant
-//! terms swapped; see `docs/calibration.md`.
+//! Source: Holland 2019, lemma 8 and appendix 6.2, whose conditions (16) and (17) have their
+//! constant terms swapped; see `docs/calibration.md`.
 
 use margins_losses::catoni::{SATURATION, rho};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
@@ -45,16 +45,17 @@ use margins_losses::{MarginPursuit, OutOfRange};
 pub struct MarginPursuitPsi {
     gamma: f64,
     scale: f64,
-    /// `gamma / scale`.
+    /// The quotient `gamma / scale`.
     level: f64,
-    /// `sqrt 2 - gamma / scale`, which decides near `sqrt 2`, before the quotient is rounded.
+    /// The difference `sqrt 2 - gamma / scale`, which decides near `sqrt 2`, before the quotient is
+    /// rounded.
     delta: f64,
 }
 
-/// What `sqrt 2` has beyond its nearest double.
+/// The difference between `sqrt 2` and its nearest double.
 const SQRT_2_REST: f64 = -9.667_293_313_452_913e-17;
 
-/// `Psi` with what belongs to it.
+/// A value of `Psi` with what belongs to it.
 struct Point {
     minimizer: f64,
     value: f64,
@@ -62,7 +63,7 @@ struct Point {
 }
 
 impl MarginPursuitPsi {
-    /// For the level `gamma > 0` and the scale `s > 0`.
+    /// Returns the transform for the level `gamma > 0` and the scale `s > 0`.
     ///
     /// # Errors
     /// A parameter that is not finite and positive, or so large or small that squares overflow.
@@ -81,8 +82,8 @@ impl MarginPursuitPsi {
         MarginPursuitPsi { gamma, scale, level, delta }
     }
 
-    /// The least minimiser in size of the conditional risk at the class probability `eta`, in
-    /// [-gamma, gamma].
+    /// Returns the least minimiser in size of the conditional risk at the class probability `eta`,
+    /// in [-gamma, gamma].
     ///
     /// # Errors
     /// An `eta` outside [0, 1].
@@ -92,7 +93,7 @@ impl MarginPursuitPsi {
         Ok(self.at(a).minimizer.copysign(eta - 0.5))
     }
 
-    /// `H(eta)`, the least conditional risk.
+    /// Returns `H(eta)`, the least conditional risk.
     ///
     /// # Errors
     /// An `eta` outside [0, 1].
@@ -101,24 +102,24 @@ impl MarginPursuitPsi {
         Ok(self.maximum() - self.value((2.0 * eta - 1.0).abs()))
     }
 
-    /// `Psi(a)` for an excess misclassification risk `a`, taken into [0, 1]; NaN for NaN.
+    /// Returns `Psi(a)` for an excess misclassification risk `a`, taken into [0, 1]; NaN for NaN.
     pub fn value(&self, a: f64) -> f64 {
         self.at(a.clamp(0.0, 1.0)).value
     }
 
-    /// `Psi'(a)`, half the difference of the losses at minus and plus the minimiser.
+    /// Returns `Psi'(a)`, half the difference of the losses at minus and plus the minimiser.
     pub fn derivative(&self, a: f64) -> f64 {
         self.at(a.clamp(0.0, 1.0)).slope
     }
 
-    /// `out[i] = Psi(a[i])`; the slices are of equal length.
+    /// Fills `out[i] = Psi(a[i])`; the slices are of equal length.
     pub fn values(&self, a: &[f64], out: &mut [f64]) {
         for (o, &a) in out.iter_mut().zip(a) {
             *o = self.value(a);
         }
     }
 
-    /// `Psi(1) = s^2 rho(gamma/s)`, the largest value.
+    /// Returns `Psi(1) = s^2 rho(gamma/s)`, the largest value.
     pub fn maximum(&self) -> f64 {
         let g = self.level;
         if g < SQRT_2 {
@@ -128,8 +129,8 @@ impl MarginPursuitPsi {
         }
     }
 
-    /// `Psi^{-1}(risk)`: the excess misclassification risk that an excess surrogate risk allows, 0 for
-    /// a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
+    /// Returns `Psi^{-1}(risk)`: the excess misclassification risk that an excess surrogate risk
+    /// allows, 0 for a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
     ///
     /// This is the least double at which [`value`](Self::value) reaches the risk, accurate to a few
     /// units of rounding of itself; a risk below the normal numbers counts as the least of those.
@@ -137,8 +138,9 @@ impl MarginPursuitPsi {
         search::inverse(|a| self.value(a), risk)
     }
 
-    /// The approximate inverse of the source (figure 2): on a uniform grid `0 = a_1 < ... < a_K = 1` the
-    /// last point with `Psi(a_k) <= risk`; `K = 2500` there. It is up to `1/(K - 1)` too small.
+    /// Returns the approximate inverse of the source (figure 2): on a uniform grid `0 = a_1 < ... <
+    /// a_K = 1` the last point with `Psi(a_k) <= risk`; `K = 2500` there. It is up to `1/(K - 1)`
+    /// too small.
     ///
     /// # Errors
     /// Fewer than two grid points; a negative risk, which no grid point is below.
@@ -159,7 +161,7 @@ impl MarginPursuitPsi {
         Ok(at(low))
     }
 
-    /// Minimiser, value and slope of Psi.
+    /// Returns the minimiser, the value and the slope of Psi.
     fn at(&self, a: f64) -> Point {
         let delta = self.delta;
         if a == 0.0 {
@@ -177,7 +179,7 @@ impl MarginPursuitPsi {
         if saturated { self.single_cube(a, shortfall) } else { self.double_cube(a) }
     }
 
-    /// Both arguments on the cubic part.
+    /// Returns the point where both arguments are on the cubic part.
     fn double_cube(&self, a: f64) -> Point {
         const MOST_STEPS: usize = 60;
         let g = self.level;
@@ -185,8 +187,8 @@ impl MarginPursuitPsi {
         // 1 - g^2/2, without cancellation near sqrt 2.
         let bend = 0.5 * self.delta * (SQRT_2 + g);
         let (linear, constant, square) = (6.0 * bend, 6.0 - g * g, shift * shift);
-        // With u = m a g the cubic is linear m + (a g)^2 m^2 (3 - m) = 6 - g^2, increasing and concave
-        // from m = 1, where it is below, to the root: Newton does not overshoot.
+        // With u = m a g the cubic is linear m + (a g)^2 m^2 (3 - m) = 6 - g^2, increasing and
+        // concave from m = 1, where it is below, to the root: Newton does not overshoot.
         let mut m = 1.0f64;
         for _ in 0..MOST_STEPS {
             let next = (constant + square * m * m * (3.0 - 2.0 * m))
@@ -208,10 +210,12 @@ impl MarginPursuitPsi {
         }
     }
 
-    /// `g + u` saturated, with what [`psi`](margins_losses::catoni::psi) of `g - u` falls short of B.
+    /// Returns `g + u` saturated, with what [`psi`](margins_losses::catoni::psi) of `g - u` falls
+    /// short of B.
     fn single_cube(&self, a: f64, shortfall: f64) -> Point {
         const MOST_STEPS: usize = 60;
-        // w^2 (sqrt(2)/2 - w/6) is convex on [0, sqrt 2]; without its second term the root is smaller.
+        // w^2 (sqrt(2)/2 - w/6) is convex on [0, sqrt 2]; without its second term the root is
+        // smaller.
         let mut w = (SQRT_2 * shortfall).sqrt();
         for _ in 0..MOST_STEPS {
             let value = w * w * (FRAC_1_SQRT_2 - w / 6.0) - shortfall;

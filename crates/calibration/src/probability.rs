@@ -34,7 +34,7 @@ fn check_scores(scores: &[f64], signs: &[f64]) -> Result<usize, Error> {
     Ok(signs.iter().filter(|&&y| y > 0.0).count())
 }
 
-/// 1 for the sign +1, 0 for -1.
+/// Returns 1 for the sign +1, 0 for -1.
 fn outcome(sign: f64) -> f64 {
     if sign > 0.0 { 1.0 } else { 0.0 }
 }

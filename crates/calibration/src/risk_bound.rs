@@ -11,55 +11,56 @@ use crate::Error;
 /// holds its start w0 and a minimiser w* of the expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginPursuitBound {
-    /// kappa: the expected loss is kappa-strongly convex on W.
+    /// The constant kappa: the expected loss is kappa-strongly convex on W.
     pub strong_convexity: f64,
-    /// v_X = E ||x||^2, at least kappa.
+    /// The moment v_X = E ||x||^2, at least kappa.
     pub input_second_moment: f64,
-    /// alpha, below 2/(kappa + v_X).
+    /// The step alpha, below 2/(kappa + v_X).
     pub step: f64,
-    /// T.
+    /// The number of steps T.
     pub iterations: usize,
-    /// ||w0 - w*||.
+    /// The distance ||w0 - w*||.
     pub initial_distance: f64,
     /// The diameter of W, a ball; at least `initial_distance`; only the sound terms depend on it.
     pub diameter: f64,
-    /// n.
+    /// The number of samples n.
     pub samples: usize,
-    /// d.
+    /// The number of features d.
     pub dimension: usize,
-    /// s.
+    /// The scale s.
     pub scale: f64,
     /// The bound holds with probability at least 1 - 2 delta.
     pub delta: f64,
-    /// c: every projection of psi((gamma - y <w, x>)/s) y x, centred, on a unit vector has a moment
-    /// generating function of at most exp(c a^2 times its variance). At least 1/2, as for a normal
-    /// distribution.
+    /// The constant c: every projection of psi((gamma - y <w, x>)/s) y x, centred, on a unit vector
+    /// has a moment generating function of at most exp(c a^2 times its variance). At least 1/2, as
+    /// for a normal distribution.
     pub gradient_constant: f64,
-    /// E ||x x'|| as published, which is v_X; the proof holds as well with the largest eigenvalue
-    /// of E x x', which is at most that.
+    /// The moment E ||x x'|| as published, which is v_X; the proof holds as well with the largest
+    /// eigenvalue of E x x', which is at most that.
     pub operator_norm_moment: f64,
 }
 
 /// The bound with every term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExcessRiskBound {
-    /// beta = 2 kappa v_X/(kappa + v_X).
+    /// The constant beta = 2 kappa v_X/(kappa + v_X).
     pub beta: f64,
-    /// 1 - alpha beta, the factor by which a step without noise shrinks the squared distance.
+    /// The factor 1 - alpha beta by which a step without noise shrinks the squared distance.
     pub contraction: f64,
-    /// (1 - alpha beta)^T v_X ||w0 - w*||^2.
+    /// The term (1 - alpha beta)^T v_X ||w0 - w*||^2.
     pub optimization_error: f64,
-    /// epsilon* = sqrt(c psi(sqrt 2)^2 E||x x'|| (d log(3 sqrt(n)/(2 delta)) + log(1/delta))).
+    /// The error epsilon* = sqrt(c psi(sqrt 2)^2 E||x x'|| (d log(3 sqrt(n)/(2 delta)) +
+    /// log(1/delta))).
     pub epsilon_star: f64,
-    /// 4 v_X/(beta^2 n) ((1 + delta) v_X + 2 s epsilon*)^2.
+    /// The term 4 v_X/(beta^2 n) ((1 + delta) v_X + 2 s epsilon*)^2.
     pub statistical_error: f64,
     /// The sum of both errors: bounds the excess of the expected loss, as published.
     pub surrogate_bound: f64,
-    /// epsilon* with what the proof leaves out.
+    /// The error epsilon* with what the proof leaves out.
     pub sound_epsilon_star: f64,
     /// The bound of the excess of the expected loss that the corrected proof gives.
     pub sound_surrogate_bound: f64,
-    /// 1 - 2 delta.
+    /// The probability 1 - 2 delta.
     pub confidence: f64,
 }
 
@@ -73,9 +74,10 @@ pub enum DominantTerm {
 }
 
 impl MarginPursuitBound {
-    /// Every term of theorem 11, as published, and beside it the bound that its proof supports.
+    /// Returns every term of theorem 11, as published, and beside it the bound that its proof
+    /// supports.
     ///
-    /// What was checked in the proof:
+    /// The proof was checked in these places:
     ///
     /// * The name epsilon* stands for two quantities: in the theorem it is multiplied by 2 s, in
     ///   the proof (equation 27) it contains 2 s. They agree; this follows the theorem.
@@ -178,7 +180,7 @@ impl MarginPursuitBound {
 }
 
 impl ExcessRiskBound {
-    /// Which of the published bound's errors is larger; the statistical one at a tie.
+    /// Returns the larger of the published bound's errors; the statistical one at a tie.
     pub fn dominant(&self) -> DominantTerm {
         if self.optimization_error > self.statistical_error {
             DominantTerm::Optimization
@@ -187,13 +189,14 @@ impl ExcessRiskBound {
         }
     }
 
-    /// The bound of the excess misclassification risk, as published: the given inverse of the
-    /// Psi-transform at [`surrogate_bound`](Self::surrogate_bound), at most 1.
+    /// Returns the bound of the excess misclassification risk, as published: the given inverse of
+    /// the Psi-transform at [`surrogate_bound`](Self::surrogate_bound), at most 1.
     pub fn misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
         inverse(self.surrogate_bound).min(1.0)
     }
 
-    /// The same of [`sound_surrogate_bound`](Self::sound_surrogate_bound).
+    /// Returns the bound of the excess misclassification risk by
+    /// [`sound_surrogate_bound`](Self::sound_surrogate_bound).
     pub fn sound_misclassification_bound(&self, inverse: impl Fn(f64) -> f64) -> f64 {
         inverse(self.sound_surrogate_bound).min(1.0)
     }

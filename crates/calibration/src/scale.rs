@@ -7,8 +7,8 @@
 use crate::Error;
 use margins_losses::OutOfRange;
 
-/// `s = sqrt(n v/(2 log(2/delta)))`: minimises the error bound `v/s + 2 s log(2/delta)/n` of the
-/// location estimate of n samples of variance at most v at confidence 1 - delta.
+/// Returns `s = sqrt(n v/(2 log(2/delta)))`: minimises the error bound `v/s + 2 s log(2/delta)/n`
+/// of the location estimate of n samples of variance at most v at confidence 1 - delta.
 ///
 /// # Errors
 /// n = 0, a variance that is not positive and finite, delta outside (0, 1), a scale out of range.
@@ -19,8 +19,8 @@ pub fn error_minimizing(n: usize, variance: f64, delta: f64) -> Result<f64, Erro
     check_scale((n as f64 / (2.0 * (2.0 / delta).ln())).sqrt() * variance.sqrt())
 }
 
-/// `s = v k/gamma`: the smallest scale at which the bias v/s of the location estimate is at most
-/// the fraction 1/k of the margin level gamma; the source takes it or a larger one.
+/// Returns `s = v k/gamma`: the smallest scale at which the bias v/s of the location estimate is at
+/// most the fraction 1/k of the margin level gamma; the source takes it or a larger one.
 ///
 /// # Errors
 /// A parameter that is not positive and finite, a scale out of range.
@@ -31,8 +31,8 @@ pub fn bias_bounded(variance: f64, margin_level: f64, k: f64) -> Result<f64, Err
     check_scale(variance / margin_level * k)
 }
 
-/// `s = sqrt(n v/(2 lambda log(1/delta)))` with the 75th percentile of the absolute margins for v:
-/// the rule by which the source sets the scale once, after some steps at s = 1.
+/// Returns `s = sqrt(n v/(2 lambda log(1/delta)))` with the 75th percentile of the absolute margins
+/// for v: the rule by which the source sets the scale once, after some steps at s = 1.
 ///
 /// The percentile is linear between order statistics: with zero-based ranks, at rank
 /// `0.75 (n - 1)`. The source does not fix this convention. It writes v for the mean of ||x||^2 and
@@ -52,7 +52,7 @@ pub fn data_driven(margins: &[f64], lambda: f64, delta: f64) -> Result<f64, Erro
     check_scale((n / (-2.0 * delta.ln())).sqrt() * (spread.sqrt() / lambda.sqrt()))
 }
 
-/// Of a sample that is not empty, linear between order statistics; O(n).
+/// Returns the third quartile of a sample that is not empty, linear between order statistics; O(n).
 fn third_quartile(mut sample: Vec<f64>) -> f64 {
     let position = 0.75 * (sample.len() - 1) as f64;
     let share = position.fract();

@@ -9,20 +9,20 @@ use crate::{Error, MarginPursuitPsi, search};
 use hull::Hull;
 use margins_losses::{MarginLoss, OutOfRange, SpecialCase, kink_at_zero};
 
-/// Why a surrogate guarantee for this loss says nothing about misclassification.
+/// The reason why a surrogate guarantee for this loss says nothing about misclassification.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum NotCalibrated {
     /// A convex loss with a kink at 0 (Bartlett, Jordan and McAuliffe 2006, theorem 2).
     KinkAtZero {
-        /// Slope from the left.
+        /// The slope from the left.
         left: f64,
-        /// Slope from the right.
+        /// The slope from the right.
         right: f64,
     },
     /// A convex loss that does not fall at 0 (same theorem).
     NotFallingAtZero {
-        /// Slope at 0.
+        /// The slope at 0.
         slope: f64,
     },
     /// A loss without convexity for which a wrong sign is as good as a right one at this class
@@ -54,17 +54,17 @@ impl fmt::Display for NotCalibrated {
 
 impl std::error::Error for NotCalibrated {}
 
-/// The Psi-transform of a loss: `Psi(R - R*) <= R_L - R_L*` for the misclassification risk R and the
-/// surrogate risk `R_L` of any score.
+/// The Psi-transform of a loss: `Psi(R - R*) <= R_L - R_L*` for the misclassification risk R and
+/// the surrogate risk `R_L` of any score.
 ///
 /// With `C_eta(u) = eta L(u) + (1 - eta) L(-u)`, `H(eta) = inf C_eta` and `H-` the infimum over the
 /// `u` of the wrong sign, `psi~(a) = H-((1+a)/2) - H((1+a)/2)`, and Psi is its convex biconjugate.
 ///
-/// * A loss with [`MarginLoss::psi_transform`], or margin pursuit: the closed form, accurate to some
-///   units of rounding of Psi itself, also near 0.
-/// * Any other convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so
-///   `Psi(a) = L(0) - H((1+a)/2)`, computed from values and slopes. A lower bound is returned, within
-///   1e-10 of Psi at `a` less `4e-15`: slopes do not tell smaller differences of classes.
+/// * A loss with [`MarginLoss::psi_transform`], or margin pursuit: the closed form, accurate to
+///   some units of rounding of Psi itself, also near 0.
+/// * Any other convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so `Psi(a) =
+///   L(0) - H((1+a)/2)`, computed from values and slopes. A lower bound is returned, within 1e-10
+///   of Psi at `a` less `4e-15`: slopes do not tell smaller differences of classes.
 /// * Any other calibrated loss: a convex lower bound of `psi~`, piecewise linear, within about 1e-7
 ///   of Psi, relative to it.
 ///
@@ -89,7 +89,7 @@ enum Form {
 }
 
 impl<'a> PsiTransform<'a> {
-    /// The transform of a calibrated loss.
+    /// Returns the transform of a calibrated loss.
     ///
     /// # Errors
     /// The reason why the loss is not calibrated.
@@ -107,7 +107,7 @@ impl<'a> PsiTransform<'a> {
         Ok(PsiTransform { loss, form })
     }
 
-    /// `Psi(a)`, `a` taken into [0, 1]; NaN for NaN.
+    /// Returns `Psi(a)`, `a` taken into [0, 1]; NaN for NaN.
     pub fn value(&self, a: f64) -> f64 {
         let a = a.clamp(0.0, 1.0);
         if a.is_nan() {
@@ -123,8 +123,8 @@ impl<'a> PsiTransform<'a> {
         }
     }
 
-    /// `Psi^{-1}(risk)`: the largest excess misclassification risk that an excess surrogate risk
-    /// allows; 0 for a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
+    /// Returns `Psi^{-1}(risk)`: the largest excess misclassification risk that an excess surrogate
+    /// risk allows; 0 for a risk of at most 0, 1 for one of at least `Psi(1)`; NaN for NaN.
     ///
     /// This is the least double at which [`value`](Self::value) reaches the risk; a risk below the
     /// normal numbers counts as the least of those.
@@ -132,7 +132,8 @@ impl<'a> PsiTransform<'a> {
         search::inverse(|a| self.value(a), risk)
     }
 
-    /// `H(eta)`, the least conditional risk; `-inf` where the loss has no lower bound on it.
+    /// Returns `H(eta)`, the least conditional risk; `-inf` where the loss has no lower bound on
+    /// it.
     ///
     /// # Errors
     /// An `eta` outside [0, 1].
@@ -141,8 +142,8 @@ impl<'a> PsiTransform<'a> {
         Ok(least_risk(self.loss, eta))
     }
 
-    /// The misclassification risk that is certain from a surrogate risk and the least surrogate risk
-    /// possible: at most the Bayes error plus this (Bartlett et al., theorem 1).
+    /// Returns the misclassification risk that is certain from a surrogate risk and the least
+    /// surrogate risk possible: at most the Bayes error plus this (Bartlett et al., theorem 1).
     ///
     /// # Errors
     /// Risks that are not finite, or a surrogate risk below the least one.
@@ -158,8 +159,8 @@ impl<'a> PsiTransform<'a> {
 /// Returns the closed form of margin pursuit, if that is the loss.
 fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuitPsi> {
     match loss.special_case() {
-        Some(SpecialCase::MarginPursuit(loss)) => {
-            MarginPursuitPsi::new(loss.gamma(), loss.scale()).ok()
+        Some(SpecialCase::MarginPursuit { gamma, scale }) => {
+            MarginPursuitPsi::new(gamma, scale).ok()
         }
         _ => None,
     }
@@ -178,7 +179,7 @@ fn check_convex(loss: &dyn MarginLoss) -> Result<(), NotCalibrated> {
     }
 }
 
-/// `C_eta(u)`, with 0 times infinity taken as 0.
+/// Returns `C_eta(u)`, with 0 times infinity taken as 0.
 fn conditional_risk(loss: &dyn MarginLoss, eta: f64, u: f64) -> f64 {
     let part = |share: f64, u: f64| if share == 0.0 { 0.0 } else { share * loss.value(u) };
     part(eta, u) + part(1.0 - eta, -u)
@@ -188,7 +189,7 @@ fn least_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
     least_risk_at(loss, eta, loss.population_minimizer(eta))
 }
 
-/// `H(eta)` from a minimiser of the conditional risk.
+/// Returns `H(eta)` from a minimiser of the conditional risk.
 fn least_risk_at(loss: &dyn MarginLoss, eta: f64, minimizer: f64) -> f64 {
     if eta == 0.0 || eta == 1.0 {
         return loss.lower_bound().unwrap_or(f64::NEG_INFINITY);

@@ -3,10 +3,10 @@ use std::collections::HashMap;
 use crate::class_name::{check_distinct, sorted_order};
 use crate::{ClassIndex, Error};
 
-/// Turns label values into classes as they come, keeping each spelling once.
+/// A collector that turns label values into classes as they come, keeping each spelling once.
 #[derive(Debug, Default)]
 pub(crate) struct ClassCollector {
-    /// In order of appearance.
+    /// The names of the classes, in order of appearance.
     names: Vec<String>,
     index: ClassIndex,
     /// The class of every spelling so far.
@@ -18,7 +18,7 @@ pub(crate) struct ClassCollector {
     numbers: Option<Numbers>,
 }
 
-/// Marks of the labels so far that tell whole numbers from measurements.
+/// The marks of the labels so far that tell whole numbers from measurements.
 #[derive(Debug, Default)]
 struct Numbers {
     /// True if a label is no number, so that all of them are names.
@@ -39,7 +39,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the error for the first label that shows all of them to be measurements: they are numbers, and this one is not whole.
+    /// Returns the error for the first label that shows all of them to be measurements: they are
+    /// numbers, and this one is not whole.
     fn measurement(&self) -> Option<Error> {
         let (row, value) = self.fraction.as_ref().filter(|_| !self.is_text)?;
         Some(Error::ContinuousLabel { row: *row, value: value.clone() })
@@ -62,7 +63,8 @@ impl ClassCollector {
         ClassCollector { only_two: true, ..Self::of_labels() }
     }
 
-    /// Returns a collector of labels of two classes that are known beforehand, the negative one first.
+    /// Returns a collector of labels of two classes that are known beforehand, the negative one
+    /// first.
     ///
     /// # Errors
     /// Two names of one class.
@@ -130,11 +132,13 @@ impl ClassCollector {
         self.numbers.as_ref().is_some_and(|numbers| numbers.fraction.is_some())
     }
 
-    /// Returns the labels so far as signs, with the names of the negative and of the positive class. The labels are
-    /// forgotten but for their classes, so that even one class will do where two have been seen before.
+    /// Returns the labels so far as signs, with the names of the negative and of the positive
+    /// class. The labels are forgotten but for their classes, so that even one class will do where
+    /// two have been seen before.
     ///
     /// # Errors
-    /// No label; other than two classes; a positive class that is neither; labels that are measurements.
+    /// No label; other than two classes; a positive class that is neither; labels that are
+    /// measurements.
     pub(crate) fn take_signs(
         &mut self,
         positive: Option<&str>,
@@ -154,8 +158,8 @@ impl ClassCollector {
         Ok((signs, [1 - positive_class, positive_class].map(|class| names[class].clone())))
     }
 
-    /// Returns the labels so far as indices into the names of the classes, which come first and in order. The labels
-    /// are forgotten, and their classes with them.
+    /// Returns the labels so far as indices into the names of the classes, which come first and in
+    /// order. The labels are forgotten, and their classes with them.
     ///
     /// # Errors
     /// No label; one class only; labels that are measurements.

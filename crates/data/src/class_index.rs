@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use crate::Error;
 use crate::class_name::number;
 
-/// What tells classes apart: the number that a name spells, else its text.
+/// The key of a class: the number that a name spells, else its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum ClassKey<'a> {
     Number(u64),
@@ -28,8 +28,8 @@ impl<'a> ClassKey<'a> {
     }
 }
 
-/// Finds classes by their names, each in constant time; spellings of the same number are one class, as
-/// [`same_class`](crate::same_class) has it.
+/// An index that finds classes by their names, each in constant time; spellings of the same number
+/// are one class, as [`same_class`](crate::same_class) has it.
 ///
 /// ```
 /// use margins_data::ClassIndex;
@@ -76,7 +76,7 @@ impl ClassIndex {
         self.of.is_empty()
     }
 
-    /// The class of a name; one that is new comes after all others.
+    /// Adds the class of a name if it is new, after all others, and returns it.
     pub(crate) fn add(&mut self, name: &str) -> usize {
         let next = self.of.len();
         *self.of.entry(ClassKey::of(name).into_owned()).or_insert(next)

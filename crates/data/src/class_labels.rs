@@ -22,8 +22,8 @@ pub trait ClassLabels: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed 
         self.len() == 0
     }
 
-    /// Returns the labels of the rows with the given indices, in their order; an index may repeat. The names stay,
-    /// even if not all of the classes do.
+    /// Returns the labels of the rows with the given indices, in their order; an index may repeat.
+    /// The names stay, even if not all of the classes do.
     ///
     /// # Panics
     /// If an index is not below the number of rows.

@@ -23,8 +23,8 @@ pub(crate) fn check_distinct(negative: &str, positive: &str) -> Result<(), Error
     Ok(())
 }
 
-/// Returns the order of names, as indices: numeric if all of them are numbers, else alphabetical. (By pairs the two
-/// orders together are none: 2 < 10, "10" < "1a" and "1a" < "2".)
+/// Returns the order of names, as indices: numeric if all of them are numbers, else alphabetical.
+/// (By pairs the two orders together are none: 2 < 10, "10" < "1a" and "1a" < "2".)
 pub(crate) fn sorted_order<S: AsRef<str>>(values: &[S]) -> Vec<usize> {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value.as_ref())).collect();
     let compare = |&i: &usize, &j: &usize| -> Ordering {

@@ -15,15 +15,16 @@ use crate::{ClassIndex, ClassLabels, Error, Labels};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
-    /// In order, all different.
+    /// The names of the classes, in order, all different.
     names: Vec<String>,
-    /// Below the number of names.
+    /// The class of every row, below the number of names.
     indices: Vec<usize>,
 }
 
 impl Classes {
-    /// Takes names of classes, of which at least two differ. Classes are in numeric order if all of them are numbers, else
-    /// in alphabetical order; spellings of the same number are one class, as in [`Labels::new`].
+    /// Takes names of classes, of which at least two differ. Classes are in numeric order if all of
+    /// them are numbers, else in alphabetical order; spellings of the same number are one class, as
+    /// in [`Labels::new`].
     ///
     /// # Errors
     /// No value, a missing one such as NaN, or one class only.
@@ -31,9 +32,9 @@ impl Classes {
         Self::collected(&mut ClassCollector::default().take_all(values)?)
     }
 
-    /// Takes labels as data have them, which may turn out to be measurements: as [`Classes::new`] does, but labels that
-    /// are all numbers must all be whole. The readers of files take labels so, and scikit-learn does (its `type_of_target` calls
-    /// other numbers `continuous`).
+    /// Takes labels as data have them, which may turn out to be measurements: as [`Classes::new`]
+    /// does, but labels that are all numbers must all be whole. The readers of files take labels
+    /// so, and scikit-learn does (its `type_of_target` calls other numbers `continuous`).
     ///
     /// ```
     /// use margins_data::{Classes, Error};
@@ -46,7 +47,7 @@ impl Classes {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Classes::new`]; [`Error::ContinuousLabel`].
+    /// The errors of [`Classes::new`]; [`Error::ContinuousLabel`].
     pub fn of_labels<S: AsRef<str>>(values: &[S]) -> Result<Self, Error> {
         Self::collected(&mut ClassCollector::of_labels().take_all(values)?)
     }
@@ -54,13 +55,14 @@ impl Classes {
     /// Takes the labels that a collector has seen, and their classes with them.
     ///
     /// # Errors
-    /// As [`Classes::of_labels`].
+    /// The errors of [`Classes::of_labels`].
     pub(crate) fn collected(collector: &mut ClassCollector) -> Result<Self, Error> {
         let (names, indices) = collector.take_indices()?;
         Ok(Classes { names, indices })
     }
 
-    /// From one index a row into the names of the classes, not all of which need to occur.
+    /// Makes labels from one index a row into the names of the classes, not all of which need to
+    /// occur.
     ///
     /// # Errors
     /// Less than two names, two names of one class, or an index without a name.
@@ -77,12 +79,13 @@ impl Classes {
         Ok(Classes { names, indices })
     }
 
-    /// The class of every row.
+    /// Returns the class of every row.
     pub fn indices(&self) -> &[usize] {
         &self.indices
     }
 
-    /// The rows of a class, ascending; [`rows_by_class`](Self::rows_by_class) has those of all classes in one pass.
+    /// Returns the rows of a class, ascending; [`rows_by_class`](Self::rows_by_class) has those of
+    /// all classes in one pass.
     pub fn rows_of(&self, class: usize) -> Vec<usize> {
         (0..self.indices.len()).filter(|&row| self.indices[row] == class).collect()
     }
@@ -94,7 +97,8 @@ impl Classes {
         rows
     }
 
-    /// One class as the positive one against all others, or against the other.
+    /// Returns the labels of one class as the positive one against all others, or against the
+    /// other.
     ///
     /// # Panics
     /// If there is no such class.
@@ -107,8 +111,8 @@ impl Classes {
         Labels::from_parts(self.signs_of(class), negative, positive)
     }
 
-    /// Two classes, of which the second is positive; rows of neither count as negative, and must be left out or
-    /// weigh nothing.
+    /// Returns the labels of two classes, of which the second is positive; rows of neither count as
+    /// negative, and must be left out or weigh nothing.
     ///
     /// # Panics
     /// If there is no such class.

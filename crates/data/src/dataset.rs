@@ -3,8 +3,8 @@ use std::collections::HashMap;
 use crate::error::{check_count, check_len, check_weights};
 use crate::{ClassLabels, Design, Error, Labels};
 
-/// A design with its labels, those of two classes unless told, and optionally sample weights, feature names and cross-validation
-/// folds.
+/// A design with its labels, those of two classes unless told, and optionally sample weights,
+/// feature names and cross-validation folds.
 ///
 /// ```
 /// use margins_data::{Dataset, Design, Labels};
@@ -25,7 +25,7 @@ pub struct Dataset<Y: ClassLabels = Labels> {
 }
 
 impl<Y: ClassLabels> Dataset<Y> {
-    /// From n samples and their n labels.
+    /// Makes a data set of n samples and their n labels.
     ///
     /// # Errors
     /// The numbers differ.
@@ -34,7 +34,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(Dataset { design, labels, weights: None, feature_names: None, folds: None })
     }
 
-    /// With sample weights c_i.
+    /// Gives the samples weights c_i.
     ///
     /// # Errors
     /// Not one weight a row, a weight that is negative or not finite, or a class in which all
@@ -54,7 +54,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self)
     }
 
-    /// With names for the features.
+    /// Gives the features names.
     ///
     /// # Errors
     /// Not one name a column, or a name that occurs twice.
@@ -70,7 +70,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self)
     }
 
-    /// With the cross-validation fold of every row, numbered from 0 without a gap.
+    /// Gives every row its cross-validation fold, numbered from 0 without a gap.
     ///
     /// # Errors
     /// Not one fold a row, an empty fold, or fewer than two folds.
@@ -91,7 +91,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self)
     }
 
-    /// The same samples with other labels, such as those of one class against all others.
+    /// Returns the samples with other labels, such as those of one class against all others.
     ///
     /// # Errors
     /// Not one label a row, or a class in which all weights are zero.
@@ -105,7 +105,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(data)
     }
 
-    /// With another design of the same shape, such as a scaled one.
+    /// Replaces the design by another one of the same shape, such as a scaled one.
     ///
     /// # Errors
     /// The shape is another.
@@ -116,43 +116,43 @@ impl<Y: ClassLabels> Dataset<Y> {
         Ok(self)
     }
 
-    /// The n x p matrix of features.
+    /// Returns the n x p matrix of features.
     pub fn design(&self) -> &Design {
         &self.design
     }
 
-    /// The n labels.
+    /// Returns the n labels.
     pub fn labels(&self) -> &Y {
         &self.labels
     }
 
-    /// The n sample weights, if any: finite and not negative.
+    /// Returns the n sample weights, if any: finite and not negative.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
 
-    /// The p feature names, if any: all distinct.
+    /// Returns the p feature names, if any: all distinct.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
     }
 
-    /// The fold of every row, if any: 0 to k-1 with k at least 2, none empty.
+    /// Returns the fold of every row, if any: 0 to k-1 with k at least 2, none empty.
     pub fn folds(&self) -> Option<&[usize]> {
         self.folds.as_deref()
     }
 
-    /// Number of samples n.
+    /// Returns the number of samples n.
     pub fn rows(&self) -> usize {
         self.design.rows()
     }
 
-    /// Number of features p.
+    /// Returns the number of features p.
     pub fn columns(&self) -> usize {
         self.design.columns()
     }
 
-    /// The rows with the given indices, in their order; an index may repeat. Only one class may be
-    /// left. Folds that are left are renumbered from 0, and dropped if fewer than two are.
+    /// Returns the rows with the given indices, in their order; an index may repeat. Only one class
+    /// may be left. Folds that are left are renumbered from 0, and dropped if fewer than two are.
     ///
     /// # Panics
     /// If an index is not below n.
@@ -168,7 +168,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     }
 }
 
-/// Folds as 0 to k-1 in their order, if there are at least two.
+/// Returns the folds as 0 to k-1 in their order, if there are at least two.
 fn renumber(folds: &[usize]) -> Option<Vec<usize>> {
     let mut left = folds.to_vec();
     left.sort_unstable();

@@ -11,9 +11,10 @@ use crate::{Error, Sample};
 
 /// A samples x features matrix whose samples are contiguous in memory.
 ///
-/// It answers the few questions that solvers ask (`X w`, `X'z`, a sample against a vector, weighted
-/// Gram products) and hides how it is stored: dense samples one after the other, or compressed
-/// sparse rows. All values are finite. Clones share their values until one of them is changed.
+/// A design answers the few questions that solvers ask (`X w`, `X'z`, a sample against a vector,
+/// weighted Gram products) and hides how it is stored: dense samples one after the other, or
+/// compressed sparse rows. All values are finite. Clones share their values until one of them is
+/// changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     storage: Storage,
@@ -21,13 +22,13 @@ pub struct Design {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Storage {
-    /// Features x samples: nalgebra is column-major, so that a column is a sample.
+    /// The matrix of features x samples: nalgebra is column-major, so that a column is a sample.
     Dense(Arc<DMatrix<f64>>),
     Sparse(Arc<CsrMatrix<f64>>),
 }
 
 impl Design {
-    /// From an n x p matrix, one row a sample.
+    /// Makes a dense design of an n x p matrix, one row a sample.
     ///
     /// # Errors
     /// No rows, no columns, or a value that is not finite.
@@ -35,7 +36,8 @@ impl Design {
         Self::from_samples(matrix.transpose())
     }
 
-    /// From a p x n matrix whose columns are the samples; takes it over without a copy.
+    /// Makes a dense design of a p x n matrix whose columns are the samples; takes it over without
+    /// a copy.
     ///
     /// # Errors
     /// No rows, no columns, or a value that is not finite.
@@ -50,7 +52,7 @@ impl Design {
         }
     }
 
-    /// From rows of equal length, one a sample.
+    /// Makes a dense design of rows of equal length, one a sample.
     ///
     /// # Errors
     /// No rows, no columns, rows of different lengths, or a value that is not finite.
@@ -67,7 +69,7 @@ impl Design {
         Self::from_samples(DMatrix::from_vec(p, rows.len(), flat))
     }
 
-    /// From compressed sparse rows, one a sample.
+    /// Makes a sparse design of compressed sparse rows, one a sample.
     ///
     /// # Errors
     /// No rows, no columns, or a value that is not finite.
@@ -79,8 +81,8 @@ impl Design {
         }
     }
 
-    /// From the stored features of every sample, as pairs of a zero-based column and a value, columns
-    /// ascending.
+    /// Makes a sparse design of the stored features of every sample, as pairs of a zero-based
+    /// column and a value, columns ascending.
     ///
     /// # Errors
     /// No rows, no columns, a value that is not finite, a column out of order or beyond the last.
@@ -111,7 +113,7 @@ impl Design {
         }
     }
 
-    /// Number of samples n.
+    /// Returns the number of samples n.
     pub fn rows(&self) -> usize {
         match &self.storage {
             Storage::Dense(samples) => samples.ncols(),
@@ -119,7 +121,7 @@ impl Design {
         }
     }
 
-    /// Number of features p.
+    /// Returns the number of features p.
     pub fn columns(&self) -> usize {
         match &self.storage {
             Storage::Dense(samples) => samples.nrows(),
@@ -127,12 +129,12 @@ impl Design {
         }
     }
 
-    /// Whether only nonzero features are stored.
+    /// Returns true if only nonzero features are stored.
     pub fn is_sparse(&self) -> bool {
         matches!(self.storage, Storage::Sparse(_))
     }
 
-    /// Number of stored values: `n p` if dense.
+    /// Returns the number of stored values: `n p` if dense.
     pub fn stored(&self) -> usize {
         match &self.storage {
             Storage::Dense(samples) => samples.len(),
@@ -140,7 +142,7 @@ impl Design {
         }
     }
 
-    /// The values of all samples one after the other; `None` if sparse.
+    /// Returns the values of all samples one after the other; `None` if sparse.
     pub fn dense_samples(&self) -> Option<&[f64]> {
         match &self.storage {
             Storage::Dense(samples) => Some(samples.as_slice()),
@@ -148,7 +150,7 @@ impl Design {
         }
     }
 
-    /// Sample `i`.
+    /// Returns sample `i`.
     ///
     /// # Panics
     /// If `i >= n`.
@@ -170,8 +172,9 @@ impl Design {
         }
     }
 
-    /// Asks the memory for sample `i`, for passes in random order that will need it soon; nothing if
-    /// there is no such sample. Of long samples it is the beginning: the processor goes on by itself.
+    /// Asks the memory for sample `i`, for passes in random order that will need it soon; nothing
+    /// if there is no such sample. Of long samples it is the beginning: the processor goes on by
+    /// itself.
     #[inline(always)]
     pub fn prefetch(&self, i: usize) {
         const LINE: usize = 8;
@@ -198,12 +201,12 @@ impl Design {
         }
     }
 
-    /// All samples in order.
+    /// Returns all samples in order.
     pub fn samples(&self) -> impl ExactSizeIterator<Item = Sample<'_>> {
         (0..self.rows()).map(|i| self.sample(i))
     }
 
-    /// The samples with the given indices, in their order; an index may repeat.
+    /// Returns the samples with the given indices, in their order; an index may repeat.
     ///
     /// # Panics
     /// If an index is not below n.
@@ -236,7 +239,7 @@ impl Design {
         Design { storage }
     }
 
-    /// The samples of several designs, one after the other; sparse if all of them are.
+    /// Returns the samples of several designs, one after the other; sparse if all of them are.
     ///
     /// # Errors
     /// No designs, or another number of columns than that of the first.
@@ -286,8 +289,8 @@ impl Design {
         }
     }
 
-    /// Subtracts `shifts[j]` from every stored value of column `j`, in place. Where a sparse column has values that are
-    /// not stored, and so 0, its shift must be 0.
+    /// Subtracts `shifts[j]` from every stored value of column `j`, in place. Where a sparse column
+    /// has values that are not stored, and so 0, its shift must be 0.
     ///
     /// # Panics
     /// If there is not one finite shift for each column.
@@ -308,7 +311,7 @@ impl Design {
         }
     }
 
-    /// The n x p matrix, densified if sparse.
+    /// Returns the n x p matrix, densified if sparse.
     pub fn to_dense(&self) -> DMatrix<f64> {
         match &self.storage {
             Storage::Dense(samples) => samples.transpose(),
@@ -322,7 +325,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same small random matrix in both storages.
+    /// Returns the same small random matrix in both storages.
     pub(super) fn both() -> impl Strategy<Value = (Design, Design)> {
         (1usize..9, 1usize..9).prop_flat_map(|(n, p)| {
             let cell = prop_oneof![Just(0.0), -3.0..3.0f64];

@@ -3,7 +3,7 @@ use std::io;
 
 use thiserror::Error;
 
-/// What can be wrong with data.
+/// The reason why data are refused.
 ///
 /// Rows and columns of data in memory are counted from 0, lines and characters of files from 1.
 #[derive(Debug, Error)]
@@ -22,7 +22,7 @@ pub enum Error {
     /// Two parts of a data set do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// What does not fit, such as "labels for 10 rows".
+        /// The part that does not fit, such as "labels for 10 rows".
         what: &'static str,
         /// The size that fits.
         expected: usize,
@@ -32,13 +32,13 @@ pub enum Error {
     /// Another number of labels, weights or folds than of rows, or of names than of columns.
     #[error("{found} {what} for {expected} {places}, but there must be as many")]
     Count {
-        /// What there must be as many of, such as "labels".
+        /// The things that there must be as many of as of places, such as "labels".
         what: &'static str,
-        /// The number of them.
+        /// The number of things.
         found: usize,
         /// "rows" or "columns".
         places: &'static str,
-        /// The number of those.
+        /// The number of places.
         expected: usize,
     },
     /// Rows of different lengths.
@@ -48,7 +48,7 @@ pub enum Error {
         row: usize,
         /// The number of its features.
         found: usize,
-        /// That of the first row.
+        /// The number of features of the first row.
         expected: usize,
     },
     /// A feature is NaN or infinite.
@@ -77,7 +77,7 @@ pub enum Error {
     ThirdClass {
         /// Zero-based row of the first label of a third class.
         row: usize,
-        /// That label.
+        /// The label.
         value: String,
         /// The two classes that came before it.
         classes: [String; 2],
@@ -90,7 +90,7 @@ pub enum Error {
         /// The label.
         value: String,
     },
-    /// The same where a file says so.
+    /// A file has more than two different labels.
     #[error("{place}: {reason}")]
     ThirdClassInFile {
         /// File, line and column.
@@ -123,13 +123,13 @@ pub enum Error {
     UnknownClass {
         /// The class that was asked for.
         class: String,
-        /// The two that there are.
+        /// The two classes that there are.
         classes: [String; 2],
     },
     /// A sign, weight, score or probability is outside its range.
     #[error("row {row}: the {what} is {value}, but must be {requirement}")]
     Entry {
-        /// What it is, such as "weight".
+        /// The kind of entry, such as "weight".
         what: &'static str,
         /// Zero-based row.
         row: usize,
@@ -178,7 +178,7 @@ pub enum Error {
     /// The operation needs dense data.
     #[error("{operation} needs dense data, but this is sparse: it would fill in every zero")]
     NeedsDense {
-        /// What was asked for.
+        /// The operation that was asked for.
         operation: &'static str,
     },
     /// The content of a file is not as its format wants it.
@@ -186,7 +186,7 @@ pub enum Error {
     Malformed {
         /// File, line and column.
         place: Place,
-        /// What is wrong, naming the value, and what to do about it.
+        /// The fault, naming the value, and what to do about it.
         reason: String,
     },
     /// The content of a file is well-formed, but is not a data set.
@@ -194,7 +194,7 @@ pub enum Error {
     InFile {
         /// Name of the file.
         file: String,
-        /// What is wrong with its data.
+        /// The fault of its data.
         error: Box<Error>,
     },
     /// A label stands for a missing value.
@@ -219,7 +219,7 @@ pub enum Error {
     Io {
         /// Name of the file.
         file: String,
-        /// What the operating system or the decompressor said.
+        /// The message of the operating system or the decompressor.
         source: io::Error,
     },
     /// Data cannot be written.
@@ -316,7 +316,7 @@ impl<S: AsRef<str>> fmt::Display for Listed<'_, S> {
     }
 }
 
-/// A value in quotes for a message: escaped, and cut if long.
+/// Returns a value in quotes for a message: escaped, and cut if long.
 pub(crate) fn quoted(value: &str) -> String {
     const LONGEST: usize = 40;
     let start: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
@@ -324,7 +324,7 @@ pub(crate) fn quoted(value: &str) -> String {
     format!("'{start}{rest}'")
 }
 
-/// Where in a file something is: `train.csv, line 7, column 'age'`.
+/// A place in a file: `train.csv, line 7, column 'age'`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
@@ -359,7 +359,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with a label that stands for a missing value.
+/// Returns the message for a label that stands for a missing value.
 pub(crate) fn missing_label(value: &str) -> String {
     format!("label '{value}' is a missing value; drop such rows first")
 }

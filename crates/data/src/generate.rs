@@ -1,11 +1,11 @@
-//! Gaussian mixtures with known class probabilities and Bayes error, and halfspaces with a margin whose
-//! labels are noisy ([`MassartDistribution`]).
+//! Gaussian mixtures with known class probabilities and Bayes error, and halfspaces with a margin
+//! whose labels are noisy ([`MassartDistribution`]).
 //!
-//! The mixtures are the model of section 6.1 of the leaky hockey stick paper: P(Y = +1) = 1/2, and given Y = +1 (-1)
-//! the sample is N(c, sigma^2 I) around one of K centres c of the positive (negative) class, each
-//! equally likely. The centres are random themselves: with mu = (1, ..., 1, -1, ..., -1), half and
-//! half, the first two thirds of the positive centres come from N(mu, I) and the others from
-//! N(-mu, I); for the negative class it is the other way round.
+//! The mixtures are the model of section 6.1 of the leaky hockey stick paper: P(Y = +1) = 1/2, and
+//! given Y = +1 (-1) the sample is N(c, sigma^2 I) around one of K centres c of the positive
+//! (negative) class, each equally likely. The centres are random themselves: with mu = (1, ..., 1,
+//! -1, ..., -1), half and half, the first two thirds of the positive centres come from N(mu, I) and
+//! the others from N(-mu, I); for the negative class it is the other way round.
 //!
 //! The Bayes error depends on the centres drawn. The paper prints one number an example, 11.13 %,
 //! 11.51 % and 13.48 %, and not the centres that it belongs to. Compare an error rate with the
@@ -45,36 +45,36 @@ pub use quadrature::Quadrature;
 /// The simulated examples of the leaky hockey stick paper, section 6.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Example {
-    /// K = 3, p = 2, sigma = 1/sqrt(10).
+    /// The example with K = 3, p = 2, sigma = 1/sqrt(10).
     One,
-    /// K = 10, p = 2, sigma = 1/sqrt(50).
+    /// The example with K = 10, p = 2, sigma = 1/sqrt(50).
     Two,
-    /// K = 3, sigma = 1/sqrt(10), and p = 30 by the paper's table or 10 by its text: as printed,
-    /// but hardly as run, because the Bayes error of this was below 0.3 % for each of 300 draws of
-    /// centres.
+    /// The example with K = 3, sigma = 1/sqrt(10), and p = 30 by the paper's table or 10 by its
+    /// text: as printed, but hardly as run, because the Bayes error of this was below 0.3 % for
+    /// each of 300 draws of centres.
     Three {
-        /// Number of features.
+        /// The number of features.
         p: usize,
     },
-    /// K = 3, p = 30, sigma = sqrt(10): what the third example probably was. Its Bayes error is
-    /// 13.7 % on average over 300 draws of centres (standard deviation 1.8 %); the paper has
-    /// 13.48 %.
+    /// The example with K = 3, p = 30, sigma = sqrt(10), as the third one probably was. Its Bayes
+    /// error is 13.7 % on average over 300 draws of centres (standard deviation 1.8 %); the paper
+    /// has 13.48 %.
     ThreeCorrected,
 }
 
-/// Two classes, equally likely, each an equal mixture of normal distributions with covariance
-/// sigma^2 I.
+/// A mixture of two classes, equally likely, each an equal mixture of normal distributions with
+/// covariance sigma^2 I.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianMixture {
-    /// Centres of each class, all of the same dimension p.
+    /// The centres of the positive class, all of the same dimension p.
     positive: Vec<Vec<f64>>,
     negative: Vec<Vec<f64>>,
     deviation: f64,
 }
 
-/// One seed gives independent streams to the centres, the samples and the Monte Carlo estimate.
+/// The independent streams of random numbers that one seed gives.
 #[derive(Clone, Copy)]
-enum Stream {
+enum RandomStream {
     Centres,
     Samples,
     BayesError,
@@ -83,14 +83,14 @@ enum Stream {
     NoisyLabels,
 }
 
-fn generator(seed: u64, stream: Stream) -> ChaCha8Rng {
+fn generator(seed: u64, stream: RandomStream) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(stream as u64);
     random
 }
 
 impl GaussianMixture {
-    /// One of the paper's examples, its centres drawn with the seed.
+    /// Returns one of the paper's examples, its centres drawn with the seed.
     ///
     /// # Errors
     /// In [`Example::Three`], `p` is not even or zero.
@@ -103,8 +103,8 @@ impl GaussianMixture {
         }
     }
 
-    /// `k` centres a class in dimension `p`, drawn with the seed as the [module](self) says, and
-    /// `deviation` sigma around each.
+    /// Returns a mixture of `k` centres a class in dimension `p`, drawn with the seed as the
+    /// [module](self) says, and `deviation` sigma around each.
     ///
     /// # Errors
     /// `k` is zero, `p` is zero or odd, or `deviation` is not from 1e-100 to 1e100.
@@ -115,7 +115,7 @@ impl GaussianMixture {
         if p == 0 || p % 2 == 1 {
             return Err(Error::parameter("the number of features", p, "even and at least 2"));
         }
-        let mut random = generator(seed, Stream::Centres);
+        let mut random = generator(seed, RandomStream::Centres);
         let mut centres = |class: f64| -> Vec<Vec<f64>> {
             let centre = |number: usize| {
                 let side = if 3 * number <= 2 * k { class } else { -class };
@@ -128,7 +128,7 @@ impl GaussianMixture {
         Self::with_centres(positive, negative, deviation)
     }
 
-    /// With the given centres of the positive and of the negative class.
+    /// Returns the mixture with the given centres of the positive and of the negative class.
     ///
     /// # Errors
     /// A class without centres, centres of different or zero dimension or not finite, or
@@ -148,23 +148,23 @@ impl GaussianMixture {
         Ok(GaussianMixture { positive, negative, deviation })
     }
 
-    /// Number of features p.
+    /// Returns the number of features p.
     pub fn columns(&self) -> usize {
         self.positive[0].len()
     }
 
-    /// The centres of the class +1 or, for a sign that is not > 0, of the class -1.
+    /// Returns the centres of the class +1 or, for a sign that is not > 0, of the class -1.
     pub fn centres(&self, sign: f64) -> &[Vec<f64>] {
         if sign > 0.0 { &self.positive } else { &self.negative }
     }
 
-    /// The standard deviation sigma around each centre.
+    /// Returns the standard deviation sigma around each centre.
     pub fn deviation(&self) -> f64 {
         self.deviation
     }
 
-    /// `n` independent samples of (X, Y). Should all labels be the same, they are all drawn again,
-    /// so that both classes are present.
+    /// Draws `n` independent samples of (X, Y). Should all labels be the same, they are all drawn
+    /// again, so that both classes are present.
     ///
     /// # Errors
     /// `n` is less than 2.
@@ -172,7 +172,7 @@ impl GaussianMixture {
         if n < 2 {
             return Err(Error::parameter("the number of samples", n, "at least 2"));
         }
-        let mut random = generator(seed, Stream::Samples);
+        let mut random = generator(seed, RandomStream::Samples);
         let mut signs: Vec<f64> = Vec::with_capacity(n);
         while signs.iter().all(|&y| y == signs[0]) {
             signs.clear();
@@ -193,8 +193,8 @@ impl GaussianMixture {
         out.extend(centre.iter().map(|mean| mean + self.deviation * normal(random)));
     }
 
-    /// log p(x | Y = +1) - log p(x | Y = -1): the best score that there is, positive exactly where
-    /// +1 is the likelier class.
+    /// Returns log p(x | Y = +1) - log p(x | Y = -1): the best score that there is, positive
+    /// exactly where +1 is the likelier class.
     ///
     /// # Panics
     /// If `x` is not of length p.
@@ -220,7 +220,7 @@ impl GaussianMixture {
         log_density(&self.positive) - log_density(&self.negative)
     }
 
-    /// (|x - r|^2 - |x - c|^2) / (2 sigma^2) for a centre c and a reference r: linear in x.
+    /// Returns (|x - r|^2 - |x - c|^2) / (2 sigma^2) for a centre c and a reference r: linear in x.
     fn exponent(&self, x: &[f64], centre: &[f64], reference: &[f64]) -> f64 {
         let term = |((x, c), r): ((&f64, &f64), &f64)| {
             ((c - r) / self.deviation) * (((x - c) / 2.0 + (x - r) / 2.0) / self.deviation)
@@ -228,7 +228,7 @@ impl GaussianMixture {
         x.iter().zip(centre).zip(reference).map(term).sum()
     }
 
-    /// P(Y = +1 | X = x).
+    /// Returns P(Y = +1 | X = x).
     ///
     /// # Panics
     /// If `x` is not of length p.
@@ -238,11 +238,11 @@ impl GaussianMixture {
         if ratio >= 0.0 { 1.0 / (1.0 + (-ratio).exp()) } else { ratio.exp() / (1.0 + ratio.exp()) }
     }
 
-    /// The Bayes error E min(P(Y = +1 | X), P(Y = -1 | X)) for p = 2, by adaptive quadrature over
-    /// the plane until the estimated error is at most `tolerance`. For the paper's examples and
-    /// 1e-6 that takes some milliseconds, and the time grows with the square of the number of
-    /// centres. A tolerance that takes too many points is not reached, and the larger error
-    /// reported.
+    /// Returns the Bayes error E min(P(Y = +1 | X), P(Y = -1 | X)) for p = 2, by adaptive
+    /// quadrature over the plane until the estimated error is at most `tolerance`. For the paper's
+    /// examples and 1e-6 that takes some milliseconds, and the time grows with the square of the
+    /// number of centres. A tolerance that takes too many points is not reached, and the larger
+    /// error reported.
     ///
     /// # Errors
     /// `p` is not 2, or `tolerance` is not > 0.
@@ -257,8 +257,8 @@ impl GaussianMixture {
         Ok(quadrature::bayes_error(self, tolerance))
     }
 
-    /// The Bayes error E min(P(Y = +1 | X), P(Y = -1 | X)) as an average over `n` draws of X, with
-    /// its standard error.
+    /// Returns the Bayes error E min(P(Y = +1 | X), P(Y = -1 | X)) as an average over `n` draws of
+    /// X, with its standard error.
     ///
     /// # Errors
     /// `n` is less than 2.
@@ -266,7 +266,7 @@ impl GaussianMixture {
         if n < 2 {
             return Err(Error::parameter("the number of draws", n, "at least 2"));
         }
-        let mut random = generator(seed, Stream::BayesError);
+        let mut random = generator(seed, RandomStream::BayesError);
         let mut x = Vec::with_capacity(self.columns());
         // Running mean and sum of squared deviations (Welford).
         let (mut mean, mut squares) = (0.0, 0.0);
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The density by its definition.
+    /// Returns the density by its definition.
     fn density(mixture: &GaussianMixture, sign: f64, x: &[f64]) -> f64 {
         let variance = mixture.deviation().powi(2);
         let centres = mixture.centres(sign);

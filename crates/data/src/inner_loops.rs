@@ -1,6 +1,7 @@
 //! Inner loops over contiguous samples, compiled for every instruction set and dispatched at run
-//! time. What is always inlined takes on the instruction set of a dispatched caller, such as an epoch of a
-//! stochastic solver. Sums run in a fixed number of lanes, so that results do not depend on the instruction set.
+//! time. What is always inlined takes on the instruction set of a dispatched caller, such as an
+//! epoch of a stochastic solver. Sums run in a fixed number of lanes, so that results do not depend
+//! on the instruction set.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -21,13 +22,13 @@ fn dot_lanes(x: &[f64], w: &[f64]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest
 }
 
-/// `<x, w>`.
+/// Returns `<x, w>`.
 #[inline(always)]
 pub(crate) fn dot(x: &[f64], w: &[f64]) -> f64 {
     dot_lanes(x, w)
 }
 
-/// `<x, w>` for the stored entries of a sparse `x`.
+/// Returns `<x, w>` for the stored entries of a sparse `x`.
 #[inline(always)]
 pub(crate) fn dot_sparse(columns: &[usize], values: &[f64], w: &[f64]) -> f64 {
     // Few, as sparse samples may be short; enough for additions not to wait for each other.
@@ -45,7 +46,7 @@ pub(crate) fn dot_sparse(columns: &[usize], values: &[f64], w: &[f64]) -> f64 {
     (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]) + rest
 }
 
-/// `out += factor x`.
+/// Computes `out += factor x`.
 #[inline(always)]
 pub(crate) fn axpy(factor: f64, x: &[f64], out: &mut [f64]) {
     for (o, x) in out.iter_mut().zip(x) {
@@ -53,7 +54,7 @@ pub(crate) fn axpy(factor: f64, x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `out[i] = <samples_i, w>` for samples one after the other.
+/// Computes `out[i] = <samples_i, w>` for samples one after the other.
 pub(crate) fn multiply(samples: &[f64], w: &[f64], out: &mut [f64]) {
     if w.is_empty() {
         return out.fill(0.0);
@@ -61,7 +62,7 @@ pub(crate) fn multiply(samples: &[f64], w: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(Multiply { samples, w, out });
 }
 
-/// `out += sum_i z_i samples_i`.
+/// Computes `out += sum_i z_i samples_i`.
 pub(crate) fn multiply_transposed(samples: &[f64], z: &[f64], out: &mut [f64]) {
     if out.is_empty() {
         return;
@@ -69,7 +70,8 @@ pub(crate) fn multiply_transposed(samples: &[f64], z: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(MultiplyTransposed { samples, z, out });
 }
 
-/// `out + low += sum_i z_i samples_i` in twice the working precision: `low` holds what rounding took from `out`.
+/// Computes `out + low += sum_i z_i samples_i` in twice the working precision: `low` holds what
+/// rounding took from `out`.
 pub(crate) fn multiply_transposed_accurately(
     samples: &[f64],
     z: &[f64],
@@ -81,7 +83,8 @@ pub(crate) fn multiply_transposed_accurately(
     }
 }
 
-/// `out + low += z x` for the stored entries of a sparse `x`, in twice the working precision.
+/// Computes `out + low += z x` for the stored entries of a sparse `x`, in twice the working
+/// precision.
 pub(crate) fn add_sparse_accurately(
     columns: &[usize],
     values: &[f64],
@@ -92,8 +95,9 @@ pub(crate) fn add_sparse_accurately(
     Arch::new().dispatch(AccurateSparseSum { columns, values, z, out, low });
 }
 
-/// Adds `z x` to an unevaluated sum of two numbers: the product and the sum are exact but for what is lost of the second
-/// number (Dekker 1971; Knuth 1969; Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26, 2005, algorithm 5.3).
+/// Adds `z x` to an unevaluated sum of two numbers: the product and the sum are exact but for what
+/// is lost of the second number (Dekker 1971; Knuth 1969; Ogita, Rump and Oishi, SIAM J. Sci.
+/// Comput. 26, 2005, algorithm 5.3).
 #[inline(always)]
 fn add_product(z: f64, x: f64, out: &mut f64, low: &mut f64) {
     let product = z * x;
@@ -105,8 +109,8 @@ fn add_product(z: f64, x: f64, out: &mut f64, low: &mut f64) {
     *low += lost + rest;
 }
 
-/// `out += sum_i d_i (<samples_i, w> + shift) samples_i`, reading every sample once. Returns the sum of the
-/// factors.
+/// Computes `out += sum_i d_i (<samples_i, w> + shift) samples_i`, reading every sample once, and
+/// returns the sum of the factors.
 pub(crate) fn multiply_normal(
     samples: &[f64],
     d: &[f64],

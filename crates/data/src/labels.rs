@@ -7,15 +7,15 @@ use crate::{ClassLabels, Error};
 /// Labels of two classes as signs, +1 and -1, with the class names that they stand for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
-    /// Each exactly 1.0 or -1.0.
+    /// The signs, each exactly 1.0 or -1.0.
     signs: Vec<f64>,
-    /// Of the negative and of the positive class.
+    /// The names of the negative and of the positive class.
     names: [String; 2],
 }
 
 impl Labels {
-    /// From values of which exactly two differ. Positive is the later of the two: in numeric order
-    /// if both are numbers, so that -1 < +1 and 0 < 1, else in alphabetical order.
+    /// Makes labels of values of which exactly two differ. Positive is the later of the two: in
+    /// numeric order if both are numbers, so that -1 < +1 and 0 < 1, else in alphabetical order.
     ///
     /// Spellings of the same number, such as `1`, `+1` and `1.0`, are one class; it goes by the
     /// spelling that comes first.
@@ -26,16 +26,16 @@ impl Labels {
         Self::collected(&mut ClassCollector::of_two().take_all(values)?, None)
     }
 
-    /// As [`Labels::new`], with the positive class named.
+    /// Makes labels as [`Labels::new`] does, with the positive class named.
     ///
     /// # Errors
-    /// Those of [`Labels::new`], or `positive` is neither class.
+    /// The errors of [`Labels::new`], or `positive` is neither class.
     pub fn with_positive<S: AsRef<str>>(values: &[S], positive: &str) -> Result<Self, Error> {
         Self::collected(&mut ClassCollector::of_two().take_all(values)?, Some(positive))
     }
 
-    /// From values of two classes that are known beforehand, such as those of a trained model. Both
-    /// need not occur.
+    /// Makes labels of values of two classes that are known beforehand, such as those of a trained
+    /// model. Both need not occur.
     ///
     /// # Errors
     /// No value, a value of neither class, or two names of one class.
@@ -63,7 +63,7 @@ impl Labels {
         Ok(Self::from_parts(signs, negative.to_owned(), positive.to_owned()))
     }
 
-    /// From signs, each 1 or -1 and both present; the classes are named "1" and "-1".
+    /// Makes labels of signs, each 1 or -1 and both present; the classes are named "1" and "-1".
     ///
     /// # Errors
     /// No sign, another value, or one class only.
@@ -79,7 +79,7 @@ impl Labels {
     /// Takes the labels that a collector has seen, and leaves it their classes.
     ///
     /// # Errors
-    /// As [`Labels::with_positive`]; labels that are measurements.
+    /// The errors of [`Labels::with_positive`]; labels that are measurements.
     pub(crate) fn collected(
         collector: &mut ClassCollector,
         positive: Option<&str>,
@@ -93,43 +93,43 @@ impl Labels {
         Labels { signs, names: [negative, positive] }
     }
 
-    /// +1.0 or -1.0 for every sample.
+    /// Returns +1.0 or -1.0 for every sample.
     pub fn signs(&self) -> &[f64] {
         &self.signs
     }
 
-    /// Number of labels.
+    /// Returns the number of labels.
     pub fn len(&self) -> usize {
         self.signs.len()
     }
 
-    /// Whether there are none (only after selecting none).
+    /// Returns true if there are no labels, as after selecting none.
     pub fn is_empty(&self) -> bool {
         self.signs.is_empty()
     }
 
-    /// Name of the class with sign +1.
+    /// Returns the name of the class with sign +1.
     pub fn positive_class(&self) -> &str {
         &self.names[1]
     }
 
-    /// Name of the class with sign -1.
+    /// Returns the name of the class with sign -1.
     pub fn negative_class(&self) -> &str {
         &self.names[0]
     }
 
-    /// Name of the class that a score or a sign stands for: positive where it is > 0.
+    /// Returns the name of the class that a score or a sign stands for: positive where it is > 0.
     pub fn class_name(&self, sign: f64) -> &str {
         &self.names[usize::from(sign > 0.0)]
     }
 
-    /// Number of labels of the positive class.
+    /// Returns the number of labels of the positive class.
     pub fn count_positive(&self) -> usize {
         self.signs.iter().filter(|&&s| s > 0.0).count()
     }
 
-    /// The labels with the given indices, in their order; an index may repeat. The class names
-    /// stay, even if only one of the classes does.
+    /// Returns the labels with the given indices, in their order; an index may repeat. The class
+    /// names stay, even if only one of the classes does.
     ///
     /// # Panics
     /// If an index is not below the number of labels.

@@ -1,12 +1,13 @@
 //! Data sets for classification.
 //!
 //! This crate knows nothing of losses or solvers. It holds samples (dense or compressed sparse
-//! rows) with labels of two classes or more, reads and writes them, splits and scales them, draws them from the
-//! mixtures of the literature, and measures what a classifier makes of them.
+//! rows) with labels of two classes or more, reads and writes them, splits and scales them, draws
+//! them from the mixtures of the literature, and measures what a classifier makes of them.
 //!
 //! * [`Design`]: the samples x features matrix; a sample is contiguous in memory.
 //! * [`Labels`]: +1 and -1, with the class names that they stand for.
-//! * [`Classes`]: labels of several classes, as indices into their names; [`ClassIndex`] finds a class by its name.
+//! * [`Classes`]: labels of several classes, as indices into their names; [`ClassIndex`] finds a
+//!   class by its name.
 //! * [`Dataset`]: a design, its labels, and optionally weights, names and folds.
 //! * [`read`]: CSV and svmlight files, plain or gzip.
 //! * [`mod@write`]: the same formats.

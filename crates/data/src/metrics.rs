@@ -1,11 +1,12 @@
-//! What a classifier makes of labelled samples: measures over its scores or probabilities and the
-//! true signs.
+//! Measures of what a classifier makes of labelled samples, over its scores or probabilities and
+//! the true signs.
 //!
-//! A score decides for +1 where it is > 0, else for -1. Every measure takes sample weights c_i, those of the data set: a
-//! sample of weight k counts as k samples do, one of weight 0 as none, and `None` weighs every sample 1. Weights of
-//! classes do not count: they say what a fit is to care about, not how often it errs. Every function refuses slices of
-//! different or zero length, signs other than +1 and -1, scores that are not finite, probabilities outside \[0, 1\],
-//! weights that are negative or not finite, and weights that are all zero.
+//! A score decides for +1 where it is > 0, else for -1. Every measure takes sample weights c_i,
+//! those of the data set: a sample of weight k counts as k samples do, one of weight 0 as none, and
+//! `None` weighs every sample 1. Weights of classes do not count: they say what a fit is to care
+//! about, not how often it errs. Every function refuses slices of different or zero length, signs
+//! other than +1 and -1, scores that are not finite, probabilities outside \[0, 1\], weights that
+//! are negative or not finite, and weights that are all zero.
 
 mod margins;
 
@@ -19,11 +20,12 @@ pub use margins::MarginStatistics;
 pub struct ErrorRate {
     /// The mean.
     pub rate: f64,
-    /// Its standard error.
+    /// The standard error of the mean.
     pub standard_error: f64,
 }
 
-/// Counts mistakes by weight, for every error of this project, be it of training, held-out or streamed samples.
+/// A count of mistakes by weight, for every error of this project, be it of training, held-out or
+/// streamed samples.
 ///
 /// ```
 /// use margins_data::metrics::MistakeTally;
@@ -53,20 +55,23 @@ impl MistakeTally {
         self.total
     }
 
-    /// Returns the share of the mistakes, `sum_i c_i e_i / sum_i c_i` with e_i = 1 for a mistake; `None` without weight.
+    /// Returns the share of the mistakes, `sum_i c_i e_i / sum_i c_i` with e_i = 1 for a mistake;
+    /// `None` without weight.
     pub fn rate(&self) -> Option<f64> {
         (self.total > 0.0).then(|| self.mistakes / self.total)
     }
 }
 
-/// Returns true if a score decides for the other class than the sign says: it decides for +1 where it is > 0, else for -1.
+/// Returns true if a score decides for the other class than the sign says: it decides for +1 where
+/// it is > 0, else for -1.
 pub fn is_mistake(score: f64, sign: f64) -> bool {
     (score > 0.0) != (sign > 0.0)
 }
 
-/// Returns the share of mistakes by weight, r = sum_i c_i e_i / sum_i c_i with e_i = 1 for a mistake, and its standard error
-/// sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i, which is sqrt(r (1 - r) / n) without weights. The standard error takes
-/// samples for independent, so that one sample of weight 2 tells less than two samples.
+/// Returns the share of mistakes by weight, r = sum_i c_i e_i / sum_i c_i with e_i = 1 for a
+/// mistake, and its standard error sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i, which is sqrt(r (1 -
+/// r) / n) without weights. The standard error takes samples for independent, so that one sample of
+/// weight 2 tells less than two samples.
 ///
 /// ```
 /// use margins_data::metrics::mistake_rate;
@@ -122,31 +127,32 @@ pub fn balanced_error(
     Ok((2.0 - counts.sensitivity() - counts.specificity()) / 2.0)
 }
 
-/// Holds how much weight of each class was decided for each: how many samples, where none has a weight.
+/// The weight of each class that was decided for each: the number of samples, where none has a
+/// weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Confusion {
-    /// Positive, and decided so.
+    /// The weight of the positives that are decided positive.
     pub true_positives: f64,
-    /// Negative, but decided positive.
+    /// The weight of the negatives that are decided positive.
     pub false_positives: f64,
-    /// Negative, and decided so.
+    /// The weight of the negatives that are decided negative.
     pub true_negatives: f64,
-    /// Positive, but decided negative.
+    /// The weight of the positives that are decided negative.
     pub false_negatives: f64,
 }
 
 impl Confusion {
-    /// Share of the positives that are decided so; NaN without positives.
+    /// Returns the share of the positives that are decided positive; NaN without positives.
     pub fn sensitivity(&self) -> f64 {
         share(self.true_positives, self.false_negatives)
     }
 
-    /// Share of the negatives that are decided so; NaN without negatives.
+    /// Returns the share of the negatives that are decided negative; NaN without negatives.
     pub fn specificity(&self) -> f64 {
         share(self.true_negatives, self.false_positives)
     }
 
-    /// Share of the positive decisions that are right; NaN without positive decisions.
+    /// Returns the share of the positive decisions that are right; NaN without positive decisions.
     pub fn precision(&self) -> f64 {
         share(self.true_positives, self.false_positives)
     }
@@ -190,8 +196,8 @@ fn relative_confusion(scores: &[f64], signs: &[f64], weights: &Weights<'_>) -> C
     counts
 }
 
-/// Area under the ROC curve: the probability that a random positive has a larger score than a
-/// random negative, both drawn by weight, ties counted half. O(n log n).
+/// Returns the area under the ROC curve: the probability that a random positive has a larger score
+/// than a random negative, both drawn by weight, ties counted half. O(n log n).
 ///
 /// # Errors
 /// See the [module](self); also weight in one class only.
@@ -218,9 +224,9 @@ pub fn auc(scores: &[f64], signs: &[f64], weights: Option<&[f64]>) -> Result<f64
     Ok(in_order / (2.0 * below * positives))
 }
 
-/// Mean of -log of the probability given to the true class. Probabilities, of the positive class,
-/// are first clipped to \[eps, 1 - eps\] with eps = 2.2e-16, so that a certain mistake costs 36 and
-/// not infinity.
+/// Returns the mean of -log of the probability given to the true class. Probabilities, of the
+/// positive class, are first clipped to \[eps, 1 - eps\] with eps = 2.2e-16, so that a certain
+/// mistake costs 36 and not infinity.
 ///
 /// # Errors
 /// See the [module](self).
@@ -235,7 +241,8 @@ pub fn log_loss(
     })
 }
 
-/// Brier score: mean of (q_i - 1\[y_i = +1\])^2 for probabilities q_i of the positive class.
+/// Returns the Brier score: the mean of (q_i - 1\[y_i = +1\])^2 for probabilities q_i of the
+/// positive class.
 ///
 /// # Errors
 /// See the [module](self).
@@ -257,7 +264,8 @@ fn mean_cost(
 /// Checked weights, of which some are positive.
 struct Weights<'a> {
     given: Option<&'a [f64]>,
-    /// The power of two at or below the largest: relative to it, sums and squares cannot overflow, and nothing is rounded.
+    /// The power of two at or below the largest: relative to it, sums and squares cannot overflow,
+    /// and nothing is rounded.
     scale: f64,
 }
 
@@ -275,17 +283,17 @@ impl<'a> Weights<'a> {
         Ok(Weights { given, scale: power.max(f64::MIN_POSITIVE) })
     }
 
-    /// The weight of a sample over the scale, at most 2.
+    /// Returns the weight of a sample over the scale, at most 2.
     fn relative(&self, i: usize) -> f64 {
         self.given.map_or(1.0, |weights| weights[i] / self.scale)
     }
 
-    /// Whether a sample counts.
+    /// Returns true if a sample counts.
     fn counts(&self, i: usize) -> bool {
         self.given.is_none_or(|weights| weights[i] > 0.0)
     }
 
-    /// The mean of values, one a sample.
+    /// Returns the mean of values, one a sample.
     fn mean(&self, values: impl Iterator<Item = f64>) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
         for (i, value) in values.enumerate().filter(|(i, _)| self.counts(*i)) {

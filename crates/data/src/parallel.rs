@@ -1,8 +1,9 @@
 //! Loops whose turns may run at the same time.
 //!
-//! With the feature `rayon` (default) they do, on the current rayon pool, one task a turn; without it they run one
-//! after the other on the calling thread. Turns do not share what they change and results come in the order of the
-//! turns, the first error among them: nothing depends on the feature or on the number of threads.
+//! With the feature `rayon` (default) they do, on the current rayon pool, one task a turn; without
+//! it they run one after the other on the calling thread. Turns do not share what they change and
+//! results come in the order of the turns, the first error among them: nothing depends on the
+//! feature or on the number of threads.
 //!
 //! ```
 //! use margins_data::parallel;
@@ -19,7 +20,7 @@ use std::ops::Range;
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
-/// `turn(i)` for every i of a range.
+/// Returns `turn(i)` for every i of a range.
 pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Vec<R> {
     #[cfg(feature = "rayon")]
     let results = range.into_par_iter().with_max_len(1).map(&turn).collect();
@@ -28,10 +29,10 @@ pub fn map<R: Send>(range: Range<usize>, turn: impl Fn(usize) -> R + Sync) -> Ve
     results
 }
 
-/// [`map`], of turns that may fail.
+/// Returns what [`map`] does, of turns that may fail.
 ///
 /// # Errors
-/// That of the first turn that fails.
+/// The error of the first turn that fails.
 pub fn try_map<R: Send, E: Send>(
     range: Range<usize>,
     turn: impl Fn(usize) -> Result<R, E> + Sync,
@@ -39,7 +40,7 @@ pub fn try_map<R: Send, E: Send>(
     map(range, turn).into_iter().collect()
 }
 
-/// `turn(k, chunk)` for the chunks of `size` items, of which the last may have fewer.
+/// Calls `turn(k, chunk)` for the chunks of `size` items, of which the last may have fewer.
 ///
 /// # Panics
 /// If the size is 0.
@@ -51,10 +52,10 @@ pub fn for_each_chunk<T: Send>(
     map_chunks(items, size, turn);
 }
 
-/// [`for_each_chunk`], of turns that may fail.
+/// Calls turns as [`for_each_chunk`] does, of which some may fail.
 ///
 /// # Errors
-/// That of the first turn that fails.
+/// The error of the first turn that fails.
 ///
 /// # Panics
 /// If the size is 0.
@@ -79,7 +80,7 @@ fn map_chunks<T: Send, R: Send>(
     results
 }
 
-/// Both results.
+/// Returns both results.
 pub fn join<A: Send, B: Send>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B + Send,

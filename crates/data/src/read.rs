@@ -7,7 +7,7 @@
 //!   from 1. `# comments` and a `qid:` after the label are skipped, the latter because queries
 //!   matter to ranking only. The design is sparse.
 //!
-//! Both are read line by line. Text is UTF-8, with or without a byte order mark; lines end in LF or
+//! Readers go line by line. Text is UTF-8, with or without a byte order mark; lines end in LF or
 //! CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
 //! whatever its name.
 //!
@@ -44,18 +44,18 @@ use lines::Lines;
 
 pub use stream::{Chunk, Stream};
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Comma-separated values with a header line.
     Csv,
-    /// `label index:value index:value ...`, indices from 1.
+    /// Lines `label index:value index:value ...`, indices from 1.
     Svmlight,
 }
 
 impl Format {
-    /// The format that the name of a file tells, with or without `.gz` at its end: CSV for `.csv`,
-    /// svmlight for `.svm`, `.libsvm`, `.svmlight` and `.txt`.
+    /// Returns the format that the name of a file tells, with or without `.gz` at its end: CSV for
+    /// `.csv`, svmlight for `.svm`, `.libsvm`, `.svmlight` and `.txt`.
     pub fn of(path: impl AsRef<Path>) -> Option<Format> {
         let name = path.as_ref().file_name()?.to_str()?.to_ascii_lowercase();
         match name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1 {
@@ -66,21 +66,21 @@ impl Format {
     }
 }
 
-/// What to make of a file.
+/// The options for reading a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// CSV: name of the label column; "label" unless told.
+    /// The name of the label column of CSV; "label" unless told.
     pub label: Option<String>,
-    /// CSV: name of a column of sample weights.
+    /// The name of a column of sample weights of CSV.
     pub weights_column: Option<String>,
-    /// CSV: name of a column whose values, of any kind, tell the cross-validation fold. Folds are
-    /// numbered by these values in order.
+    /// The name of a column of CSV whose values, of any kind, tell the cross-validation fold. Folds
+    /// are numbered by these values in order.
     pub fold_column: Option<String>,
     /// The class that becomes +1; the later one in order unless told, see
     /// [`Labels::new`](crate::Labels::new).
     pub positive: Option<String>,
-    /// Number of features to expect, such as that of the training file. An svmlight file may have
-    /// fewer (its last ones may be zero everywhere), never more; a CSV file must have as many.
+    /// The number of features to expect, such as that of the training file. An svmlight file may
+    /// have fewer (its last ones may be zero everywhere), never more; a CSV file must have as many.
     pub columns: Option<usize>,
     /// The format; that of the file's name unless told.
     pub format: Option<Format>,
@@ -91,16 +91,16 @@ pub struct ReadOptions {
 pub struct Unlabelled {
     /// The samples.
     pub design: Design,
-    /// Names of the columns, from CSV.
+    /// The names of the columns, from CSV.
     pub feature_names: Option<Vec<String>>,
     /// The labels as they stand in the file, if they do.
     pub labels: Option<Vec<String>>,
-    /// The sample weights, from CSV with labels, if the options name their column and the file has it. Measures of
-    /// predictions take them; predictions do not depend on them.
+    /// The sample weights, from CSV with labels, if the options name their column and the file has
+    /// it. Measures of predictions take them; predictions do not depend on them.
     pub weights: Option<Vec<f64>>,
 }
 
-/// What the readers of the two formats have in common; labels go through a [`LabelSink`].
+/// The content of a file of either format; labels go through a [`LabelSink`].
 struct Table {
     design: Design,
     feature_names: Option<Vec<String>>,
@@ -108,7 +108,7 @@ struct Table {
     folds: Option<Vec<usize>>,
 }
 
-/// How much a reader takes in at once: rows until either is reached.
+/// The amount that a reader takes in at once: rows until either bound is reached.
 #[derive(Clone, Copy)]
 struct Buffer {
     rows: usize,
@@ -123,13 +123,13 @@ impl Buffer {
     }
 }
 
-/// Takes the label of the next row, and what tells its place.
+/// A function that takes the label of the next row, and what tells its place.
 type LabelSink<'a> = dyn FnMut(&str, &dyn Fn() -> Place) -> Result<(), Error> + 'a;
 
 /// The labels of a file.
 struct FileLabels {
     classes: ClassCollector,
-    /// Where the first label stands that is a number and not whole.
+    /// The place of the first label that is a number and not whole.
     fraction: Option<Place>,
 }
 
@@ -175,7 +175,7 @@ impl FileLabels {
     }
 }
 
-/// What a file is read for.
+/// The purpose for which a file is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// Labels are needed; weights and folds are taken.
@@ -184,21 +184,23 @@ enum Purpose {
     Predict,
 }
 
-/// Reads a data set of two classes; labels are told from measurements as [`Classes::of_labels`] does it.
+/// Reads a data set of two classes; labels are told from measurements as [`Classes::of_labels`]
+/// does it.
 ///
 /// # Errors
-/// The file cannot be read, its format is not known, its content is malformed, it has other than two
-/// classes, or its labels are measurements. The message names the file, the line and the column.
+/// The file cannot be read, its format is not known, its content is malformed, it has other than
+/// two classes, or its labels are measurements. The message names the file, the line and the
+/// column.
 pub fn dataset(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Error> {
     let (file, name, format) = open(path.as_ref(), options)?;
     dataset_from(file, &name, format, options)
 }
 
-/// As [`dataset`], from any reader; `name` stands for the file in messages, and `format` prevails
-/// over that of the options.
+/// Reads what [`dataset`] does, from any reader; `name` stands for the file in messages, and
+/// `format` prevails over that of the options.
 ///
 /// # Errors
-/// Those of [`dataset`].
+/// The errors of [`dataset`].
 pub fn dataset_from(
     reader: impl Read,
     name: &str,
@@ -216,15 +218,16 @@ pub fn dataset_from(
 /// [`Classes::of_labels`] does it.
 ///
 /// # Errors
-/// The file cannot be read, its format is not known, its content is malformed, it has one class only, or its labels
-/// are measurements; a positive class in the options, of which there is none among several.
+/// The file cannot be read, its format is not known, its content is malformed, it has one class
+/// only, or its labels are measurements; a positive class in the options, of which there is none
+/// among several.
 pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<Classes>, Error> {
     let (file, name, format) = open(path.as_ref(), options)?;
     classes_from(file, &name, format, options)
 }
 
-/// As [`classes`], from any reader; `name` stands for the file in messages, and `format` prevails over that of
-/// the options.
+/// Reads what [`classes`] does, from any reader; `name` stands for the file in messages, and
+/// `format` prevails over that of the options.
 ///
 /// ```
 /// use margins_data::ClassLabels;
@@ -239,7 +242,7 @@ pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<
 /// ```
 ///
 /// # Errors
-/// Those of [`classes`].
+/// The errors of [`classes`].
 pub fn classes_from(
     reader: impl Read,
     name: &str,
@@ -271,8 +274,8 @@ fn assemble<Y: ClassLabels>(table: Table, labels: Y) -> Result<Dataset<Y>, Error
     Ok(data)
 }
 
-/// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else; weights are taken where
-/// there are labels, and may be absent; a column of folds is dropped.
+/// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else;
+/// weights are taken where there are labels, and may be absent; a column of folds is dropped.
 ///
 /// # Errors
 /// The file cannot be read, its format is not known, or its content is malformed.
@@ -281,11 +284,11 @@ pub fn features(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Unlabel
     features_from(file, &name, format, options)
 }
 
-/// As [`features`], from any reader; `name` stands for the file in messages, and `format` prevails
-/// over that of the options.
+/// Reads what [`features`] does, from any reader; `name` stands for the file in messages, and
+/// `format` prevails over that of the options.
 ///
 /// # Errors
-/// Those of [`features`].
+/// The errors of [`features`].
 pub fn features_from(
     reader: impl Read,
     name: &str,

@@ -1,23 +1,23 @@
 use crate::inner_loops::{axpy, dot, dot_sparse};
 
-/// One sample, borrowed from a [`Design`](crate::Design).
+/// A sample, borrowed from a [`Design`](crate::Design).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sample<'a> {
-    /// Every feature.
+    /// The values of all features.
     Dense(&'a [f64]),
     /// The stored features only.
     Sparse {
-        /// Zero-based columns, strictly increasing and below `features`.
+        /// The zero-based columns, strictly increasing and below `features`.
         columns: &'a [usize],
         /// The values in those columns.
         values: &'a [f64],
-        /// Number of features p, of which those that are not stored are 0.
+        /// The number of features p, of which those that are not stored are 0.
         features: usize,
     },
 }
 
 impl Sample<'_> {
-    /// Number of features p, stored or not.
+    /// Returns the number of features p, stored or not.
     ///
     /// ```
     /// use margins_data::Sample;
@@ -32,7 +32,7 @@ impl Sample<'_> {
         }
     }
 
-    /// `<x, w>`.
+    /// Returns `<x, w>`.
     #[inline(always)]
     pub fn dot(&self, w: &[f64]) -> f64 {
         match *self {
@@ -41,7 +41,7 @@ impl Sample<'_> {
         }
     }
 
-    /// `out += factor x`.
+    /// Computes `out += factor x`.
     #[inline(always)]
     pub fn add_to(&self, factor: f64, out: &mut [f64]) {
         match *self {
@@ -70,15 +70,15 @@ impl Sample<'_> {
         }
     }
 
-    /// `||x - z||^2`, from the differences: no cancellation between near samples.
+    /// Returns `||x - z||^2`, from the differences: no cancellation between near samples.
     pub fn squared_distance(&self, other: &Sample<'_>) -> f64 {
         let mut sum = 0.0;
         self.for_each_pair(other, |x, z| sum += (x - z) * (x - z));
         sum
     }
 
-    /// Calls `visit(x_k, z_k)` for every feature that one of the samples stores. The features that neither
-    /// stores are pairs of zeros; there are [`features`](Self::features) of all kinds.
+    /// Calls `visit(x_k, z_k)` for every feature that one of the samples stores. The features that
+    /// neither stores are pairs of zeros; there are [`features`](Self::features) of all kinds.
     pub fn for_each_pair(&self, other: &Sample<'_>, mut visit: impl FnMut(f64, f64)) {
         match (*self, *other) {
             (Sample::Dense(x), Sample::Dense(z)) => {
@@ -116,7 +116,7 @@ impl Sample<'_> {
         }
     }
 
-    /// `||x||^2`.
+    /// Returns `||x||^2`.
     #[inline(always)]
     pub fn squared_norm(&self) -> f64 {
         match *self {
@@ -125,12 +125,13 @@ impl Sample<'_> {
         }
     }
 
-    /// `||x||`, without overflow where only its square has it.
+    /// Returns `||x||`, without overflow where only its square has it.
     pub fn norm(&self) -> f64 {
         norm(|visit| self.for_each(|_, x| visit(x)))
     }
 
-    /// `||x - z||`, from the differences, without overflow or underflow where only the square has it.
+    /// Returns `||x - z||`, from the differences, without overflow or underflow where only the
+    /// square has it.
     ///
     /// ```
     /// use margins_data::Sample;
@@ -143,7 +144,7 @@ impl Sample<'_> {
     }
 }
 
-/// The norm of the values that `for_each` visits, without overflow or underflow on the way.
+/// Returns the norm of the values that `for_each` visits, without overflow or underflow on the way.
 fn norm(for_each: impl Fn(&mut dyn FnMut(f64))) -> f64 {
     let mut largest = 0.0f64;
     for_each(&mut |x| largest = largest.max(x.abs()));
@@ -155,7 +156,7 @@ fn norm(for_each: impl Fn(&mut dyn FnMut(f64))) -> f64 {
     largest * sum.sqrt()
 }
 
-/// All p features of a sparse sample.
+/// Returns all p features of a sparse sample.
 fn densify<'a>(
     p: usize,
     columns: &'a [usize],

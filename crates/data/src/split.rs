@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{ClassLabels, Error, Labels};
 
-/// The fold, 0 to k-1, of every row, at random. The number of rows of each class, and of all rows,
-/// differs by at most one between folds.
+/// Draws the fold, 0 to k-1, of every row, at random. The number of rows of each class, and of all
+/// rows, differs by at most one between folds.
 ///
 /// # Errors
 /// `k` is less than 2 or more than the size of the smallest class.
@@ -34,13 +34,13 @@ pub fn stratified_folds<Y: ClassLabels>(
     Ok(folds)
 }
 
-/// The rows outside `fold` (to train on) and those in it (to test on).
+/// Returns the rows outside `fold` (to train on) and those in it (to test on).
 pub fn fold_indices(folds: &[usize], fold: usize) -> (Vec<usize>, Vec<usize>) {
     (0..folds.len()).partition(|&row| folds[row] != fold)
 }
 
-/// Training and test rows, at random within each class: `test_fraction` of each class, rounded, but
-/// at least one row of each on either side, is for testing.
+/// Draws training and test rows, at random within each class: `test_fraction` of each class,
+/// rounded, but at least one row of each on either side, is for testing.
 ///
 /// # Errors
 /// `test_fraction` is not strictly between 0 and 1, or a class has fewer than two rows.
@@ -64,8 +64,8 @@ pub fn hold_out<Y: ClassLabels>(
     Ok((ascending(train), ascending(test)))
 }
 
-/// Training and test rows out of n, at random without regard to classes; either side may lack a
-/// class. This is the protocol of many published comparisons.
+/// Draws training and test rows out of n, at random without regard to classes; either side may lack
+/// a class. This is the protocol of many published comparisons.
 ///
 /// # Errors
 /// `test_fraction` is not strictly between 0 and 1, or n is less than 2.
@@ -84,8 +84,8 @@ pub fn hold_out_plain(
     Ok((ascending(train), ascending(test)))
 }
 
-/// `size` rows at random without replacement, half of them positive (the smaller half if `size` is
-/// odd), or as near to half as the classes allow.
+/// Draws `size` rows at random without replacement, half of them positive (the smaller half if
+/// `size` is odd), or as near to half as the classes allow.
 ///
 /// # Errors
 /// `size` is less than 2 or more than the number of rows.
@@ -102,7 +102,7 @@ pub fn balanced_subsample(labels: &Labels, size: usize, seed: u64) -> Result<Vec
     Ok(ascending(chosen))
 }
 
-/// The rows of every class, the classes in order, each in random order.
+/// Returns the rows of every class, the classes in order, each in random order.
 fn shuffled_classes<Y: ClassLabels>(labels: &Y, seed: u64) -> Vec<Vec<usize>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut classes = vec![Vec::new(); labels.names().len()];
@@ -118,7 +118,7 @@ fn check_fraction(fraction: f64) -> Result<(), Error> {
     Err(Error::parameter("the test fraction", fraction, "strictly between 0 and 1"))
 }
 
-/// A fraction of n >= 2, rounded, with something left on either side.
+/// Returns a fraction of n >= 2, rounded, with something left on either side.
 fn share(n: usize, fraction: f64) -> usize {
     ((n as f64 * fraction).round() as usize).clamp(1, n - 1)
 }

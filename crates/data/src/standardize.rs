@@ -3,7 +3,8 @@ use nalgebra::DMatrix;
 use crate::error::check_len;
 use crate::{Design, Error, Sample};
 
-/// Brings features to unit standard deviation, sparse data without filling in zeros.
+/// A transformation that brings features to unit standard deviation, sparse data without filling in
+/// zeros.
 ///
 /// Column j has mean m_j = sum_i c_i x_ij / C and deviation
 /// s_j = sqrt(sum_i c_i (x_ij - m_j)^2 / C) with sample weights c_i and C = sum_i c_i; without
@@ -26,49 +27,19 @@ use crate::{Design, Error, Sample};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
     means: Vec<f64>,
-    /// Zero for a constant column.
+    /// The deviations, zero for a constant column.
     deviations: Vec<f64>,
 }
 
 impl Standardizer {
-    /// Means and deviations of the columns. Weights that are all zero count as all equal.
+    /// Computes the means and deviations of the columns. Weights that are all zero count as all
+    /// equal.
     ///
     /// # Panics
     /// If there is not one finite weight, none negative, a row.
     pub fn fit(design: &Design, weights: Option<&[f64]>) -> Self {
-        let weights = match weights {
-            Some(weights) => {
-                assert_eq!(weights.len(), design.rows(), "one weight a row");
-                assert!(weights.iter().all(|c| c.is_finite() && *c >= 0.0), "invalid weight");
-                weights.iter().any(|&c| c > 0.0).then_some(weights)
-            }
-            None => None,
-        };
-        // Relative to the largest weight sums cannot overflow.
-        let largest = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
-        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row] / largest);
-        let total: f64 = (0..design.rows()).map(weight).sum();
-        let for_each = |visit: &mut dyn FnMut(f64, usize, f64)| {
-            for (row, sample) in design.samples().enumerate().filter(|&(row, _)| weight(row) > 0.0)
-            {
-                sample.for_each(|column, x| visit(weight(row), column, x));
-            }
-        };
-
-        let p = design.columns();
-        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); p];
-        let mut stored_rows = vec![0; p];
-        for_each(&mut |_, column, x| {
-            let (low, high) = ranges[column];
-            ranges[column] = (low.min(x), high.max(x));
-            stored_rows[column] += 1;
-        });
-        let rows = (0..design.rows()).filter(|&row| weight(row) > 0.0).count();
-        for (range, stored) in ranges.iter_mut().zip(stored_rows) {
-            if stored < rows || rows == 0 {
-                *range = (range.0.min(0.0), range.1.max(0.0));
-            }
-        }
+        let rows = WeightedRows::new(design, weights);
+        let ranges = rows.ranges();
         // Relative to its magnitude a column neither overflows nor underflows when squared. A power
         // of two, so that the division is exact.
         let magnitude = |&(low, high): &(f64, f64)| match high.max(-low) {
@@ -76,65 +47,48 @@ impl Standardizer {
             largest => largest.log2().floor().exp2(),
         };
         let magnitudes: Vec<f64> = ranges.iter().map(magnitude).collect();
-
-        let mut means = vec![0.0; p];
-        let mut stored = vec![0.0; p];
-        for_each(&mut |c, column, x| {
-            means[column] += c * (x / magnitudes[column]);
-            stored[column] += c;
-        });
-        means.iter_mut().for_each(|mean| *mean /= total);
-
-        let mut squares = vec![0.0; p];
-        let mut residuals = vec![0.0; p];
-        for_each(&mut |c, column, x| {
-            let d = x / magnitudes[column] - means[column];
-            squares[column] += c * d * d;
-            residuals[column] += c * d;
-        });
-        let mut corrections = vec![0.0; p];
-        let deviations: Vec<f64> = (0..p)
-            .map(|column| {
-                let (mean, zeros) = (means[column], (total - stored[column]).max(0.0));
-                // What rounding left in the mean is taken out of the squares, and of the mean below.
-                let residual = residuals[column] - zeros * mean;
-                let squares = squares[column] + zeros * mean * mean - residual * residual / total;
-                corrections[column] = residual / total;
-                let deviation = magnitudes[column] * (squares.max(0.0) / total).sqrt();
-                let (low, high) = ranges[column];
-                // Nor can one divide by a deviation whose reciprocal overflows.
-                if low < high && deviation.recip().is_finite() { deviation } else { 0.0 }
+        let (total, moments) = (rows.total, rows.moments(&magnitudes));
+        let columns = ranges.iter().zip(&magnitudes).zip(moments);
+        let (means, deviations) = columns
+            .map(|((&(low, high), magnitude), Moments { mean, stored, squares, residual })| {
+                let zeros = (total - stored).max(0.0);
+                // What rounding left in the mean is taken out of the squares, and of the mean.
+                let residual = residual - zeros * mean;
+                let squares = squares + zeros * mean * mean - residual * residual / total;
+                let deviation = magnitude * (squares.max(0.0) / total).sqrt();
+                if low < high {
+                    // One cannot divide by a deviation whose reciprocal overflows.
+                    let deviation = if deviation.recip().is_finite() { deviation } else { 0.0 };
+                    ((mean + residual / total) * magnitude, deviation)
+                } else {
+                    (low, 0.0)
+                }
             })
-            .collect();
-        for (column, mean) in means.iter_mut().enumerate() {
-            let (low, high) = ranges[column];
-            let corrected = (*mean + corrections[column]) * magnitudes[column];
-            *mean = if low < high { corrected } else { low };
-        }
+            .unzip();
         Standardizer { means, deviations }
     }
 
-    /// The column means m_j.
+    /// Returns the column means m_j.
     pub fn means(&self) -> &[f64] {
         &self.means
     }
 
-    /// The column standard deviations s_j: 0 for constant columns.
+    /// Returns the column standard deviations s_j: 0 for constant columns.
     pub fn deviations(&self) -> &[f64] {
         &self.deviations
     }
 
-    /// The columns that are constant, and therefore left unscaled.
+    /// Returns the columns that are constant, and therefore left unscaled.
     pub fn constant_columns(&self) -> Vec<usize> {
         (0..self.deviations.len()).filter(|&column| self.deviations[column] == 0.0).collect()
     }
 
-    /// What column `column` is divided by.
+    /// Returns the number that column `column` is divided by.
     fn divisor(&self, column: usize) -> f64 {
         if self.deviations[column] == 0.0 { 1.0 } else { self.deviations[column] }
     }
 
-    /// x_ij / s_j: unit deviation, means not removed, sparse data still sparse.
+    /// Returns x_ij / s_j: unit deviation, means not removed, sparse data still sparse.
     ///
     /// # Errors
     /// The number of columns is another, or a value overflows.
@@ -157,7 +111,7 @@ impl Standardizer {
         Ok(design)
     }
 
-    /// (x_ij - m_j) / s_j, for dense data.
+    /// Returns (x_ij - m_j) / s_j, for dense data.
     ///
     /// # Errors
     /// The data is sparse, the number of columns is another, or a value overflows.
@@ -176,7 +130,7 @@ impl Standardizer {
         Design::from_samples(DMatrix::from_vec(p, design.rows(), values))
     }
 
-    /// Coefficients w_j / s_j for features as they were, from w_j for scaled ones.
+    /// Returns the coefficients w_j / s_j for features as they were, from w_j for scaled ones.
     ///
     /// # Panics
     /// If there is not one coefficient a column.
@@ -185,14 +139,98 @@ impl Standardizer {
         coef.iter().enumerate().map(|(column, w)| w / self.divisor(column)).collect()
     }
 
-    /// Intercept b - sum_j w_j m_j / s_j for features as they were, from b and w_j for features
-    /// that were centred and scaled.
+    /// Returns the intercept b - sum_j w_j m_j / s_j for features as they were, from b and w_j for
+    /// features that were centred and scaled.
     ///
     /// # Panics
     /// If there is not one coefficient a column.
     pub fn uncenter_intercept(&self, intercept: f64, coef: &[f64]) -> f64 {
         let coef = self.unscale_coefficients(coef);
         intercept - coef.iter().zip(&self.means).map(|(w, mean)| w * mean).sum::<f64>()
+    }
+}
+
+/// The rows of a design with their weights, relative to the largest so that sums cannot overflow.
+struct WeightedRows<'a> {
+    design: &'a Design,
+    weights: Option<&'a [f64]>,
+    largest: f64,
+    /// The sum of the weights.
+    total: f64,
+}
+
+/// The sums over a column that its mean and its deviation come from, in units of its magnitude.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    mean: f64,
+    /// The weight of the rows that store a value.
+    stored: f64,
+    /// The squares of the stored values less the mean, summed up.
+    squares: f64,
+    /// The stored values less the mean, summed up.
+    residual: f64,
+}
+
+impl<'a> WeightedRows<'a> {
+    fn new(design: &'a Design, weights: Option<&'a [f64]>) -> Self {
+        if let Some(weights) = weights {
+            assert_eq!(weights.len(), design.rows(), "one weight a row");
+            assert!(weights.iter().all(|c| c.is_finite() && *c >= 0.0), "invalid weight");
+        }
+        let weights = weights.filter(|weights| weights.iter().any(|&c| c > 0.0));
+        let largest = weights.map_or(1.0, |weights| weights.iter().copied().fold(0.0, f64::max));
+        let mut rows = WeightedRows { design, weights, largest, total: 0.0 };
+        rows.total = (0..design.rows()).map(|row| rows.weight(row)).sum();
+        rows
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row] / self.largest)
+    }
+
+    /// Calls `visit(weight, column, value)` for the stored values of all rows of positive weight.
+    fn for_each(&self, mut visit: impl FnMut(f64, usize, f64)) {
+        for (row, sample) in self.design.samples().enumerate() {
+            let weight = self.weight(row);
+            if weight > 0.0 {
+                sample.for_each(|column, x| visit(weight, column, x));
+            }
+        }
+    }
+
+    /// Returns the least and the largest value of every column, zeros that are not stored included.
+    fn ranges(&self) -> Vec<(f64, f64)> {
+        let p = self.design.columns();
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); p];
+        let mut stored_rows = vec![0; p];
+        self.for_each(|_, column, x| {
+            let (low, high) = ranges[column];
+            ranges[column] = (low.min(x), high.max(x));
+            stored_rows[column] += 1;
+        });
+        let rows = (0..self.design.rows()).filter(|&row| self.weight(row) > 0.0).count();
+        for (range, stored) in ranges.iter_mut().zip(stored_rows) {
+            if stored < rows || rows == 0 {
+                *range = (range.0.min(0.0), range.1.max(0.0));
+            }
+        }
+        ranges
+    }
+
+    /// Returns the moments of every column relative to its magnitude.
+    fn moments(&self, magnitudes: &[f64]) -> Vec<Moments> {
+        let mut moments = vec![Moments::default(); magnitudes.len()];
+        self.for_each(|c, column, x| {
+            moments[column].mean += c * (x / magnitudes[column]);
+            moments[column].stored += c;
+        });
+        moments.iter_mut().for_each(|column| column.mean /= self.total);
+        self.for_each(|c, column, x| {
+            let d = x / magnitudes[column] - moments[column].mean;
+            moments[column].squares += c * d * d;
+            moments[column].residual += c * d;
+        });
+        moments
     }
 }
 

@@ -98,7 +98,7 @@ pub fn svmlight(data: &Dataset, mut writer: impl Write) -> Result<(), Error> {
     writer.flush().map_err(Error::Write)
 }
 
-/// The shortest decimal that reads back to the same number.
+/// Returns the shortest decimal that reads back to the same number.
 fn shortest(value: f64) -> String {
     let mut text = format!("{value:?}");
     if text.ends_with(".0") {

@@ -6,36 +6,36 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 
-/// Most pairs of samples that are looked at.
+/// The most pairs of samples that are looked at.
 const MOST_PAIRS: usize = 10_000;
 
 /// Reasonable values of sigma for the Gaussian kernel `exp(-sigma ||x - z||^2)`: the reciprocals of
 /// quantiles of the squared distance between two samples.
 ///
-/// Features in other units scale all of them: if every feature is multiplied by a power of two, each sigma is
-/// divided by its square, to the last bit.
+/// Features in other units scale all of them: if every feature is multiplied by a power of two,
+/// each sigma is divided by its square, to the last bit.
 ///
-/// Source: the rule of `sigest` in the R package kernlab, after Caputo, Sim, Furesjo and Smola (2002):
-/// anything between the 0.1 and the 0.9 quantile will do. There the features are scaled first; here
-/// they are taken as they come.
+/// Source: the rule of `sigest` in the R package kernlab, after Caputo, Sim, Furesjo and Smola
+/// (2002): anything between the 0.1 and the 0.9 quantile will do. There the features are scaled
+/// first; here they are taken as they come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SigmaRange {
-    /// One over the 0.9 quantile: the widest reasonable kernel.
+    /// The reciprocal of the 0.9 quantile: the widest reasonable kernel.
     pub low: f64,
-    /// One over the median.
+    /// The reciprocal of the median.
     pub median: f64,
-    /// One over the 0.1 quantile: the narrowest.
+    /// The reciprocal of the 0.1 quantile: the narrowest.
     pub high: f64,
 }
 
 impl SigmaRange {
-    /// From all pairs of samples if these are few, else from 10000 pairs drawn with replacement from the
-    /// seed. Pairs of equal samples are left out, as kernlab does; quantiles are linear between order
-    /// statistics.
+    /// Measures all pairs of samples if these are few, else from 10000 pairs drawn with replacement
+    /// from the seed. Pairs of equal samples are left out, as kernlab does; quantiles are linear
+    /// between order statistics.
     ///
     /// # Errors
-    /// All samples the same; a distance that is beyond the largest number; a sigma that is none because the
-    /// samples are farther from each other than 6e153 or nearer than 8e-155.
+    /// All samples the same; a distance that is beyond the largest number; a sigma that is none
+    /// because the samples are farther from each other than 6e153 or nearer than 8e-155.
     pub fn of(design: &Design, seed: u64) -> Result<Self, Error> {
         let n = design.rows();
         let square = |(i, j)| Square::of(design, i, j);
@@ -63,14 +63,14 @@ impl SigmaRange {
         Ok(SigmaRange { low: sigma(0.9)?, median: sigma(0.5)?, high: sigma(0.1)? })
     }
 
-    /// The middle of the two ends, kernlab's automatic choice.
+    /// Returns the middle of the two ends, kernlab's automatic choice.
     pub fn middle(&self) -> f64 {
         0.5 * (self.low + self.high)
     }
 }
 
-/// A square holds the squared distance between two rows as `mantissa 4^exponent`, the mantissa from 1 to 4: squares of distances
-/// are beyond the numbers where the distances themselves are not.
+/// A square holds the squared distance between two rows as `mantissa 4^exponent`, the mantissa from
+/// 1 to 4: squares of distances are beyond the numbers where the distances themselves are not.
 #[derive(Debug, Clone, Copy)]
 struct Square {
     mantissa: f64,
@@ -79,7 +79,7 @@ struct Square {
 }
 
 impl Square {
-    /// Squares that are at least this have lost no digits to the least positive number.
+    /// The least square that has lost no digits to the least positive number.
     const LEAST: f64 = 1e-290;
 
     /// Returns the square for two rows, `None` if they are equal.
@@ -98,7 +98,8 @@ impl Square {
         if largest.is_infinite() {
             return Err(Error::Distance { one, other });
         }
-        // Differences times a power of two, so that the largest is about 1: nothing is rounded but what is far smaller.
+        // Differences times a power of two, so that the largest is about 1: nothing is rounded but
+        // what is far smaller.
         let lift = if largest < Self::LEAST { 600 } else { 0 };
         let exponent = binary_exponent(largest * power_of_two(lift)) - lift;
         let half = -exponent / 2;

@@ -5,17 +5,17 @@ use margins_data::{Design, Sample};
 
 use crate::Error;
 
-/// Samples with what distances between them are computed from.
+/// The samples with what distances between them are computed from.
 #[derive(Debug, Clone)]
 pub(crate) struct Points<'a> {
     design: &'a Design,
-    /// Dense samples less a centre, so that the norms are no larger than they have to be.
+    /// The dense samples less a centre, so that the norms are no larger than they have to be.
     centered: Cow<'a, [f64]>,
-    /// `||x - centre||^2`.
+    /// The squared distances `||x - centre||^2`.
     norms: Vec<f64>,
 }
 
-/// What is subtracted from dense samples: the mean of one design.
+/// Returns what is subtracted from dense samples: the mean of one design.
 pub(crate) fn center(design: &Design) -> Vec<f64> {
     let mut center = vec![0.0; design.columns()];
     if !design.is_sparse() {
@@ -46,8 +46,8 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Pairs of samples whose kernel values are computed together: some samples, the rows, with some
-/// others, the columns. Values are stored column after column.
+/// A block of pairs of samples whose kernel values are computed together: some samples, the rows,
+/// with some others, the columns. Values are stored column after column.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
     pub(crate) rows: &'a Points<'a>,
@@ -59,17 +59,17 @@ pub struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Number of pairs.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.row_count * self.column_count
     }
 
-    /// Whether there are no pairs.
+    /// Returns true if there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of features p.
+    /// Returns the number of features p.
     pub fn features(&self) -> usize {
         self.rows.design.columns()
     }
@@ -82,7 +82,7 @@ impl Block<'_> {
         self.columns.design.sample(self.first_column + j)
     }
 
-    /// A value for each pair, by a function of it.
+    /// Fills a value for each pair, by a function of it.
     pub fn pairs(&self, value: impl Fn(&Sample<'_>, &Sample<'_>) -> f64, out: &mut [f64]) {
         for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {
             let z = self.column(j);
@@ -92,7 +92,7 @@ impl Block<'_> {
         }
     }
 
-    /// `<x, z>` for each pair, as a matrix product.
+    /// Fills `<x, z>` for each pair, as a matrix product.
     pub fn inner_products(&self, out: &mut [f64]) {
         let dense = self.rows.design.dense_samples().zip(self.columns.design.dense_samples());
         match dense {
@@ -101,10 +101,11 @@ impl Block<'_> {
         }
     }
 
-    /// `||x - z||` for each pair: the roots of [`squared_distances`](Self::squared_distances), but from the
-    /// differences where the squares overflow or vanish.
+    /// Fills `||x - z||` for each pair: the roots of
+    /// [`squared_distances`](Self::squared_distances), but from the differences where the squares
+    /// overflow or vanish.
     pub fn distances(&self, out: &mut [f64]) {
-        /// Smaller squares may be sums of squares that have lost digits or vanished.
+        /// The square below which a sum of squares may have lost digits or vanished.
         const LEAST: f64 = 1e-290;
         self.squared_distances(out);
         for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {
@@ -115,9 +116,9 @@ impl Block<'_> {
         }
     }
 
-    /// `||x - z||^2` for each pair, as a matrix product, but from the differences where that would
-    /// cancel or is no number: equal samples have the distance 0. A square may overflow to infinity or vanish
-    /// where the distance does not; see [`distances`](Self::distances).
+    /// Fills `||x - z||^2` for each pair, as a matrix product, but from the differences where that
+    /// would cancel or is no number: equal samples have the distance 0. A square may overflow to
+    /// infinity or vanish where the distance does not; see [`distances`](Self::distances).
     pub fn squared_distances(&self, out: &mut [f64]) {
         // Below this share of the norms the product has lost six of sixteen digits.
         const NEAR: f64 = 1e-6;
@@ -147,7 +148,7 @@ impl Block<'_> {
         }
     }
 
-    /// Inner products of dense samples, `R'C` for samples as columns.
+    /// Fills inner products of dense samples, `R'C` for samples as columns.
     fn product(&self, rows: &[f64], columns: &[f64], out: &mut [f64]) {
         let p = self.rows.design.columns();
         let of = |first: usize, count: usize| first * p..(first + count) * p;
@@ -163,7 +164,8 @@ impl Block<'_> {
         );
     }
 
-    /// Each column sample is scattered once into a dense vector, the rows are gathered from it.
+    /// Fills inner products of sparse samples: each column is scattered once into a dense vector,
+    /// from which the rows are gathered.
     fn sparse_products(&self, out: &mut [f64]) {
         let mut dense = vec![0.0; self.columns.design.columns()];
         for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {

@@ -8,13 +8,14 @@ use crate::newton::SampleNewton;
 use crate::path::path;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 
-/// The cross-validated error of a path on a kernel matrix over all rows of the data: one path a fold on
-/// the rows outside it, [in parallel](margins_data::parallel); the result does not depend on the number
-/// of threads. As [`margins_optim::error_curve`] in all other respects; features and their
-/// standardisation are the business of whoever made the matrix.
+/// Returns the cross-validated error of a path on a kernel matrix over all rows of the data: one
+/// path a fold on the rows outside it, [in parallel](margins_data::parallel); the result does not
+/// depend on the number of threads. As [`margins_optim::error_curve`] in all other respects;
+/// features and their standardisation are the business of whoever made the matrix.
 ///
 /// # Errors
-/// As [`margins_optim::cross_validate`] and [`path`]; another number of rows than of samples.
+/// The errors of [`margins_optim::cross_validate`] and [`path`]; another number of rows than of
+/// samples.
 pub fn cross_validate<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
@@ -37,9 +38,9 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     })
 }
 
-/// All folds at once, by the eigenspace of the kernel matrix over all rows: a held-out sample is a sample of
-/// weight zero, so that the fits of the folds are functions in that space and score their held-out samples on
-/// the way.
+/// Fits all folds at once, by the eigenspace of the kernel matrix over all rows: a held-out sample
+/// is a sample of weight zero, so that the fits of the folds are functions in that space and score
+/// their held-out samples on the way.
 fn batched<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
@@ -81,7 +82,7 @@ fn batched<L: MarginLoss + ?Sized>(
 /// [`svm::path`](crate::svm::path).
 ///
 /// # Errors
-/// As [`path`] and [`Training::risk`]; another number of rows than of samples.
+/// The errors of [`path`] and [`Training::risk`]; another number of rows than of samples.
 pub fn training_path<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,

@@ -1,7 +1,7 @@
 use margins_losses::OutOfRange;
 use thiserror::Error;
 
-/// Why a kernel, a Gram matrix or a kernel classifier cannot be made.
+/// The reason why a kernel, a Gram matrix or a kernel classifier cannot be made.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,7 +16,7 @@ pub enum Error {
     /// Parts of the problem do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
         /// The size that fits.
         expected: usize,
@@ -75,7 +75,7 @@ pub enum Error {
         kernel: String,
         /// The parameter that was given.
         parameter: String,
-        /// What it takes, in words.
+        /// The parameters that it takes, in words.
         known: String,
     },
     /// A parameter that has no default is not given.
@@ -91,7 +91,7 @@ pub enum Error {
     Syntax {
         /// The text that was given.
         specification: String,
-        /// What is wrong with it.
+        /// The fault, in words.
         reason: String,
     },
     /// The kernel matrix does not fit into memory.

@@ -7,15 +7,16 @@ use nalgebra::DMatrix;
 use crate::block::{Points, center};
 use crate::{Block, Error, Kernel};
 
-/// Samples that go through the matrix products together.
+/// The number of samples that go through the matrix products together.
 pub(crate) const SIDE: usize = 256;
 
-/// `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of `columns`, block by
-/// block, [in parallel](margins_data::parallel): of the kernel values no more than a block a thread is held.
+/// Returns `sum_j coef_j k(x_i, z_j)` for every sample `x_i` of `rows` over the samples `z_j` of
+/// `columns`, block by block, [in parallel](margins_data::parallel): of the kernel values no more
+/// than a block a thread is held.
 ///
 /// # Errors
-/// Different numbers of features; another number of coefficients than of columns; a kernel value that is
-/// not finite.
+/// Different numbers of features; another number of coefficients than of columns; a kernel value
+/// that is not finite.
 pub fn combine(
     kernel: &dyn Kernel,
     rows: &Design,
@@ -26,11 +27,11 @@ pub fn combine(
     Ok(combine_all(kernel, rows, columns, &coefs)?.as_slice().to_vec())
 }
 
-/// [`combine`] for several classifiers at once, one a row of `coefs` and of the result: each kernel value is
-/// computed once for all of them.
+/// Returns the scores of [`combine`] for several classifiers at once, one a row of `coefs` and of
+/// the result: each kernel value is computed once for all of them.
 ///
 /// # Errors
-/// As [`combine`].
+/// The errors of [`combine`].
 pub fn combine_all(
     kernel: &dyn Kernel,
     rows: &Design,
@@ -57,7 +58,7 @@ pub fn combine_all(
     Ok(out)
 }
 
-/// `k(x_i, x_i)` of every sample.
+/// Returns `k(x_i, x_i)` of every sample.
 ///
 /// # Errors
 /// A kernel value that is not finite.
@@ -79,8 +80,8 @@ pub(crate) fn diagonal(kernel: &dyn Kernel, design: &Design) -> Result<Vec<f64>,
     Ok(out)
 }
 
-/// Calls `take(out, first_column, row_count, values)` for every block of a strip of rows, in the order of
-/// the columns; `out` holds `width` numbers a row, of which a strip gets its own.
+/// Calls `take(out, first_column, row_count, values)` for every block of a strip of rows, in the
+/// order of the columns; `out` holds `width` numbers a row, of which a strip gets its own.
 fn each_block(
     kernel: &dyn Kernel,
     rows: &Design,
@@ -115,7 +116,7 @@ fn each_block(
     })
 }
 
-/// The values of a block, all of them finite.
+/// Fills the values of a block, all of them finite.
 pub(crate) fn fill(
     kernel: &dyn Kernel,
     block: &Block<'_>,

@@ -12,8 +12,8 @@ use crate::{Block, Error, Kernel, PivotedCholesky};
 
 /// The symmetric, positive semidefinite n x n matrix of kernel values between samples.
 ///
-/// What solvers decompose it into is computed when it is first asked for and kept: paths for several losses,
-/// weights or classes share it.
+/// The matrix keeps its decompositions, which are computed when a solver first asks for them: paths
+/// for several losses, weights or classes share it.
 ///
 /// ```
 /// use margins_data::Design;
@@ -30,23 +30,24 @@ pub struct Gram {
     matrix: DMatrix<f64>,
     /// A factor of low rank, if there is one worth having.
     factor: OnceLock<Option<PivotedCholesky>>,
-    /// `None` if there is none to be had.
+    /// The numerically nonzero eigenspace; `None` if there is none to be had.
     eigenspace: OnceLock<Option<Eigenspace>>,
 }
 
 impl PartialEq for Gram {
-    /// Whether the matrices are equal.
+    /// Returns true if the matrices are equal.
     fn eq(&self, other: &Self) -> bool {
         self.matrix == other.matrix
     }
 }
 
 impl Gram {
-    /// Computed in blocks, [in parallel](margins_data::parallel), each pair once; sparse designs stay sparse.
+    /// Computes the matrix in blocks, [in parallel](margins_data::parallel), each pair once; sparse
+    /// designs stay sparse.
     ///
     /// # Errors
-    /// A kernel value that is not finite; more samples than there is memory for; a kernel that is not known
-    /// to be positive semidefinite and turns out not to be.
+    /// A kernel value that is not finite; more samples than there is memory for; a kernel that is
+    /// not known to be positive semidefinite and turns out not to be.
     pub fn new(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
         let points = Points::new(design, &center(design))?;
         let n = points.len();
@@ -78,11 +79,11 @@ impl Gram {
         if kernel.is_positive_semidefinite() { Ok(gram) } else { gram.semidefinite() }
     }
 
-    /// A matrix computed elsewhere.
+    /// Takes a matrix computed elsewhere.
     ///
     /// # Errors
-    /// A matrix that is not square, not symmetric to ten digits, not positive semidefinite to ten digits of
-    /// its trace, or has an entry that is not finite.
+    /// A matrix that is not square, not symmetric to ten digits, not positive semidefinite to ten
+    /// digits of its trace, or has an entry that is not finite.
     pub fn precomputed(mut matrix: DMatrix<f64>) -> Result<Self, Error> {
         const DIGITS: f64 = 1e-10;
         let (n, columns) = matrix.shape();
@@ -111,22 +112,22 @@ impl Gram {
         Gram { matrix, factor: OnceLock::new(), eigenspace: OnceLock::new() }
     }
 
-    /// The matrix.
+    /// Returns the matrix.
     pub fn matrix(&self) -> &DMatrix<f64> {
         &self.matrix
     }
 
-    /// Number of samples n.
+    /// Returns the number of samples n.
     pub fn len(&self) -> usize {
         self.matrix.nrows()
     }
 
-    /// Whether there are no samples.
+    /// Returns true if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.matrix.is_empty()
     }
 
-    /// The matrix of some of the samples, in the order given.
+    /// Returns the matrix of some of the samples, in the order given.
     ///
     /// # Panics
     /// If an index is not below n.
@@ -134,7 +135,7 @@ impl Gram {
         Gram::of(self.cross_of(samples, samples))
     }
 
-    /// The values of some samples, one a row, with others, one a column.
+    /// Returns the values of some samples, one a row, with others, one a column.
     ///
     /// # Panics
     /// If an index is not below n.
@@ -148,7 +149,7 @@ impl Gram {
         DMatrix::from_vec(rows.len(), columns.len(), out)
     }
 
-    /// `K = Z Z'` to ten digits of the trace, where the rank is far below the order.
+    /// Returns `K = Z Z'` to ten digits of the trace, where the rank is far below the order.
     pub(crate) fn low_rank_factor(&self) -> Option<&PivotedCholesky> {
         self.factor.get_or_init(|| PivotedCholesky::of_low_rank(&self.matrix)).as_ref()
     }
@@ -174,8 +175,9 @@ impl Gram {
         Ok(eigenspace.as_ref().ok_or_else(failed)?)
     }
 
-    /// Itself, if it is positive semidefinite: `K + d I` has a Cholesky factor for a d of 1e-10 times the
-    /// trace, which covers the rounding of the entries and of the factorisation.
+    /// Returns the matrix itself, if it is positive semidefinite: `K + d I` has a Cholesky factor
+    /// for a d of 1e-10 times the trace, which covers the rounding of the entries and of the
+    /// factorisation.
     fn semidefinite(self) -> Result<Self, Error> {
         const ROUNDING: f64 = 1e-10;
         let n = self.len();
@@ -191,7 +193,7 @@ impl Gram {
         }
     }
 
-    /// `K X`.
+    /// Returns `K X`.
     pub(crate) fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
         let (n, columns) = x.shape();
         let mut out = DMatrix::zeros(n, columns);
@@ -207,11 +209,12 @@ impl Gram {
     }
 }
 
-/// A zero matrix of order n, if the system has the memory.
+/// Returns a zero matrix of order n, if the system has the memory.
 fn room_for(n: usize) -> Result<DMatrix<f64>, Error> {
     let too_large = Error::TooLarge { n, gigabytes: 8e-9 * n as f64 * n as f64 };
     let Some(length) = n.checked_mul(n) else { return Err(too_large) };
-    // Asked for first, as what follows aborts where there is none; zeros from the system come for free.
+    // Asked for first, as what follows aborts where there is none; zeros from the system come for
+    // free.
     Vec::<f64>::new().try_reserve_exact(length).map_err(|_| too_large)?;
     Ok(DMatrix::from_vec(n, n, vec![0.0; length]))
 }

@@ -53,8 +53,8 @@ pub(crate) fn part(text: &str) -> Result<Part<'_>, String> {
     }
 }
 
-/// Returns the text of a kernel as part of another one: in parentheses where it is itself made with one of the
-/// separators.
+/// Returns the text of a kernel as part of another one: in parentheses where it is itself made with
+/// one of the separators.
 pub(crate) fn operand(kernel: &dyn Kernel, separators: &[char]) -> String {
     let text = kernel.specification();
     let joined = separators.iter().any(|&separator| split(&text, separator).len() > 1);
@@ -80,7 +80,8 @@ fn split(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// Returns true if the text ends in the value of a parameter of which the exponent is still to come.
+/// Returns true if the text ends in the value of a parameter of which the exponent is still to
+/// come.
 fn is_exponent(text: &str) -> bool {
     let Some((_, value)) = text.rsplit_once('=') else { return false };
     let mantissa = value.strip_suffix(['e', 'E']);

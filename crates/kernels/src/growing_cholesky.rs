@@ -17,7 +17,7 @@ pub(crate) struct GrowingCholesky<T: RealField> {
 }
 
 impl<T: RealField + Copy> GrowingCholesky<T> {
-    /// Of order 0, with room for `capacity`.
+    /// Returns a factor of order 0, with room for `capacity`.
     pub(crate) fn new(capacity: usize) -> Self {
         GrowingCholesky { entries: Mat::zeros(capacity, capacity), order: 0 }
     }
@@ -26,13 +26,14 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
         self.order
     }
 
-    /// Back to order 0.
+    /// Brings the factor back to order 0.
     pub(crate) fn clear(&mut self) {
         self.order = 0;
     }
 
-    /// Adds `count` rows whose entries are those of the symmetric `entry(i, j)`, read with i running fastest.
-    /// False, and nothing changes, if the matrix is not numerically positive definite.
+    /// Adds `count` rows whose entries are those of the symmetric `entry(i, j)`, read with i
+    /// running fastest. False, and nothing changes, if the matrix is not numerically positive
+    /// definite.
     pub(crate) fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> T) -> bool {
         let (old, new) = (self.order, self.order + count);
         let (factor, below) = self.entries.as_mut().split_at_row_mut(old);

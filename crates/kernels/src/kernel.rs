@@ -15,10 +15,12 @@ pub use self::combined::{Product, Sum};
 pub use self::inner_product::{Linear, Polynomial, Sigmoid};
 pub use self::radial::{Gaussian, Laplacian, Matern32, Matern52};
 
-/// A kernel: a symmetric function of two samples, of which every matrix should be positive semidefinite.
+/// A kernel: a symmetric function of two samples, of which every matrix should be positive
+/// semidefinite.
 ///
-/// One method is required. [`fill`](Self::fill) computes many values at once; override it where they
-/// follow from inner products or distances, which then are matrix products.
+/// The one required method is [`value`](Self::value). [`fill`](Self::fill) computes many values at
+/// once; override it where they follow from inner products or distances, which then are matrix
+/// products.
 ///
 /// ```
 /// use margins_data::{Design, Sample};
@@ -39,20 +41,20 @@ pub use self::radial::{Gaussian, Laplacian, Matern32, Matern52};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Kernel: Debug + Send + Sync {
-    /// `k(x, z)`.
+    /// Returns `k(x, z)`.
     fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64;
 
-    /// The name in specifications, reports and model files.
+    /// Returns the name in specifications, reports and model files.
     fn name(&self) -> &str {
         std::any::type_name::<Self>()
     }
 
-    /// Parameter names with their values, in the order of the specification.
+    /// Returns the parameter names with their values, in the order of the specification.
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 
-    /// The specification that [`KernelRegistry`](crate::KernelRegistry) reads back.
+    /// Returns the specification that [`KernelRegistry`](crate::KernelRegistry) reads back.
     fn specification(&self) -> String {
         let parameters: Vec<String> =
             self.parameters().iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -63,19 +65,19 @@ pub trait Kernel: Debug + Send + Sync {
         }
     }
 
-    /// Whether the kernel is known to be positive semidefinite whatever the samples. Default: no, and then
-    /// every matrix of it is tested by a factorisation.
+    /// Returns true if the kernel is known to be positive semidefinite whatever the samples.
+    /// Default: no, and then every matrix of it is tested by a factorisation.
     fn is_positive_semidefinite(&self) -> bool {
         false
     }
 
-    /// Returns the Gaussian kernel that this one is, if it is one: random Fourier features are features of it alone.
-    /// Default: none. A name is no evidence, as anyone may take it.
+    /// Returns the Gaussian kernel that this one is, if it is one: random Fourier features are
+    /// features of it alone. Default: none. A name is no evidence, as anyone may take it.
     fn as_gaussian(&self) -> Option<Gaussian> {
         None
     }
 
-    /// `k(x, z)` for every pair of a block, in its order. Default: one by one.
+    /// Fills `k(x, z)` for every pair of a block, in its order. Default: one by one.
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.pairs(|x, z| self.value(x, z), out);
     }

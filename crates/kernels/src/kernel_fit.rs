@@ -6,11 +6,11 @@ use nalgebra::{DMatrix, DVector};
 pub struct KernelFit {
     /// The regularisation.
     pub lambda: Lambda,
-    /// `b`, 0 where the objective has none.
+    /// The intercept `b`, 0 where the objective has none.
     pub intercept: f64,
-    /// `a`, one coefficient a training sample.
+    /// The coefficients `a`, one a training sample.
     pub coef: Vec<f64>,
-    /// How good it is.
+    /// The certificate and the course of the fit.
     pub report: Report,
 }
 
@@ -25,12 +25,14 @@ impl Fitted for KernelFit {
 }
 
 impl KernelFit {
-    /// The training samples that the classifier is made of, those with `a_i` other than 0, ascending.
+    /// Returns the training samples that the classifier is made of, those with `a_i` other than 0,
+    /// ascending.
     pub fn support(&self) -> impl Iterator<Item = usize> + '_ {
         self.coef.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(i, _)| i)
     }
 
-    /// The scores of samples, given their kernel values with the training samples, one row a sample.
+    /// Returns the scores of samples, given their kernel values with the training samples, one row
+    /// a sample.
     ///
     /// # Panics
     /// If the matrix has another number of columns than there are training samples.

@@ -13,24 +13,27 @@ use crate::response::Response;
 use crate::rkhs_norm::{dot, norm_of};
 use crate::{Error, KernelFit, KernelObjective};
 
-/// Samples that are left out together. Fixed, so that results do not depend on the number of threads.
+/// The number of samples that are left out together. It is fixed, so that results do not depend on
+/// the number of threads.
 const RUN: usize = 64;
 
-/// Steps with the curvatures of the fit to all samples. What they do not solve is fitted by itself.
+/// The number of steps with the curvatures of the fit to all samples. What they do not solve is
+/// fitted by itself.
 const COMMON_STEPS: usize = 10;
 
-/// The score of every sample under the classifier fitted without it, exactly: n refits from the fit to all
-/// samples, each to the tolerance of a gap of its own.
+/// Returns the score of every sample under the classifier fitted without it, exactly: n refits from
+/// the fit to all samples, each to the tolerance of a gap of its own.
 ///
 /// A sample left out is a sample of weight zero; the mean of the losses still divides by n, so that
-/// `n lambda`, hence C of a support vector machine, stays what it is. The refits advance together: the
-/// Hessian of the fit to all samples, corrected for the sample that is missing, serves all of them, and a
-/// step of many is two products of matrices. Newton takes over where that does not converge.
+/// `n lambda`, hence C of a support vector machine, stays what it is. The refits advance together:
+/// the Hessian of the fit to all samples, corrected for the sample that is missing, serves all of
+/// them, and a step of many is two products of matrices. Newton takes over where that does not
+/// converge.
 ///
-/// Returned beside the scores is whether all refits converged.
+/// The second value is true if all refits converged.
 ///
 /// # Errors
-/// As [`path`](crate::path); a class of which only one sample counts.
+/// The errors of [`path`](crate::path); a class of which only one sample counts.
 pub fn leave_one_out<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     fit: &KernelFit,
@@ -60,7 +63,8 @@ pub fn leave_one_out<L: MarginLoss + ?Sized>(
     Ok((scores.into_iter().flatten().collect(), converged))
 }
 
-/// The scores of these samples under Newton fits without them, and whether each converged.
+/// Returns the scores of these samples under Newton fits without them, and true for each fit that
+/// converged.
 fn refit_alone<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambda: Lambda,
@@ -89,7 +93,7 @@ fn refit_alone<L: MarginLoss + ?Sized>(
     })
 }
 
-/// What `refit` says of the samples, a run of them at a time.
+/// Returns what `refit` says of the samples, a run of them at a time.
 fn of_runs<T: Send>(
     samples: &[usize],
     refit: impl Fn(&[usize]) -> Result<Vec<T>, Error> + Sync,
@@ -98,21 +102,21 @@ fn of_runs<T: Send>(
     Ok(parallel::try_map(0..runs.len(), |k| refit(runs[k]))?.into_iter().flatten().collect())
 }
 
-/// What the refits without one sample have in common.
+/// The common part of the refits without one sample.
 struct Together<'o, 'a, L: MarginLoss + ?Sized> {
     objective: &'o KernelObjective<'a, L>,
     lambda: Lambda,
     /// The fit to all samples.
     start: &'o Point,
     response: &'o Response,
-    /// `V`.
+    /// The matrix `V`.
     variances: DMatrix<f64>,
     tolerance: f64,
 }
 
-/// One refit under way.
+/// A refit under way.
 struct Refit<'r, L: MarginLoss + ?Sized> {
-    /// Its place in the run.
+    /// The place in the run.
     place: usize,
     sample: usize,
     margins: Margins<'r, L>,
@@ -123,7 +127,8 @@ struct Refit<'r, L: MarginLoss + ?Sized> {
 }
 
 impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
-    /// The scores of the samples of a run without them; `None` where the common steps are not enough.
+    /// Returns the scores of the samples of a run without them; `None` where the common steps are
+    /// not enough.
     fn refit(&self, run: &[usize]) -> Result<Vec<Option<f64>>, Error> {
         let risks: Vec<_> =
             run.iter().map(|&i| without(&self.objective.risk, i)).collect::<Result<_, _>>()?;
@@ -178,10 +183,10 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         certificate.relative_gap() <= self.tolerance
     }
 
-    /// A Newton step of every refit: `df = -V r'`, `da = -(r + D' df)/(2 lambda)`, where `D'` are the
-    /// curvatures D of the fit to all samples but for those samples S whose curvature has changed by much,
-    /// the one left out among them, and `r' = r - x`, `(I + (D' - D) V_SS) x = (D' - D) (V r)_S` on S
-    /// (Woodbury).
+    /// Takes a Newton step of every refit: `df = -V r'`, `da = -(r + D' df)/(2 lambda)`, where `D'`
+    /// are the curvatures D of the fit to all samples but for those samples S whose curvature has
+    /// changed by much, the one left out among them, and `r' = r - x`, `(I + (D' - D) V_SS) x =
+    /// (D' - D) (V r)_S` on S (Woodbury).
     fn step(&self, open: &mut [Refit<'_, L>]) {
         let Response { intercept_weights, ridge, .. } = self.response;
         let mut images = times(&self.variances, open);
@@ -205,7 +210,8 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         }
     }
 
-    /// Goes along a direction to where F is near its minimum on the line; nowhere if F does not decrease.
+    /// Goes along a direction to where F is near its minimum on the line; nowhere if F does not
+    /// decrease.
     fn walk(&self, refit: &mut Refit<'_, L>, direction: &Point) {
         let ridge = self.response.ridge;
         let Refit { margins, point, .. } = refit;
@@ -220,8 +226,8 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         }
     }
 
-    /// Where the curvatures of a refit differ from those of the fit to all samples by so much that it
-    /// shows, and by how much; the sample left out comes first.
+    /// Returns the samples where the curvatures of a refit differ from those of the fit to all
+    /// samples by so much that it shows, and the difference; the sample left out comes first.
     fn changes(&self, refit: &mut Refit<'_, L>) -> Vec<(usize, f64)> {
         const SHOWS: f64 = 0.02;
         const MOST: usize = 64;
@@ -238,7 +244,7 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         changes.into_iter().map(|(j, change, _)| (j, change)).collect()
     }
 
-    /// `x`.
+    /// Returns the forces `x` of [`step`](Self::step).
     fn forces(&self, changes: &[(usize, f64)], image: &[f64]) -> Vec<f64> {
         let m = changes.len();
         let system = DMatrix::from_fn(m, m, |k, l| {
@@ -251,7 +257,7 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
     }
 }
 
-/// A symmetric matrix times the residuals, one column a refit.
+/// Returns a symmetric matrix times the residuals, one column a refit.
 fn times<L: MarginLoss + ?Sized>(matrix: &DMatrix<f64>, open: &[Refit<'_, L>]) -> Mat<f64> {
     let n = matrix.nrows();
     let residuals = Mat::from_fn(n, open.len(), |j, k| open[k].residual[j]);
@@ -270,15 +276,15 @@ fn without<'a, L: MarginLoss + ?Sized>(
     Ok(risk.clone().with_weights(&weights)?)
 }
 
-/// The same by one Newton step from the fit to all samples, for all of them at the cost of one factorisation:
-/// an approximation, exact for the squared loss.
+/// Returns the leave-one-out scores of [`leave_one_out`] by one Newton step from the fit to all
+/// samples, at the cost of one factorisation: an approximation, exact for the squared loss.
 ///
-/// With H the Hessian of F in the function space and `v_i = k_i'H^(-1) k_i` (the intercept included), the step
-/// without sample i changes its score by `g_i v_i/(1 - D_i v_i)`, `g_i = c_i y_i L'(u_i)/n`,
-/// `D_i = c_i L''(u_i)/n` (Sherman and Morrison).
+/// With H the Hessian of F in the function space and `v_i = k_i'H^(-1) k_i` (the intercept
+/// included), the step without sample i changes its score by `g_i v_i/(1 - D_i v_i)`, `g_i = c_i
+/// y_i L'(u_i)/n`, `D_i = c_i L''(u_i)/n` (Sherman and Morrison).
 ///
-/// Source: the formula of the predicted residual sum of squares, carried over to Newton's step as in
-/// Cawley and Talbot, *Efficient approximate leave-one-out cross-validation for kernel logistic
+/// Source: the formula of the predicted residual sum of squares, carried over to Newton's step as
+/// in Cawley and Talbot, *Efficient approximate leave-one-out cross-validation for kernel logistic
 /// regression*, Machine Learning 71 (2008).
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Kernel classifiers with any margin loss.
 //!
-//! This crate knows nothing of files, of the command or of other ways to classify. Kernels, and the scores of
-//! classifiers that are made of them:
+//! This crate knows nothing of files, of the command or of other ways to classify. Kernels, and the
+//! scores of classifiers that are made of them:
 //!
 //! * [`Kernel`] and [`KernelRegistry`]: the kernels, sums and products of them, and yours.
 //! * [`combine`] and [`combine_all`]: scores `sum_j a_j k(z_j, x)`, without a kernel matrix.
@@ -9,8 +9,9 @@
 //! * [`features`]: Nystrom and random Fourier features for data too large for a kernel matrix.
 //! * `testkit` (with the feature of this name): the conformance tests for kernels of yours.
 //!
-//! With the feature `solvers`, one of the default features, the minimisers over the function space of a kernel,
-//! on top of the objectives and paths of `margins-optim`, which is left out without it:
+//! With the feature `solvers`, one of the default features, the minimisers over the function space
+//! of a kernel, on top of the objectives and paths of `margins-optim`, which is left out without
+//! it:
 //!
 //! * [`Gram`]: the kernel matrix, with the factors of it that solvers share.
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.

@@ -9,20 +9,21 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::growing_cholesky::GrowingCholesky;
 
-/// Landmarks, and with them the rank.
+/// The number of landmarks, and with it the rank.
 const RANK: usize = 600;
 
-/// `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and `E` the diagonal that is left, in
-/// single precision, and by the Woodbury identity the inverse of `I + W^(1/2) (Z Z' + E) W^(1/2)`.
+/// An approximation of `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and
+/// `E` the diagonal that is left, in single precision, and by the Woodbury identity the inverse of
+/// `I + W^(1/2) (Z Z' + E) W^(1/2)`.
 #[derive(Clone)]
 pub(crate) struct LowRank {
-    /// `Z'`, rank x n.
+    /// The matrix `Z'`, rank x n.
     features: Mat<f32>,
     /// The diagonal of E.
     remainder: Vec<f64>,
-    /// `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed.
+    /// The matrix `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed.
     scaled: Mat<f32>,
-    /// One over the root of `1 + W E`.
+    /// The reciprocals of the roots of `1 + W E`.
     inverse_roots: Vec<f64>,
     /// The factor of the identity plus the product of `scaled` with its transpose.
     inner: GrowingCholesky<f32>,
@@ -61,7 +62,7 @@ impl LowRank {
         }
     }
 
-    /// `Z`, one row a sample; `None` if it is not finite.
+    /// Returns `Z`, one row a sample; `None` if it is not finite.
     pub(crate) fn design(&self) -> Option<Design> {
         let (rank, n) = (self.features.nrows(), self.features.ncols());
         let features = DMatrix::from_fn(rank, n, |k, i| f64::from(self.features[(k, i)]));
@@ -119,7 +120,7 @@ impl LowRank {
     }
 }
 
-/// `out = a b`.
+/// Computes `out = a b`.
 fn product(out: MatMut<'_, f32>, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {
     faer::linalg::matmul::matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
 }

@@ -1,15 +1,15 @@
 //! Semismooth Newton in sample space.
 //!
-//! With `f = b 1 + K a`, `g_i = c_i y_i L'(u_i)/n`, `r = g + 2 lambda a` and `D_i = c_i L''(u_i)/n`, the
-//! gradient of F in the function space is `sum_i r_i k(x_i, .)`, of squared norm `r'Kr`, and a Newton
-//! step `(da, db)` solves `r + D (K da + db 1) + 2 lambda da = 0`, `1'(a + da) = 0`. Put
-//! `W = D/(2 lambda)` and `da = -r/(2 lambda) + W^(1/2) v`; then
+//! With `f = b 1 + K a`, `g_i = c_i y_i L'(u_i)/n`, `r = g + 2 lambda a` and `D_i = c_i
+//! L''(u_i)/n`, the gradient of F in the function space is `sum_i r_i k(x_i, .)`, of squared norm
+//! `r'Kr`, and a Newton step `(da, db)` solves `r + D (K da + db 1) + 2 lambda da = 0`, `1'(a +
+//! da) = 0`. Put `W = D/(2 lambda)` and `da = -r/(2 lambda) + W^(1/2) v`; then
 //!
 //! `(I + W^(1/2) K W^(1/2)) v + db W^(1/2) 1 = W^(1/2) K r/(2 lambda)`,   `1'W^(1/2) v = 0`,
 //!
 //! which is positive definite however deficient the rank of K, and leaves samples without curvature
-//! (`W_i = 0`, at a bound of the dual) at `da_i = -r_i/(2 lambda)`. It is solved by conjugate gradients
-//! on the constraint, preconditioned by a factor kept from step to step.
+//! (`W_i = 0`, at a bound of the dual) at `da_i = -r_i/(2 lambda)`. It is solved by conjugate
+//! gradients on the constraint, preconditioned by a factor kept from step to step.
 
 use margins_losses::{HomogeneousTail, MarginLoss};
 use margins_optim::path::Minimizer;
@@ -25,12 +25,12 @@ use crate::symmetric;
 
 const DEFAULT_ITERATIONS: usize = 200;
 
-/// Most times that one direction is computed for curvatures ever better fitted to it, and the share of
-/// wrongly predicted slopes that ends it sooner.
+/// The most times that one direction is computed for curvatures ever better fitted to it, and the
+/// share of wrongly predicted slopes that ends it sooner.
 const MOST_ROUNDS: usize = 8;
 const MOST_WRONG: f64 = 0.1;
 
-/// `lambda a'Ka`.
+/// Returns `lambda a'Ka`.
 fn penalty(lambda: Lambda, point: &Point) -> f64 {
     lambda.get() * dot(&point.coef, &point.products)
 }
@@ -40,12 +40,12 @@ pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
     pub(crate) risk: &'o EmpiricalRisk<'o, L>,
     matrix: &'o DMatrix<f64>,
     margins: Margins<'o, L>,
-    /// `r`, at the point certified last.
+    /// The gradient `r`, at the point certified last.
     gradient: Vec<f64>,
-    /// `K r`.
+    /// The image `K r`.
     image: Vec<f64>,
     preconditioner: Preconditioner,
-    /// Root of the largest diagonal entry of K: the largest norm of a sample.
+    /// The root of the largest diagonal entry of K: the largest norm of a sample.
     radius: f64,
     passes: usize,
 }
@@ -55,7 +55,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         Self::resume(risk, matrix, Preconditioner::new(matrix))
     }
 
-    /// With what another solver on the same matrix has prepared.
+    /// Returns a solver with what another one on the same matrix has prepared.
     pub(crate) fn resume(
         risk: &'o EmpiricalRisk<'o, L>,
         matrix: &'o DMatrix<f64>,
@@ -91,14 +91,14 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         self.preconditioner.renew(self.matrix, &roots);
     }
 
-    /// The certificate of a point whose scores are computed from its coefficients.
+    /// Returns the certificate of a point whose scores are computed from its coefficients.
     pub(crate) fn certify_anew(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         self.multiply(&point.coef, &mut point.products);
         self.certify(lambda, point)
     }
 
-    /// The certificate of a point whose scores are computed from its coefficients, with `r'Kr` in twice the
-    /// working precision, in which it needs no allowance for its rounding.
+    /// Returns the certificate of a point whose scores are computed from its coefficients, with
+    /// `r'Kr` in twice the working precision, in which it needs no allowance for its rounding.
     pub(crate) fn certify_accurately(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         let Certificate { objective, .. } = self.certify_anew(lambda, point);
         let square = symmetric::quadratic_form(self.matrix, &self.gradient);
@@ -109,14 +109,14 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         self.margins.certificate(lambda, objective, norm, self.radius)
     }
 
-    /// `out = K x`.
+    /// Computes `out = K x`.
     pub(crate) fn multiply(&mut self, x: &[f64], out: &mut [f64]) {
         symmetric::multiply(self.matrix, x, out);
         self.passes += 1;
     }
 
-    /// A start for a large problem without one: the solution for the low-rank approximation of K, made a
-    /// point of K by the coefficients `-g/(2 lambda)` that a solution would have.
+    /// Returns a start for a large problem without one: the solution for the low-rank approximation
+    /// of K, made a point of K by the coefficients `-g/(2 lambda)` that a solution would have.
     fn start(&mut self, lambda: Lambda) -> Option<Point> {
         const ROUGHLY: f64 = 1e-3;
         let design = self.preconditioner.low_rank()?.design()?;
@@ -133,11 +133,12 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         Some(Point { intercept, coef, products })
     }
 
-    /// The Newton direction for given curvatures, solved ever more exactly, lowering `share`, until the
-    /// quadratic model has its minimum along it near the full step, as it has for the solution.
+    /// Returns the Newton direction for given curvatures, solved ever more exactly, lowering
+    /// `share`, until the quadratic model has its minimum along it near the full step, as it has
+    /// for the solution.
     ///
-    /// What is left of an inexact solution is a part of `-r/(2 lambda)`, which overshoots by far where W
-    /// is large.
+    /// The rest of an inexact solution is a part of `-r/(2 lambda)`, which overshoots by far where
+    /// W is large.
     fn direction_for(
         &mut self,
         curvatures: &[f64],
@@ -168,8 +169,8 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         }
     }
 
-    /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all, and
-    /// returns `db`.
+    /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all,
+    /// and returns `db`.
     fn solve(&mut self, equation: &Equation, share: f64, moves: &mut Moves) -> f64 {
         let (matrix, roots) = (self.matrix, &equation.roots);
         self.preconditioner.prepare(matrix, roots);

@@ -15,8 +15,8 @@ pub(crate) struct Equation {
     pub(crate) constrained: bool,
 }
 
-/// The solution so far as `z = W^(1/2) v` with `K z`: these do not depend on W, so that the solution for one W is a
-/// start for another.
+/// The solution so far as `z = W^(1/2) v` with `K z`: these do not depend on W, so that the
+/// solution for one W is a start for another.
 pub(crate) struct Moves {
     pub(crate) coef: Vec<f64>,
     pub(crate) products: Vec<f64>,
@@ -28,9 +28,9 @@ impl Moves {
     }
 }
 
-/// The end of some steps of conjugate gradients.
-pub(crate) struct Outcome {
-    /// `db`.
+/// The solution after some steps of conjugate gradients.
+pub(crate) struct Solution {
+    /// The step `db` of the intercept.
     pub(crate) intercept: f64,
     pub(crate) steps: usize,
     /// The share of the preconditioned residual that is left.
@@ -38,15 +38,15 @@ pub(crate) struct Outcome {
 }
 
 impl Equation {
-    /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all, or the preconditioner
-    /// has lost patience.
+    /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all,
+    /// or the preconditioner has lost patience.
     pub(crate) fn iterate(
         &self,
         matrix: &DMatrix<f64>,
         preconditioner: &Preconditioner,
         share: f64,
         moves: &mut Moves,
-    ) -> Outcome {
+    ) -> Solution {
         let n = self.roots.len();
         let most = preconditioner.patience(matrix, &self.roots);
         if self.roots.iter().zip(&moves.coef).any(|(&w, &z)| w == 0.0 && z != 0.0) {
@@ -92,7 +92,7 @@ impl Equation {
             }
         }
         let left = if first > 0.0 { (energy.max(0.0) / first).sqrt() } else { 0.0 };
-        Outcome { intercept: projection.multiplier(&residual), steps, residual: left }
+        Solution { intercept: projection.multiplier(&residual), steps, residual: left }
     }
 }
 
@@ -100,9 +100,9 @@ impl Equation {
 struct Projection<'a> {
     preconditioner: &'a Preconditioner,
     roots: &'a [f64],
-    /// `q`.
+    /// The vector `q`.
     normal: Vec<f64>,
-    /// `w'q`; 0 without a constraint.
+    /// The product `w'q`; 0 without a constraint.
     square: f64,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Projection<'a> {
         out
     }
 
-    /// `db`, the multiplier that takes the most out of the residual.
+    /// Returns `db`, the multiplier that takes the most out of the residual.
     fn multiplier(&self, residual: &[f64]) -> f64 {
         if self.square > 0.0 { dot(&self.normal, residual) / self.square } else { 0.0 }
     }

@@ -8,10 +8,11 @@ use crate::newton::SampleNewton;
 use crate::symmetric;
 use crate::{Error, Gram};
 
-/// `F(b, a) = (1/n) sum_i c_i L(y_i f_i) + lambda a'Ka`, `f = b 1 + Ka`, up to the choice of lambda.
+/// The objective `F(b, a) = (1/n) sum_i c_i L(y_i f_i) + lambda a'Ka`, `f = b 1 + Ka`, up to the
+/// choice of lambda.
 ///
-/// By the representer theorem its minimisers are those over the whole function space of the kernel. n
-/// counts all samples, those of weight 0 included, whose coefficients are 0 at the minimum.
+/// By the representer theorem its minimisers are those over the whole function space of the kernel.
+/// n counts all samples, those of weight 0 included, whose coefficients are 0 at the minimum.
 ///
 /// Source: Kwon and Zou 2023, section 4.1.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub struct KernelObjective<'a, L: MarginLoss + ?Sized> {
 }
 
 impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
-    /// Every sample with weight 1, and an intercept.
+    /// Makes the objective with weight 1 for every sample, and an intercept.
     ///
     /// # Errors
     /// Another number of labels than of samples; labels of one class only.
@@ -29,7 +30,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
         Self::from_risk(EmpiricalRisk::new(loss, labels)?, gram)
     }
 
-    /// A risk over the function space of a kernel.
+    /// Makes the objective of a risk over the function space of a kernel.
     ///
     /// # Errors
     /// Another number of samples in the one than in the other.
@@ -44,7 +45,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
     /// Multiplies the loss of sample i by `weights[i]`.
     ///
     /// # Errors
-    /// As [`EmpiricalRisk::with_weights`].
+    /// The errors of [`EmpiricalRisk::with_weights`].
     pub fn with_weights(self, weights: &[f64]) -> Result<Self, Error> {
         Ok(KernelObjective { risk: self.risk.with_weights(weights)?, ..self })
     }
@@ -65,8 +66,8 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
         KernelObjective { risk: self.risk.without_intercept(), ..self }
     }
 
-    /// How far a given kernel classifier can be from the minimum at `lambda`: a bound for the result of
-    /// any program. The intercept is first re-optimised, which the bound allows for.
+    /// Bounds how far a given kernel classifier can be from the minimum at `lambda`, whatever
+    /// program it comes from. The intercept is first re-optimised, which the bound allows for.
     ///
     /// # Errors
     /// A loss without duality; another number of coefficients than of samples.
@@ -90,7 +91,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
         Ok(solver.certify_anew(lambda, &mut point).raised_to(given))
     }
 
-    /// A classifier with its scores.
+    /// Returns a classifier with its scores.
     pub(crate) fn point(&self, intercept: f64, coef: Vec<f64>) -> Point {
         let mut products = vec![0.0; coef.len()];
         symmetric::multiply(self.gram.matrix(), &coef, &mut products);

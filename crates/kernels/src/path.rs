@@ -12,7 +12,7 @@ use crate::{Error, KernelFit, KernelObjective};
 /// Minimises `F` at one lambda.
 ///
 /// # Errors
-/// As [`path`].
+/// The errors of [`path`].
 pub fn fit<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambda: Lambda,
@@ -22,15 +22,16 @@ pub fn fit<L: MarginLoss + ?Sized>(
 }
 
 /// Minimises `F` at every lambda, each once and largest first whatever the order given, every fit
-/// starting from the ones before it; `observer` sees every fit as it is made, before the verification of
-/// the scores. Beyond separation the path of a loss with a homogeneous tail is followed in closed form, as that
-/// of [`margins_optim::path`].
+/// starting from the ones before it; `observer` sees every fit as it is made, before the
+/// verification of the scores. Beyond separation the path of a loss with a homogeneous tail is
+/// followed in closed form, as that of [`margins_optim::path`].
 ///
-/// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K; [`Solver::Auto`] is the
-/// same, but Newton in the coordinates of a pivoted Cholesky factor where the rank of K, to ten digits of its
-/// trace, is below a third of its order; [`Solver::Mm`] and [`Solver::MmBatched`] run on the numerically nonzero eigenspace of K (Kwon
-/// and Zou 2023, section 4.2, with the corrected update), decomposed once for all lambdas. All of them
-/// are certified against K itself.
+/// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K;
+/// [`Solver::Auto`] is the same, but Newton in the coordinates of a pivoted Cholesky factor where
+/// the rank of K, to ten digits of its trace, is below a third of its order; [`Solver::Mm`] and
+/// [`Solver::MmBatched`] run on the numerically nonzero eigenspace of K (Kwon and Zou 2023, section 4.2, with
+/// the corrected update), decomposed once for all lambdas. All of them are certified against K
+/// itself.
 ///
 /// # Errors
 /// A loss or a number of samples that the solver cannot take; a tolerance that is not positive; no
@@ -79,7 +80,7 @@ pub fn path<L: MarginLoss + ?Sized>(
         .collect())
 }
 
-/// The fit of an objective that has no minimum: none has been looked for.
+/// Returns the fit of an objective that has no minimum: none has been looked for.
 fn unbounded<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     lambda: Lambda,
@@ -139,8 +140,8 @@ fn mm_path<L: MarginLoss + ?Sized>(
     path_over(&eigenspace.coordinates, lift, objective, lambdas, options, observer)
 }
 
-/// The path of linear classifiers over coordinates Z with `Z Z' = K`, and `lift` from those to coefficients
-/// of kernel sections.
+/// Returns the path of linear classifiers over coordinates Z with `Z Z' = K`, and `lift` from those
+/// to coefficients of kernel sections.
 fn path_over<L: MarginLoss + ?Sized>(
     coordinates: &Design,
     lift: impl Fn(&[f64]) -> Vec<f64>,
@@ -166,7 +167,7 @@ fn path_over<L: MarginLoss + ?Sized>(
         .collect())
 }
 
-/// Newton in sample space from where the truncation of a factor has left a gap.
+/// Goes on by Newton in sample space from where the truncation of a factor has left a gap.
 fn go_on<L: MarginLoss + ?Sized>(
     solver: &mut SampleNewton<'_, L>,
     path: &mut [Solved],
@@ -181,12 +182,13 @@ fn go_on<L: MarginLoss + ?Sized>(
     }
 }
 
-/// Looks again at what is open, with K in twice the working precision, and for what Newton has left open
-/// also at the solution in the coordinates of the eigenspace.
+/// Looks again at what is open, with K in twice the working precision, and for what Newton has left
+/// open also at the solution in the coordinates of the eigenspace.
 ///
-/// Where K is of low rank and has large entries, rounding hides the null space: coefficients `-g/(2 lambda)` are
-/// large on it, so that `Ka` cancels, and so does `Kr`. Solutions in the coordinates `Z = U S^(1/2)` have the
-/// coefficients of least norm, and `r'Kr` in twice the precision tells what they are worth for K itself.
+/// Where K is of low rank and has large entries, rounding hides the null space: coefficients `-g/(2
+/// lambda)` are large on it, so that `Ka` cancels, and so does `Kr`. Solutions in the coordinates
+/// `Z = U S^(1/2)` have the coefficients of least norm, and `r'Kr` in twice the precision tells
+/// what they are worth for K itself.
 fn refine<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     solver: &mut SampleNewton<'_, L>,
@@ -241,7 +243,8 @@ fn verify<L: MarginLoss + ?Sized>(
         }
         solved.ending = solved.ending.clone().judged(options.tolerance);
         if solved.ending.status != Status::Converged {
-            // No function at all is a classifier too, and where rounding rules it may be the better one.
+            // No function at all is a classifier too, and where rounding rules it may be the better
+            // one.
             let mut origin = Point::zero(n, n);
             let certificate = solver.certify(solved.lambda, &mut origin);
             let given = solved.ending.certificate.objective;

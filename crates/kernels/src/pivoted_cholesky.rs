@@ -9,26 +9,26 @@ use crate::expansion::{combine, combine_all, diagonal};
 use crate::rkhs_norm::norm_of;
 use crate::{Error, Kernel, KernelFit};
 
-/// `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining diagonal entry as pivot: the
-/// kernel matrix is never formed, r columns of it are enough.
+/// The factorisation `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining
+/// diagonal entry as pivot: the kernel matrix is never formed, r columns of it are enough.
 ///
-/// The function space is that of kernel sections at the r pivots. A classifier in it is a candidate for
-/// the whole problem, and is certified as such.
+/// The function space is that of kernel sections at the r pivots. A classifier in it is a candidate
+/// for the whole problem, and is certified as such.
 ///
-/// Source: Fine and Scheinberg, *Efficient SVM training using low-rank kernel representations*, JMLR 2
-/// (2001).
+/// Source: Fine and Scheinberg, *Efficient SVM training using low-rank kernel representations*,
+/// JMLR 2 (2001).
 #[derive(Debug, Clone)]
 pub struct PivotedCholesky {
     pivots: Vec<usize>,
-    /// `Z`, one row a sample.
+    /// The matrix `Z`, one row a sample.
     coordinates: Design,
-    /// Trace of `K - Z Z'`.
+    /// The trace of `K - Z Z'`.
     residual: f64,
 }
 
 impl PivotedCholesky {
-    /// Adds pivots until the trace of what remains is at most `tolerance` times that of K, or there are
-    /// `most_pivots` of them.
+    /// Adds pivots until the trace of what remains is at most `tolerance` times that of K, or there
+    /// are `most_pivots` of them.
     ///
     /// # Errors
     /// A kernel value or a trace that is not finite; a kernel that is not known to be positive
@@ -42,12 +42,13 @@ impl PivotedCholesky {
         Self::grown(kernel, design, tolerance, most_pivots)?.finish()
     }
 
-    /// Adds pivots until the trace of what remains is at most `tolerance` times that of K, in at most so many
-    /// gigabytes (1e9 bytes) of memory: a factor of rank r for n samples takes `16 r n` bytes while it is made.
+    /// Adds pivots until the trace of what remains is at most `tolerance` times that of K, in at
+    /// most so many gigabytes (1e9 bytes) of memory: a factor of rank r for n samples takes `16 r
+    /// n` bytes while it is made.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`Error::FactorTooLarge`] where the memory does not do; it says about which rank
-    /// would be needed.
+    /// The errors of [`new`](Self::new), and [`Error::FactorTooLarge`] where the memory does not
+    /// do; it says about which rank would be needed.
     pub fn within(
         kernel: &dyn Kernel,
         design: &Design,
@@ -96,13 +97,13 @@ impl PivotedCholesky {
         Ok(factorization)
     }
 
-    /// Of a matrix at hand, to what most certificates need; `None` if the rank is not far below the order, so
-    /// that the factor is not worth having.
+    /// Factorises a matrix at hand, to what most certificates need; `None` if the rank is not far
+    /// below the order, so that the factor is not worth having.
     pub(crate) fn of_low_rank(matrix: &DMatrix<f64>) -> Option<Self> {
         const TOLERANCE: f64 = 1e-10;
         const SHARE: usize = 3;
-        // Where the columns of the factor no longer stay in the cache it may cost what a few products with the
-        // matrix do: r^2 n as against n^2.
+        // Where the columns of the factor no longer stay in the cache it may cost what a few
+        // products with the matrix do: r^2 n as against n^2.
         const LARGE: usize = 4000;
         const PRODUCTS: usize = 16;
         let n = matrix.nrows();
@@ -122,23 +123,24 @@ impl PivotedCholesky {
         factorization.finish().ok()
     }
 
-    /// The samples whose kernel sections span the function space, in the order in which they were chosen.
+    /// Returns the samples whose kernel sections span the function space, in the order in which
+    /// they were chosen.
     pub fn pivots(&self) -> &[usize] {
         &self.pivots
     }
 
-    /// `Z`, one row a sample.
+    /// Returns `Z`, one row a sample.
     pub fn coordinates(&self) -> &Design {
         &self.coordinates
     }
 
-    /// Trace of `K - Z Z'`.
+    /// Returns the trace of `K - Z Z'`.
     pub fn residual(&self) -> f64 {
         self.residual
     }
 
-    /// The coefficients of all samples, 0 but for the pivots, of a linear classifier on the coordinates:
-    /// `Z_P' a_P = w`, triangular in the order of the pivots.
+    /// Returns the coefficients of all samples, 0 but for the pivots, of a linear classifier on the
+    /// coordinates: `Z_P' a_P = w`, triangular in the order of the pivots.
     pub(crate) fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
         let rank = self.pivots.len();
         let samples = self.coordinates.dense_samples().unwrap_or_default();
@@ -150,12 +152,12 @@ impl PivotedCholesky {
         out
     }
 
-    /// A path in the function space of the pivots, certified against the whole kernel: the gap bounds
-    /// the distance to the minimum over all kernel sections, to which the truncation adds. Kernel values
-    /// are computed anew for the certificates, once for all lambdas.
+    /// Follows a path in the function space of the pivots, certified against the whole kernel: the
+    /// gap bounds the distance to the minimum over all kernel sections, to which the truncation
+    /// adds. Kernel values are computed anew for the certificates, once for all lambdas.
     ///
     /// # Errors
-    /// As [`margins_optim::path`]; kernel values that are not finite.
+    /// The errors of [`margins_optim::path`]; kernel values that are not finite.
     pub fn path<L: MarginLoss + ?Sized>(
         &self,
         risk: &EmpiricalRisk<'_, L>,
@@ -215,17 +217,18 @@ impl PivotedCholesky {
 /// A factor that grows column by column.
 struct Factorization {
     pivots: Vec<usize>,
-    /// Columns of `Z`.
+    /// The columns of `Z`.
     columns: Vec<Vec<f64>>,
-    /// Diagonal of `K - Z Z'`.
+    /// The diagonal of `K - Z Z'`.
     remaining: Vec<f64>,
-    /// Trace of K.
+    /// The trace of K.
     trace: f64,
     /// The share of the trace that remained before each pivot.
     course: Vec<f64>,
 }
 
-/// Returns the most bytes that a factor of this rank takes: its columns and, for a moment, the same numbers row by row.
+/// Returns the most bytes that a factor of this rank takes: its columns and, for a moment, the same
+/// numbers row by row.
 fn factor_bytes(n: usize, rank: usize) -> f64 {
     2.0 * size_of::<f64>() as f64 * n as f64 * rank as f64
 }
@@ -246,23 +249,24 @@ impl Factorization {
         self.pivots.len()
     }
 
-    /// The share of the trace that remains.
+    /// Returns the share of the trace that remains.
     fn left(&self) -> f64 {
         self.remaining.iter().sum::<f64>() / self.trace
     }
 
-    /// Returns the rank at which the share of the trace would be down to the tolerance, if it went on falling by the same
-    /// factor a pivot as over the last half of them; at most n.
+    /// Returns the rank at which the share of the trace would be down to the tolerance, if it went
+    /// on falling by the same factor a pivot as over the last half of them; at most n.
     fn rank_for(&self, tolerance: f64) -> usize {
         let (n, rank) = (self.remaining.len(), self.rank());
         let Some(before) = self.course.get(rank / 2) else { return n };
         let pace = (before / self.left()).ln() / (rank - rank / 2) as f64;
         let more = (self.left() / tolerance).ln() / pace;
-        // Without any progress the pace is 0 and the quotient infinite, which the conversion takes to the largest number.
+        // Without any progress the pace is 0 and the quotient infinite, which the conversion takes
+        // to the largest number.
         rank.saturating_add(more.ceil() as usize).min(n)
     }
 
-    /// The next pivot; `None` if what remains is within the tolerance or rounding.
+    /// Returns the next pivot; `None` if what remains is within the tolerance or rounding.
     fn pivot(&self, tolerance: f64) -> Option<usize> {
         let largest = |best: usize, i: usize| {
             if self.remaining[i] > self.remaining[best] { i } else { best }
@@ -307,7 +311,7 @@ impl Factorization {
     }
 }
 
-/// The kernel values of all samples with sample `i`.
+/// Returns the kernel values of all samples with sample `i`.
 fn column(kernel: &dyn Kernel, design: &Design, i: usize) -> Result<Vec<f64>, Error> {
     combine(kernel, design, &design.select(&[i]), &[1.0])
 }

@@ -6,10 +6,11 @@ use nalgebra::DMatrix;
 use crate::growing_cholesky::GrowingCholesky;
 use crate::low_rank::LowRank;
 
-/// Up to this many samples a factor of their whole matrix pays.
+/// The number of samples up to which a factor of their whole matrix pays.
 const LARGEST_FACTOR: usize = 4000;
 
-/// By the number of samples: a factor kept from step to step, or a low rank made anew for each.
+/// A preconditioner by the number of samples: a factor kept from step to step, or a low rank made
+/// anew for each.
 #[derive(Clone)]
 pub(crate) enum Preconditioner {
     Factor(SampleFactor),
@@ -42,7 +43,7 @@ impl Preconditioner {
         self.prepare(matrix, roots);
     }
 
-    /// Applied to each residual. Several at once cost little more than one.
+    /// Applies the preconditioner to each residual. Several at once cost little more than one.
     pub(crate) fn apply<const N: usize>(
         &self,
         roots: &[f64],
@@ -54,7 +55,7 @@ impl Preconditioner {
         }
     }
 
-    /// Steps after which something else than going on has to be done.
+    /// Returns the number of steps after which something else than going on has to be done.
     pub(crate) fn patience(&self, matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
         const MOST_STEPS: usize = 500;
         match self {
@@ -63,7 +64,8 @@ impl Preconditioner {
         }
     }
 
-    /// The largest share of a residual that a solution should leave: less where a step costs little.
+    /// Returns the largest share of a residual that a solution should leave: less where a step
+    /// costs little.
     pub(crate) fn coarsest_share(&self) -> f64 {
         match self {
             Preconditioner::Factor(_) => 0.01,
@@ -71,7 +73,7 @@ impl Preconditioner {
         }
     }
 
-    /// Accounts for steps taken. Says whether the preconditioner is a better one now.
+    /// Pays for steps taken. Returns true if the preconditioner is a better one now.
     pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
         match self {
             Preconditioner::Factor(factor) => factor.pay(matrix, roots, steps),
@@ -79,7 +81,7 @@ impl Preconditioner {
         }
     }
 
-    /// Features whose inner products approximate K, where there are any.
+    /// Returns features whose inner products approximate K, where there are any.
     pub(crate) fn low_rank(&self) -> Option<&LowRank> {
         match self {
             Preconditioner::Factor(_) => None,
@@ -90,20 +92,21 @@ impl Preconditioner {
 
 /// The Cholesky factor of `K + W^(-1)` over some samples, at the W of the time when each was added.
 ///
-/// `I + W^(1/2) K W^(1/2) = W^(1/2) (K + W^(-1)) W^(1/2)`, and along a path `K + W^(-1)` hardly changes but
-/// for the samples that gain curvature: on the ray beyond separation W does not change at all.
+/// `I + W^(1/2) K W^(1/2) = W^(1/2) (K + W^(-1)) W^(1/2)`, and along a path `K + W^(-1)` hardly
+/// changes but for the samples that gain curvature: on the ray beyond separation W does not change
+/// at all.
 #[derive(Clone)]
 pub(crate) struct SampleFactor {
     samples: Vec<usize>,
-    /// Whether a sample is among these.
+    /// True for the samples that are in the factor.
     contained: Vec<bool>,
     factor: Factor,
-    /// What steps beyond the first few have cost since the factor was made, in products with K.
+    /// The cost of the steps beyond the first few since the factor was made, in products with K.
     debt: f64,
 }
 
-/// In single precision, at half the memory and time, unless the matrix is too near to singular for
-/// it: a preconditioner need not be exact.
+/// A factor in single precision, at half the memory and time, unless the matrix is too near to
+/// singular for it: a preconditioner need not be exact.
 #[derive(Clone)]
 enum Factor {
     Single(GrowingCholesky<f32>),
@@ -125,7 +128,7 @@ impl Factor {
         }
     }
 
-    /// The solutions for right-hand sides given by their entries, one after the other.
+    /// Returns the solutions for right-hand sides given by their entries, one after the other.
     fn solve(&self, right: impl Iterator<Item = f64>) -> Vec<f64> {
         match self {
             Factor::Single(factor) => {
@@ -143,7 +146,7 @@ impl Factor {
 }
 
 impl SampleFactor {
-    /// Of no samples: the identity.
+    /// Returns the preconditioner of no samples: the identity.
     pub(crate) fn new(n: usize) -> Self {
         SampleFactor {
             samples: Vec::new(),
@@ -153,7 +156,7 @@ impl SampleFactor {
         }
     }
 
-    /// Approximately `(I + W^(1/2) K W^(1/2))^(-1)` times each residual, given the diagonal of
+    /// Returns about `(I + W^(1/2) K W^(1/2))^(-1)` times each residual, given the diagonal of
     /// `W^(1/2)`. Several at once cost little more than one.
     pub(crate) fn apply<const N: usize>(
         &self,
@@ -183,8 +186,8 @@ impl SampleFactor {
         out
     }
 
-    /// The cost of a fresh factor in steps with the present one, as measured: a factorisation runs at
-    /// some twenty times the rate at which a step reads its matrices.
+    /// Returns the cost of a fresh factor in steps with the present one, as measured: a
+    /// factorisation runs at some twenty times the rate at which a step reads its matrices.
     fn price(matrix: &DMatrix<f64>, roots: &[f64]) -> f64 {
         let n = matrix.nrows() as f64;
         let m = roots.iter().filter(|&&w| w > 0.0).count() as f64;
@@ -192,12 +195,13 @@ impl SampleFactor {
         (m * m * m / 60.0 + m * m) / step.max(1.0)
     }
 
-    /// Steps after which a fresh factor is cheaper than going on.
+    /// Returns the number of steps after which a fresh factor is cheaper than going on.
     pub(crate) fn patience(matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
         (2.0 * Self::price(matrix, roots)) as usize + 10
     }
 
-    /// Pays for steps taken, and makes a fresh factor once they have cost as much. Says whether it has.
+    /// Pays for steps taken, and makes a fresh factor once they have cost as much. Says whether it
+    /// has.
     pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
         const FREE: f64 = 3.0;
         self.debt += (steps as f64 - FREE).max(0.0);

@@ -20,22 +20,23 @@ enum LeftOut {
     Refused,
     /// A number.
     Value(f64),
-    /// The middle of the [`SigmaRange`] of the data, where there are data; else the parameter must be given.
+    /// The middle of the [`SigmaRange`] of the data, where there are data; else the parameter must
+    /// be given.
     MiddleSigma,
 }
 
 #[derive(Clone)]
 struct Entry {
-    /// Names and defaults, in the order in which the constructor takes the values.
+    /// The names and defaults, in the order in which the constructor takes the values.
     parameters: Vec<(String, LeftOut)>,
     constructor: Arc<Constructor>,
 }
 
-/// A map from names to kernels: it reads specifications such as `gaussian:sigma=0.5`, sums of them with
-/// `+` and products with `*`, which binds tighter; parentheses bind tightest.
+/// A map from names to kernels: it reads specifications such as `gaussian:sigma=0.5`, sums of them
+/// with `+` and products with `*`, which binds tighter; parentheses bind tightest.
 ///
-/// [`Kernel::specification`] and [`parse`](Self::parse) are inverse to each other: a sum or a product is
-/// written with the parentheses that make it the same tree again.
+/// [`Kernel::specification`] and [`parse`](Self::parse) are inverse to each other: a sum or a
+/// product is written with the parentheses that make it the same tree again.
 ///
 /// ```
 /// use margins_kernels::{Kernel, KernelRegistry};
@@ -57,7 +58,7 @@ pub struct KernelRegistry {
 }
 
 impl KernelRegistry {
-    /// Every kernel of this crate.
+    /// Returns a registry of every kernel of this crate.
     pub fn standard() -> Self {
         let sigma = [("sigma", None)];
         let length = [("length", None)];
@@ -82,13 +83,13 @@ impl KernelRegistry {
             })
     }
 
-    /// No kernel at all.
+    /// Returns a registry without any kernel.
     pub fn empty() -> Self {
         KernelRegistry { entries: BTreeMap::new() }
     }
 
-    /// Adds a kernel, or replaces the one of this name. The constructor gets the values of the parameters
-    /// in the order in which they are declared here; `None` is no default.
+    /// Adds a kernel, or replaces the one of this name. The constructor gets the values of the
+    /// parameters in the order in which they are declared here; `None` is no default.
     #[must_use]
     pub fn with(
         self,
@@ -113,24 +114,25 @@ impl KernelRegistry {
         self
     }
 
-    /// The registered names, sorted.
+    /// Returns the registered names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
     }
 
-    /// The kernel of a specification.
+    /// Returns the kernel of a specification.
     ///
     /// # Errors
-    /// A text of another form, an unknown name or parameter, a parameter given twice, out of range, or
-    /// missing without a default.
+    /// A text of another form, an unknown name or parameter, a parameter given twice, out of range,
+    /// or missing without a default.
     pub fn parse(&self, specification: &str) -> Result<Box<dyn Kernel>, Error> {
         self.parse_with(specification, |_, _| Ok(None))
     }
 
-    /// [`parse`](Self::parse), asking `supply(kernel, parameter)` for what is missing.
+    /// Returns the kernel of a specification as [`parse`](Self::parse) does, asking `supply(kernel,
+    /// parameter)` for what is missing.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse), and what `supply` says.
+    /// The errors of [`parse`](Self::parse), and what `supply` says.
     pub fn parse_with(
         &self,
         specification: &str,
@@ -143,10 +145,11 @@ impl KernelRegistry {
         parse_part(specification, &|text| grammar::part(text).map_err(wrong), &atom)
     }
 
-    /// Whether [`parse_for`](Self::parse_for) takes the specification, as far as one can say without data.
+    /// Checks that [`parse_for`](Self::parse_for) takes the specification, as far as one can say
+    /// without data.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse), but for what data supply.
+    /// The errors of [`parse`](Self::parse), but for what data supply.
     pub fn check(&self, specification: &str) -> Result<(), Error> {
         // Any width will do.
         self.parse_with(specification, |kernel, parameter| {
@@ -155,11 +158,12 @@ impl KernelRegistry {
         .map(|_| ())
     }
 
-    /// [`parse`](Self::parse), with the sigma of a Gaussian kernel, where it is left out, from the data: the
-    /// middle of the [`SigmaRange`]. The seed draws the pairs for it.
+    /// Returns the kernel of a specification as [`parse`](Self::parse) does, with the sigma of a
+    /// Gaussian kernel, where it is left out, from the data: the middle of the [`SigmaRange`]. The
+    /// seed draws the pairs for it.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse); samples that are all the same.
+    /// The errors of [`parse`](Self::parse); samples that are all the same.
     pub fn parse_for(
         &self,
         specification: &str,

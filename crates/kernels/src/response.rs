@@ -10,27 +10,29 @@ use nalgebra::DMatrix;
 use crate::rkhs_norm::dot;
 use crate::{Error, KernelObjective, symmetric};
 
-/// Columns of V that are computed together. Fixed, so that results do not depend on the number of threads.
+/// The number of columns of V that are computed together. It is fixed, so that results do not
+/// depend on the number of threads.
 const COLUMNS: usize = 64;
 
-/// The response of the scores of a fit to a force on them: the minimum of the quadratic model of F moves by
-/// `df = -V r` when r is added to its derivative in the scores. With `C = K_AA + 2 lambda D_A^(-1)` over the
-/// samples with curvature, `V = V_0 + q q'/s`, `V_0 = (K - K_A C^(-1) K_A')/(2 lambda)`; the second part,
-/// `q = 1 - V_0 D 1`, `s = 1'D 1 - 1'D V_0 D 1`, is that of the intercept, which itself moves by `-q'r/s`.
+/// The response of the scores of a fit to a force on them: the minimum of the quadratic model of F
+/// moves by `df = -V r` when r is added to its derivative in the scores. With `C = K_AA + 2 lambda
+/// D_A^(-1)` over the samples with curvature, `V = V_0 + q q'/s`, `V_0 = (K - K_A C^(-1) K_A')/(2
+/// lambda)`; the second part, `q = 1 - V_0 D 1`, `s = 1'D 1 - 1'D V_0 D 1`, is that of the
+/// intercept, which itself moves by `-q'r/s`.
 pub(crate) struct Response {
-    /// `D`.
+    /// The curvatures `D`.
     pub(crate) curvatures: Vec<f64>,
-    /// `c_i y_i L'(u_i)/n`.
+    /// The gradient `c_i y_i L'(u_i)/n`.
     pub(crate) gradient: Vec<f64>,
-    /// `2 lambda`.
+    /// The ridge `2 lambda`.
     pub(crate) ridge: f64,
-    /// Root of the largest entry of the diagonal of K.
+    /// The root of the largest entry of the diagonal of K.
     pub(crate) radius: f64,
-    /// `L^(-1) K_A'`, `L L' = C`, one column a sample.
+    /// The matrix `L^(-1) K_A'`, `L L' = C`, one column a sample.
     halves: Mat<f64>,
-    /// `q`.
+    /// The vector `q`.
     steady: Vec<f64>,
-    /// `q/s`; zero without an intercept, or where rounding has left nothing of s.
+    /// The vector `q/s`; zero without an intercept, or where rounding has left nothing of s.
     pub(crate) intercept_weights: Vec<f64>,
 }
 

@@ -5,8 +5,8 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Returns the root of `r'Kr`, given `Kr`, or more by what rounding may have taken from it; infinite where the
-/// square has underflowed.
+/// Returns the root of `r'Kr`, given `Kr`, or more by what rounding may have taken from it;
+/// infinite where the square has underflowed.
 pub(crate) fn norm_of(r: &[f64], image: &[f64], radius: f64) -> f64 {
     match largest_square(r, radius) {
         Some(largest) => (dot(r, image).max(0.0) + f64::EPSILON * largest).sqrt(),

@@ -4,23 +4,23 @@
 //!
 //! `F(b, a) = (1/n) sum_i c_i max(0, 1 - y_i (b + f_i)) + lambda a'K a`
 //!
-//! in its dual. The dual variables are the coefficients themselves: with `a_i = y_i c_i s_i/(2 lambda n)`,
-//! `s_i` in `[0, 1]`,
+//! in its dual. The dual variables are the coefficients themselves: with `a_i = y_i c_i s_i/(2
+//! lambda n)`, `s_i` in `[0, 1]`,
 //!
 //! `D = (1/n) sum_i c_i s_i - lambda a'K a = 2 lambda (y'a - a'K a/2)`,
 //!
-//! to be maximised with `a_i` between 0 and `y_i c_i/(2 lambda n)` and, where there is an intercept,
-//! `sum_i a_i = 0`. The gradient of `y'a - a'K a/2` is `g_i = y_i - f_i`, and the conditions of
-//! optimality say that no coefficient can rise whose gradient is above that of one that can fall;
-//! the signs of the classes appear nowhere but in the bounds.
+//! to be maximised with `a_i` between 0 and `y_i c_i/(2 lambda n)` and, where there is an
+//! intercept, `sum_i a_i = 0`. The gradient of `y'a - a'K a/2` is `g_i = y_i - f_i`, and the
+//! conditions of optimality say that no coefficient can rise whose gradient is above that of one
+//! that can fall; the signs of the classes appear nowhere but in the bounds.
 //!
-//! Sequential minimal optimisation moves two coefficients at a time, chosen to second order (Fan, Chen
-//! and Lin, *Working set selection using second order information for training support vector
-//! machines*, JMLR 6, 2005), and sets aside those that look settled at a bound (Joachims's shrinking,
-//! as in Chang and Lin, *LIBSVM: a library for support vector machines*, 2011). It runs in rounds: a
-//! round ends when its active samples violate optimality by little enough, then `K a` is computed
-//! afresh for all samples and the duality gap decides whether the fit is done. If not, the next round
-//! aims at a violation smaller in the proportion in which the gap is too large.
+//! Sequential minimal optimisation moves two coefficients at a time, chosen to second order (Fan,
+//! Chen and Lin, *Working set selection using second order information for training support vector
+//! machines*, JMLR 6, 2005), and sets aside those that look settled at a bound (Joachims's
+//! shrinking, as in Chang and Lin, *LIBSVM: a library for support vector machines*, 2011). It runs
+//! in rounds: a round ends when its active samples violate optimality by little enough, then `K a`
+//! is computed afresh for all samples and the duality gap decides whether the fit is done. If not,
+//! the next round aims at a violation smaller in the proportion in which the gap is too large.
 //!
 //! ```
 //! use margins_kernels::{Gram, svm};
@@ -46,13 +46,13 @@ use margins_optim::{Lambda, Options, Status};
 
 use self::active::Active;
 use self::columns::Columns;
-use self::problem::{Extremes, Point, Problem, balance};
+use self::problem::{DualPoint, Extremes, Problem, balance};
 use crate::{Error, Gram, KernelFit};
 
 /// Fits the support vector machine at one lambda. See [`path`], also for the errors.
 ///
 /// # Errors
-/// As [`path`].
+/// The errors of [`path`].
 pub fn fit(
     gram: &Gram,
     signs: &[f64],
@@ -66,35 +66,35 @@ pub fn fit(
 
 /// Fits the support vector machine at every lambda, each once and largest first whatever the order
 /// given (in the usual parametrisation, from the smallest `C = 1/(2 n lambda)` up). Each fit starts
-/// from the coefficients of the one before or from those times the ratio of the lambdas, which keeps
-/// bounded coefficients at their bound, whichever is better in the dual.
+/// from the coefficients of the one before or from those times the ratio of the lambdas, which
+/// keeps bounded coefficients at their bound, whichever is better in the dual.
 ///
-/// `gram` is the n x n kernel matrix K, which its type knows to be positive semidefinite: a gap bounds
-/// something there only. `signs` are the labels, -1 or +1. `weights` are the `c_i` of the objective, 1 where absent; n
-/// counts all samples, and one of weight 0 is held out: its coefficient is 0. Of `options` the
-/// tolerance and the most iterations at one lambda are heeded (by default ten million, or 100 n if
-/// that is more, the limit of LIBSVM).
+/// `gram` is the n x n kernel matrix K, which its type knows to be positive semidefinite: a gap
+/// bounds something there only. `signs` are the labels, -1 or +1. `weights` are the `c_i` of the
+/// objective, 1 where absent; n counts all samples, and one of weight 0 is held out: its
+/// coefficient is 0. Of `options` the tolerance and the most iterations at one lambda are heeded
+/// (by default ten million, or 100 n if that is more, the limit of LIBSVM).
 ///
-/// The intercept is the minimiser of the hinge risk for the coefficients, the middle where that is an
-/// interval. In the reports `gradient_norm` is the violation of the conditions of optimality, `max(0, m - M)`
-/// with m the largest `y_i - f_i` of a coefficient that can rise and M the smallest of one that can fall;
-/// without intercept, the larger of m and -M. `iterations` counts steps, of two coefficients each; `passes`
-/// counts the entries of K read, n x n of them as one. The history has an
-/// entry for every round of steps.
+/// The intercept is the minimiser of the hinge risk for the coefficients, the middle where that is
+/// an interval. In the reports `gradient_norm` is the violation of the conditions of optimality,
+/// `max(0, m - M)` with m the largest `y_i - f_i` of a coefficient that can rise and M the smallest
+/// of one that can fall; without intercept, the larger of m and -M. `iterations` counts steps, of
+/// two coefficients each; `passes` counts the entries of K read, n x n of them as one. The history
+/// has an entry for every round of steps.
 ///
-/// [`Status::Converged`] means that the duality gap is at most the tolerance times the larger size of
-/// the two objectives. [`Status::Stalled`] means that rounding stops the steps before that; it is to
-/// be expected where `1/lambda` times the rounding of K is no longer small, or where the objective is
-/// so small that the rounding of the margins matters (separable samples at a lambda below 1e-9, say).
-/// [`Status::NumericalTrouble`] means that products with K overflowed; the coefficients are those of the
-/// smallest gap so far, and 0 if there are none.
+/// [`Status::Converged`] means that the duality gap is at most the tolerance times the larger size
+/// of the two objectives. [`Status::Stalled`] means that rounding stops the steps before that; it
+/// is to be expected where `1/lambda` times the rounding of K is no longer small, or where the
+/// objective is so small that the rounding of the margins matters (separable samples at a lambda
+/// below 1e-9, say). [`Status::NumericalTrouble`] means that products with K overflowed; the
+/// coefficients are those of the smallest gap so far, and 0 if there are none.
 ///
-/// Columns of K are cached for the samples that are not set aside, in at most [`CACHE_BYTES`] of memory;
-/// [`path_with_cache`] takes another budget.
+/// Columns of K are cached for the samples that are not set aside, in at most [`CACHE_BYTES`] of
+/// memory; [`path_with_cache`] takes another budget.
 ///
 /// # Errors
-/// Sizes that differ; a sign or a weight that is not what it should be; a class of which no sample has a
-/// positive weight; no lambdas; a tolerance that is not positive.
+/// Sizes that differ; a sign or a weight that is not what it should be; a class of which no sample
+/// has a positive weight; no lambdas; a tolerance that is not positive.
 pub fn path(
     gram: &Gram,
     signs: &[f64],
@@ -106,16 +106,16 @@ pub fn path(
     path_with_cache(gram, signs, weights, intercept, lambdas, options, CACHE_BYTES)
 }
 
-/// The memory that [`path`] takes for its cache of columns, 256 MiB: all columns up to 5800 samples. LIBSVM takes
-/// 100 MB and scikit-learn 200 MB.
+/// The memory that [`path`] takes for its cache of columns, 256 MiB: all columns up to 5800
+/// samples. LIBSVM takes 100 MB and scikit-learn 200 MB.
 pub const CACHE_BYTES: usize = 256 << 20;
 
-/// Fits as [`path`] does, with at most so many bytes for the cache of columns, but room for at least the two of a
-/// step. A column that finds no room takes the place of the one that has not been used for the longest time. The
-/// fits do not depend on the budget.
+/// Fits as [`path`] does, with at most so many bytes for the cache of columns, but room for at
+/// least the two of a step. A column that finds no room takes the place of the one that has not
+/// been used for the longest time. The fits do not depend on the budget.
 ///
 /// # Errors
-/// As [`path`].
+/// The errors of [`path`].
 pub fn path_with_cache(
     gram: &Gram,
     signs: &[f64],
@@ -136,28 +136,28 @@ pub fn path_with_cache(
     lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
     lambdas.dedup();
 
-    let mut solver = Solver::new(&problem, cache_bytes);
+    let mut solver = SequentialMinimization::new(&problem, cache_bytes);
     Ok(lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect())
 }
 
-/// Steps between two looks at which samples to set aside.
+/// The number of steps between two looks at which samples to set aside.
 const SHRINKING_PERIOD: usize = 1000;
 
-/// What carries over from one lambda to the next.
-struct Solver<'p, 'a> {
+/// The state that carries over from one lambda to the next.
+struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
-    last: Option<(Lambda, Point)>,
+    last: Option<(Lambda, DualPoint)>,
     columns: Columns,
-    /// Entries of K read.
+    /// The number of entries of K read.
     entries: f64,
-    /// Whether samples that look settled are set aside; switched off in tests alone.
+    /// True if samples that look settled are set aside; switched off in tests alone.
     shrinking: bool,
 }
 
-impl<'p, 'a> Solver<'p, 'a> {
+impl<'p, 'a> SequentialMinimization<'p, 'a> {
     fn new(problem: &'p Problem<'a>, cache_bytes: usize) -> Self {
         let columns = Columns::new(cache_bytes);
-        Solver { problem, last: None, columns, entries: 0.0, shrinking: true }
+        SequentialMinimization { problem, last: None, columns, entries: 0.0, shrinking: true }
     }
 
     fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
@@ -171,8 +171,9 @@ impl<'p, 'a> Solver<'p, 'a> {
         fit
     }
 
-    /// The better in the dual of the last coefficients and those scaled by the ratio of the lambdas.
-    fn start(&mut self, lambda: Lambda) -> Point {
+    /// Returns the better in the dual of the last coefficients and those scaled by the ratio of the
+    /// lambdas.
+    fn start(&mut self, lambda: Lambda) -> DualPoint {
         let n = self.problem.len();
         let Some((last_lambda, last)) = &self.last else {
             return self.point(lambda, vec![0.0; n]);
@@ -197,16 +198,16 @@ impl<'p, 'a> Solver<'p, 'a> {
         self.point(lambda, coef)
     }
 
-    /// Everything about these coefficients, from K itself; what rounding made of their sum is first
-    /// taken from a free one.
+    /// Returns everything about these coefficients, from K itself; what rounding made of their sum
+    /// is first taken from a free one.
     ///
-    /// With an intercept that minimises the hinge risk the gap is
-    /// `F - D = (1/n) sum_i c_i (max(0, 1 - u_i) - s_i (1 - u_i))`, `u_i = y_i (b + f_i)`: no term is
-    /// negative, so nothing cancels. It uses `2 lambda a'K a = (1/n) sum_i c_i s_i y_i f_i` and
-    /// `sum_i a_i = 0`. The rounding of f, whose share grows with `1/lambda`, is added. So is what it would cost
-    /// to take the rest r of the sum that rounding has left from one coefficient: `2 lambda |r| |g_i - b|` to
-    /// first order, for the worst i.
-    fn point(&mut self, lambda: Lambda, mut coef: Vec<f64>) -> Point {
+    /// With an intercept that minimises the hinge risk the gap is `F - D = (1/n) sum_i c_i (max(0,
+    /// 1 - u_i) - s_i (1 - u_i))`, `u_i = y_i (b + f_i)`: no term is negative, so nothing cancels.
+    /// It uses `2 lambda a'K a = (1/n) sum_i c_i s_i y_i f_i` and `sum_i a_i = 0`. The rounding of
+    /// f, whose share grows with `1/lambda`, is added. So is what it would cost to take the rest r
+    /// of the sum that rounding has left from one coefficient: `2 lambda |r| |g_i - b|` to first
+    /// order, for the worst i.
+    fn point(&mut self, lambda: Lambda, mut coef: Vec<f64>) -> DualPoint {
         let problem = self.problem;
         let excess = if problem.intercept { balance(problem, lambda, &mut coef) } else { 0.0 };
         let mut gradient = problem.signs.to_vec();
@@ -240,7 +241,7 @@ impl<'p, 'a> Solver<'p, 'a> {
                 extremes.falling = extremes.falling.min(g);
             }
         }
-        Point {
+        DualPoint {
             coef,
             gradient,
             intercept,
@@ -250,14 +251,19 @@ impl<'p, 'a> Solver<'p, 'a> {
         }
     }
 
-    /// Rounds of steps until the gap is small enough.
-    fn maximize(&mut self, lambda: Lambda, start: Point, options: &Options) -> (Point, Ending) {
+    /// Takes rounds of steps until the gap is small enough.
+    fn maximize(
+        &mut self,
+        lambda: Lambda,
+        start: DualPoint,
+        options: &Options,
+    ) -> (DualPoint, Ending) {
         /// Rounds in a row that may pass without a new smallest gap or largest dual objective.
         const PATIENCE: usize = 50;
         let n = self.problem.len();
         let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
         let most_in_round = 20 * n + 1000;
-        let dual = |point: &Point| point.objective - point.duality_gap;
+        let dual = |point: &DualPoint| point.objective - point.duality_gap;
 
         let mut point = start.clone();
         let mut best = start;
@@ -299,11 +305,11 @@ impl<'p, 'a> Solver<'p, 'a> {
         (self.entries / (n * n)).ceil() as usize
     }
 
-    /// Steps until the active samples violate optimality by at most `target`.
+    /// Takes steps until the active samples violate optimality by at most `target`.
     fn round(
         &mut self,
         lambda: Lambda,
-        point: &Point,
+        point: &DualPoint,
         target: f64,
         budget: usize,
     ) -> (Vec<f64>, usize) {
@@ -335,7 +341,7 @@ mod tests {
     use margins_optim::{Options, lambda_grid};
     use nalgebra::DMatrix;
 
-    use super::{CACHE_BYTES, Problem, Solver};
+    use super::{CACHE_BYTES, Problem, SequentialMinimization};
     use crate::Gram;
 
     /// Two noisy rings, enough of them for samples to be set aside again and again.
@@ -359,7 +365,10 @@ mod tests {
         for intercept in [true, false] {
             let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
             let run = |shrinking| {
-                let mut solver = Solver { shrinking, ..Solver::new(&problem, CACHE_BYTES) };
+                let mut solver = SequentialMinimization {
+                    shrinking,
+                    ..SequentialMinimization::new(&problem, CACHE_BYTES)
+                };
                 let fits: Vec<_> = lambdas.iter().map(|&at| solver.fit(at, &options)).collect();
                 fits
             };

@@ -7,14 +7,15 @@ use margins_data::parallel;
 use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Columns that go through memory together.
+/// The number of columns that go through memory together.
 const COLUMNS: usize = 4;
 const LANES: usize = 8;
-/// From this order on a product is shared among threads, in this many parts.
+/// The order from which on a product is shared among threads.
 const PARALLEL: usize = 2000;
 const PARTS: usize = 4;
 
-/// `out = K x`, from the lower half of K alone: a product costs the time to read it from memory.
+/// Computes `out = K x`, from the lower half of K alone: a product costs the time to read it from
+/// memory.
 pub(crate) fn multiply(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
     let n = matrix.nrows();
     debug_assert!(matrix.is_square() && x.len() == n && out.len() == n);
@@ -39,7 +40,8 @@ pub(crate) fn multiply(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `out += sum_j x_j K_j` over the columns with `x_j != 0`: cheaper than the half where these are few.
+/// Computes `out += sum_j x_j K_j` over the columns with `x_j != 0`: cheaper than the half where
+/// these are few.
 pub(crate) fn multiply_sparse(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
     let n = matrix.nrows();
     out.fill(0.0);
@@ -158,8 +160,8 @@ impl WithSimd for ColumnSum<'_> {
     }
 }
 
-/// `x'Kx` as if computed in twice the working precision (Ogita, Rump and Oishi, *Accurate sum and dot
-/// product*, 2005): for vectors whose image is small because large terms cancel.
+/// Returns `x'Kx` as if computed in twice the working precision (Ogita, Rump and Oishi, *Accurate
+/// sum and dot product*, 2005): for vectors whose image is small because large terms cancel.
 pub(crate) fn quadratic_form(matrix: &DMatrix<f64>, x: &[f64]) -> f64 {
     Arch::new().dispatch(QuadraticForm { entries: matrix.as_slice(), x })
 }

@@ -1,7 +1,8 @@
 //! A conformance test-kit for implementations of [`Kernel`].
 //!
-//! Every method of the trait makes a claim about the function that [`Kernel::value`] computes. The kit compares the
-//! claims with each other and with the function, on rows that are dense, sparse and sparse with stored zeros:
+//! Every method of the trait makes a claim about the function that [`Kernel::value`] computes. The
+//! kit compares the claims with each other and with the function, on rows that are dense, sparse
+//! and sparse with stored zeros:
 //!
 //! ```
 //! use margins_data::Sample;
@@ -41,8 +42,8 @@ pub fn check(kernel: &dyn Kernel) {
     report(kernel, &violations(kernel));
 }
 
-/// Panics with a readable list if the kernel does not come back from the registry by its specification, or
-/// contradicts itself or the trait.
+/// Panics with a readable list if the kernel does not come back from the registry by its
+/// specification, or contradicts itself or the trait.
 ///
 /// # Panics
 /// If there is a violation: it is an assertion for tests.
@@ -61,14 +62,15 @@ fn report(kernel: &dyn Kernel, violations: &[String]) {
     );
 }
 
-/// Returns what in the implementation contradicts itself or the trait, on rows of four features with many zeros: a
-/// line each that begins with the method at fault, at most three lines for one kind of fault.
+/// Returns what in the implementation contradicts itself or the trait, on rows of four features
+/// with many zeros: a line each that begins with the method at fault, at most three lines for one
+/// kind of fault.
 pub fn violations(kernel: &dyn Kernel) -> Vec<String> {
     violations_on(kernel, &rows())
 }
 
-/// Returns what [`violations`] does, on rows of your own: for kernels that not every sample is good for. A pair of
-/// equal rows, zeros and at least eight rows make the examination worth something.
+/// Returns what [`violations`] does, on rows of your own: for kernels that not every sample is good
+/// for. A pair of equal rows, zeros and at least eight rows make the examination worth something.
 ///
 /// # Panics
 /// If the rows are none, of different lengths, or not finite.
@@ -80,7 +82,8 @@ pub fn violations_on(kernel: &dyn Kernel, rows: &[Vec<f64>]) -> Vec<String> {
     let mut examination = Examination { kernel, storages, values, found: Vec::new() };
     examination.names();
     examination.finiteness();
-    // What is not finite is not equal to anything, and would be reported once more by all that follows.
+    // What is not finite is not equal to anything, and would be reported once more by all that
+    // follows.
     if examination.found.is_empty() {
         examination.symmetry();
         examination.storage();
@@ -91,8 +94,8 @@ pub fn violations_on(kernel: &dyn Kernel, rows: &[Vec<f64>]) -> Vec<String> {
     examination.found
 }
 
-/// Returns how the kernel that the registry makes of [`Kernel::specification`] differs from the kernel itself: its
-/// text must be the same, and its values to the last bit.
+/// Returns how the kernel that the registry makes of [`Kernel::specification`] differs from the
+/// kernel itself: its text must be the same, and its values to the last bit.
 pub fn text_violations(kernel: &dyn Kernel, registry: &KernelRegistry) -> Vec<String> {
     let text = kernel.specification();
     let back = match registry.parse(&text) {
@@ -129,8 +132,9 @@ pub struct Reference<'a> {
     pub value: f64,
 }
 
-/// Returns the largest distance to the reference values, as a share of each of them (and as it is to a value of 0),
-/// and the reference that it is the distance to. A value that is not finite is infinitely far.
+/// Returns the largest distance to the reference values, as a share of each of them (and as it is
+/// to a value of 0), and the reference that it is the distance to. A value that is not finite is
+/// infinitely far.
 pub fn farthest<'a>(
     kernel: &dyn Kernel,
     references: &[Reference<'a>],
@@ -166,7 +170,7 @@ fn rows() -> Vec<Vec<f64>> {
 struct Storages {
     dense: Design,
     sparse: Design,
-    /// Sparse, and every other zero is stored.
+    /// The samples, sparse and with every other zero stored.
     zeros: Design,
 }
 
@@ -216,7 +220,8 @@ impl Examination<'_> {
         self.values.nrows()
     }
 
-    /// Returns true if two values for samples i and j differ by no more than rounding makes of sums that cancel.
+    /// Returns true if two values for samples i and j differ by no more than rounding makes of sums
+    /// that cancel.
     fn agree(&self, i: usize, j: usize, one: f64, other: f64) -> bool {
         let sizes = [self.values[(i, i)], self.values[(j, j)], one, other];
         let size = sizes.into_iter().fold(0.0, |most: f64, k| most.max(k.abs()));
@@ -287,7 +292,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Checks blocks that are not square: in a square one rows and columns could be exchanged unseen.
+    /// Checks blocks that are not square: in a square one rows and columns could be exchanged
+    /// unseen.
     fn blocks(&mut self) {
         let n = self.len();
         let few: Vec<usize> = (0..n).step_by(3).collect();
@@ -306,7 +312,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Compares the values of a block, one column a sample and one row one of `few`, with those of its pairs.
+    /// Compares the values of a block, one column a sample and one row one of `few`, with those of
+    /// its pairs.
     fn compare(&mut self, names: &str, filled: &DMatrix<f64>, few: &[usize]) {
         for i in 0..self.len() {
             for (k, &j) in few.iter().enumerate() {

@@ -9,24 +9,24 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-/// `2 sqrt(2)/3`, the value at which [`psi`] saturates.
+/// The value `2 sqrt(2)/3` at which [`psi`] saturates.
 pub const SATURATION: f64 = 2.0 * SQRT_2 / 3.0;
 
-/// `rho(u)`: even, convex, at least 0.
+/// Returns `rho(u)`: even, convex, at least 0.
 #[inline(always)]
 pub fn rho(u: f64) -> f64 {
     let inner = u.abs().min(SQRT_2);
     inner * inner * (0.5 - inner * inner / 24.0) + SATURATION * (u.abs() - inner)
 }
 
-/// `psi(u) = rho'(u)`: odd, nondecreasing, bounded by [`SATURATION`].
+/// Returns `psi(u) = rho'(u)`: odd, nondecreasing, bounded by [`SATURATION`].
 #[inline(always)]
 pub fn psi(u: f64) -> f64 {
     let inner = u.clamp(-SQRT_2, SQRT_2);
     inner * (1.0 - inner * inner / 6.0)
 }
 
-/// `psi'(u) = rho''(u)`: `1 - u^2/2` up to `sqrt 2`, 0 beyond.
+/// Returns `psi'(u) = rho''(u)`: `1 - u^2/2` up to `sqrt 2`, 0 beyond.
 #[inline(always)]
 pub fn psi_prime(u: f64) -> f64 {
     let inner = u.clamp(-SQRT_2, SQRT_2);
@@ -34,7 +34,7 @@ pub fn psi_prime(u: f64) -> f64 {
     if bend < 0.0 { 0.0 } else { bend }
 }
 
-/// The conjugate `rho*(a) = sup_u (a u - rho(u))`, finite for `|a| <=` [`SATURATION`].
+/// Returns the conjugate `rho*(a) = sup_u (a u - rho(u))`, finite for `|a| <=` [`SATURATION`].
 ///
 /// With `psi(v) = a`, a cubic solved by `v = 2 sqrt 2 sin(asin(3a/(2 sqrt 2))/3)`, it is
 /// `a v - rho(v) = v^2/2 - v^4/8`.
@@ -46,14 +46,15 @@ pub fn rho_conjugate(a: f64) -> f64 {
     v * v * (0.5 - 0.125 * v * v)
 }
 
-/// The root t in `bracket` of `sum_i c_i psi((t - x_i)/s)`, the M-estimate of location of the values
-/// `x_i` with weights `c_i > 0`, given as pairs `(x_i, c_i)`; `start` is where the search begins.
+/// Returns the root t in `bracket` of `sum_i c_i psi((t - x_i)/s)`, the M-estimate of location of
+/// the values `x_i` with weights `c_i > 0`, given as pairs `(x_i, c_i)`; `start` is where the
+/// search begins.
 ///
 /// The sum is nondecreasing in t, and flat only where every value is saturated: the bracket must
-/// hold a root, and where it holds an interval of them any of it is returned. A Newton step is taken
-/// if it stays inside the bracket and is at most half as long as the step before, else the bracket is
-/// halved; the end is a sum that is zero within its own rounding error, or a step within that of t.
-/// O(n) a step.
+/// hold a root, and where it holds an interval of them any of it is returned. A Newton step is
+/// taken if it stays inside the bracket and is at most half as long as the step before, else the
+/// bracket is halved; the end is a sum that is zero within its own rounding error, or a step within
+/// that of t. O(n) a step.
 pub fn location(
     sample: &(impl Iterator<Item = (f64, f64)> + Clone),
     scale: f64,
@@ -85,8 +86,8 @@ pub fn location(
     t
 }
 
-/// `sum_i c_i psi((t - x_i)/s)`, its derivative in t/s, and the sum of its terms' magnitudes, in which
-/// the saturated values of both sides cancel before rounding.
+/// The sum `sum_i c_i psi((t - x_i)/s)`, its derivative in t/s, and the sum of its terms'
+/// magnitudes, in which the saturated values of both sides cancel before rounding.
 #[derive(Default)]
 struct Balance {
     value: f64,

@@ -2,7 +2,7 @@ use thiserror::Error;
 
 use crate::OutOfRange;
 
-/// What can be wrong with the parameters or the specification of a loss.
+/// The reason why a loss cannot be built from its parameters or its specification.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -29,7 +29,7 @@ pub enum Error {
         loss: String,
         /// The parameter that was given.
         parameter: String,
-        /// What it takes, in words.
+        /// The parameters that it takes, in words.
         known: String,
     },
     /// A loss was registered under another name than its own.
@@ -40,7 +40,7 @@ pub enum Error {
     Misnamed {
         /// The name in the registry.
         registered: String,
-        /// What the loss says.
+        /// The name that the loss gives itself.
         own: String,
     },
     /// The text is not `name` or `name:key=value,key=value`.
@@ -48,7 +48,7 @@ pub enum Error {
     Syntax {
         /// The text that was given.
         specification: String,
-        /// What is wrong with it.
+        /// The fault, in words.
         reason: String,
     },
 }

@@ -26,7 +26,7 @@ pub struct GargRoth {
 const CALIBRATED_RATIO: f64 = 0.491_130_662_283_017_67;
 
 impl GargRoth {
-    /// The loss with decay `alpha` on the right and growth `beta` on the left.
+    /// Returns the loss with decay `alpha` on the right and growth `beta` on the left.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless both are within 1e-100 to 1e100.
@@ -40,23 +40,23 @@ impl GargRoth {
         Ok(GargRoth { alpha: check("alpha", alpha)?, beta: check("beta", beta)? })
     }
 
-    /// The decay on the right.
+    /// Returns the decay on the right.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// The growth on the left.
+    /// Returns the growth on the left.
     pub fn beta(&self) -> f64 {
         self.beta
     }
 
-    /// The exponent of the loss.
+    /// Returns the exponent of the loss.
     #[inline(always)]
     fn exponent(&self, u: f64) -> f64 {
         -u * if u > 0.0 { self.alpha * u } else { self.beta }
     }
 
-    /// `L'` and `L''` from the value; 0 where that has underflowed, also at infinity.
+    /// Returns `L'` and `L''` from the value; 0 where that has underflowed, also at infinity.
     #[inline(always)]
     fn slope(&self, u: f64, value: f64) -> f64 {
         let right = if value > 0.0 { -2.0 * self.alpha * u * value } else { 0.0 };
@@ -70,7 +70,8 @@ impl GargRoth {
         if u > 0.0 { right } else { self.beta * self.beta * value }
     }
 
-    /// Minimum over `u > 0` of the conditional risk for `likely >= 1/2`, if it is below that at 0.
+    /// Returns the minimum over `u > 0` of the conditional risk for `likely >= 1/2`, if it is below
+    /// that at 0.
     fn positive_minimizer(&self, likely: f64) -> Option<f64> {
         let unlikely = 1.0 - likely;
         if unlikely <= 0.0 {
@@ -128,8 +129,8 @@ impl MarginLoss for GargRoth {
         Some(0.0)
     }
 
-    /// The best of the stationary points of the three pieces on which the slope of the objective is
-    /// monotone: `u <= 0`, the concave head of the Gaussian, and what follows it.
+    /// Returns the best of the stationary points of the three pieces on which the slope of the
+    /// objective is monotone: `u <= 0`, the concave head of the Gaussian, and what follows it.
     fn proximal(&self, point: f64, step: f64) -> f64 {
         let objective = |v: f64| self.value(v) + 0.5 * (v - point) * ((v - point) / step);
         let slope = |v: f64| (v - point) + step * self.derivative(v);
@@ -162,7 +163,7 @@ impl MarginLoss for GargRoth {
     }
 
     fn special_case(&self) -> Option<SpecialCase> {
-        Some(SpecialCase::GargRoth(*self))
+        Some(SpecialCase::GargRoth { alpha: self.alpha, beta: self.beta })
     }
 
     batch! { loss =>

@@ -1,9 +1,9 @@
 /// A closed interval of the extended real line; an infinite end stands for no bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end, `-inf` if there is none.
+    /// The lower end, `-inf` if there is none.
     pub lower: f64,
-    /// Upper end, `+inf` if there is none.
+    /// The upper end, `+inf` if there is none.
     pub upper: f64,
 }
 
@@ -11,12 +11,12 @@ impl Interval {
     /// The whole real line.
     pub const REALS: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
-    /// The interval from `lower` to `upper`.
+    /// Returns the interval from `lower` to `upper`.
     pub const fn new(lower: f64, upper: f64) -> Self {
         Interval { lower, upper }
     }
 
-    /// Whether `t` lies in the interval, its ends included.
+    /// Returns true if `t` lies in the interval, its ends included.
     pub fn contains(&self, t: f64) -> bool {
         self.lower <= t && t <= self.upper
     }

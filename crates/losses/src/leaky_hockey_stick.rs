@@ -5,10 +5,10 @@ use crate::{HomogeneousTail, Interval, MarginLoss};
 ///
 /// `L(u) = 1 - u` for `u <= 1`, `-log u` for `u > 1`.
 ///
-/// Convex, differentiable, 1-Lipschitz, with `L''` at most 1 (it jumps from 0 to 1 at `u = 1`, where
-/// 1 is returned), classification-calibrated, unbounded below: a sample far on its right side earns
-/// a reward. Conjugate `L*(-t) = -1 - log t` on (0, 1]; population minimiser
-/// `eta/(1-eta)` for `eta > 1/2` and its mirror image below; at `eta = 1/2` every point of [-1, 1].
+/// Convex, differentiable, 1-Lipschitz, with `L''` at most 1 (it jumps from 0 to 1 at `u = 1`,
+/// where 1 is returned), classification-calibrated, unbounded below: a sample far on its right side
+/// earns a reward. Conjugate `L*(-t) = -1 - log t` on (0, 1]; population minimiser `eta/(1-eta)`
+/// for `eta > 1/2` and its mirror image below; at `eta = 1/2` every point of [-1, 1].
 ///
 /// Source: Kwon and Zou, *Leaky hockey stick loss*, JMLR 24 (2023), equation 1, theorem 1, lemma 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -23,7 +23,7 @@ pub struct LeakyRelu {
 }
 
 impl LeakyRelu {
-    /// The loss with slope `-lambda` on the right side.
+    /// Returns the loss with slope `-lambda` on the right side.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `lambda` is within 0 and 1/2.
@@ -35,7 +35,7 @@ impl LeakyRelu {
         Ok(LeakyRelu { lambda: lambda.abs() })
     }
 
-    /// The slope on the right side, negated.
+    /// Returns the slope on the right side, negated.
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
@@ -116,7 +116,8 @@ impl MarginLoss for LeakyRelu {
         None
     }
 
-    /// Without its kink, at lambda = 1/2, the loss is a line: the least risk is `-inf` but at even odds.
+    /// Without its kink, at lambda = 1/2, the loss is a line: the least risk is `-inf` but at even
+    /// odds.
     fn psi_transform(&self, a: f64) -> Option<f64> {
         (self.lambda == 0.5).then_some(if a > 0.0 { f64::INFINITY } else { 0.0 })
     }

@@ -9,11 +9,11 @@ use crate::{Error, Interval, MarginLoss};
 /// `L(u) = scale^2 log cosh((gamma - u)/scale)`.
 ///
 /// Convex, smooth, with `L'' <= 1` (attained at `gamma`) and `|L'| < scale`; at least 0;
-/// classification-calibrated. Conjugate, with `a = t/scale` in [-1, 1]:
-/// `L*(-t) = -t gamma + scale^2 ((1+a) log(1+a) + (1-a) log(1-a))/2`. The population minimiser `u`
-/// solves `sinh(2u/scale) = (2 eta - 1) sinh(2 gamma/scale)`. With `g = gamma/scale` and `x = u/scale`
-/// there, at `a = 2 eta - 1`, the Psi-transform is
-/// `scale^2 (a artanh(tanh g tanh x) - log(1 + (sinh x/cosh g)^2)/2)`.
+/// classification-calibrated. Conjugate, with `a = t/scale` in [-1, 1]: `L*(-t) = -t gamma +
+/// scale^2 ((1+a) log(1+a) + (1-a) log(1-a))/2`. The population minimiser `u` solves
+/// `sinh(2u/scale) = (2 eta - 1) sinh(2 gamma/scale)`. With `g = gamma/scale` and `x = u/scale`
+/// there, at `a = 2 eta - 1`, the Psi-transform is `scale^2 (a artanh(tanh g tanh x) - log(1 +
+/// (sinh x/cosh g)^2)/2)`.
 ///
 /// Source: Holland, *Classification using margin pursuit*, AISTATS 2019, with `log cosh` for `rho`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ pub struct LogCoshMarginPursuit {
 }
 
 impl LogCoshMarginPursuit {
-    /// The loss that pursues the margin `gamma > 0` with the robustness scale `scale > 0`.
+    /// Returns the loss that pursues the margin `gamma > 0` with the robustness scale `scale > 0`.
     ///
     /// # Errors
     /// [`Error::Parameter`] if `gamma` is not a finite positive number or `scale` is not within
@@ -33,21 +33,21 @@ impl LogCoshMarginPursuit {
         Ok(LogCoshMarginPursuit { gamma, scale })
     }
 
-    /// The margin that is pursued.
+    /// Returns the margin that is pursued.
     pub fn gamma(&self) -> f64 {
         self.gamma
     }
 
-    /// The distance from `gamma` over which the loss turns linear.
+    /// Returns the distance from `gamma` over which the loss turns linear.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 }
 
-/// From here on `log cosh x = x - log 2` and `tanh x = 1` to the working precision.
+/// The bound from which on `log cosh x = x - log 2` and `tanh x = 1` to the working precision.
 const LINEAR: f64 = 20.0;
 
-/// `log cosh x = log(1 + sinh^2 x)/2`, the form with no cancellation near 0.
+/// Returns `log cosh x = log(1 + sinh^2 x)/2`, the form with no cancellation near 0.
 #[inline(always)]
 fn log_cosh(x: f64) -> f64 {
     let inner = x.abs().min(LINEAR);
@@ -62,16 +62,17 @@ fn tanh(x: f64) -> f64 {
     (m / (m + 2.0)).copysign(x)
 }
 
-/// `1/cosh^2 x = 4 e/(1 + e)^2` with `e = exp(-2|x|)`, the derivative of `tanh`.
+/// Returns `1/cosh^2 x = 4 e/(1 + e)^2` with `e = exp(-2|x|)`, the derivative of `tanh`.
 #[inline(always)]
 fn sech_squared(x: f64) -> f64 {
     let e = exp(-2.0 * x.abs());
     4.0 * e / ((1.0 + e) * (1.0 + e))
 }
 
-/// The solution `x` of `sinh 2x = a sinh 2g` for `a` in [0, 1]: the population minimiser at scale 1.
+/// Returns the solution `x` of `sinh 2x = a sinh 2g` for `a` in [0, 1]: the population minimiser at
+/// scale 1.
 fn minimizer(g: f64, a: f64) -> f64 {
-    /// Beyond this `sinh` would overflow.
+    /// The bound beyond which `sinh` would overflow.
     const LARGE: f64 = 700.0;
     if a == 0.0 {
         return 0.0;
@@ -84,7 +85,7 @@ fn minimizer(g: f64, a: f64) -> f64 {
     if x > LINEAR { x } else { 0.5 * (0.5 * (2.0 * x).exp()).asinh() }
 }
 
-/// `ln(cosh(g + x)/cosh(g - x))/2` at the [`minimizer`] `x` that belongs to `a`.
+/// Returns `ln(cosh(g + x)/cosh(g - x))/2` at the [`minimizer`] `x` that belongs to `a`.
 fn half_log_ratio(g: f64, x: f64, a: f64) -> f64 {
     if g < 1.0 {
         return (tanh(g) * tanh(x)).atanh();
@@ -157,7 +158,8 @@ impl MarginLoss for LogCoshMarginPursuit {
     }
 
     fn psi_transform(&self, a: f64) -> Option<f64> {
-        /// Below this level the loss is half the squared loss of margins up to gamma, to rounding.
+        /// The level below which the loss is half the squared loss of margins up to gamma, to
+        /// rounding.
         const QUADRATIC: f64 = 1e-9;
         let g = self.gamma / self.scale;
         if g < QUADRATIC {

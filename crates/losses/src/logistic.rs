@@ -12,20 +12,21 @@ use crate::{Interval, MarginLoss};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Logistic;
 
-/// `1/(1 + exp(-x))`, without overflow.
+/// Returns `1/(1 + exp(-x))`, without overflow.
 pub(crate) fn sigmoid(x: f64) -> f64 {
     let e = (-x.abs()).exp();
     if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
-/// `log(eta/(1-eta))`, accurate near 0, 1/2 and 1.
+/// Returns `log(eta/(1-eta))`, accurate near 0, 1/2 and 1.
 pub(crate) fn log_odds(eta: f64) -> f64 {
     let smaller = eta.min(1.0 - eta);
     ((1.0 - 2.0 * smaller) / smaller).ln_1p().copysign(eta - 0.5)
 }
 
-/// `((1 + a) ln(1 + a) + (1 - a) ln(1 - a))/2` for `a` in [0, 1], what the entropy of the class
-/// probability `(1 + a)/2` lacks to `ln 2`: to a few units in the last place for every `a`.
+/// Returns `((1 + a) ln(1 + a) + (1 - a) ln(1 - a))/2` for `a` in [0, 1], by which the entropy of
+/// the class probability `(1 + a)/2` is less than `ln 2`: to a few units in the last place for
+/// every `a`.
 pub(crate) fn entropy_deficit(a: f64) -> f64 {
     if a == 1.0 {
         std::f64::consts::LN_2

@@ -3,39 +3,42 @@ use std::fmt::Debug;
 use crate::scalar_search::{last_zero, monotone_root};
 use crate::{Interval, SpecialCase};
 
-/// Beyond this margin the numerical defaults take a limit at infinity for reached.
+/// The margin beyond which the numerical defaults take a limit at infinity for reached.
 const FAR: f64 = 1e100;
 
 /// A margin loss `L(u)`, `u = y f(x)`.
 ///
 /// Two methods are required; every other one has a default that is right for a convex,
 /// differentiable loss and is computed numerically where it has to be. (A loss that is not convex
-/// says so and overrides `proximal` and `population_minimizer`.) Override what has a closed form: it
-/// is faster and more accurate, and `curvature`, `lipschitz` and `homogeneous_tail` cannot be
+/// says so and overrides `proximal` and `population_minimizer`.) Override what has a closed form:
+/// it is faster and more accurate, and `curvature`, `lipschitz` and `homogeneous_tail` cannot be
 /// guessed. Run `margins_losses::testkit::check` (feature `testkit`) on the result.
 ///
 /// The trait is object-safe. Implementations are pure functions: same margin, same answer.
 pub trait MarginLoss: Debug + Send + Sync {
-    /// `L(u)`.
+    /// Returns `L(u)`.
     fn value(&self, u: f64) -> f64;
 
-    /// `L'(u)`; at a kink any element of the subdifferential.
+    /// Returns `L'(u)`; at a kink any element of the subdifferential.
     fn derivative(&self, u: f64) -> f64;
 
-    /// The name in specifications, reports and model files, such as `squared-hinge`; that of the type unless told.
+    /// Returns the name in specifications, reports and model files, such as `squared-hinge`.
+    /// Default: the name of the type.
     fn name(&self) -> &str {
         let path = std::any::type_name::<Self>();
         let path = path.split_once('<').map_or(path, |(path, _)| path);
         path.rsplit("::").next().unwrap_or(path)
     }
 
-    /// Parameter names with their values, in the order of the specification. A loss with parameters must list
-    /// them: a model file keeps no more of the loss than this and its name.
+    /// Returns the parameter names with their values, in the order of the specification. A loss
+    /// with parameters must list them: a model file keeps no more of the loss than this and its
+    /// name.
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 
-    /// The specification `name:key=value,...` that [`LossRegistry`](crate::LossRegistry) reads back.
+    /// Returns the specification `name:key=value,...` that [`LossRegistry`](crate::LossRegistry)
+    /// reads back.
     fn specification(&self) -> String {
         let parameters: Vec<String> =
             self.parameters().iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -46,7 +49,7 @@ pub trait MarginLoss: Debug + Send + Sync {
         }
     }
 
-    /// `L''(u)`, at a kink of `L'` any element of its generalised derivative.
+    /// Returns `L''(u)`, at a kink of `L'` any element of its generalised derivative.
     ///
     /// Default: a central difference of [`derivative`](Self::derivative), good to about ten digits.
     fn second_derivative(&self, u: f64) -> f64 {
@@ -54,27 +57,28 @@ pub trait MarginLoss: Debug + Send + Sync {
         (self.derivative(u + h) - self.derivative(u - h)) / ((u + h) - (u - h))
     }
 
-    /// Whether `L` is convex. Default: yes; the test-kit checks it.
+    /// Returns true if `L` is convex. Default: yes; the test-kit checks it.
     fn is_convex(&self) -> bool {
         true
     }
 
-    /// Whether `L` is continuously differentiable. Default: yes; the test-kit checks it.
+    /// Returns true if `L` is continuously differentiable. Default: yes; the test-kit checks it.
     fn is_differentiable(&self) -> bool {
         true
     }
 
-    /// `sup L''`, the curvature of the quadratic majoriser of MM; `None` if infinite or unknown.
+    /// Returns `sup L''`, the curvature of the quadratic majoriser of MM; `None` if infinite or
+    /// unknown.
     fn curvature(&self) -> Option<f64> {
         None
     }
 
-    /// `sup |L'|`; `None` if infinite or unknown.
+    /// Returns `sup |L'|`; `None` if infinite or unknown.
     fn lipschitz(&self) -> Option<f64> {
         None
     }
 
-    /// The conjugate at `-t`: `L*(-t) = sup_u (-t u - L(u))`, `+inf` outside its domain.
+    /// Returns the conjugate at `-t`: `L*(-t) = sup_u (-t u - L(u))`, `+inf` outside its domain.
     ///
     /// Default: the supremum of a concave function of one variable by bisection on its derivative;
     /// for a loss that is not convex `+inf`, as duality then certifies nothing.
@@ -92,7 +96,8 @@ pub trait MarginLoss: Debug + Send + Sync {
         if (far - near).abs() <= 1e-9 * (1.0 + far.abs()) { far } else { f64::INFINITY }
     }
 
-    /// The closure of the set of `t` with `L*(-t)` finite; `None` for a loss that is not convex.
+    /// Returns the closure of the set of `t` with `L*(-t)` finite; `None` for a loss that is not
+    /// convex.
     ///
     /// Default: from `-L'(+inf)` to `-L'(-inf)`.
     fn conjugate_domain(&self) -> Option<Interval> {
@@ -110,16 +115,17 @@ pub trait MarginLoss: Debug + Send + Sync {
         Some(Interval::new(slope(FAR), slope(-FAR)))
     }
 
-    /// The proximal point: the minimiser over `v` of `L(v) + (v - point)^2 / (2 step)`, `step > 0`.
+    /// Returns the proximal point: the minimiser over `v` of `L(v) + (v - point)^2 / (2 step)`,
+    /// `step > 0`.
     ///
     /// Default: bisection on `v - point + step L'(v)`, right for every convex loss, kinks included.
     fn proximal(&self, point: f64, step: f64) -> f64 {
         monotone_root(|v| (v - point) + step * self.derivative(v), point, FAR)
     }
 
-    /// One coordinate of the dual: the maximiser over `s` of
-    /// `-L*(-s) - (s - dual) margin - curvature (s - dual)^2 / 2`,
-    /// with `dual` the present value and `margin` the present margin of the sample.
+    /// Returns the step of one coordinate of the dual: the maximiser over `s` of `-L*(-s) - (s -
+    /// dual) margin - curvature (s - dual)^2 / 2`, with `dual` the present value and `margin` the
+    /// present margin of the sample.
     ///
     /// In a linear model `curvature = c_i ||x_i||^2 / (2 lambda n)`. By Moreau's identity the
     /// maximiser is `(v - a)/curvature` with `a = margin - curvature dual` and `v` the
@@ -139,31 +145,31 @@ pub trait MarginLoss: Debug + Send + Sync {
         }
     }
 
-    /// `inf L`; `None` for a negatively divergent loss. Default: `-L*(0)`.
+    /// Returns `inf L`; `None` for a negatively divergent loss. Default: `-L*(0)`.
     fn lower_bound(&self) -> Option<f64> {
         let bound = -self.conjugate(0.0);
         bound.is_finite().then_some(bound)
     }
 
-    /// Whether every minimiser of the conditional risk has the sign of the Bayes rule.
+    /// Returns true if every minimiser of the conditional risk has the sign of the Bayes rule.
     ///
-    /// Default: the criterion of Bartlett, Jordan and McAuliffe (2006, theorem 2) for convex losses:
-    /// [no kink at 0](kink_at_zero) and `L'(0) < 0`; `false` for others, which must decide for
-    /// themselves.
+    /// Default: the criterion of Bartlett, Jordan and McAuliffe (2006, theorem 2) for convex
+    /// losses: [no kink at 0](kink_at_zero) and `L'(0) < 0`; `false` for others, which must decide
+    /// for themselves.
     fn is_classification_calibrated(&self) -> bool {
         self.is_convex() && kink_at_zero(self).is_none() && self.derivative(0.0) < 0.0
     }
 
-    /// The minimiser over `u` of the conditional risk `eta L(u) + (1 - eta) L(-u)`, `eta` the
-    /// probability of the positive class; `-inf` or `+inf` where the infimum is not attained. Where
-    /// the minimiser is not unique, the one nearest to 0.
+    /// Returns the minimiser over `u` of the conditional risk `eta L(u) + (1 - eta) L(-u)`, `eta`
+    /// the probability of the positive class; `-inf` or `+inf` where the infimum is not attained.
+    /// Where the minimiser is not unique, the one nearest to 0.
     ///
     /// Default: bisection on the derivative, right for convex losses.
     fn population_minimizer(&self, eta: f64) -> f64 {
         monotone_root(|u| eta * self.derivative(u) - (1.0 - eta) * self.derivative(-u), 0.0, FAR)
     }
 
-    /// The probability of the positive class that makes `score` a population minimiser:
+    /// Returns the probability of the positive class that makes `score` a population minimiser:
     /// `L'(-f) / (L'(f) + L'(-f))`, clipped to [0, 1]. `None` where the population minimiser says
     /// no more than the class (hinge, LeakyReLU) or is not characterised by its derivative.
     fn probability(&self, score: f64) -> Option<f64> {
@@ -176,9 +182,9 @@ pub trait MarginLoss: Debug + Send + Sync {
         Some(if odds_against.is_nan() { 0.5 } else { 1.0 / (1.0 + odds_against.abs()) })
     }
 
-    /// The scores that stand for even odds and for nothing more: every minimiser of the conditional
-    /// risk at `eta = 1/2`, an interval around 0, [-1, 1] for the leaky hockey stick. `None` where
-    /// [`probability`](Self::probability) is.
+    /// Returns the scores that stand for even odds and for nothing more: every minimiser of the
+    /// conditional risk at `eta = 1/2`, an interval around 0, [-1, 1] for the leaky hockey stick.
+    /// `None` where [`probability`](Self::probability) is.
     ///
     /// Default: by bisection the largest `u` with `L'(u) = L'(-u)`.
     fn undecided_scores(&self) -> Option<Interval> {
@@ -187,43 +193,44 @@ pub trait MarginLoss: Debug + Send + Sync {
         Some(Interval::new(-end, end))
     }
 
-    /// The Psi-transform of Bartlett, Jordan and McAuliffe (2006) at `a` in [0, 1], where it has a
-    /// closed form: with `H(eta)` the least conditional risk, `Psi(a) = L(0) - H((1 + a)/2)` for a
-    /// convex calibrated loss. An excess surrogate risk of `Psi(a)` bounds the excess
+    /// Returns the Psi-transform of Bartlett, Jordan and McAuliffe (2006) at `a` in [0, 1], where
+    /// it has a closed form: with `H(eta)` the least conditional risk, `Psi(a) = L(0) - H((1 +
+    /// a)/2)` for a convex calibrated loss. An excess surrogate risk of `Psi(a)` bounds the excess
     /// misclassification risk by `a`. A closed form must be accurate relative to its value, as the
-    /// inverse at a small risk depends on `Psi` near 0. `None` without a closed form: the calibration
-    /// crate then computes the transform.
+    /// inverse at a small risk depends on `Psi` near 0. `None` without a closed form: the
+    /// calibration crate then computes the transform.
     fn psi_transform(&self, _a: f64) -> Option<f64> {
         None
     }
 
-    /// The tail on which scaling the margins scales the derivative, if there is one: it makes a
-    /// lambda path beyond separation a ray in closed form.
+    /// Returns the tail on which scaling the margins scales the derivative, if there is one: it
+    /// makes a lambda path beyond separation a ray in closed form.
     fn homogeneous_tail(&self) -> Option<HomogeneousTail> {
         None
     }
 
-    /// Returns the loss of this crate that this one is, if it has treatments of its own: a solver for it alone,
-    /// or a closed form that needs its parameters. Default: none. A name is no evidence, as anyone may take it.
+    /// Returns the loss of this crate that this one is, if it has treatments of its own: a solver
+    /// for it alone, or a closed form that needs its parameters. Default: none. A name is no
+    /// evidence, as anyone may take it.
     fn special_case(&self) -> Option<SpecialCase> {
         None
     }
 
-    /// `out[i] = L(margins[i])`; the slices are of equal length.
+    /// Fills `out[i] = L(margins[i])`; the slices are of equal length.
     fn values(&self, margins: &[f64], out: &mut [f64]) {
         for (o, &u) in out.iter_mut().zip(margins) {
             *o = self.value(u);
         }
     }
 
-    /// `out[i] = L'(margins[i])`; the slices are of equal length.
+    /// Fills `out[i] = L'(margins[i])`; the slices are of equal length.
     fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         for (o, &u) in out.iter_mut().zip(margins) {
             *o = self.derivative(u);
         }
     }
 
-    /// `out[i] = L''(margins[i])`; the slices are of equal length.
+    /// Fills `out[i] = L''(margins[i])`; the slices are of equal length.
     fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
         for (o, &u) in out.iter_mut().zip(margins) {
             *o = self.second_derivative(u);
@@ -231,7 +238,8 @@ pub trait MarginLoss: Debug + Send + Sync {
     }
 }
 
-/// The slopes of a loss on the left and on the right of 0 where they differ by more than rounding.
+/// Returns the slopes of a loss on the left and on the right of 0 where they differ by more than
+/// rounding.
 pub fn kink_at_zero<L: MarginLoss + ?Sized>(loss: &L) -> Option<(f64, f64)> {
     const ROUNDING: f64 = 1e-9;
     let (left, right) = (loss.derivative(-f64::MIN_POSITIVE), loss.derivative(f64::MIN_POSITIVE));
@@ -239,11 +247,11 @@ pub fn kink_at_zero<L: MarginLoss + ?Sized>(loss: &L) -> Option<(f64, f64)> {
     differ.then_some((left, right))
 }
 
-/// `L'(k u) = k^(-degree) L'(u)` for all `u >= from` and `k >= 1`.
+/// A tail of a loss with `L'(k u) = k^(-degree) L'(u)` for all `u >= from` and `k >= 1`.
 ///
-/// Then, once every margin of the minimiser at lambda is at least `from`, the minimiser at a smaller
-/// lambda' is `c = (lambda/lambda')^(1/(1+degree))` times it, intercept included, and its duality
-/// gap is `c^(1-degree)` times as large.
+/// Then, once every margin of the minimiser at lambda is at least `from`, the minimiser at a
+/// smaller lambda' is `c = (lambda/lambda')^(1/(1+degree))` times it, intercept included, and its
+/// duality gap is `c^(1-degree)` times as large.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HomogeneousTail {
     /// The margin where the tail begins.

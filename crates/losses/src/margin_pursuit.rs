@@ -22,7 +22,7 @@ pub struct MarginPursuit {
 }
 
 impl MarginPursuit {
-    /// The loss that pursues the margin `gamma > 0` with the robustness scale `scale > 0`.
+    /// Returns the loss that pursues the margin `gamma > 0` with the robustness scale `scale > 0`.
     ///
     /// # Errors
     /// [`Error::Parameter`] if `gamma` is not a finite positive number or `scale` is not within
@@ -32,18 +32,18 @@ impl MarginPursuit {
         Ok(MarginPursuit { gamma, scale })
     }
 
-    /// The margin that is pursued.
+    /// Returns the margin that is pursued.
     pub fn gamma(&self) -> f64 {
         self.gamma
     }
 
-    /// The distance from `gamma`, in units of `1/sqrt 2`, where the loss turns linear.
+    /// Returns the distance from `gamma`, in units of `1/sqrt 2`, where the loss turns linear.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 }
 
-/// The checked parameters of [`MarginPursuit`] and its log-cosh variant.
+/// Returns the checked parameters of [`MarginPursuit`] and its log-cosh variant.
 pub(crate) fn location_and_scale(
     loss: &'static str,
     gamma: f64,
@@ -127,7 +127,7 @@ impl MarginLoss for MarginPursuit {
     }
 
     fn special_case(&self) -> Option<SpecialCase> {
-        Some(SpecialCase::MarginPursuit(*self))
+        Some(SpecialCase::MarginPursuit { gamma: self.gamma, scale: self.scale })
     }
 
     batch! { loss =>

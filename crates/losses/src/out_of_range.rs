@@ -1,6 +1,7 @@
 use thiserror::Error;
 
-/// A parameter that is outside its range: the error of every check of a number, here and in the crates above.
+/// A parameter that is outside its range: the error of every check of a number, here and in the
+/// crates above.
 ///
 /// ```
 /// use margins_losses::OutOfRange;
@@ -13,7 +14,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error("{parameter} is {value}, but must be {requirement}")]
 pub struct OutOfRange {
-    /// Name of the parameter.
+    /// The name of the parameter.
     pub parameter: &'static str,
     /// The value that was refused.
     pub value: f64,

@@ -7,10 +7,11 @@ use crate::{Error, HomogeneousTail, Interval, MarginLoss};
 /// `L(u) = 1 - u` for `u <= 1`, `-r (u^(1/r) - 1)` for `u > 1`.
 ///
 /// Convex, differentiable, 1-Lipschitz, with `L''` at most `(r-1)/r` (it jumps from 0 to that at
-/// `u = 1`, where it is returned), classification-calibrated, unbounded below. As `r` grows it tends
-/// to [`LeakyHockeyStick`](crate::LeakyHockeyStick), as `r` falls to 1 to the line `1 - u`. Conjugate
-/// `L*(-t) = (r-1) t^(-1/(r-1)) - r` on (0, 1]; population minimiser `(eta/(1-eta))^(r/(r-1))` for
-/// `eta > 1/2` and its mirror image below; at `eta = 1/2` every point of [-1, 1].
+/// `u = 1`, where it is returned), classification-calibrated, unbounded below. As `r` grows it
+/// tends to [`LeakyHockeyStick`](crate::LeakyHockeyStick), as `r` falls to 1 to the line `1 - u`.
+/// Conjugate `L*(-t) = (r-1) t^(-1/(r-1)) - r` on (0, 1]; population minimiser
+/// `(eta/(1-eta))^(r/(r-1))` for `eta > 1/2` and its mirror image below; at `eta = 1/2` every point
+/// of [-1, 1].
 ///
 /// Powers are evaluated as `expm1` of logarithms, so that no digits are lost for `u` next to 1 or
 /// for large `r`.
@@ -19,12 +20,12 @@ use crate::{Error, HomogeneousTail, Interval, MarginLoss};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PowerHockeyStick {
     r: f64,
-    /// `(r-1)/r`, the degree with which the slope decays.
+    /// The degree `(r-1)/r` with which the slope decays.
     degree: f64,
 }
 
 impl PowerHockeyStick {
-    /// The loss `L_r`.
+    /// Returns the loss `L_r`.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `r` is finite and greater than 1.
@@ -33,7 +34,7 @@ impl PowerHockeyStick {
         Ok(PowerHockeyStick { r, degree: (r - 1.0) / r })
     }
 
-    /// The exponent's inverse.
+    /// Returns the exponent's inverse.
     pub fn r(&self) -> f64 {
         self.r
     }
@@ -85,7 +86,8 @@ impl MarginLoss for PowerHockeyStick {
         if point + step <= 1.0 {
             return point + step;
         }
-        // v - step v^(-degree) = point with v > 1: concave, so Newton from the left never overshoots.
+        // v - step v^(-degree) = point with v > 1: concave, so Newton from the left never
+        // overshoots.
         let condition = |v: f64| {
             let pull = step * v.powf(-self.degree);
             (v - pull - point, 1.0 + self.degree * pull / v)

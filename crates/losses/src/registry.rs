@@ -12,12 +12,12 @@ type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send +
 
 #[derive(Clone)]
 struct Entry {
-    /// Names and defaults, in the order in which the constructor takes the values.
+    /// The names and defaults, in the order in which the constructor takes the values.
     parameters: Vec<(String, f64)>,
     constructor: Arc<Constructor>,
 }
 
-/// A map from names to losses: it reads specifications such as `margin-pursuit:gamma=1,scale=2`.
+/// A map from names to losses, which reads specifications such as `margin-pursuit:gamma=1,scale=2`.
 ///
 /// Parameters left out take their defaults. Register a loss of your own by [`with`](Self::with):
 ///
@@ -59,7 +59,7 @@ pub struct LossRegistry {
 }
 
 impl LossRegistry {
-    /// Every loss of this crate.
+    /// Returns a registry of every loss of this crate.
     pub fn standard() -> Self {
         Self::empty()
             .with("lhs", &[], |_| Ok(Box::new(LeakyHockeyStick)))
@@ -83,7 +83,7 @@ impl LossRegistry {
             .with("zero-one", &[], |_| Ok(Box::new(ZeroOne)))
     }
 
-    /// No loss at all.
+    /// Returns a registry without any loss.
     pub fn empty() -> Self {
         LossRegistry { entries: BTreeMap::new() }
     }
@@ -103,18 +103,18 @@ impl LossRegistry {
         self
     }
 
-    /// The registered names, sorted.
+    /// Returns the registered names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
     }
 
-    /// The parameters of a loss with their defaults, in the order of its specification.
+    /// Returns the parameters of a loss with their defaults, in the order of its specification.
     pub fn parameters(&self, name: &str) -> Option<&[(String, f64)]> {
         self.entries.get(name).map(|entry| entry.parameters.as_slice())
     }
 
-    /// The loss of a specification `name` or `name:key=value,key=value`. Spaces around names and
-    /// values are ignored.
+    /// Returns the loss of a specification `name` or `name:key=value,key=value`. Spaces around
+    /// names and values are ignored.
     ///
     /// # Errors
     /// [`Error`] for a text of another form and for what [`build`](Self::build) refuses.
@@ -135,7 +135,7 @@ impl LossRegistry {
         self.build_from(given.name(), &parameters, specification)
     }
 
-    /// The loss of this name with these parameters, and the defaults for those not given.
+    /// Returns the loss of this name with these parameters, and the defaults for those not given.
     ///
     /// # Errors
     /// [`Error`] if there is no such loss or parameter, if a parameter is given twice, or if its
@@ -212,7 +212,7 @@ impl Entry {
 }
 
 impl Default for LossRegistry {
-    /// The [`standard`](LossRegistry::standard) one.
+    /// Returns the [`standard`](LossRegistry::standard) registry.
     fn default() -> Self {
         Self::standard()
     }
@@ -225,7 +225,8 @@ impl fmt::Debug for LossRegistry {
     }
 }
 
-/// The least number of insertions, deletions and substitutions of letters between two words.
+/// Returns the least number of insertions, deletions and substitutions of letters between two
+/// words.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     // Row of the distances from a prefix of a to every prefix of b.

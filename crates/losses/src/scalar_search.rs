@@ -1,8 +1,8 @@
 //! One-dimensional searches behind the provided methods of the trait and the proximal points.
 
-/// A root of the nondecreasing function `f`, found to the last few bits by expanding a bracket from
-/// `start` and bisecting it; of several roots the one nearest to `start`. Returns `-inf` or `+inf`
-/// where `f` keeps its sign as far as `reach`.
+/// Returns a root of the nondecreasing function `f`, found to the last few bits by expanding a
+/// bracket from `start` and bisecting it; of several roots the one nearest to `start`. Returns
+/// `-inf` or `+inf` where `f` keeps its sign as far as `reach`.
 pub(crate) fn monotone_root(f: impl Fn(f64) -> f64, start: f64, reach: f64) -> f64 {
     let at_start = f(start);
     if at_start == 0.0 {
@@ -38,8 +38,8 @@ pub(crate) fn monotone_root(f: impl Fn(f64) -> f64, start: f64, reach: f64) -> f
     }
 }
 
-/// The last zero of a nondecreasing function with `f(0) = 0`; 0 if `f` rises within 1e-6, `+inf` if it
-/// is zero as far as `reach`.
+/// Returns the last zero of a nondecreasing function with `f(0) = 0`; 0 if `f` rises within 1e-6,
+/// `+inf` if it is zero as far as `reach`.
 pub(crate) fn last_zero(f: impl Fn(f64) -> f64, reach: f64) -> f64 {
     let (mut zero, mut above) = (0.0, 1e-6);
     while f(above) <= 0.0 {
@@ -64,8 +64,9 @@ pub(crate) fn last_zero(f: impl Fn(f64) -> f64, reach: f64) -> f64 {
     }
 }
 
-/// The root in `[low, high]` of a nondecreasing function, given with its derivative, by Newton's
-/// method from `low`, safeguarded by bisection. If rounding puts the root outside, the nearer end.
+/// Returns the root in `[low, high]` of a nondecreasing function, given with its derivative, by
+/// Newton's method from `low`, safeguarded by bisection. If rounding puts the root outside, the
+/// nearer end.
 pub(crate) fn newton_root(f: impl Fn(f64) -> (f64, f64), low: f64, high: f64) -> f64 {
     let (mut low, mut high) = (low, high);
     let mut at = low;

@@ -6,8 +6,8 @@ use crate::{Error, Interval, MarginLoss};
 /// `L(u) = 0` for `u >= 1`, `(1-u)^2/(2 width)` for `1 - width < u < 1`, `1 - u - width/2` below.
 ///
 /// Convex, differentiable, 1-Lipschitz, at least 0, with `L''` at most `1/width` (returned at both
-/// ends of the rounding), classification-calibrated. Conjugate `L*(-t) = width t^2/2 - t` on [0, 1].
-/// For `eta >= 1/2` the population minimiser is `1 - width (1-eta)/eta` where that is at least
+/// ends of the rounding), classification-calibrated. Conjugate `L*(-t) = width t^2/2 - t` on [0,
+/// 1]. For `eta >= 1/2` the population minimiser is `1 - width (1-eta)/eta` where that is at least
 /// `width - 1` (and 0 at `eta = 1/2`), else `2 eta - 1`; below, its mirror image.
 ///
 /// Source: Shalev-Shwartz and Zhang, *Stochastic dual coordinate ascent*, JMLR 14 (2013).
@@ -17,7 +17,7 @@ pub struct SmoothedHinge {
 }
 
 impl SmoothedHinge {
-    /// The hinge loss smoothed over `width`.
+    /// Returns the hinge loss smoothed over `width`.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless `width` is within 1e-100 to 1e100, the range in which `1/width`
@@ -30,13 +30,13 @@ impl SmoothedHinge {
         Ok(SmoothedHinge { width })
     }
 
-    /// The length of the quadratic piece.
+    /// Returns the length of the quadratic piece.
     pub fn width(&self) -> f64 {
         self.width
     }
 }
 
-/// Quadratic up to `width`, linear beyond, in the violation `d = 1 - u`.
+/// Returns the value, quadratic up to `width` and linear beyond, in the violation `d = 1 - u`.
 #[inline(always)]
 fn value(width: f64, u: f64) -> f64 {
     let d = if u >= 1.0 { 0.0 } else { 1.0 - u };
@@ -127,8 +127,8 @@ impl MarginLoss for SmoothedHinge {
     }
 
     fn psi_transform(&self, a: f64) -> Option<f64> {
-        // Both margins on the quadratic piece, as far as a + 1 <= width; from there on the likely one
-        // alone, or the unlikely one on the line: no difference of like numbers.
+        // Both margins on the quadratic piece, as far as a + 1 <= width; from there on the likely
+        // one alone, or the unlikely one on the line: no difference of like numbers.
         let bend = self.width - 1.0;
         if a <= bend {
             return Some(a * (a / self.width) * 0.5);

@@ -1,9 +1,10 @@
 use std::str::FromStr;
 
-/// A text `name` or `name:key=value,key=value` in its parts: how losses, kernels, learners and approximations are named.
+/// A text `name` or `name:key=value,key=value` in its parts: how losses, kernels, learners and
+/// approximations are named.
 ///
-/// Every parameter is taken once, and what nobody took is refused. Spaces around names and values are ignored. Reasons of
-/// refusal are in words, for an error that names the text.
+/// Every parameter is taken once, and what nobody took is refused. Spaces around names and values
+/// are ignored. Reasons of refusal are in words, for an error that names the text.
 ///
 /// ```
 /// use margins_losses::Specification;
@@ -19,15 +20,16 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Specification<'t> {
     name: &'t str,
-    /// Those not taken yet, in order, no two of one name.
+    /// The parameters not taken yet, in order, no two of one name.
     parameters: Vec<(&'t str, &'t str)>,
 }
 
 impl<'t> Specification<'t> {
-    /// `name` or `name:key=value,...`; the name may be empty, the list after a colon may not.
+    /// Reads a text `name` or `name:key=value,...`; the name may be empty, the list after a colon
+    /// may not.
     ///
     /// # Errors
-    /// What is no `key=value`; a key that comes twice.
+    /// A part that is no `key=value`; a key that comes twice.
     pub fn parse(text: &'t str) -> Result<Self, String> {
         match text.split_once(':') {
             Some((name, list)) => {
@@ -37,10 +39,10 @@ impl<'t> Specification<'t> {
         }
     }
 
-    /// `key=value,...`, without a name.
+    /// Reads a list `key=value,...`, without a name.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// The errors of [`parse`](Self::parse).
     pub fn parse_list(list: &'t str) -> Result<Self, String> {
         let mut given = Specification { name: "", parameters: Vec::new() };
         for assignment in list.split(',') {
@@ -55,7 +57,7 @@ impl<'t> Specification<'t> {
     /// Adds a parameter.
     ///
     /// # Errors
-    /// One of this name is there.
+    /// A parameter of this name is there.
     pub fn push(&mut self, key: &'t str, value: &'t str) -> Result<(), String> {
         if self.parameters.iter().any(|(known, _)| *known == key) {
             return Err(format!("the parameter '{key}' is given twice"));
@@ -64,12 +66,12 @@ impl<'t> Specification<'t> {
         Ok(())
     }
 
-    /// What comes before the colon.
+    /// Returns the text before the colon.
     pub fn name(&self) -> &'t str {
         self.name
     }
 
-    /// The parameters that have not been taken, as they were written.
+    /// Returns the parameters that have not been taken, as they were written.
     pub fn parameters(&self) -> &[(&'t str, &'t str)] {
         &self.parameters
     }
@@ -83,12 +85,12 @@ impl<'t> Specification<'t> {
     /// Takes a value of a kind, "a number" say.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn take<T: FromStr>(&mut self, key: &str, kind: &str) -> Result<Option<T>, String> {
         self.take_text(key).map(|value| Self::read(key, value, kind)).transpose()
     }
 
-    /// A value of a kind from its text.
+    /// Returns a value of a kind from its text.
     ///
     /// # Errors
     /// A text of no such value.

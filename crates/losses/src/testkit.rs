@@ -1,8 +1,8 @@
 //! A conformance test-kit for implementations of [`MarginLoss`].
 //!
 //! Every method of the trait makes a claim about the function that [`MarginLoss::value`] computes.
-//! The kit compares the claims with each other and with the function on a few hundred margins, kinks
-//! allowed for:
+//! The kit compares the claims with each other and with the function on a few hundred margins,
+//! kinks allowed for:
 //!
 //! ```
 //! use margins_losses::{MarginLoss, testkit};
@@ -28,14 +28,14 @@
 //! ```
 //!
 //! A loss that is not convex has to override [`MarginLoss::proximal`] and
-//! [`MarginLoss::population_minimizer`], whose defaults are right for convex losses only. A loss may
-//! overflow to `+inf` at the margins +-1e6 only where its derivative does too.
+//! [`MarginLoss::population_minimizer`], whose defaults are right for convex losses only. A loss
+//! may overflow to `+inf` at the margins +-1e6 only where its derivative does too.
 
 mod calibration;
 mod duality;
 mod smoothness;
 
-use crate::{Hinge, MarginLoss, SpecialCase};
+use crate::{Error, GargRoth, Hinge, MarginLoss, MarginPursuit, SpecialCase};
 
 /// Panics with a readable list if the implementation contradicts itself or the trait.
 ///
@@ -51,8 +51,8 @@ pub fn check(loss: &dyn MarginLoss) {
     );
 }
 
-/// Returns the contradictions of an implementation with itself or with the trait, a line each that begins with the
-/// method at fault; at most three lines for one kind of fault.
+/// Returns the contradictions of an implementation with itself or with the trait, a line each that
+/// begins with the method at fault; at most three lines for one kind of fault.
 pub fn violations(loss: &dyn MarginLoss) -> Vec<String> {
     let mut examination = Examination { loss, margins: margins(), found: Vec::new() };
     examination.names();
@@ -77,8 +77,8 @@ pub fn violations(loss: &dyn MarginLoss) -> Vec<String> {
     examination.found
 }
 
-/// Returns ascending margins: dense around 0 with the customary kinks hit exactly, sparse far out. 0 itself
-/// is left out, as differences across it say nothing of a loss that jumps there.
+/// Returns ascending margins: dense around 0 with the customary kinks hit exactly, sparse far out.
+/// 0 itself is left out, as differences across it say nothing of a loss that jumps there.
 fn margins() -> Vec<f64> {
     let near = (-48..=48).filter(|&k| k != 0).map(|k| f64::from(k) / 8.0);
     let off = (-11..11).map(|k| f64::from(k) * 0.37 + 0.1234);
@@ -156,10 +156,20 @@ impl Examination<'_> {
 
     fn special_case(&mut self) {
         let Some(case) = self.loss.special_case() else { return };
-        let standard: &dyn MarginLoss = match &case {
-            SpecialCase::Hinge => &Hinge,
-            SpecialCase::MarginPursuit(loss) => loss,
-            SpecialCase::GargRoth(loss) => loss,
+        let standard: Result<Box<dyn MarginLoss>, Error> = match case {
+            SpecialCase::Hinge => Ok(Box::new(Hinge)),
+            SpecialCase::MarginPursuit { gamma, scale } => {
+                MarginPursuit::new(gamma, scale).map(|loss| Box::new(loss) as _)
+            }
+            SpecialCase::GargRoth { alpha, beta } => {
+                GargRoth::new(alpha, beta).map(|loss| Box::new(loss) as _)
+            }
+        };
+        let standard = match standard {
+            Ok(standard) => standard,
+            Err(error) => {
+                return self.require(false, "special_case: no loss", || error.to_string());
+            }
         };
         for u in self.margins.clone() {
             let (own, claimed) = (self.loss.value(u), standard.value(u));

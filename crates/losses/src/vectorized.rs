@@ -7,9 +7,9 @@
 use pulp::{Arch, Simd, WithSimd};
 use std::f64::consts::LN_2;
 
-/// `out[i] = f(input[i])`. To be worth it the closure must be branch-free, own what it captures and,
-/// unless it is tiny, be `#[inline(always)]`: only where it is inlined is it compiled anew for each
-/// instruction set.
+/// Fills `out[i] = f(input[i])`. To be worth it the closure must be branch-free, own what it
+/// captures and, unless it is tiny, be `#[inline(always)]`: only where it is inlined is it compiled
+/// anew for each instruction set.
 ///
 /// # Panics
 /// If the slices differ in length: a programming error of the caller.
@@ -19,8 +19,8 @@ pub(crate) fn map(input: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64 + Copy)
     Arch::new().dispatch(Map { input, out, f });
 }
 
-/// Defines batch methods of [`MarginLoss`](crate::MarginLoss) by the function of one margin that each of them maps; with
-/// `loss =>` in front the functions may use the loss by that name.
+/// Defines batch methods of [`MarginLoss`](crate::MarginLoss) by the function of one margin that
+/// each of them maps; with `loss =>` in front the functions may use the loss by that name.
 macro_rules! batch {
     ($loss:ident => $($method:ident: |$u:ident| $value:expr;)+) => {
         $(fn $method(&self, margins: &[f64], out: &mut [f64]) {
@@ -68,16 +68,17 @@ macro_rules! polynomial {
     };
 }
 
-/// `ln 2` without its last 32 bits, so that its product with an exponent is exact.
+/// The number `ln 2` without its last 32 bits, so that its product with an exponent is exact.
 const LN_2_HIGH: f64 = f64::from_bits(LN_2.to_bits() & !0xffff_ffff);
 /// The rest of `ln 2`, to twice the working precision.
 const LN_2_LOW: f64 = (LN_2 - LN_2_HIGH) + 2.319_046_813_846_299_6e-17;
 
-/// Adding this to a whole number of size below 2^51 puts its integer into the low mantissa bits.
+/// A number that, added to a whole number of size below 2^51, puts its integer into the low
+/// mantissa bits.
 const SHIFTER: f64 = 6_755_399_441_055_744.0;
 
-/// Natural logarithm of a positive normal number, within about one unit in the last place; infinity
-/// and NaN are returned as they come.
+/// Returns the natural logarithm of a positive normal number, within about one unit in the last
+/// place; infinity and NaN are returned as they come.
 ///
 /// With `x = 2^k m`, `m` between `sqrt(1/2)` and `sqrt 2`, and `s = (m-1)/(m+1)`, the logarithm is
 /// `k ln 2 + 2 artanh s`; the series of artanh needs ten terms for `|s| <= 0.172`.
@@ -86,7 +87,8 @@ pub(crate) fn ln(x: f64) -> f64 {
     const SQRT_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
     const BIAS: u64 = 1 << 11;
     let bits = x.to_bits();
-    // Exponent of x relative to [sqrt(1/2), sqrt 2), biased to stay positive in unsigned arithmetic.
+    // Exponent of x relative to [sqrt(1/2), sqrt 2), biased to stay positive in unsigned
+    // arithmetic.
     let biased = (bits.wrapping_sub(SQRT_HALF).wrapping_add(BIAS << 52)) >> 52;
     let exponent = biased.wrapping_sub(BIAS & 0xfff);
     let k = f64::from_bits(0x4330_0000_0000_0000 + ((exponent.wrapping_add(BIAS)) & 0xfff))
@@ -106,10 +108,10 @@ pub(crate) fn ln(x: f64) -> f64 {
 
 /// The largest argument with a finite exponential.
 const EXP_MAX: f64 = 709.782_712_893_384;
-/// Exponentials of arguments below this, all smaller than 1e-307, are taken for 0.
+/// The least argument whose exponential is not taken for 0, of size 1e-307.
 const EXP_MIN: f64 = -708.0;
 
-/// `exp x = (1 + t) 2 p`: returns `t` and `p`, for arguments from [`EXP_MIN`] to [`EXP_MAX`].
+/// Returns `t` and `p` with `exp x = (1 + t) 2 p`, for arguments from [`EXP_MIN`] to [`EXP_MAX`].
 ///
 /// With `x = k ln 2 + r`, `|r| <= ln 2 / 2`, `t = exp r - 1` needs thirteen terms of its series and
 /// `p = 2^(k-1)` is always representable.
@@ -125,7 +127,7 @@ fn exp_parts(x: f64) -> (f64, f64) {
     (r + r * r * series, power)
 }
 
-/// Exponential, within about one unit in the last place.
+/// Returns the exponential, within about one unit in the last place.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     let (t, p) = exp_parts(x);
@@ -133,7 +135,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     if x > EXP_MAX { f64::INFINITY } else { exponential }
 }
 
-/// `exp(x) - 1`, to full relative accuracy also for tiny `x`.
+/// Returns `exp(x) - 1`, to full relative accuracy also for tiny `x`.
 #[inline(always)]
 pub(crate) fn exp_m1(x: f64) -> f64 {
     let (t, p) = exp_parts(x);
@@ -141,7 +143,7 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
     if x > EXP_MAX { f64::INFINITY } else { difference }
 }
 
-/// `ln(1 + x)` for `x >= 0`, to full relative accuracy also for tiny `x`.
+/// Returns `ln(1 + x)` for `x >= 0`, to full relative accuracy also for tiny `x`.
 #[inline(always)]
 pub(crate) fn ln_1p(x: f64) -> f64 {
     let y = 1.0 + x;

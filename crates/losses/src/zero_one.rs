@@ -40,8 +40,8 @@ impl MarginLoss for ZeroOne {
         None
     }
 
-    /// Stay, or pay for the way to the right side of 0. The infimum there is not attained; the
-    /// smallest positive normal number stands for it.
+    /// Returns the point itself, or the right side of 0 if the way is worth it. The infimum there
+    /// is not attained; the smallest positive normal number stands for it.
     fn proximal(&self, point: f64, step: f64) -> f64 {
         if point <= 0.0 && point * point < 2.0 * step { f64::MIN_POSITIVE } else { point }
     }
@@ -54,13 +54,13 @@ impl MarginLoss for ZeroOne {
         true
     }
 
-    /// 1 or -1, for every score of the right sign; at `eta = 1/2`, where every score but 0 is a
-    /// minimiser, 1.
+    /// Returns 1 or -1, which stand for every score of their sign; at `eta = 1/2`, where every
+    /// score but 0 is a minimiser, 1.
     fn population_minimizer(&self, eta: f64) -> f64 {
         if eta >= 0.5 { 1.0 } else { -1.0 }
     }
 
-    /// A wrong sign costs `eta`, a right one `1 - eta`.
+    /// Returns a: a right sign costs `1 - eta`, a wrong one `eta`.
     fn psi_transform(&self, a: f64) -> Option<f64> {
         Some(a)
     }

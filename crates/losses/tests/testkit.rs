@@ -294,9 +294,9 @@ fn wrong_calibration_is_found() {
 #[test]
 fn wrong_special_cases_are_found() {
     assert_found(Squared, Fault::SpecialCase(SpecialCase::Hinge), "special_case: another loss");
-    let wider = MarginPursuit::new(1.0, 2.5).expect("a valid scale");
-    let fault = Fault::SpecialCase(SpecialCase::MarginPursuit(wider));
-    assert_found(pursuit(), fault, "special_case: another loss");
+    let pursuing = |scale| Fault::SpecialCase(SpecialCase::MarginPursuit { gamma: 1.0, scale });
+    assert_found(pursuit(), pursuing(2.5), "special_case: another loss");
+    assert_found(pursuit(), pursuing(0.0), "special_case: no loss");
 }
 
 #[test]

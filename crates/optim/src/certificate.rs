@@ -1,10 +1,12 @@
-//! What bounds the distance of a point to the minimum: the duality gap, with the rounding that it carries.
+//! Certificates: bounds on the distance of a point to the minimum, by the duality gap and its
+//! rounding.
 //!
-//! * [`Certificate`]: objective, gap, rounding, gradient norm; [`Objective::certificate`](crate::Objective::certificate)
-//!   makes one for the result of any program.
-//! * `primal`: the gap by the slopes at a point; `dual`: by any feasible duals.
+//! * [`Certificate`]: objective, gap, rounding, gradient norm;
+//!   [`Objective::certificate`](crate::Objective::certificate) makes one for the result of any
+//!   program.
+//! * `primal`: the gap by the slopes at a point; `dual`: the gap by any feasible duals.
 //! * [`Evaluator`]: certificates at one point after another, for samples wherever they are.
-//! * `examine`: evidence in a loss against itself.
+//! * `examine`: the evidence in a loss against itself.
 
 mod appraise;
 pub(crate) mod dual;
@@ -15,7 +17,7 @@ mod primal;
 pub use evaluator::Evaluator;
 pub(crate) use evaluator::certify;
 
-/// A bound on the distance to the minimum.
+/// A bound on the distance of a point to the minimum.
 ///
 /// With `s_i = -L'(u_i)` the dual objective is
 /// `D(s) = -(1/n) sum c_i L*(-s_i) - ||v||^2/(4 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`, and
@@ -28,26 +30,28 @@ pub(crate) use evaluator::certify;
 ///
 /// # Rounding
 ///
-/// No value of F is better than the rounding of its terms. A certificate holds a bound on it, `rounding`, and its gap
-/// has that bound added, so that `objective - duality_gap` lies below the minimum also where the minimum is near zero.
-/// A gap of up to twice the rounding counts as none: see [`relative_gap`](Self::relative_gap).
+/// No value of F is better than the rounding of its terms. A certificate holds a bound on it,
+/// `rounding`, and its gap has that bound added, so that `objective - duality_gap` lies below the
+/// minimum also where the minimum is near zero. A gap of up to twice the rounding counts as none:
+/// see [`relative_gap`](Self::relative_gap).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
-    /// `F`, as computed.
+    /// The objective `F`, as computed.
     pub objective: f64,
     /// An upper bound on `F` minus its minimum, the rounding of `F` included.
     pub duality_gap: f64,
     /// A bound on the distance between `F` and its computed value.
     pub rounding: f64,
-    /// Euclidean norm of the gradient of `F`, intercept included, at the optimal intercept.
+    /// The Euclidean norm of the gradient of `F`, intercept included, at the optimal intercept.
     pub gradient_norm: f64,
     /// True if the loss and its conjugate contradict the Fenchel-Young inequality at the point.
     pub contradicted: bool,
 }
 
 impl Certificate {
-    /// Returns the certificate of a point with this objective, computed to `rounding`, whose distance to the minimum is
-    /// at most `gap` but for that rounding. A gap that is not a number says that numbers overflowed.
+    /// Returns the certificate of a point with this objective, computed to `rounding`, whose
+    /// distance to the minimum is at most `gap` but for that rounding. A gap that is not a number
+    /// says that numbers overflowed.
     pub fn new(objective: f64, gap: f64, rounding: f64, gradient_norm: f64) -> Self {
         let (duality_gap, rounding) =
             if rounding.is_finite() { (gap + rounding, rounding) } else { (f64::INFINITY, 0.0) };
@@ -59,15 +63,17 @@ impl Certificate {
         Certificate::new(objective, f64::INFINITY, 0.0, gradient_norm)
     }
 
-    /// Returns the value of the feasible dual point, less the rounding: a lower bound on the minimum of `F`.
+    /// Returns the value of the feasible dual point, less the rounding: a lower bound on the
+    /// minimum of `F`.
     pub fn dual_objective(&self) -> f64 {
         self.objective - self.duality_gap
     }
 
-    /// Returns the gap, but for twice the rounding of `F`, relative to the larger size of the primal and the dual
-    /// objective.
+    /// Returns the gap, but for twice the rounding of `F`, relative to the larger size of the
+    /// primal and the dual objective.
     ///
-    /// It is 0 at a point that is optimal to rounding: there neither `F` nor the bound can be told from the minimum.
+    /// It is 0 at a point that is optimal to rounding: there neither `F` nor the bound can be told
+    /// from the minimum.
     pub fn relative_gap(&self) -> f64 {
         let size = self.objective.abs().max(self.dual_objective().abs());
         let excess = self.duality_gap - 2.0 * self.rounding;
@@ -93,7 +99,8 @@ impl Certificate {
         Certificate { objective: given, duality_gap, ..self }
     }
 
-    /// Returns the certificate with the smaller gap of two that certify points of the same objective.
+    /// Returns the certificate with the smaller gap of two that certify points of the same
+    /// objective.
     #[must_use]
     pub(crate) fn or(self, other: Certificate) -> Self {
         if other.duality_gap < self.duality_gap { other } else { self }

@@ -1,38 +1,39 @@
 use thiserror::Error;
 
-/// Why a problem cannot be posed or a solver cannot take it.
+/// The reason why a problem cannot be posed or a solver cannot take it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Lambda must be a finite positive number.
+    /// Lambda is not a finite positive number.
     #[error("lambda is {0}, but must be a finite number greater than 0")]
     Lambda(f64),
-    /// A grid of lambdas that cannot be laid out.
+    /// A grid of lambdas cannot be laid out.
     #[error("a lambda grid from {from} to {to} with {count} values: {reason}")]
     LambdaGrid {
         /// The first lambda.
         from: f64,
         /// The last lambda.
         to: f64,
-        /// Number of values.
+        /// The number of values.
         count: usize,
-        /// What is wrong.
+        /// The reason for the refusal.
         reason: &'static str,
     },
-    /// A path without lambdas.
+    /// A path has no lambdas.
     #[error("a path needs at least one lambda")]
     NoLambdas,
-    /// The tolerance, or that of a stopping rule, must be positive.
+    /// The tolerance, or the tolerance of a stopping rule, is not positive.
     #[error("the tolerance is {0}, but must be a finite number greater than 0")]
     Tolerance(f64),
     /// The loss lacks a property that the solver is built on.
     #[error("loss '{loss}' {lacks}; {alternative}")]
     Unsuitable {
-        /// Specification of the loss.
+        /// The specification of the loss.
         loss: String,
-        /// The missing property and who needs it, as in "has no finite curvature, which MM needs".
+        /// The missing property and the method that needs it, as in "has no finite curvature, which
+        /// MM needs".
         lacks: &'static str,
-        /// What to do instead.
+        /// The remedy.
         alternative: &'static str,
     },
     /// A solver of linear classifiers was asked for a kernel classifier.
@@ -47,7 +48,7 @@ pub enum Error {
          the newton solver takes problems of this shape"
     )]
     TooLargeForMm {
-        /// Order of the matrix.
+        /// The order of the matrix.
         order: usize,
         /// The largest order accepted.
         limit: usize,
@@ -55,20 +56,20 @@ pub enum Error {
     /// Parts of the problem do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
         /// The size that fits.
         expected: usize,
         /// The size that was given.
         found: usize,
     },
-    /// A classifier with an intercept where the objective fixes it at 0.
+    /// A classifier has an intercept where the objective fixes it at 0.
     #[error("the intercept is {0}, but the objective has none")]
     Intercept(f64),
     /// A sample weight is negative, NaN or infinite.
     #[error("weight {value} of row {row} is not a finite number of at least 0")]
     Weight {
-        /// Zero-based row.
+        /// The row, counted from 0.
         row: usize,
         /// The weight.
         value: f64,
@@ -76,7 +77,7 @@ pub enum Error {
     /// No sample of a class has a positive weight.
     #[error("no sample of class '{0}' has a positive weight: two classes are needed")]
     OneClass(String),
-    /// Cross-validation folds leave a class out of a training set.
+    /// The folds leave a class out of a training set.
     #[error("fold {} holds every sample of class '{class}', so nothing is left to train on", fold + 1)]
     Fold {
         /// The fold, counted from 0.
@@ -96,30 +97,30 @@ pub enum Error {
     /// Products of the features are beyond the range of floating point.
     #[error("the features are so large that their products overflow; scale them first")]
     Overflow,
-    /// The eigendecomposition did not converge.
+    /// An eigendecomposition did not converge.
     #[error("the eigendecomposition of a matrix of order {0} did not converge")]
     Eigendecomposition(usize),
     /// A parameter is outside its range.
     #[error("{parameter} is {value}, but must be {requirement}")]
     Parameter {
-        /// Name of the parameter.
+        /// The name of the parameter.
         parameter: &'static str,
         /// The value that was refused.
         value: f64,
         /// The range in words, such as "a finite number greater than 0".
         requirement: &'static str,
     },
-    /// The rule that re-scales a loss gave none.
+    /// The rule that re-scales a loss failed.
     #[error("the loss cannot be re-scaled: {0}")]
     Rescaling(String),
-    /// Something went wrong at a sample.
+    /// A step on a sample failed.
     #[error("at step {step}, row {row}: {error}")]
     AtSample {
         /// The row of the sample, counted from 1; in a stream, its number since the start.
         row: u64,
         /// The step of the learner, counted from 1.
         step: u64,
-        /// What went wrong.
+        /// The error of the step.
         error: Box<Error>,
     },
     /// The coefficients of a learner would be too large for their squared norm to be a number.
@@ -135,7 +136,7 @@ pub enum Error {
         row + 1
     )]
     Score {
-        /// Zero-based row; the message counts from 1.
+        /// The row, counted from 0; the message counts from 1.
         row: usize,
         /// The score.
         score: f64,
@@ -143,14 +144,14 @@ pub enum Error {
     /// A learner of another crate refused a sample.
     #[error("{0}")]
     Learner(Box<dyn std::error::Error + Send + Sync>),
-    /// A learner met a score that is no number.
+    /// A learner met a score that is not a finite number.
     #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
     Diverged(f64),
 }
 
 impl Error {
-    /// Refuses scores from which no class follows. Scores must be finite: a sum that overflowed to infinity may have
-    /// the wrong sign, and NaN has none. The rows are those that the scores belong to, in order.
+    /// Refuses scores from which no class follows. Scores must be finite: a sum that overflowed to
+    /// infinity may have the wrong sign, and NaN has none. The scores belong to the rows in order.
     ///
     /// # Errors
     /// [`Error::Score`] names the first row whose score is NaN or infinite.
@@ -164,7 +165,7 @@ impl Error {
         }
     }
 
-    /// A parameter that is finite and greater than 0.
+    /// Returns a parameter that is finite and greater than 0.
     pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<f64, Error> {
         if value.is_finite() && value > 0.0 {
             Ok(value)

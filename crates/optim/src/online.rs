@@ -37,13 +37,13 @@ pub use online_gradient::OnlineGradient;
 pub use passive_aggressive::{Aggressiveness, PassiveAggressive};
 pub use perceptron::Perceptron;
 
-/// Whatever gives a sample a score: +1 is predicted where it is above 0, else -1.
+/// A function that gives a sample a score: a score above 0 predicts +1, any other -1.
 pub trait Scorer {
-    /// The score of a sample.
+    /// Returns the score of a sample.
     fn score(&self, x: &Sample<'_>) -> f64;
 
-    /// Number of features that samples must have, if not any number will do; whoever has the samples asks before
-    /// the first score.
+    /// Returns the number of features that samples must have, or `None` if any number will do; a
+    /// caller asks before the first score.
     fn columns(&self) -> Option<usize> {
         None
     }
@@ -51,7 +51,7 @@ pub trait Scorer {
 
 /// A classifier that goes on learning, one sample at a time.
 ///
-/// The score is that of the classifier as it is now; a snapshot keeps it.
+/// Its score is that of the present classifier; a snapshot keeps the present classifier.
 pub trait OnlineLearner: Scorer {
     /// A classifier that learns no more.
     type Snapshot: Scorer + Clone + Send + Sync;
@@ -59,10 +59,10 @@ pub trait OnlineLearner: Scorer {
     /// Learns from a sample `x` with the label `y`, -1 or +1.
     ///
     /// # Errors
-    /// A number that is none, in the sample or in the learner after it; the learner is then as it was
-    /// before.
+    /// A number in the sample, or in the learner after it, is not finite; the learner is then as it
+    /// was before.
     fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), Error>;
 
-    /// The present classifier.
+    /// Returns the present classifier.
     fn snapshot(&self) -> Self::Snapshot;
 }

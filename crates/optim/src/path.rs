@@ -1,10 +1,11 @@
-//! Paths: one problem at many lambdas, each solved from the ones before it, and the choice among them.
+//! Paths: one problem at many lambdas, each solved from the ones before it, and the choice among
+//! them.
 //!
 //! * [`fit`], [`path`]: one lambda, or many with warm starts and the closed-form ray.
 //! * [`path_over`]: a path over samples that are elsewhere.
 //! * [`Minimizer`], [`follow`]: paths of solvers of your own.
 //! * [`Training`]: paths from a data set, with standardisation and class weights.
-//! * [`cross_validate`]: a path a fold, the best lambda and the one-standard-error lambda.
+//! * [`cross_validate`]: a path for every fold, the best lambda and the one-standard-error lambda.
 
 mod cross_validation;
 mod engine;
@@ -35,10 +36,12 @@ pub use follow::{Minimizer, follow};
 pub use over::path_over;
 pub use training::{ClassWeights, Training};
 
-/// Minimises `F` at one lambda.
+/// Returns the minimiser of `F` at one lambda.
 ///
 /// # Errors
-/// A loss or a shape that the solver cannot take; a tolerance that is not positive.
+/// [`Error::Unsuitable`] or [`Error::TooLargeForMm`]: the solver cannot take the loss or the shape
+/// of the problem. [`Error::Tolerance`]: the tolerance is not positive. [`Error::Overflow`]:
+/// products of the features overflow.
 pub fn fit<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
@@ -47,8 +50,8 @@ pub fn fit<L: MarginLoss + ?Sized>(
     path(objective, &[lambda], options, &|_| {}).map(|mut fits| fits.swap_remove(0))
 }
 
-/// Minimises `F` at every lambda, each once and largest first whatever the order given, every fit
-/// starting from the ones before it; `observer` sees every fit as it is made.
+/// Returns the minimisers of `F` at every lambda, each once and largest first, whatever the order
+/// given. Every fit starts from the ones before it; `observer` sees every fit as it is made.
 ///
 /// Beyond separation the path of a loss with a homogeneous tail is a ray: once every margin is on
 /// the tail, `(b, w)` at a smaller lambda' is `(lambda/lambda')^(1/(1+degree))` times `(b, w)` at
@@ -57,7 +60,7 @@ pub fn fit<L: MarginLoss + ?Sized>(
 /// margin leaves the tail. Every point of the ray is certified like any other.
 ///
 /// # Errors
-/// As [`fit`]; no lambdas.
+/// The errors of [`fit`]. [`Error::NoLambdas`]: there are no lambdas.
 pub fn path<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambdas: &[Lambda],
@@ -67,7 +70,7 @@ pub fn path<L: MarginLoss + ?Sized>(
     path_within(objective, lambdas, options, observer, LARGEST_DENSE_ORDER)
 }
 
-/// [`path`] with dense systems up to a given order.
+/// Returns a path with dense systems up to a given order.
 fn path_within<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambdas: &[Lambda],
@@ -100,7 +103,7 @@ fn path_within<L: MarginLoss + ?Sized>(
     }
 }
 
-/// The fit of an objective that has no minimum: none has been looked for.
+/// Returns the fit of an objective that has no minimum, from the origin.
 fn unbounded<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
@@ -114,7 +117,7 @@ fn unbounded<L: MarginLoss + ?Sized>(
     Fit { lambda, intercept, coef, report }
 }
 
-/// Solves at all lambdas in the coordinates that suit the shape of the data.
+/// Returns the fits at all lambdas, solved in the coordinates that suit the shape of the data.
 fn solve<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     extent: Extent,
@@ -125,14 +128,14 @@ fn solve<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<Fit>, Error> {
     let (n, p) = (objective.design.rows(), objective.design.columns());
     let extent = Rc::new(extent);
-    // These take the same steps in the row space, whose basis costs more than they do, unless features of very
-    // different sizes call for it.
+    // These solvers take the same steps in the row space, whose basis costs more than they do,
+    // unless features of very different sizes call for it.
     let as_well = options.solver.is_linear_only();
     if p > n && n <= dense_order && (!as_well || extent.is_wide()) {
         let row_space = RowSpace::of(&objective.design, &extent)?;
         let reduced = objective.over(row_space.coordinates.clone());
         let mut lift = Lift { evaluator: Evaluator::with_extent(objective, extent), row_space };
-        // Room for what rounding takes on the way back.
+        // Half of the tolerance leaves room for the rounding of the way back.
         let tighter = Options { tolerance: 0.5 * options.tolerance, ..*options };
         let extent = Rc::new(Extent::of(&reduced.design));
         run(
@@ -156,8 +159,8 @@ fn solve<L: MarginLoss + ?Sized>(
     }
 }
 
-/// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that certify it, if they are not
-/// the slopes there, how the solver ended and the passes it took.
+/// Solves at every lambda in turn; `finish` makes a fit of the point reached, the duals that
+/// certify it if they are not the slopes there, the end of the solver and its passes.
 fn run<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     extent: Rc<Extent>,
@@ -194,8 +197,8 @@ mod tests {
     use super::{LARGEST_DENSE_ORDER, path_within};
     use crate::{Objective, Options, lambda_grid};
 
-    /// A whole path by conjugate gradients on the data as they are, beside the one by dense systems,
-    /// directly and through the row space.
+    /// A whole path by conjugate gradients on the data as they are, beside the one by dense
+    /// systems, directly and through the row space.
     #[test]
     fn paths_do_not_depend_on_the_system() {
         for (n, p) in [(40usize, 12usize), (15, 40)] {

@@ -1,12 +1,16 @@
-//! The problem: `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, from its samples to its sums.
+//! The problem: `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, from its
+//! samples to its sums.
 //!
-//! * [`Objective`]: loss, samples and weights; [`EmpiricalRisk`]: its first part, for scores from anywhere.
+//! * [`Objective`]: loss, samples and weights; [`EmpiricalRisk`]: the first part of an objective,
+//!   for scores from anywhere.
 //! * [`Margins`]: the sums over the samples that solvers ask for, at one point after another.
-//! * [`Samples`]: what Newton and the certificate see of the samples, wherever these are; [`InMemory`]: in memory.
-//! * [`Need`]: what methods need of a loss, and the refusal of what lacks it.
+//! * [`Samples`]: the interface by which Newton and the certificate see the samples, wherever these
+//!   are; [`InMemory`]: samples in memory.
+//! * [`Need`]: the properties of a loss that methods need, and the refusal of a loss without them.
 //! * [`Lambda`], [`lambda_grid`]: the regularisation.
 //! * [`Point`]: an intercept and coefficients with their scores.
-//! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more features than samples.
+//! * [`Extent`]: how large the samples are, in every unit; [`RowSpace`]: coordinates for more
+//!   features than samples.
 //! * [`summation`]: sums whose rounding is known.
 
 mod balance;
@@ -40,7 +44,7 @@ pub use needs::Need;
 pub(crate) use needs::curvature;
 pub use objective::Objective;
 pub(crate) use objective::PART;
-pub use point::Point;
+pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;
 pub use row_space::{Eigenspace, RowSpace};
-pub use samples::{Products, Samples, Sums};
+pub use samples::{Samples, Sums};

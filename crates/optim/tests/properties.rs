@@ -694,7 +694,7 @@ fn a_callback_sees_and_stops_every_solver() {
         };
         let watch = Some(Watch::new(&see));
         let options = Options { solver, watch, tolerance: 1e-8, ..Options::default() };
-        let fit = margins_optim::fit(&objective, lambda(1e-3), &options).unwrap();
+        let fit = margins_optim::fit(&objective, lambda(0.1), &options).unwrap();
         assert!(fit.report.converged(), "{solver:?}");
         let seen = seen.lock().unwrap().clone();
         let (first, last) = (seen.first().unwrap(), seen.last().unwrap());

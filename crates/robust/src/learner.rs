@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use margins_losses::{MarginLoss, Specification};
+use margins_losses::{MarginLoss, SpecialCase, Specification};
 
 use crate::Error;
 use crate::{CatoniRisk, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts};
@@ -52,7 +52,7 @@ impl Learner {
             Learner::MarginDistribution(learner) => learner.fit(objective, lambda, options),
             Learner::GargRoth(learner) => {
                 let loss = objective.risk().loss();
-                if loss.name() != "garg-roth" {
+                if !matches!(loss.special_case(), Some(SpecialCase::GargRoth { .. })) {
                     return Err(margins_optim::Error::Unsuitable {
                         loss: loss.specification(),
                         lacks: "is not the projection profile, which garg-roth minimises",

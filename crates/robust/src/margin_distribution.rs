@@ -1,22 +1,16 @@
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, MatRef, Side};
-use margins_data::Design;
+mod metric;
+
 use margins_losses::MarginLoss;
-use nalgebra::DMatrix;
+use margins_optim::problem::summation::{SUM_ERROR, UNIT, dot};
+use margins_optim::problem::{EmpiricalRisk, Extent, Point, RowSpace};
+use margins_optim::solve::{Ending, Monitor};
+use margins_optim::{Certificate, Fit, Lambda, Objective, Options};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
-use margins_optim::problem::EmpiricalRisk;
-use margins_optim::problem::Extent;
-use margins_optim::problem::Point;
-use margins_optim::problem::RowSpace;
-use margins_optim::problem::summation::dot;
-use margins_optim::problem::summation::{SUM_ERROR, UNIT};
-use margins_optim::solve::Ending;
-use margins_optim::solve::Monitor;
-use margins_optim::{Certificate, Fit, Lambda, Objective, Options};
+use metric::Metric;
 
 /// The largest order of a matrix to factorise.
 const LARGEST_ORDER: usize = 3000;
@@ -180,7 +174,7 @@ impl MarginDistribution {
         const STRIDE: usize = 10;
         let (risk, design) = (objective.risk(), objective.design());
         let (weights, signs) = (risk.weights(), risk.signs());
-        let metric = Metric::new(self, objective, lambda)?;
+        let metric = Metric::new(self.variance, objective, lambda)?;
         let mut order: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
         let curvatures: Vec<f64> =
             (0..weights.len()).map(|i| 0.5 * weights[i] * metric.diagonal(design, i)).collect();
@@ -313,108 +307,4 @@ impl MarginDistribution {
 
 fn margins<L: MarginLoss + ?Sized>(risk: &EmpiricalRisk<'_, L>, point: &Point) -> Vec<f64> {
     risk.signs().iter().zip(&point.products).map(|(y, f)| y * (f + point.intercept)).collect()
-}
-
-/// The metric Q over `(b, w)`, or over w without intercept, ready to be inverted.
-struct Metric {
-    factor: Llt<f64>,
-    inverse: Inverse,
-    /// Where the coefficients begin: 1 with an intercept, else 0.
-    first: usize,
-}
-
-/// What `Q^-1 (1, x_i)` is taken from.
-enum Inverse {
-    /// One column a sample.
-    Samples(Mat<f64>),
-    /// `Q^-1`: sparse samples combine its columns and stay sparse.
-    Whole(Mat<f64>),
-}
-
-impl Metric {
-    fn new<L: MarginLoss + ?Sized>(
-        settings: &MarginDistribution,
-        objective: &Objective<'_, L>,
-        lambda: Lambda,
-    ) -> Result<Self, Error> {
-        let (risk, design) = (objective.risk(), objective.design());
-        let (p, n) = (design.columns(), design.rows());
-        let first = usize::from(risk.has_intercept());
-        let (variance, weights) = (settings.variance, risk.weights());
-        let total: f64 = weights.iter().sum();
-        let mut moments = DMatrix::zeros(p + 1, p + 1);
-        design.weighted_gram(weights, &mut moments);
-        let signed: Vec<f64> = risk.signs().iter().zip(weights).map(|(y, d)| y * d).collect();
-        let mut mean = vec![signed.iter().sum(); p + 1];
-        design.multiply_transposed(&signed, &mut mean[1..]);
-        // Row and column 0 belong to the intercept.
-        let skip = 1 - first;
-        let order = p + first;
-        let matrix = Mat::from_fn(order, order, |i, j| {
-            let (i, j) = (i.max(j) + skip, i.min(j) + skip);
-            let ridge = if i == j && i > 0 { lambda.get() } else { 0.0 };
-            variance * (moments[(i, j)] - mean[i] * mean[j] / total) + ridge
-        });
-        if (0..order).any(|j| !matrix[(j, j)].is_finite()) {
-            return Err(margins_optim::Error::Overflow.into());
-        }
-        let factor = matrix.llt(Side::Lower).map_err(|_| Error::Singular(order))?;
-        let inverse = match design.dense_samples() {
-            Some(samples) => {
-                let x = MatRef::from_column_major_slice(samples, p, n);
-                let mut solved =
-                    Mat::from_fn(order, n, |j, i| if j < first { 1.0 } else { x[(j - first, i)] });
-                factor.solve_in_place(&mut solved);
-                Inverse::Samples(solved)
-            }
-            None => {
-                let mut inverse = Mat::identity(order, order);
-                factor.solve_in_place(&mut inverse);
-                Inverse::Whole(inverse)
-            }
-        };
-        Ok(Metric { factor, inverse, first })
-    }
-
-    fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let mut solution = Mat::from_fn(right.len(), 1, |j, _| right[j]);
-        self.factor.solve_in_place(&mut solution);
-        solution.col_as_slice(0).to_vec()
-    }
-
-    fn point(&self, design: &Design, beta: &[f64]) -> Point {
-        let intercept = if self.first == 1 { beta[0] } else { 0.0 };
-        Point::at(design, intercept, beta[self.first..].to_vec())
-    }
-
-    /// `b + <w, x_i>`.
-    fn score(&self, design: &Design, i: usize, beta: &[f64]) -> f64 {
-        let intercept = if self.first == 1 { beta[0] } else { 0.0 };
-        intercept + design.sample(i).dot(&beta[self.first..])
-    }
-
-    /// `beta += factor Q^-1 (1, x_i)`.
-    fn add(&self, design: &Design, i: usize, factor: f64, beta: &mut [f64]) {
-        let mut add = |column: &[f64], factor: f64| {
-            beta.iter_mut().zip(column).for_each(|(b, q)| *b += factor * q);
-        };
-        match &self.inverse {
-            Inverse::Samples(solved) => add(solved.col_as_slice(i), factor),
-            Inverse::Whole(inverse) => {
-                if self.first == 1 {
-                    add(inverse.col_as_slice(0), factor);
-                }
-                design.sample(i).for_each(|column, x| {
-                    add(inverse.col_as_slice(column + self.first), factor * x);
-                });
-            }
-        }
-    }
-
-    /// `(1, x_i)'Q^-1 (1, x_i)`.
-    fn diagonal(&self, design: &Design, i: usize) -> f64 {
-        let mut column = vec![0.0; design.columns() + self.first];
-        self.add(design, i, 1.0, &mut column);
-        self.score(design, i, &column)
-    }
 }

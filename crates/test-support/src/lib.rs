@@ -1,5 +1,5 @@
-//! What the tests of several crates share: short names for what cannot fail, and the independently
-//! computed minimisers.
+//! Parts that the tests of several crates share: short names for what cannot fail, and the
+//! independently computed minimisers.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use margins_optim::{Lambda, Report};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// A loss of the standard registry.
+/// Returns a loss of the standard registry.
 ///
 /// # Panics
 /// If there is none of this specification.
@@ -16,7 +16,7 @@ pub fn loss(specification: &str) -> Box<dyn MarginLoss> {
     LossRegistry::standard().parse(specification).expect("a standard loss")
 }
 
-/// A lambda.
+/// Returns a lambda.
 ///
 /// # Panics
 /// If it is not positive.
@@ -24,7 +24,8 @@ pub fn lambda(value: f64) -> Lambda {
     Lambda::new(value).expect("positive")
 }
 
-/// Whether two numbers differ by at most the tolerance times their size, or 1 if that is larger.
+/// Returns true if two numbers differ by at most the tolerance times their size, or 1 if that is
+/// larger.
 pub fn close(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
 }
@@ -44,7 +45,7 @@ pub fn reference<T: DeserializeOwned>(name: &str) -> T {
 pub struct ReferenceProblem {
     /// The samples.
     pub x_rows: Vec<Vec<f64>>,
-    /// Their labels, -1 or +1.
+    /// The labels of the samples, -1 or +1.
     pub y: Vec<f64>,
     /// The minimisers.
     pub solutions: Vec<ReferenceSolution>,
@@ -53,7 +54,7 @@ pub struct ReferenceProblem {
 /// A minimiser of `(1/n) sum_i L(y_i (b + f_i)) + lambda ||f||^2`.
 #[derive(Debug, Deserialize)]
 pub struct ReferenceSolution {
-    /// Name of the loss; its parameters are below.
+    /// The name of the loss; its parameters are below.
     pub loss: String,
     r: Option<f64>,
     gamma: Option<f64>,
@@ -64,9 +65,9 @@ pub struct ReferenceSolution {
     pub objective: f64,
     /// The scores of the samples.
     pub fitted: Vec<f64>,
-    /// `gaussian`, or nothing for a linear classifier.
+    /// The kernel `gaussian`, or nothing for a linear classifier.
     pub kernel: Option<String>,
-    /// Parameter of the Gaussian kernel.
+    /// The parameter of the Gaussian kernel.
     pub sigma: Option<f64>,
 }
 
@@ -79,7 +80,7 @@ pub fn reference_problems() -> Vec<ReferenceProblem> {
 }
 
 impl ReferenceSolution {
-    /// The loss with its parameters.
+    /// Returns the loss with its parameters.
     pub fn loss(&self) -> Box<dyn MarginLoss> {
         let given = [("r", self.r), ("gamma", self.gamma), ("scale", self.scale)];
         let parameters: Vec<String> =
@@ -88,12 +89,13 @@ impl ReferenceSolution {
         loss(&format!("{}{separator}{}", self.loss, parameters.join(",")))
     }
 
-    /// Whether the intercept, and with it the fitted values, are determined.
+    /// Returns true if the intercept, and with it the fitted values, are determined.
     pub fn is_unique(&self) -> bool {
         !matches!(self.loss.as_str(), "lhs" | "l-r" | "hinge")
     }
 
-    /// Asserts that a fit reached the minimum, to 1e-9 of it, and its lower bound does not exceed it.
+    /// Asserts that a fit reached the minimum, to 1e-9 of it, and its lower bound does not exceed
+    /// it.
     ///
     /// # Panics
     /// If it did not, with the case.
@@ -106,8 +108,8 @@ impl ReferenceSolution {
             self.objective,
         );
         assert!(report.converged(), "{case}");
-        // One row misses the accuracy that the file claims: in exact arithmetic the file's own solution for
-        // lambda = 0.03 has at 1e-4 an objective lower by 6.9e-9 of itself.
+        // One row misses the accuracy that the file claims: in exact arithmetic the file's own
+        // solution for lambda = 0.03 has at 1e-4 an objective lower by 6.9e-9 of itself.
         let missed = self.loss == "hinge" && samples == 30 && self.lambda == 1e-4;
         let size = self.objective.abs();
         let error = report.objective - self.objective;
@@ -116,7 +118,8 @@ impl ReferenceSolution {
         assert!(report.dual_objective <= self.objective + 1e-12 * size, "{case}");
     }
 
-    /// Asserts that scores of the samples are those of the minimiser, to 1e-4, if those are determined.
+    /// Asserts that scores of the samples are those of the minimiser, to 1e-4, if those are
+    /// determined.
     ///
     /// # Panics
     /// If they are not.

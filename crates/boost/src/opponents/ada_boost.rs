@@ -5,22 +5,22 @@ use rand_chacha::ChaCha8Rng;
 use crate::ensemble::vote;
 use crate::{Error, SampleTree};
 
-/// Classifiers with weights: the score is `sum_j a_j h_j(x)/sum_j a_j`, `h_j(x)` the prediction, +1 or
-/// -1.
+/// A vote of classifiers with weights: the score is `sum_j a_j h_j(x)/sum_j a_j`, `h_j(x)` the
+/// prediction, +1 or -1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedVote<S> {
     members: Vec<(f64, S)>,
 }
 
 impl<S> WeightedVote<S> {
-    /// The classifiers with their weights.
+    /// Returns the classifiers with their weights.
     pub fn members(&self) -> &[(f64, S)] {
         &self.members
     }
 }
 
 impl<S: Scorer> Scorer for WeightedVote<S> {
-    /// 0 without members.
+    /// Returns the vote, 0 without members.
     fn score(&self, x: &Sample<'_>) -> f64 {
         let votes: f64 = self.members.iter().map(|(a, member)| a * vote(member.score(x))).sum();
         let total: f64 = self.members.iter().map(|(a, _)| a).sum();
@@ -28,19 +28,19 @@ impl<S: Scorer> Scorer for WeightedVote<S> {
     }
 }
 
-/// AdaBoost: every round a weak learner is asked for a classifier that does well on weighted samples; the
-/// weights of those that it gets wrong go up.
+/// AdaBoost: every round a weak learner is asked for a classifier that does well on weighted
+/// samples; the weights of those that it gets wrong go up.
 ///
-/// With weighted error e the classifier gets the weight `a = ln((1 - e)/e)/2`, and sample weights are
-/// multiplied by `exp(-a y h(x))`. A round is a pass over the samples. It ends when the vote is right on
-/// every sample, or when a weak classifier is no better than chance.
+/// With weighted error e the classifier gets the weight `a = ln((1 - e)/e)/2`, and sample weights
+/// are multiplied by `exp(-a y h(x))`. A round is a pass over the samples. It ends when the vote is
+/// right on every sample, or when a weak classifier is no better than chance.
 ///
 /// Source: Freund and Schapire (1997).
 #[derive(Debug, Clone)]
 pub struct AdaBoost<'a, S> {
     design: &'a Design,
     labels: &'a Labels,
-    /// `y f(x)` of the vote so far, not divided by the sum of weights.
+    /// The margins `y f(x)` of the vote so far, not divided by the sum of weights.
     margins: Vec<f64>,
     vote: WeightedVote<S>,
 }
@@ -50,17 +50,17 @@ pub struct AdaBoost<'a, S> {
 const MOST_WEIGHT: f64 = 15.0;
 
 impl<'a, S: Scorer> AdaBoost<'a, S> {
-    /// Before the first round.
+    /// Returns the booster before its first round.
     ///
     /// # Errors
-    /// As many labels as samples there must be.
+    /// Another number of labels than of samples.
     pub fn new(design: &'a Design, labels: &'a Labels) -> Result<Self, Error> {
         Error::check_len("labels", design.rows(), labels.len())?;
         let vote = WeightedVote { members: Vec::new() };
         Ok(AdaBoost { design, labels, margins: vec![0.0; design.rows()], vote })
     }
 
-    /// The weights of the samples in the next round, of sum 1.
+    /// Returns the weights of the samples in the next round, of sum 1.
     pub fn weights(&self) -> Vec<f64> {
         let least = self.margins.iter().copied().fold(f64::INFINITY, f64::min);
         let mut weights: Vec<f64> = self.margins.iter().map(|u| (least - u).exp()).collect();
@@ -69,11 +69,11 @@ impl<'a, S: Scorer> AdaBoost<'a, S> {
         weights
     }
 
-    /// A round; whether the classifier of the weak learner was better than chance and is in the
-    /// vote.
+    /// Plays a round and returns true if the classifier of the weak learner was better than chance
+    /// and is in the vote.
     ///
     /// # Errors
-    /// Those of the weak learner.
+    /// The errors of the weak learner.
     pub fn round(&mut self, weak: impl FnOnce(&[f64]) -> Result<S, Error>) -> Result<bool, Error> {
         let weights = self.weights();
         let member = weak(&weights)?;
@@ -91,18 +91,19 @@ impl<'a, S: Scorer> AdaBoost<'a, S> {
         Ok(true)
     }
 
-    /// Whether the vote is right on every sample.
+    /// Returns true if the vote is right on every sample.
     pub fn consistent(&self) -> bool {
         self.margins.iter().all(|&u| u > 0.0)
     }
 
-    /// The vote so far.
+    /// Returns the vote so far.
     pub fn vote(&self) -> &WeightedVote<S> {
         &self.vote
     }
 }
 
-/// An online learner as a weak learner: it takes so many steps on samples drawn by their weights.
+/// Returns an online learner as a weak learner: it takes so many steps on samples drawn by their
+/// weights.
 ///
 /// # Errors
 /// Weights that cannot be drawn from; what the learner says of a sample.
@@ -131,7 +132,7 @@ mod tests {
     use margins_optim::online::Perceptron;
     use rand::SeedableRng;
 
-    /// The majority of three stumps, which no single stump gets right.
+    /// Returns the majority of three stumps, which no single stump gets right.
     fn data() -> (Design, Labels) {
         let rows: Vec<[f64; 3]> = (0..8)
             .map(|k| std::array::from_fn(|j| if k >> j & 1 == 1 { 1.0 } else { -1.0 }))

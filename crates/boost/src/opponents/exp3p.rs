@@ -8,9 +8,9 @@ use crate::{Error, SamplePlayer};
 
 /// EXP3.P.1 as the player: an exploring bandit whose every round is a pass over all m weights.
 ///
-/// Epoch r has `2^r` rounds of EXP3.P with `delta_r = delta/((r + 1)(r + 2))`,
-/// `alpha = 2 sqrt(ln(m T/delta_r))` and `gamma = min(3/5, 2 sqrt(3 m ln m/(5 T)))`; it starts at the
-/// least r with `delta_r >= m T exp(-m T)`.
+/// Epoch r has `2^r` rounds of EXP3.P with `delta_r = delta/((r + 1)(r + 2))`, `alpha = 2 sqrt(ln(m
+/// T/delta_r))` and `gamma = min(3/5, 2 sqrt(3 m ln m/(5 T)))`; it starts at the least r with
+/// `delta_r >= m T exp(-m T)`.
 ///
 /// Source: Auer, Cesa-Bianchi, Freund and Schapire (2002), section 6.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,11 +18,11 @@ use crate::{Error, SamplePlayer};
 pub struct Exp3P1 {
     delta: f64,
     epoch: u32,
-    /// Rounds left in the epoch.
+    /// The number of rounds left in the epoch.
     left: u64,
     gamma: f64,
     alpha: f64,
-    /// Logarithms of the weights.
+    /// The logarithms of the weights.
     logarithms: Vec<f64>,
     probabilities: Vec<f64>,
 }
@@ -78,7 +78,7 @@ impl TryFrom<State> for Exp3P1 {
 }
 
 impl Exp3P1 {
-    /// Over `rows` samples; its regret bound holds with probability `1 - delta`.
+    /// Returns a player over `rows` samples; its regret bound holds with probability `1 - delta`.
     ///
     /// # Errors
     /// No samples, or `delta` not in (0, 1).
@@ -116,7 +116,7 @@ impl Exp3P1 {
         self.probabilities.fill(1.0 / m);
     }
 
-    /// `p_i`.
+    /// Returns `p_i`.
     ///
     /// # Panics
     /// If there is no such sample.

@@ -9,11 +9,11 @@ use crate::{Error, SampleTree};
 /// The sublinear perceptron: a round looks at one sample, and at one feature of all samples.
 ///
 /// On samples `A_i = y_i x_i/R` of norm at most 1, without an intercept: the primal player keeps
-/// `s_t = sum A_i/sqrt(2 T)` over the samples drawn, projected onto the unit ball, `x_t`. A feature j is
-/// drawn in proportion to `x_t(j)^2`, which gives every margin the unbiased estimate
-/// `v_i = A_i(j) ||x_t||^2/x_t(j)`; weights are multiplied by `1 - eta v_i + eta^2 v_i^2`, with
-/// `v_i` clipped to `[-1/eta, 1/eta]` and `eta = sqrt(ln(m)/T)`. The mean of `x_t` is the classifier.
-/// The source has `eta = sqrt(ln(m)/T)/100` and `T = 200^2 ln(m)/gamma^2`, which its authors call
+/// `s_t = sum A_i/sqrt(2 T)` over the samples drawn, projected onto the unit ball, `x_t`. A feature
+/// j is drawn in proportion to `x_t(j)^2`, which gives every margin the unbiased estimate `v_i =
+/// A_i(j) ||x_t||^2/x_t(j)`; weights are multiplied by `1 - eta v_i + eta^2 v_i^2`, with `v_i`
+/// clipped to `[-1/eta, 1/eta]` and `eta = sqrt(ln(m)/T)`. The mean of `x_t` is the classifier. The
+/// source has `eta = sqrt(ln(m)/T)/100` and `T = 200^2 ln(m)/gamma^2`, which its authors call
 /// loose.
 ///
 /// Source: Clarkson, Hazan and Woodruff (2012), algorithm 1.
@@ -23,12 +23,12 @@ pub struct SublinearPerceptron<'a> {
     signs: &'a [f64],
     /// The stored values of every feature with their rows, signed and scaled.
     features: Vec<Vec<(usize, f64)>>,
-    /// `1/R`.
+    /// The scale `1/R`.
     scale: f64,
     rounds: u64,
     eta: f64,
     tree: SampleTree,
-    /// `s_t`, and the sum of `x_t`.
+    /// The direction `s_t`, and the sum of `x_t`.
     direction: Vec<f64>,
     sum: Vec<f64>,
     round: u64,
@@ -36,10 +36,10 @@ pub struct SublinearPerceptron<'a> {
 }
 
 impl<'a> SublinearPerceptron<'a> {
-    /// Before the first of T rounds.
+    /// Returns the learner before the first of T rounds.
     ///
     /// # Errors
-    /// As many labels as samples there must be; no rounds; samples that are all 0.
+    /// Another number of labels than of samples; no rounds; samples that are all 0.
     pub fn new(
         design: &'a Design,
         labels: &'a Labels,
@@ -78,7 +78,7 @@ impl<'a> SublinearPerceptron<'a> {
     /// Plays a round; whether there was one left.
     ///
     /// # Errors
-    /// None but of weights that cannot be multiplied, which no data give.
+    /// Weights that cannot be multiplied, which no data give.
     pub fn play(&mut self) -> Result<bool, Error> {
         if self.round == self.rounds {
             return Ok(false);
@@ -107,7 +107,7 @@ impl<'a> SublinearPerceptron<'a> {
         Ok(true)
     }
 
-    /// The mean of the classifiers so far.
+    /// Returns the mean of the classifiers so far.
     pub fn classifier(&self) -> LinearClassifier {
         let rounds = self.round.max(1) as f64;
         let coef = self.sum.iter().map(|sum| sum / rounds).collect();

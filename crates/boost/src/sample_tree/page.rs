@@ -2,10 +2,10 @@
 
 use prefetch_index::prefetch_index;
 
-/// Children of a node: eight numbers are a cache line.
+/// The number of children of a node: eight numbers are a cache line.
 pub(super) const CHILDREN: usize = 8;
 
-/// Leaves of a page.
+/// The number of leaves of a page.
 pub(super) const PAGE: usize = CHILDREN * CHILDREN;
 
 /// Returns a leaf as a whole number of units.
@@ -19,7 +19,8 @@ pub(super) fn units(leaf: f64) -> u64 {
 #[repr(align(64))]
 pub(super) struct Node(pub(super) [u64; CHILDREN]);
 
-/// A page of the lowest two levels: a node, and the leaves of its children, next to each other in memory.
+/// A page of the lowest two levels: a node, and the leaves of its children, next to each other in
+/// memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Page {
     pub(super) node: Node,
@@ -37,8 +38,8 @@ impl Node {
         self.0.iter().sum()
     }
 
-    /// Returns the child that a point below the total falls on, and the place on it. There are no branches, which
-    /// could not be predicted.
+    /// Returns the child that a point below the total falls on, and the place on it. There are no
+    /// branches, which could not be predicted.
     #[inline(always)]
     pub(super) fn child_at(&self, point: u64) -> (usize, u64) {
         let (mut child, mut before, mut sum) = (0, 0, 0);
@@ -54,8 +55,8 @@ impl Node {
 impl Page {
     pub(super) const EMPTY: Page = Page { node: Node::EMPTY, leaves: [[0.0; CHILDREN]; CHILDREN] };
 
-    /// Asks the memory for the node and all leaves at once, before it is known which ones are needed:
-    /// one wait instead of two, one after the other.
+    /// Asks the memory for the node and all leaves at once, before it is known which ones are
+    /// needed: one wait instead of two, one after the other.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
         prefetch_index(self.node.0.as_slice(), 0);

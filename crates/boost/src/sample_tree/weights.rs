@@ -40,7 +40,7 @@ impl TryFrom<Weights> for SampleTree {
             (power_of_two(TOTAL_EXPONENTS.start)..=power_of_two(TOTAL_EXPONENTS.end))
                 .contains(&total)
         })?;
-        /// Far beyond every weight, and far from overflow.
+        /// The largest exponent, far beyond every weight and far from overflow.
         const MOST_EXPONENT: i64 = 1 << 60;
         if !(-MOST_EXPONENT..=MOST_EXPONENT).contains(&exponent) {
             return Err(OutOfRange {

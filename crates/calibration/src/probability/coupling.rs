@@ -1,14 +1,15 @@
 use crate::Error;
 
-/// Probabilities of k classes from those of every pair: `later[m]` is P(j | i or j) for the m-th pair `i < j` in
-/// the order (0, 1), (0, 2), ..., (0, k - 1), (1, 2), ...
+/// Returns the probabilities of k classes from those of every pair: `later[m]` is P(j | i or j) for
+/// the m-th pair `i < j` in the order (0, 1), (0, 2), ..., (0, k - 1), (1, 2), ...
 ///
-/// The p that minimises `sum_i sum_{j != i} (r_ji p_i - r_ij p_j)^2` subject to `sum_i p_i = 1`, with `r_ij` = P(i | i or j)
-/// kept within 1e-7 of 0 and 1: with `Q_ii = sum_{j != i} r_ji^2` and `Q_ij = -r_ji r_ij` the solution of `Q p = b 1`, which
-/// is unique and not negative. Where some p has `p_i/(p_i + p_j) = r_ij` for every pair, it is that one. O(k^3).
+/// The p that minimises `sum_i sum_{j != i} (r_ji p_i - r_ij p_j)^2` subject to `sum_i p_i = 1`,
+/// with `r_ij` = P(i | i or j) kept within 1e-7 of 0 and 1: with `Q_ii = sum_{j != i} r_ji^2` and
+/// `Q_ij = -r_ji r_ij` the solution of `Q p = b 1`, which is unique and not negative. Where some p
+/// has `p_i/(p_i + p_j) = r_ij` for every pair, it is that one. O(k^3).
 ///
-/// Source: Wu, Lin and Weng, *Probability estimates for multi-class classification by pairwise coupling*, JMLR 5
-/// (2004), section 4.2 (their second approach, equations 18 to 21).
+/// Source: Wu, Lin and Weng, *Probability estimates for multi-class classification by pairwise
+/// coupling*, JMLR 5 (2004), section 4.2 (their second approach, equations 18 to 21).
 ///
 /// ```
 /// use margins_calibration::probability::pairwise_coupling;
@@ -53,7 +54,8 @@ pub fn pairwise_coupling(classes: usize, later: &[f64]) -> Result<Vec<f64>, Erro
     Ok(p)
 }
 
-/// Gaussian elimination with row pivoting; every row has its right-hand side as last entry.
+/// Returns the solution by Gaussian elimination with row pivoting; every row has its right-hand
+/// side as last entry.
 fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for k in 0..n {
@@ -86,7 +88,7 @@ mod tests {
         (0..k).flat_map(move |i| (i + 1..k).map(move |j| (i, j)))
     }
 
-    /// `sum_{i != j} (r_ji p_i - r_ij p_j)^2`, each pair counted once.
+    /// Returns `sum_{i != j} (r_ji p_i - r_ij p_j)^2`, each pair counted once.
     fn objective(k: usize, later: &[f64], p: &[f64]) -> f64 {
         let term = |((i, j), r): ((usize, usize), &f64)| (r * p[i] - (1.0 - r) * p[j]).powi(2);
         pairs(k).zip(later).map(term).sum()

@@ -12,7 +12,7 @@ use crate::Error;
 /// Source: Zadrozny and Elkan 2002; Barlow, Bartholomew, Bremner and Brunk 1972.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IsotonicRegression {
-    /// Ascending in score and in mean.
+    /// The blocks, ascending in score and in mean.
     blocks: Vec<Block>,
 }
 
@@ -84,7 +84,7 @@ impl IsotonicRegression {
         Ok(IsotonicRegression { blocks })
     }
 
-    /// P(y = +1) at a score: nondecreasing; NaN at NaN.
+    /// Returns P(y = +1) at a score: nondecreasing; NaN at NaN.
     pub fn probability(&self, score: f64) -> f64 {
         if score.is_nan() {
             return f64::NAN;
@@ -102,8 +102,8 @@ impl IsotonicRegression {
         (left.mean() + share * (right.mean() - left.mean())).min(right.mean())
     }
 
-    /// The blocks of adjacent scores that share a probability, ascending: smallest score, largest
-    /// score, probability.
+    /// Returns the blocks of adjacent scores that share a probability, ascending: smallest score,
+    /// largest score, probability.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = (f64, f64, f64)> {
         self.blocks.iter().map(|block| (block.first, block.last, block.mean()))
     }

@@ -9,15 +9,15 @@ use crate::Error;
 ///
 /// a and b minimise the cross-entropy with the targets `(N+ + 1)/(N+ + 2)` for the N+ positives and
 /// `1/(N- + 2)` for the N- negatives, which keep the minimiser finite on separable scores. If all
-/// scores are equal, then a = 0 and the probability is the mean target. With weights, N+ and N- are the
-/// sums of the weights, and a sample of weight k counts as k samples of weight 1.
+/// scores are equal, then a = 0 and the probability is the mean target. With weights, N+ and N- are
+/// the sums of the weights, and a sample of weight k counts as k samples of weight 1.
 ///
 /// Source: Platt 1999; Lin, Lin and Weng, *A note on Platt's probabilistic outputs for support
 /// vector machines* (2007): Newton's method with backtracking, on scores that are standardised
 /// first.
 ///
-/// Written as its five numbers, `1/(1 + exp(slope (f - center)/spread + intercept))` and the Newton steps; numbers that
-/// are no scaling are refused when they are read.
+/// Written as its five numbers, `1/(1 + exp(slope (f - center)/spread + intercept))` and the Newton
+/// steps; numbers that are no scaling are refused when they are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "Numbers"))]
 pub struct PlattScaling {
@@ -30,7 +30,7 @@ pub struct PlattScaling {
     iterations: usize,
 }
 
-/// What is read, of which nothing is known.
+/// The numbers of a file, of which nothing is known.
 #[cfg(feature = "serde")]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,8 +60,8 @@ impl TryFrom<Numbers> for PlattScaling {
 }
 
 const MAX_ITERATIONS: usize = 100;
-/// On the squared Newton decrement, which is the squared distance from the minimiser in standard
-/// errors of the parameters.
+/// The tolerance on the squared Newton decrement, which is the squared distance from the minimiser
+/// in standard errors of the parameters.
 const TOLERANCE: f64 = 1e-20;
 
 impl PlattScaling {
@@ -75,8 +75,8 @@ impl PlattScaling {
         Self::fit_weighted(scores, signs, &vec![1.0; scores.len()])
     }
 
-    /// Fits held-out scores and their signs, +1 or -1, with weights. A sample of weight k counts as k
-    /// samples, one of weight 0 as none.
+    /// Fits held-out scores and their signs, +1 or -1, with weights. A sample of weight k counts as
+    /// k samples, one of weight 0 as none.
     ///
     /// ```
     /// use margins_calibration::probability::PlattScaling;
@@ -88,8 +88,8 @@ impl PlattScaling {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`fit`](Self::fit), where a class without weight is not there; a weight that is
-    /// negative or not finite; weights whose sum overflows.
+    /// The errors of [`fit`](Self::fit), where a class without weight is not there; a weight that
+    /// is negative or not finite; weights whose sum overflows.
     pub fn fit_weighted(scores: &[f64], signs: &[f64], weights: &[f64]) -> Result<Self, Error> {
         check_scores(scores, signs)?;
         Error::check_length("weights, one a score", scores.len(), weights.len())?;
@@ -106,7 +106,7 @@ impl PlattScaling {
         Self::of(samples)
     }
 
-    /// The scaling of checked samples that all weigh something.
+    /// Returns the scaling of checked samples that all weigh something.
     fn of(mut samples: Vec<Sample>) -> Result<Self, Error> {
         let sum = |wanted: f64| -> f64 {
             samples.iter().filter(|s| s.sign == wanted).map(|s| s.weight).sum()
@@ -117,7 +117,8 @@ impl PlattScaling {
         }
         let total = positives + negatives;
         OutOfRange::check("the sum of the weights", total, "finite", |_| true)?;
-        // The minimiser is that of all multiples of the weights, but the tolerance is for a mean of 1.
+        // The minimiser is that of all multiples of the weights, but the tolerance is for a mean of
+        // 1.
         let mean = total / samples.len() as f64;
         samples.iter_mut().for_each(|sample| sample.weight /= mean);
         let (center, spread) = center_and_spread(&samples);
@@ -145,9 +146,10 @@ impl PlattScaling {
         Ok(PlattScaling { center, spread, slope, intercept, iterations })
     }
 
-    /// P(y = +1) at a score; NaN at NaN, but where the slope is 0.
+    /// Returns P(y = +1) at a score; NaN at NaN, but where the slope is 0.
     pub fn probability(&self, score: f64) -> f64 {
-        // Of a slope of 0 alone the product with a score that overflows in units of the spread would be NaN.
+        // Of a slope of 0 alone the product with a score that overflows in units of the spread
+        // would be NaN.
         let z = if self.slope == 0.0 {
             self.intercept
         } else {
@@ -156,17 +158,17 @@ impl PlattScaling {
         logistic(z)
     }
 
-    /// a, negative if larger scores speak for +1.
+    /// Returns a, negative if larger scores speak for +1.
     pub fn slope(&self) -> f64 {
         if self.spread == 0.0 { 0.0 } else { self.slope / self.spread }
     }
 
-    /// b.
+    /// Returns b.
     pub fn intercept(&self) -> f64 {
         self.intercept - self.slope() * self.center
     }
 
-    /// Newton steps taken.
+    /// Returns the number of Newton steps taken.
     pub fn iterations(&self) -> usize {
         self.iterations
     }
@@ -178,8 +180,8 @@ fn standardize(score: f64, center: f64, spread: f64) -> f64 {
     if difference.is_finite() { difference / spread } else { score / spread - center / spread }
 }
 
-/// Mean and standard deviation of the scores, which is 0 only if all scores are equal; no overflow. The
-/// mean of the weights is 1.
+/// Returns the mean and standard deviation of the scores, which is 0 only if all scores are equal;
+/// no overflow. The mean of the weights is 1.
 fn center_and_spread(samples: &[Sample]) -> (f64, f64) {
     let largest = samples.iter().fold(0.0f64, |largest, s| largest.max(s.score.abs()));
     if samples.iter().all(|s| s.score == samples[0].score) {
@@ -194,7 +196,7 @@ fn center_and_spread(samples: &[Sample]) -> (f64, f64) {
     (mean * largest, variance.sqrt() * largest)
 }
 
-/// 1/(1 + e^z), accurate to relative rounding for either sign.
+/// Returns 1/(1 + e^z), accurate to relative rounding for either sign.
 fn logistic(z: f64) -> f64 {
     if z > 0.0 {
         let e = (-z).exp();
@@ -211,7 +213,8 @@ struct Sample {
     weight: f64,
 }
 
-/// `-sum w (t log p + (1 - t) log(1 - p))` of samples (f, t, w), with `p = logistic(a f + b)`.
+/// The function `-sum w (t log p + (1 - t) log(1 - p))` of samples (f, t, w), with `p = logistic(a
+/// f + b)`.
 struct CrossEntropy {
     samples: Vec<(f64, f64, f64)>,
 }
@@ -226,7 +229,7 @@ impl CrossEntropy {
         self.samples.iter().map(term).sum()
     }
 
-    /// The Newton step, and the squared decrement.
+    /// Returns the Newton step, and the squared decrement.
     fn newton_step(&self, [a, b]: [f64; 2]) -> ([f64; 2], f64) {
         let (mut g1, mut g2) = (0.0, 0.0);
         // Keeps the Hessian definite when all probabilities are 0 or 1.

@@ -4,13 +4,13 @@ use super::{check_signs, outcome};
 use crate::Error;
 use margins_losses::OutOfRange;
 
-/// How probabilities are gathered into bins.
+/// The rule by which probabilities are gathered into bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binning {
-    /// That many intervals of \[0, 1\] of equal width, closed on the left; those without samples
+    /// A number of intervals of \[0, 1\] of equal width, closed on the left; those without samples
     /// are left out.
     EqualWidth(usize),
-    /// That many bins of nearly equal count, ascending; equal probabilities stay together, in the
+    /// A number of bins of nearly equal count, ascending; equal probabilities stay together, in the
     /// bin of the first of them, so that there may be fewer bins.
     EqualCount(usize),
 }
@@ -18,11 +18,11 @@ pub enum Binning {
 /// A bin, with at least one sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
-    /// Number of samples.
+    /// The number of samples.
     pub count: usize,
-    /// Mean of their probabilities.
+    /// The mean of the probabilities of the samples.
     pub mean_probability: f64,
-    /// Fraction of +1 among them.
+    /// The fraction of +1 among the samples.
     pub observed_frequency: f64,
 }
 
@@ -38,9 +38,9 @@ pub struct Bin {
 pub struct CalibrationError {
     /// The error.
     pub value: f64,
-    /// Its expected value if the probabilities are calibrated.
+    /// The expected value of the error if the probabilities are calibrated.
     pub expected_if_calibrated: f64,
-    /// Its standard deviation if the probabilities are calibrated.
+    /// The standard deviation of the error if the probabilities are calibrated.
     pub standard_error_if_calibrated: f64,
 }
 
@@ -54,15 +54,15 @@ pub struct CalibrationError {
 pub struct BrierDecomposition {
     /// The Brier score, computed directly.
     pub score: f64,
-    /// `sum_b n_b/n (mean probability_b - observed_b)^2`: 0 is best.
+    /// The mean `sum_b n_b/n (mean probability_b - observed_b)^2`: 0 is best.
     pub reliability: f64,
-    /// `sum_b n_b/n (observed_b - observed)^2`: large is good.
+    /// The mean `sum_b n_b/n (observed_b - observed)^2`: large is good.
     pub resolution: f64,
-    /// `observed (1 - observed)`, of all samples.
+    /// The product `observed (1 - observed)`, of all samples.
     pub uncertainty: f64,
-    /// `1/n sum (p_i - mean probability_b)^2`.
+    /// The mean `1/n sum (p_i - mean probability_b)^2`.
     pub within_bin_variance: f64,
-    /// `2/n sum (p_i - mean probability_b) (1[y_i = +1] - observed_b)`.
+    /// The mean `2/n sum (p_i - mean probability_b) (1[y_i = +1] - observed_b)`.
     pub within_bin_covariance: f64,
 }
 
@@ -104,17 +104,17 @@ impl Reliability {
         })
     }
 
-    /// The bins, ascending in probability, none empty.
+    /// Returns the bins, ascending in probability, none empty.
     pub fn bins(&self) -> &[Bin] {
         &self.bins
     }
 
-    /// The expected calibration error with what chance alone would make it.
+    /// Returns the expected calibration error with what chance alone would make it.
     pub fn expected_calibration_error(&self) -> CalibrationError {
         self.expected_calibration_error
     }
 
-    /// The Brier score by its parts.
+    /// Returns the Brier score by its parts.
     pub fn brier(&self) -> BrierDecomposition {
         self.brier
     }
@@ -139,13 +139,13 @@ impl Bin {
     }
 }
 
-/// Of samples in order.
+/// Returns the bins of samples in order.
 fn equal_width(samples: &[Sample], bins: usize) -> Vec<&[Sample]> {
     let bin = |sample: &Sample| ((sample.probability * bins as f64) as usize).min(bins - 1);
     samples.chunk_by(|a, b| bin(a) == bin(b)).collect()
 }
 
-/// Of samples in order.
+/// Returns the bins of samples in order.
 fn equal_count(samples: &[Sample], bins: usize) -> Vec<&[Sample]> {
     let bin = |rank: usize| rank as u128 * bins as u128 / samples.len() as u128;
     let mut groups = Vec::new();
@@ -180,7 +180,7 @@ fn calibration_error(groups: &[&[Sample]], n: usize) -> CalibrationError {
     }
 }
 
-/// E |S - E S| for the number S of outcomes +1, each by its probability.
+/// Returns E |S - E S| for the number S of outcomes +1, each by its probability.
 fn mean_absolute_deviation(samples: &[Sample], variance: f64) -> f64 {
     const EXACT_UP_TO: f64 = 30.0;
     let positives: f64 = samples.iter().map(|sample| sample.probability).sum();
@@ -194,7 +194,8 @@ fn mean_absolute_deviation(samples: &[Sample], variance: f64) -> f64 {
     }
 }
 
-/// `E |S - m| = 2 sum_{k <= m} (m - k) P(S = k)` for a sum of Bernoulli variables of mean m.
+/// Returns `E |S - m| = 2 sum_{k <= m} (m - k) P(S = k)` for a sum of Bernoulli variables of mean
+/// m.
 fn exact_deviation(probabilities: impl Iterator<Item = f64>, mean: f64) -> f64 {
     // P(S = k) up to the mean, one variable after the other.
     let mut distribution = vec![0.0; mean as usize + 1];

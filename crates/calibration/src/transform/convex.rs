@@ -4,16 +4,17 @@ use margins_losses::MarginLoss;
 
 use crate::search;
 
-/// Units of rounding by which the slopes of a loss may be wrong; its values likewise.
+/// The units of rounding by which the slopes of a loss may be wrong; its values likewise.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// A lower bound of `Psi(a) = L(0) - H((1+a)/2)`, within rounding of Psi at `a` less some 1e-15.
+/// Returns a lower bound of `Psi(a) = L(0) - H((1+a)/2)`, within rounding of Psi at `a` less some
+/// 1e-15.
 ///
 /// `Psi(a)` is the largest fall `L(0) - C(u)` of the conditional risk, hence any fall is a lower
 /// bound. Where it is large beside `L(0)` it is the difference of the values. Elsewhere that would
 /// cancel, and it is the integral of `-C'` from 0 to its zero.
 pub(super) fn transform(loss: &dyn MarginLoss, a: f64) -> f64 {
-    /// Beyond this score an infimum counts as not attained.
+    /// The score beyond which an infimum counts as not attained.
     const FAR: f64 = f64::MAX;
     /// The relative error that a difference of values may have.
     const PRECISION: f64 = 1e-10;
@@ -34,7 +35,7 @@ pub(super) fn transform(loss: &dyn MarginLoss, a: f64) -> f64 {
     integral(&|v| descent(loss, a, v), u, noise).max(0.0)
 }
 
-/// `-C'(u)` less what rounding may have added.
+/// Returns `-C'(u)` less what rounding may have added.
 fn descent(loss: &dyn MarginLoss, a: f64, u: f64) -> f64 {
     let (right, left) = (loss.derivative(u), loss.derivative(-u));
     let twice = if a < 0.5 {
@@ -45,8 +46,8 @@ fn descent(loss: &dyn MarginLoss, a: f64, u: f64) -> f64 {
     0.5 * twice - ROUNDING * (left.abs() + right.abs())
 }
 
-/// The integral of `f` from 0 to `end` less the estimated error, by Lobatto's rule on intervals that
-/// are halved until both halves agree with the whole to 1e-11, or to `noise`.
+/// Returns the integral of `f` from 0 to `end` less the estimated error, by Lobatto's rule on
+/// intervals that are halved until both halves agree with the whole to 1e-11, or to `noise`.
 fn integral(f: &dyn Fn(f64) -> f64, end: f64, noise: f64) -> f64 {
     const PRECISION: f64 = 1e-11;
     /// The shortest interval as a power of 1/2: for kinks and jumps of the slope.
@@ -70,7 +71,8 @@ fn integral(f: &dyn Fn(f64) -> f64, end: f64, noise: f64) -> f64 {
     sum - error
 }
 
-/// Lobatto's rule with eight points, the ends among them, so that a fall at an end is not overlooked.
+/// Returns the integral by Lobatto's rule with eight points, the ends among them, so that a fall at
+/// an end is not overlooked.
 fn lobatto(f: &dyn Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     const RULE: [(f64, f64); 4] = [
         (0.209_299_217_902_478_87, 0.412_458_794_658_703_9),

@@ -1,9 +1,9 @@
 //! Psi of a loss without convexity: a convex lower bound of `psi~`.
 //!
-//! `-H` is convex in `a = 2 eta - 1` with the slope `(L(-u) - L(u))/2` at a minimiser `u`, and `H-` is
-//! concave. So on a cell of a grid `psi~ = H- - H` is at least the chord of `H-` plus the larger of the
-//! two tangents of `-H` at the ends: a line with one bend. The lower convex hull of the ends and bends of
-//! all cells is at most Psi.
+//! `-H` is convex in `a = 2 eta - 1` with the slope `(L(-u) - L(u))/2` at a minimiser `u`, and `H-`
+//! is concave. So on a cell of a grid `psi~ = H- - H` is at least the chord of `H-` plus the larger
+//! of the two tangents of `-H` at the ends: a line with one bend. The lower convex hull of the ends
+//! and bends of all cells is at most Psi.
 
 use margins_losses::MarginLoss;
 
@@ -12,31 +12,32 @@ use super::{NotCalibrated, conditional_risk, least_risk_at};
 /// The lower convex hull of a lower bound of `psi~`.
 #[derive(Debug)]
 pub(super) struct Hull {
-    /// Vertices, ascending.
+    /// The vertices, ascending.
     vertices: Vec<(f64, f64)>,
 }
 
-/// `psi~` at one `a`.
+/// A value of `psi~` at one `a`.
 #[derive(Clone, Copy)]
 struct Node {
     a: f64,
-    /// `H-`.
+    /// The infimum `H-`.
     wrong: f64,
-    /// `psi~`, less what rounding may have added.
+    /// The value of `psi~`, less what rounding may have added.
     gap: f64,
     /// The slope of `-H`.
     slope: f64,
 }
 
 impl Hull {
-    /// Cells are halved until the bound in them is within this of `psi~`, relative to it.
+    /// The relative distance of the bound from `psi~` down to which cells are halved.
     const PRECISION: f64 = 1e-7;
     const MOST_CELLS: usize = 1 << 14;
     const SHORTEST_CELL: f64 = 1e-13;
-    /// The first cell is from 0 to the inverse power of 2: at dyadic `a` the shares `(1 +- a)/2` are exact.
+    /// The first cell is from 0 to the inverse power of 2: at dyadic `a` the shares `(1 +- a)/2`
+    /// are exact.
     const FIRST_CELL: i32 = 27;
 
-    /// The bound for a calibrated loss.
+    /// Returns the bound for a calibrated loss.
     pub(super) fn of(loss: &dyn MarginLoss) -> Result<Self, NotCalibrated> {
         let mut last = Node::at(loss, 0.0)?;
         let mut hull = Hull { vertices: vec![(0.0, 0.0)] };
@@ -74,7 +75,7 @@ impl Hull {
         self.vertices.push((a, value));
     }
 
-    /// The bound at `a`, linear between vertices.
+    /// Returns the bound at `a`, linear between vertices.
     pub(super) fn value(&self, a: f64) -> f64 {
         let after = self.vertices.partition_point(|&(x, _)| x <= a);
         match (self.vertices.get(after.wrapping_sub(1)), self.vertices.get(after)) {
@@ -103,7 +104,7 @@ impl Node {
         }
     }
 
-    /// Where the bound in the cell up to `next` bends, and its value there.
+    /// Returns the place where the bound in the cell up to `next` bends, and its value there.
     fn bend(&self, next: &Node) -> (f64, f64) {
         const ROUNDING: f64 = 4.0 * f64::EPSILON;
         let width = next.a - self.a;
@@ -119,13 +120,13 @@ impl Node {
     }
 }
 
-/// `(L(-u) - L(u))/2`, the slope of `-H` in `a` at the minimiser `u`.
+/// Returns `(L(-u) - L(u))/2`, the slope of `-H` in `a` at the minimiser `u`.
 fn half_difference(loss: &dyn MarginLoss, u: f64) -> f64 {
     0.5 * (loss.value(-u) - loss.value(u))
 }
 
-/// `H-(eta)` for `eta >= 1/2`: the infimum of the conditional risk over `u <= 0`, by a scan on a
-/// logarithmic grid and golden section around its best point.
+/// Returns `H-(eta)` for `eta >= 1/2`: the infimum of the conditional risk over `u <= 0`, by a scan
+/// on a logarithmic grid and golden section around its best point.
 fn least_wrong_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
     const STEPS: i32 = 400;
     let at = |k: i32| -1e-6 * 10f64.powf(f64::from(k) * 12.0 / f64::from(STEPS));
@@ -138,7 +139,7 @@ fn least_wrong_risk(loss: &dyn MarginLoss, eta: f64) -> f64 {
     risk(0.0).min(golden_section(risk, left, right))
 }
 
-/// The least value that golden section finds of a function with one minimum in [low, high].
+/// Returns the least value that golden section finds of a function with one minimum in [low, high].
 fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     const RATIO: f64 = 0.618_033_988_749_894_9;
     const STEPS: usize = 60;

@@ -10,11 +10,11 @@ use nalgebra::DMatrix;
 use super::{Design, Storage};
 use crate::{Sample, inner_loops, parallel};
 
-/// Parts of a product that threads share.
+/// The number of parts of a product that threads share.
 const PARTS: usize = 8;
 
 impl Design {
-    /// `<x_i, w>`.
+    /// Returns `<x_i, w>`.
     ///
     /// # Panics
     /// If `i >= n` or `w` is not of length p.
@@ -23,7 +23,7 @@ impl Design {
         self.sample(i).dot(w)
     }
 
-    /// `out = X w`, with `w` of length p and `out` of length n.
+    /// Computes `out = X w`, with `w` of length p and `out` of length n.
     ///
     /// # Panics
     /// If the lengths differ from these.
@@ -41,8 +41,8 @@ impl Design {
         });
     }
 
-    /// `coefs X'` for k vectors of length p, one a row of `coefs`: one row a vector, one column a sample. The
-    /// numbers of a single vector are those of [`multiply`](Self::multiply).
+    /// Returns `coefs X'` for k vectors of length p, one a row of `coefs`: one row a vector, one
+    /// column a sample. The numbers of a single vector are those of [`multiply`](Self::multiply).
     ///
     /// # Panics
     /// If the number of columns is not p.
@@ -79,8 +79,9 @@ impl Design {
         out
     }
 
-    /// The products of some rows with k vectors, each of length p and one after the other: `<x_i, v_c>` for the first row
-    /// and all vectors, then for the second row. Dense rows are multiplied as a block.
+    /// Computes the products of some rows with k vectors, each of length p and one after the other:
+    /// `<x_i, v_c>` for the first row and all vectors, then for the second row. Dense rows are
+    /// multiplied as a block.
     ///
     /// # Panics
     /// If a row is not below n, or the lengths differ from these.
@@ -114,7 +115,7 @@ impl Design {
         }
     }
 
-    /// `out = X'z`, with `z` of length n and `out` of length p.
+    /// Computes `out = X'z`, with `z` of length n and `out` of length p.
     ///
     /// # Panics
     /// If the lengths differ from these.
@@ -136,8 +137,9 @@ impl Design {
         });
     }
 
-    /// `out = X'z` in twice the working precision, rounded at the end: every entry is right to a unit of roundoff `u`
-    /// relative to itself and `2 n^2 u^2` relative to the sum of the sizes of its terms.
+    /// Computes `out = X'z` in twice the working precision, rounded at the end: every entry is
+    /// right to a unit of roundoff `u` relative to itself and `2 n^2 u^2` relative to the sum of
+    /// the sizes of its terms.
     ///
     /// # Panics
     /// If the lengths differ from n and p.
@@ -161,8 +163,9 @@ impl Design {
         out.iter_mut().zip(&low).for_each(|(o, l)| *o += l);
     }
 
-    /// `out = X' diag(d) (X w + shift 1)`, with `d` of length n, `w` and `out` of length p; every sample is
-    /// read once, those with `d_i = 0` not at all. Returns `1' diag(d) (X w + shift 1)`.
+    /// Computes `out = X' diag(d) (X w + shift 1)`, with `d` of length n, `w` and `out` of length
+    /// p; every sample is read once, those with `d_i = 0` not at all. Returns `1' diag(d) (X w +
+    /// shift 1)`.
     ///
     /// # Panics
     /// If the lengths differ from these.
@@ -190,16 +193,16 @@ impl Design {
         })
     }
 
-    /// Whether a product with the matrix is worth sharing among threads, where every part has `width` numbers
-    /// of its own to sum up.
+    /// Returns true if a product with the matrix is worth sharing among threads, where every part
+    /// has `width` numbers of its own to sum up.
     fn is_shared(&self, width: usize) -> bool {
         const WORTH: usize = 1 << 20;
         const NUMBERS_A_SUM: usize = 16;
         self.stored() >= WORTH.max(NUMBERS_A_SUM * PARTS * width)
     }
 
-    /// Calls `fill` with parts of the rows, which are always the same, and of `out`, which has `width` numbers a
-    /// row.
+    /// Calls `fill` with parts of the rows, which are always the same, and of `out`, which has
+    /// `width` numbers a row.
     fn each_part(
         &self,
         width: usize,
@@ -216,8 +219,8 @@ impl Design {
         });
     }
 
-    /// `out` and the result as sums of what `add` makes of parts of the rows, which are always the same: the
-    /// result must not depend on the number of threads.
+    /// Computes `out` and the result as sums of what `add` makes of parts of the rows, which are
+    /// always the same: the result must not depend on the number of threads.
     fn sum_of_parts(
         &self,
         out: &mut [f64],
@@ -239,8 +242,9 @@ impl Design {
         sums.iter().map(|(sum, _)| sum).sum()
     }
 
-    /// Lower triangle of the (p+1) x (p+1) matrix `Z' diag(d) Z` with `Z = [1 X]`, the constant
-    /// first, for nonnegative weights `d` of length n. What stands above the diagonal has no meaning.
+    /// Computes the lower triangle of the (p+1) x (p+1) matrix `Z' diag(d) Z` with `Z = [1 X]`, the
+    /// constant first, for nonnegative weights `d` of length n. What stands above the diagonal has
+    /// no meaning.
     ///
     /// # Panics
     /// If the shapes differ from these.
@@ -250,8 +254,8 @@ impl Design {
         assert_eq!(out.shape(), (q, q), "shape of a Gram matrix");
         match &self.storage {
             Storage::Dense(samples) => {
-                // Only samples of positive weight, scaled by its root, take part in the product; so many at a
-                // time that the scaled ones stay in the cache.
+                // Only samples of positive weight, scaled by its root, take part in the product; so
+                // many at a time that the scaled ones stay in the cache.
                 const BYTES: usize = 1 << 22;
                 let strip = (BYTES / (size_of::<f64>() * q)).max(256);
                 let mut weighted =
@@ -296,7 +300,7 @@ impl Design {
         }
     }
 
-    /// The n x n matrix `X X'` of inner products between samples.
+    /// Returns the n x n matrix `X X'` of inner products between samples.
     pub fn sample_gram(&self) -> DMatrix<f64> {
         let n = self.rows();
         let mut gram = DMatrix::zeros(n, n);
@@ -448,7 +452,8 @@ mod tests {
         }
     }
 
-    /// Large enough for products to be shared among threads and for matrices to be made in tiles and strips.
+    /// Large enough for products to be shared among threads and for matrices to be made in tiles
+    /// and strips.
     #[test]
     fn large_products_are_those_of_the_definition_on_any_number_of_threads() {
         let (n, p) = (7001, 150);

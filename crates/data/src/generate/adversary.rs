@@ -1,27 +1,28 @@
 use crate::error::{check_len, check_signs};
 use crate::{Design, Error};
 
-/// Who chooses the noise rates `eta(x) <= eta`.
+/// The adversary who chooses the noise rates `eta(x) <= eta`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Adversary {
     /// Random classification noise: `eta(x) = eta` everywhere.
     Random,
-    /// None at the half of the points that are nearest to the boundary, eta at the other half.
+    /// No noise at the half of the points that are nearest to the boundary, eta at the other half.
     FarAway,
-    /// eta at the half of the points that are nearest to the boundary, none at the other half.
+    /// The rate eta at the half of the points that are nearest to the boundary, none at the other
+    /// half.
     NearBoundary,
-    /// eta where `y <u, x> > 0` for a vector u, none elsewhere: the clean points pull a convex surrogate
-    /// towards -u, the noisy ones hold it less.
+    /// The rate eta where `y <u, x> > 0` for a vector u, none elsewhere: the clean points pull a
+    /// convex surrogate towards -u, the noisy ones hold it less.
     Region(Vec<f64>),
-    /// Data-driven and greedy, against the average `mean (1 - 2 eta(x)) y x`. In every round noise goes to
-    /// the points whose pull helps the quarter of the points that the average serves worst; of all
-    /// rounds, the rates with the largest error of the average are kept.
+    /// A choice from the data, greedy, against the average `mean (1 - 2 eta(x)) y x`. In every
+    /// round noise goes to the points whose pull helps the quarter of the points that the average
+    /// serves worst; of all rounds, the rates with the largest error of the average are kept.
     Greedy,
 }
 
 impl Adversary {
-    /// The rates at points with clean labels, +1 or -1, that the halfspace with the normal given has or nearly
-    /// has; at most `bound`.
+    /// Returns the rates at points with clean labels, +1 or -1, that the halfspace with the normal
+    /// given has or nearly has; at most `bound`.
     ///
     /// # Errors
     /// Lengths that differ, a sign other than +1 and -1, or a bound outside \[0, 1/2).
@@ -112,7 +113,7 @@ impl Field<'_> {
     }
 }
 
-/// The value that a share `level` of the values is below.
+/// Returns the value that a share `level` of the values is below.
 fn quantile(mut values: Vec<f64>, level: f64) -> f64 {
     let at = ((values.len() - 1) as f64 * level) as usize;
     *values.select_nth_unstable_by(at, f64::total_cmp).1

@@ -2,11 +2,11 @@ use nalgebra::DMatrix;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Adversary, Stream, generator, normal};
+use super::{Adversary, RandomStream, generator, normal};
 use crate::{Design, Error, Sample};
 
-/// A halfspace `{x : <w*, x> > 0}` and the part of the unit sphere in R^d that is at least gamma away
-/// from its boundary, `|<w*, x>| >= gamma`.
+/// A halfspace `{x : <w*, x> > 0}` and the part of the unit sphere in R^d that is at least gamma
+/// away from its boundary, `|<w*, x>| >= gamma`.
 ///
 /// Source: Diakonikolas and Zarifis (2024), definition 1.2.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct MarginHalfspace {
 }
 
 impl MarginHalfspace {
-    /// A halfspace of R^d whose unit normal `w*` is uniform on the sphere.
+    /// Draws a halfspace of R^d whose unit normal `w*` is uniform on the sphere.
     ///
     /// # Errors
     /// d is less than 2, or gamma is not strictly between 0 and 1.
@@ -27,27 +27,27 @@ impl MarginHalfspace {
         if !(margin > 0.0 && margin < 1.0) {
             return Err(Error::parameter("the margin", margin, "strictly between 0 and 1"));
         }
-        let mut random = generator(seed, Stream::Halfspace);
+        let mut random = generator(seed, RandomStream::Halfspace);
         Ok(MarginHalfspace { normal: unit_vector(d, &[], &mut random), margin })
     }
 
-    /// The unit normal `w*`.
+    /// Returns the unit normal `w*`.
     pub fn normal(&self) -> &[f64] {
         &self.normal
     }
 
-    /// gamma.
+    /// Returns gamma.
     pub fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// `n` independent points, uniform on the part of the sphere with the margin.
+    /// Draws `n` independent points, uniform on the part of the sphere with the margin.
     ///
     /// # Errors
     /// `n` is zero.
     pub fn points(&self, n: usize, seed: u64) -> Result<Design, Error> {
         let d = self.normal.len();
-        let mut random = generator(seed, Stream::Points);
+        let mut random = generator(seed, RandomStream::Points);
         let mut values = Vec::with_capacity(n * d);
         for _ in 0..n {
             let along = if random.random() { 1.0 } else { -1.0 } * self.height(&mut random);
@@ -58,19 +58,21 @@ impl MarginHalfspace {
         Design::from_samples(DMatrix::from_vec(d, n, values))
     }
 
-    /// `n` independent points that lead convex surrogates astray when the noise is [`Adversary::Region`] with the
-    /// direction that comes back, and `eta <= bound`.
+    /// Draws `n` independent points that lead convex surrogates astray when the noise is
+    /// [`Adversary::Region`] with the direction that comes back, and `eta <= bound`.
     ///
     /// With a direction u orthogonal to w* and `y x` for a clean label y: a share of the points is
-    /// `gamma w* + sqrt(1 - gamma^2) u`, clean; the others are `gamma w* - beta u + rest v`, noisy, where v is a random
-    /// direction orthogonal to both, of which the mean is 0. The minimiser of the LeakyReLU loss with slope eta
-    /// is near u because the pull of the noisy points, in the mean, is only that of `gamma w* - beta u`, times
-    /// `1 - 2 eta`: it gets all of them wrong, an error of their share times `1 - eta`. That happens if the ratio of the noisy to the
-    /// clean share is below `eta/(1 - 2 eta) (b beta - gamma^2)/(gamma^2 + beta^2)` with `b = sqrt(1 - gamma^2)`, which is largest
-    /// for `beta = gamma (1 + gamma)/b`; here it is four fifths of that.
+    /// `gamma w* + sqrt(1 - gamma^2) u`, clean; the others are `gamma w* - beta u + rest v`, noisy,
+    /// where v is a random direction orthogonal to both, of which the mean is 0. The minimiser of
+    /// the LeakyReLU loss with slope eta is near u because the pull of the noisy points, in the
+    /// mean, is only that of `gamma w* - beta u`, times `1 - 2 eta`: it gets all of them wrong, an
+    /// error of their share times `1 - eta`. That happens if the ratio of the noisy to the clean
+    /// share is below `eta/(1 - 2 eta) (b beta - gamma^2)/(gamma^2 + beta^2)` with `b = sqrt(1 -
+    /// gamma^2)`, which is largest for `beta = gamma (1 + gamma)/b`; here it is four fifths of
+    /// that.
     ///
-    /// In the plane there is no v: the noisy points are `gamma w* - b u`, and the minimiser has them on its
-    /// boundary.
+    /// In the plane there is no v: the noisy points are `gamma w* - b u`, and the minimiser has
+    /// them on its boundary.
     ///
     /// # Errors
     /// `n` is zero, or the bound is not strictly between 0 and 1/2.
@@ -83,7 +85,7 @@ impl MarginHalfspace {
         let beta = if d == 2 { b } else { (gamma * (1.0 + gamma) / b).min(b) };
         let leverage = (b * beta - gamma * gamma) / (gamma * gamma + beta * beta);
         let ratio = 0.8 * bound / (1.0 - 2.0 * bound) * leverage;
-        let mut random = generator(seed, Stream::Points);
+        let mut random = generator(seed, RandomStream::Points);
         let u = unit_vector(d, std::slice::from_ref(&self.normal), &mut random);
         let frame = [self.normal.clone(), u.clone()];
         let rest = (b * b - beta * beta).max(0.0).sqrt();
@@ -103,9 +105,9 @@ impl MarginHalfspace {
         Ok((points, Adversary::Region(u.into_iter().map(|u| -u).collect())))
     }
 
-    /// `|<w*, x>|`, of density proportional to `(1 - t^2)^((d-3)/2)` on [gamma, 1]: its square is drawn
-    /// from `(1 - s)^((d-3)/2)` and accepted with probability `gamma/t`, which leaves the factor `ds/dt`
-    /// over `2t`.
+    /// Draws `|<w*, x>|`, of density proportional to `(1 - t^2)^((d-3)/2)` on [gamma, 1]: its
+    /// square is drawn from `(1 - s)^((d-3)/2)` and accepted with probability `gamma/t`, which
+    /// leaves the factor `ds/dt` over `2t`.
     fn height(&self, random: &mut ChaCha8Rng) -> f64 {
         let exponent = 2.0 / (self.normal.len() as f64 - 1.0);
         loop {
@@ -118,7 +120,7 @@ impl MarginHalfspace {
     }
 }
 
-/// A uniform unit vector orthogonal to fewer than d orthonormal ones.
+/// Draws a uniform unit vector orthogonal to fewer than d orthonormal ones.
 fn unit_vector(d: usize, orthogonal_to: &[Vec<f64>], random: &mut ChaCha8Rng) -> Vec<f64> {
     let mut vector: Vec<f64> = (0..d).map(|_| normal(random)).collect();
     // The second round removes what rounding leaves where most of a vector was along the others.

@@ -1,11 +1,12 @@
 use rand::RngExt;
 
-use super::{Adversary, MarginHalfspace, Stream, generator};
+use super::{Adversary, MarginHalfspace, RandomStream, generator};
 use crate::error::{check_entries, check_len, check_signs, check_weights};
 use crate::{Design, Error};
 
-/// Finitely many points x_i with masses p_i, clean labels f_i and noise rates eta_i: the label of x_i is
-/// `-f_i` with probability eta_i, else `f_i`. Every error is known exactly.
+/// A distribution on finitely many points x_i with masses p_i, clean labels f_i and noise rates
+/// eta_i: the label of x_i is `-f_i` with probability eta_i, else `f_i`. Every error is known
+/// exactly.
 ///
 /// Source: Diakonikolas and Zarifis (2024), definition 1.1.
 ///
@@ -24,9 +25,9 @@ use crate::{Design, Error};
 #[derive(Debug, Clone, PartialEq)]
 pub struct MassartDistribution {
     design: Design,
-    /// Of sum 1.
+    /// The masses of the points, of sum 1.
     masses: Vec<f64>,
-    /// Partial sums of the masses, unless all are equal.
+    /// The partial sums of the masses, unless all are equal.
     cumulative: Option<Vec<f64>>,
     clean: Vec<f64>,
     rates: Vec<f64>,
@@ -42,7 +43,8 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// The distinct (row, sign) among the draws with their counts, in the order of the rows.
+    /// Returns the distinct (row, sign) among the draws with their counts, in the order of the
+    /// rows.
     pub fn tally(&self) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
         let last = self.rows.iter().max().map_or(0, |last| last + 1);
         let mut counts = vec![[0.0; 2]; last];
@@ -64,11 +66,12 @@ impl Draws {
 }
 
 impl MassartDistribution {
-    /// Points with masses (`None`: equal ones; else scaled to sum 1), clean labels and noise rates.
+    /// Makes the distribution of points with masses (`None`: equal ones; else scaled to sum 1),
+    /// clean labels and noise rates.
     ///
     /// # Errors
-    /// Lengths that differ, a mass that is negative or not finite or all of them 0, a label other than +1
-    /// and -1, or a rate outside \[0, 1/2).
+    /// Lengths that differ, a mass that is negative or not finite or all of them 0, a label other
+    /// than +1 and -1, or a rate outside \[0, 1/2).
     pub fn new(
         design: Design,
         masses: Option<Vec<f64>>,
@@ -102,10 +105,11 @@ impl MassartDistribution {
         Ok(MassartDistribution { design, masses, cumulative: Some(cumulative), clean, rates })
     }
 
-    /// Points of equal masses with the labels of a halfspace, and the noise of an adversary.
+    /// Makes the distribution of points of equal masses with the labels of a halfspace, and the
+    /// noise of an adversary.
     ///
     /// # Errors
-    /// Those of [`Adversary::rates`].
+    /// The errors of [`Adversary::rates`].
     pub fn of_halfspace(
         halfspace: &MarginHalfspace,
         points: Design,
@@ -120,32 +124,33 @@ impl MassartDistribution {
         Self::new(points, None, clean, rates)
     }
 
-    /// The points.
+    /// Returns the points.
     pub fn design(&self) -> &Design {
         &self.design
     }
 
-    /// Their masses, of sum 1.
+    /// Returns the masses of the points, of sum 1.
     pub fn masses(&self) -> &[f64] {
         &self.masses
     }
 
-    /// The clean labels.
+    /// Returns the clean labels.
     pub fn clean(&self) -> &[f64] {
         &self.clean
     }
 
-    /// The noise rates.
+    /// Returns the noise rates.
     pub fn rates(&self) -> &[f64] {
         &self.rates
     }
 
-    /// `opt = E eta(x)`, the least error that there is.
+    /// Returns `opt = E eta(x)`, the least error that there is.
     pub fn opt(&self) -> f64 {
         self.masses.iter().zip(&self.rates).map(|(p, r)| p * r).sum()
     }
 
-    /// `P(sign(score) != y)` for the scores of the points, exactly; +1 is predicted where the score is > 0.
+    /// Returns `P(sign(score) != y)` for the scores of the points, exactly; +1 is predicted where
+    /// the score is > 0.
     ///
     /// # Errors
     /// Not one score a point.
@@ -158,7 +163,7 @@ impl MassartDistribution {
         Ok((0..scores.len()).map(wrong).sum())
     }
 
-    /// The error of `f(x) = <w, x>`.
+    /// Returns the error of `f(x) = <w, x>`.
     ///
     /// # Errors
     /// Not one coefficient a feature.
@@ -169,9 +174,9 @@ impl MassartDistribution {
         self.error(&scores)
     }
 
-    /// `n` independent draws.
+    /// Returns `n` independent draws.
     pub fn draw(&self, n: usize, seed: u64) -> Draws {
-        let mut random = generator(seed, Stream::NoisyLabels);
+        let mut random = generator(seed, RandomStream::NoisyLabels);
         let last = self.design.rows() - 1;
         let (mut rows, mut signs) = (Vec::with_capacity(n), Vec::with_capacity(n));
         for _ in 0..n {
@@ -189,15 +194,15 @@ impl MassartDistribution {
         Draws { rows, signs }
     }
 
-    /// One label for every point, with the noise.
+    /// Draws one label for every point, with the noise.
     pub fn flip(&self, seed: u64) -> Vec<f64> {
-        let mut random = generator(seed, Stream::NoisyLabels);
+        let mut random = generator(seed, RandomStream::NoisyLabels);
         let pairs = self.clean.iter().zip(&self.rates);
         pairs.map(|(&y, &rate)| if random.random::<f64>() < rate { -y } else { y }).collect()
     }
 
-    /// The distribution as a weighted sample: every point once with each label that it can have, with the
-    /// probability of the two as its weight.
+    /// Returns the distribution as a weighted sample: every point once with each label that it can
+    /// have, with the probability of the two as its weight.
     pub fn as_sample(&self) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
         let (mut rows, mut signs, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for (row, (&mass, &rate)) in self.masses.iter().zip(&self.rates).enumerate() {

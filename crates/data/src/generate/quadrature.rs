@@ -13,16 +13,16 @@ use super::GaussianMixture;
 pub struct Quadrature {
     /// The integral.
     pub rate: f64,
-    /// Sum of the changes that the last refinement made, without regard to their signs: as a rule
-    /// well above the true error.
+    /// The sum of the changes that the last refinement made, without regard to their signs: as a
+    /// rule well above the true error.
     pub error: f64,
 }
 
-/// Squares farther than this many sigma from all centres of a class are left out. The class has
+/// The number of sigma from all centres of a class beyond which squares are left out. The class has
 /// a probability of at most exp(-9^2/2) = 3e-18 there, and the minimum is no more.
 const REACH: f64 = 9.0;
 
-/// Most squares to work on: some seconds for twenty centres.
+/// The most squares to work on: some seconds for twenty centres.
 const MOST_SQUARES: usize = 1 << 19;
 
 /// A square by its centre, with its integral by one rule and by the rule on its four quarters.
@@ -63,7 +63,7 @@ impl PartialEq for Square {
 
 impl Eq for Square {}
 
-/// Needs p = 2.
+/// Returns the Bayes error of a mixture with p = 2.
 pub(super) fn bayes_error(mixture: &GaussianMixture, tolerance: f64) -> Quadrature {
     let mut squares = BinaryHeap::new();
     for (x, y, half) in cover(mixture) {
@@ -100,7 +100,7 @@ fn quarters(x: f64, y: f64, half: f64) -> impl Iterator<Item = (f64, f64, f64)> 
     [(-h, -h), (-h, h), (h, -h), (h, h)].into_iter().map(move |(dx, dy)| (x + dx, y + dy, h))
 }
 
-/// Gauss-Legendre with 3 x 3 points.
+/// Returns the integral over a square by the Gauss-Legendre rule with 3 x 3 points.
 fn rule(mixture: &GaussianMixture, x: f64, y: f64, half: f64) -> f64 {
     let node = 0.6f64.sqrt();
     let points = [(-node, 5.0 / 9.0), (0.0, 8.0 / 9.0), (node, 5.0 / 9.0)];
@@ -113,7 +113,7 @@ fn rule(mixture: &GaussianMixture, x: f64, y: f64, half: f64) -> f64 {
     sum * half * half / 2.0
 }
 
-/// min(p(x|+1), p(x|-1)).
+/// Returns min(p(x|+1), p(x|-1)).
 fn smaller_density(mixture: &GaussianMixture, x: [f64; 2]) -> f64 {
     let variance = mixture.deviation() * mixture.deviation();
     let density = |sign: f64| {
@@ -131,7 +131,7 @@ fn smaller_density(mixture: &GaussianMixture, x: [f64; 2]) -> f64 {
     density(1.0).min(density(-1.0)) / (std::f64::consts::TAU * variance)
 }
 
-/// Squares no wider than sigma that cover all of the plane within reach of both classes.
+/// Returns squares no wider than sigma that cover all of the plane within reach of both classes.
 fn cover(mixture: &GaussianMixture) -> Vec<(f64, f64, f64)> {
     let reach = REACH * mixture.deviation();
     let within_reach = |x: f64, y: f64, half: f64| {

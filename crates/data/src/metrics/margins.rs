@@ -1,23 +1,24 @@
 use super::{Weights, check_scores};
 use crate::Error;
 
-/// The distribution of the margins y_i f(x_i), each with the weight c_i of its sample; samples of weight 0 are none.
+/// The distribution of the margins y_i f(x_i), each with the weight c_i of its sample; samples of
+/// weight 0 are none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarginStatistics {
-    /// Mean m.
+    /// The mean m.
     pub mean: f64,
-    /// Mean of (u - m)^2.
+    /// The mean of (u - m)^2.
     pub variance: f64,
-    /// Mean of (u - m)^3, over the variance to the power 3/2; 0 if all margins are equal.
+    /// The mean of (u - m)^3, over the variance to the power 3/2; 0 if all margins are equal.
     pub skewness: f64,
-    /// Ascending, not empty.
+    /// The margins, ascending, not empty.
     margins: Vec<f64>,
     /// The weight of each margin and of all before it.
     cumulated: Vec<f64>,
 }
 
 impl MarginStatistics {
-    /// From scores, signs and weights.
+    /// Takes scores, signs and weights.
     ///
     /// # Errors
     /// See the [module](super); also weights whose sum overflows.
@@ -52,14 +53,15 @@ impl MarginStatistics {
         Ok(MarginStatistics { mean, variance, skewness, margins, cumulated })
     }
 
-    /// The smallest margin.
+    /// Returns the smallest margin.
     pub fn minimum(&self) -> f64 {
         self.margins[0]
     }
 
-    /// The quantiles at the given levels, linear between order statistics: level 0 is the minimum,
-    /// 0.5 the median, 1 the maximum. Weights count repetitions, as in `wtd.quantile` of R's Hmisc: with W their sum, level
-    /// p stands at `1 + p (W - 1)`, and the order statistic k is the first margin up to which the weights sum to k.
+    /// Returns the quantiles at the given levels, linear between order statistics: level 0 is the
+    /// minimum, 0.5 the median, 1 the maximum. Weights count repetitions, as in `wtd.quantile` of
+    /// R's Hmisc: with W their sum, level p stands at `1 + p (W - 1)`, and the order statistic k is
+    /// the first margin up to which the weights sum to k.
     ///
     /// # Errors
     /// A level outside \[0, 1\].
@@ -76,7 +78,7 @@ impl MarginStatistics {
         levels.iter().map(quantile).collect()
     }
 
-    /// Share of the margins that are < `level`, by weight.
+    /// Returns the share of the margins that are < `level`, by weight.
     pub fn fraction_below(&self, level: f64) -> f64 {
         match self.margins.partition_point(|&u| u < level) {
             0 => 0.0,
@@ -88,7 +90,7 @@ impl MarginStatistics {
         self.cumulated[self.cumulated.len() - 1]
     }
 
-    /// The first margin up to which the weights sum to `k`; the last if they never do.
+    /// Returns the first margin up to which the weights sum to `k`; the last if they never do.
     fn order_statistic(&self, k: f64) -> f64 {
         let at = self.cumulated.partition_point(|&sum| sum < k);
         self.margins[at.min(self.margins.len() - 1)]

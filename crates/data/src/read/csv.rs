@@ -15,7 +15,7 @@ use crate::{Column, Design, Error};
 
 const DEFAULT_LABEL: &str = "label";
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Feature,
@@ -65,7 +65,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { lines, header, roles, feature_names })
     }
 
-    /// The next rows, as many as the buffer takes; `None` after the last.
+    /// Reads the next rows, as many as the buffer takes; `None` after the last.
     pub(super) fn next(
         &mut self,
         buffer: Buffer,
@@ -147,8 +147,8 @@ fn next_record(lines: &mut Lines<'_>) -> Result<bool, Error> {
     }
 }
 
-/// The cells of a record in which quotes occur: a cell that starts with one ends with one, and `""`
-/// within stands for one.
+/// Returns the cells of a record in which quotes occur: a cell that starts with one ends with one,
+/// and `""` within stands for one.
 fn split_quoted<'l>(lines: &Lines<'_>, line: &'l str) -> Result<Vec<Cow<'l, str>>, Error> {
     let refuse = |at: usize, reason: &str| {
         let column = Column::Character(line[..at].chars().count() + 1);
@@ -198,7 +198,7 @@ fn split_quoted<'l>(lines: &Lines<'_>, line: &'l str) -> Result<Vec<Cow<'l, str>
     }
 }
 
-/// The column names: not empty, and distinct.
+/// Returns the column names: not empty, and distinct.
 fn header(lines: &Lines<'_>) -> Result<Vec<String>, Error> {
     let line = lines.text()?;
     let names: Vec<String> =
@@ -264,7 +264,7 @@ fn roles(
     Ok(roles)
 }
 
-/// "the columns are 'a', 'b' and 'c'".
+/// Returns a list in words, such as "the columns are 'a', 'b' and 'c'".
 fn listed(header: &[String]) -> String {
     match header {
         [only] if only.contains([';', '\t']) => {
@@ -330,7 +330,7 @@ fn missing(lines: &Lines<'_>, column: &str, cell: &str) -> Error {
     lines.malformed(Column::Name(column.to_owned()), reason)
 }
 
-/// Numbers the values of a fold column as they come.
+/// A collector that numbers the values of a fold column as they come.
 #[derive(Default)]
 struct FoldCollector {
     numbers: HashMap<String, usize>,
@@ -350,7 +350,7 @@ impl FoldCollector {
         self.folds.push(fold);
     }
 
-    /// The folds, renumbered in the order of their values.
+    /// Returns the folds, renumbered in the order of their values.
     fn finish(self, lines: &Lines<'_>, column: &str) -> Result<Vec<usize>, Error> {
         let (values, folds): (Vec<String>, Vec<usize>) = self.numbers.into_iter().unzip();
         if let [only] = &values[..] {

@@ -12,7 +12,7 @@ pub(super) struct Lines<'a> {
     name: String,
     /// The current line as it stands in the file, or several where one was appended.
     buffer: Vec<u8>,
-    /// Number of the first of these, and number of lines read.
+    /// The number of the first of these lines, and number of lines read.
     number: u64,
     read: u64,
 }
@@ -72,12 +72,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The current line as it stands, for looking at single bytes.
+    /// Returns the current line as it stands, for looking at single bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// The current line without its end.
+    /// Returns the current line without its end.
     pub(super) fn text(&self) -> Result<&str, Error> {
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -90,30 +90,30 @@ impl<'a> Lines<'a> {
         })
     }
 
-    /// A column of the current line.
+    /// Returns a column of the current line.
     pub(super) fn place(&self, column: Column) -> Place {
         Place { file: self.name.clone(), line: Some(self.number), column: Some(column) }
     }
 
-    /// An error at a column of the current line.
+    /// Returns an error at a column of the current line.
     pub(super) fn malformed(&self, column: Column, reason: String) -> Error {
         Error::Malformed { place: self.place(column), reason }
     }
 
-    /// An error of the current line.
+    /// Returns an error of the current line.
     pub(super) fn malformed_line(&self, reason: String) -> Error {
         let (line, column) = (Some(self.number), None);
         Error::Malformed { place: Place { file: self.name.clone(), line, column }, reason }
     }
 
-    /// An error of the whole file.
+    /// Returns an error of the whole file.
     pub(super) fn wrong(&self, reason: String) -> Error {
         let (line, column) = (None, None);
         Error::Malformed { place: Place { file: self.name.clone(), line, column }, reason }
     }
 }
 
-/// Why a cell is not a finite number; `None` if it is missing altogether.
+/// Returns the reason why a cell is not a finite number; `None` if it is missing altogether.
 pub(super) fn not_a_number(value: &str) -> Option<String> {
     const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "missing"];
     if MISSING.contains(&value.to_ascii_lowercase().as_str()) {

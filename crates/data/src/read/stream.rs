@@ -6,11 +6,11 @@ use super::{Buffer, FileLabels, Format, Purpose, ReadOptions, csv, open, svmligh
 use crate::class_collector::ClassCollector;
 use crate::{Design, Error, Labels, Place};
 
-/// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a million
-/// stored values.
+/// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a
+/// million stored values.
 ///
-/// The columns of an svmlight file must be told. The classes are those of the first chunk, which needs
-/// both, or are told; a label of a third class is refused where it stands.
+/// The columns of an svmlight file must be told. The classes are those of the first chunk, which
+/// needs both, or are told; a label of a third class is refused where it stands.
 ///
 /// ```
 /// use margins_data::read::{Format, ReadOptions, Stream};
@@ -44,11 +44,11 @@ enum Rows<'a> {
 pub struct Chunk {
     /// The samples.
     pub design: Design,
-    /// Their labels, perhaps all of one class.
+    /// The labels of the rows, perhaps all of one class.
     pub labels: Labels,
-    /// Their weights, from CSV.
+    /// The weights of the rows, from CSV.
     pub weights: Option<Vec<f64>>,
-    /// Number of rows before these.
+    /// The number of rows before the chunk.
     pub before: u64,
 }
 
@@ -71,11 +71,11 @@ impl Stream<'static> {
 }
 
 impl<'a> Stream<'a> {
-    /// As [`open`](Self::open), from any reader; `name` stands for the file in messages, and `format`
-    /// prevails over that of the options.
+    /// Begins as [`open`](Self::open) does, from any reader; `name` stands for the file in
+    /// messages, and `format` prevails over that of the options.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub fn from_reader(
         reader: impl Read + 'a,
         name: &str,
@@ -124,14 +124,14 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Other sizes of the buffer, for tests that cross its borders.
+    /// Changes the size of the buffer, for tests that cross its borders.
     #[must_use]
     pub fn with_buffer_rows(mut self, rows: usize) -> Self {
         self.buffer.rows = rows.max(1);
         self
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -144,16 +144,16 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Number of rows so far.
+    /// Returns the number of rows so far.
     pub fn rows(&self) -> u64 {
         self.read
     }
 
-    /// The next rows; `None` at the end of the file.
+    /// Reads the next rows; `None` at the end of the file.
     ///
     /// # Errors
-    /// Malformed content, with its place; a label of a third class; where the classes were not told, labels of one class
-    /// in the whole of the first chunk, and labels that are measurements.
+    /// Malformed content, with its place; a label of a third class; where the classes were not
+    /// told, labels of one class in the whole of the first chunk, and labels that are measurements.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         let labels = &mut self.labels;
         let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);

@@ -5,8 +5,8 @@ use super::{Buffer, LabelSink, ReadOptions, Table};
 use crate::error::quoted;
 use crate::{Column, Design, Error};
 
-/// Largest feature index. A vector of coefficients of that length takes 256 MiB, and a path holds many
-/// of them, so that a larger index is rather a slip than a feature.
+/// The largest feature index. A vector of coefficients of that length takes 256 MiB, and a path
+/// holds many of them, so that a larger index is rather a slip than a feature.
 const LARGEST_INDEX: u64 = 1 << 25;
 
 pub(super) fn read(
@@ -35,7 +35,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { lines, columns: options.columns })
     }
 
-    /// The next rows, as many as the buffer takes; `None` after the last.
+    /// Reads the next rows, as many as the buffer takes; `None` after the last.
     pub(super) fn next(
         &mut self,
         buffer: Buffer,
@@ -96,7 +96,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// `index:value` at byte `at` of its line.
+/// A feature `index:value` at byte `at` of its line.
 struct Feature {
     index: usize,
     value: f64,
@@ -174,7 +174,7 @@ fn refuse_column_names(options: &ReadOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// The words of a line with the bytes where they start.
+/// Returns the words of a line with the bytes where they start.
 fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -187,7 +187,7 @@ fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The column of byte `at` of a line.
+/// Returns the column of byte `at` of a line.
 fn column(line: &str, at: usize) -> Column {
     Column::Character(line[..at].chars().count() + 1)
 }

@@ -1,4 +1,4 @@
-use margins_boost::{Combination, Ending, Evaluation};
+use margins_boost::{Combination, Evaluation, GameOutcome};
 use margins_data::Dataset;
 use margins_losses::ZeroOne;
 use margins_model::{Model, TrainingSummary};
@@ -21,7 +21,7 @@ pub struct Fitted {
     /// The ensemble judged on all samples.
     pub evidence: Evidence,
     /// The end of the game.
-    pub ending: Ending,
+    pub ending: GameOutcome,
     /// The loss of every sample, and the mistakes.
     pub evaluation: Evaluation,
     /// The way in which the classifiers make one.

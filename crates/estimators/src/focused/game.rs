@@ -1,10 +1,14 @@
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "kernels")]
+use margins_boost::KernelPerceptron;
 use margins_boost::{
-    Checkpoint, Combination, Ending, Ensemble, Evaluation, FocusedPlayer, Fol, Game, Horizon,
-    KernelPerceptron, MultilayerPerceptron, Slack, Stop, StumpWinnow,
+    Checkpoint, Combination, Ensemble, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon,
+    MultilayerPerceptron, Slack, Stop, StumpWinnow,
 };
-use margins_data::{Dataset, Sample};
+use margins_data::Dataset;
+#[cfg(feature = "kernels")]
+use margins_data::Sample;
 use margins_optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
@@ -33,7 +37,7 @@ pub(super) struct Table<'a> {
 
 /// The end of a game.
 pub(super) struct Outcome {
-    pub(super) ending: Ending,
+    pub(super) ending: GameOutcome,
     pub(super) evaluation: Evaluation,
     pub(super) members: usize,
     /// The average, of linear classifiers.

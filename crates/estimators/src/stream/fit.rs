@@ -88,14 +88,14 @@ impl Settings {
             let fit = training.stochastic(data, self.lambda, gradient)?;
             return Ok((fit, Arc::clone(&self.loss)));
         };
-        let Some(loss) = margin_pursuit(&*self.loss) else {
+        let Some((gamma, scale)) = margin_pursuit(&*self.loss) else {
             return Err(Error::contradiction(
                 "re-scaling".to_owned(),
                 format!("the loss {}", self.loss.specification()),
                 "it is for the loss margin-pursuit",
             ));
         };
-        let rule = data_driven_scale(loss.gamma(), loss.scale(), self.lambda);
+        let rule = data_driven_scale(gamma, scale, self.lambda);
         let (fit, loss) = training.stochastic_rescaled(data, self.lambda, gradient, at, rule)?;
         Ok((fit, Arc::from(loss)))
     }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use margins_losses::{LeakyHockeyStick, MarginLoss, MarginPursuit, SpecialCase};
+use margins_losses::{LeakyHockeyStick, MarginLoss, SpecialCase};
 use margins_optim::online::stochastic::{
     Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
 };
@@ -181,7 +181,7 @@ impl Settings {
                 None => Schedule::bottou(loss, lambda),
             },
             StepSchedule::MarginPursuit => match (margin_pursuit(loss), first) {
-                (Some(loss), None) => Schedule::margin_pursuit(loss.scale(), lambda),
+                (Some((_, scale)), None) => Schedule::margin_pursuit(scale, lambda),
                 (Some(_), Some(first)) => {
                     let other = format!("a first step of {first}");
                     return refuse("the schedule margin-pursuit", other, "it sets its own step");
@@ -200,10 +200,10 @@ impl Settings {
     }
 }
 
-/// Returns the margin-pursuit loss that this one is, if it is one.
-pub(super) fn margin_pursuit(loss: &dyn MarginLoss) -> Option<MarginPursuit> {
+/// Returns gamma and the scale of the margin-pursuit loss that this one is, if it is one.
+pub(super) fn margin_pursuit(loss: &dyn MarginLoss) -> Option<(f64, f64)> {
     match loss.special_case() {
-        Some(SpecialCase::MarginPursuit(loss)) => Some(loss),
+        Some(SpecialCase::MarginPursuit { gamma, scale }) => Some((gamma, scale)),
         _ => None,
     }
 }

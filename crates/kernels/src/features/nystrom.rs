@@ -14,12 +14,12 @@ use crate::block::{Points, center};
 use crate::expansion::{diagonal, fill};
 use crate::{Block, Error, Gram, Kernel};
 
-/// How the landmarks of Nystrom features are drawn.
+/// The distribution from which the landmarks of Nystrom features are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Landmarks {
-    /// Every sample with the same probability.
+    /// The same probability for every sample.
     Uniform,
-    /// With probabilities in proportion to the ridge leverage scores at a ridge of `n lambda`, estimated
+    /// Probabilities in proportion to the ridge leverage scores at a ridge of `n lambda`, estimated
     /// from a uniform draw of as many landmarks: samples that others do not explain are preferred.
     ///
     /// Source: Alaoui and Mahoney, *Fast randomized kernel ridge regression with statistical
@@ -30,22 +30,23 @@ pub enum Landmarks {
     },
 }
 
-/// Nystrom features: `phi(x) = L^(-1) k_m(x)` for the Cholesky factor `K_mm = L L'` of the kernel matrix of m
-/// landmarks, so that `phi(x)'phi(z)` is the kernel projected on the landmarks, and exact between these.
-/// Landmarks whose kernel sections are combinations of those of others, up to rounding, are left out.
+/// Nystrom features: `phi(x) = L^(-1) k_m(x)` for the Cholesky factor `K_mm = L L'` of the kernel
+/// matrix of m landmarks, so that `phi(x)'phi(z)` is the kernel projected on the landmarks, and
+/// exact between these. Landmarks whose kernel sections are combinations of those of others, up to
+/// rounding, are left out.
 ///
-/// Source: Williams and Seeger, *Using the Nystrom method to speed up kernel machines* (2001); landmarks
-/// are ordered by Cholesky with the largest remaining diagonal entry as pivot.
+/// Source: Williams and Seeger, *Using the Nystrom method to speed up kernel machines* (2001);
+/// landmarks are ordered by Cholesky with the largest remaining diagonal entry as pivot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NystromMap {
     landmarks: Design,
-    /// `L`, of the order of the landmarks.
+    /// The factor `L`, of the order of the landmarks.
     factor: Mat<f64>,
 }
 
 impl NystromMap {
-    /// From m landmarks among the samples, drawn without replacement from the seed; all samples if m is no
-    /// less than their number.
+    /// Makes the map of m landmarks among the samples, drawn without replacement from the seed; all
+    /// samples if m is no less than their number.
     ///
     /// # Errors
     /// No landmarks; kernel values that are not finite.
@@ -74,7 +75,7 @@ impl NystromMap {
         }
     }
 
-    /// From given landmarks.
+    /// Makes the map of given landmarks.
     ///
     /// # Errors
     /// Kernel values that are not finite; a kernel matrix with a negative diagonal entry.
@@ -106,18 +107,18 @@ impl NystromMap {
         Ok(NystromMap { landmarks, factor })
     }
 
-    /// Number of features, that of the landmarks.
+    /// Returns the number of features, that of the landmarks.
     pub fn features(&self) -> usize {
         self.factor.nrows()
     }
 
-    /// The landmarks, none of them a combination of the others.
+    /// Returns the landmarks, none of them a combination of the others.
     pub fn landmarks(&self) -> &Design {
         &self.landmarks
     }
 
-    /// The coefficients `a = L'^(-1) w` of kernel sections at the landmarks,
-    /// `f(x) = b + sum_j a_j k(z_j, x)`, of a linear classifier on the features.
+    /// Returns the coefficients `a = L'^(-1) w` of kernel sections at the landmarks, `f(x) = b +
+    /// sum_j a_j k(z_j, x)`, of a linear classifier on the features.
     ///
     /// # Panics
     /// If there is not one coefficient a feature.
@@ -129,7 +130,7 @@ impl NystromMap {
         out
     }
 
-    /// The features of all samples, in blocks, [in parallel](margins_data::parallel).
+    /// Returns the features of all samples, in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
     /// Another number of features than the landmarks have; kernel values that are not finite.
@@ -145,8 +146,8 @@ impl NystromMap {
         Ok(Design::from_samples(samples)?)
     }
 
-    /// `phi_i'(Phi'Phi + n lambda I)^(-1) phi_i + (k_ii - phi_i'phi_i)/(n lambda)`: what the landmarks do not
-    /// explain of a sample counts as if no other sample explained it either.
+    /// Returns `phi_i'(Phi'Phi + n lambda I)^(-1) phi_i + (k_ii - phi_i'phi_i)/(n lambda)`: what
+    /// the landmarks do not explain of a sample counts as if no other sample explained it either.
     fn leverage_scores(
         &self,
         kernel: &dyn Kernel,
@@ -176,8 +177,8 @@ impl NystromMap {
     }
 }
 
-/// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns` after the
-/// other, and calls `take` for the values of every strip of columns, in parallel.
+/// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns`
+/// after the other, and calls `take` for the values of every strip of columns, in parallel.
 fn each_strip(
     kernel: &dyn Kernel,
     rows: &Design,
@@ -185,7 +186,7 @@ fn each_strip(
     out: &mut [f64],
     take: impl Fn(&mut [f64]) + Sync,
 ) -> Result<(), Error> {
-    /// Columns of a strip; with a thousand rows its values stay in the cache.
+    /// The number of columns of a strip; with a thousand rows its values stay in the cache.
     const WIDTH: usize = 64;
     let center = if columns.is_sparse() { vec![0.0; rows.columns()] } else { center(rows) };
     let rows = Points::new(rows, &center)?;

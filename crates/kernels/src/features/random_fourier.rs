@@ -6,27 +6,28 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::{Error, Gaussian};
 
-/// Random Fourier features of the Gaussian kernel: `sqrt(1/h) (cos <w_k, x>, sin <w_k, x>)`, k = 1, ..., h,
-/// with `w_k` normal of variance `2 sigma`. Their inner products are unbiased for the kernel, with a
-/// standard deviation of at most `1/sqrt(2 h)`.
+/// Random Fourier features of the Gaussian kernel: `sqrt(1/h) (cos <w_k, x>, sin <w_k, x>)`, k = 1,
+/// ..., h, with `w_k` normal of variance `2 sigma`. Their inner products are unbiased for the
+/// kernel, with a standard deviation of at most `1/sqrt(2 h)`.
 ///
-/// Source: Rahimi and Recht, *Random features for large-scale kernel machines* (2007), in the paired form,
-/// whose variance is smaller (Sutherland and Schneider 2015).
+/// Source: Rahimi and Recht, *Random features for large-scale kernel machines* (2007), in the
+/// paired form, whose variance is smaller (Sutherland and Schneider 2015).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomFourierMap {
-    /// p x h.
+    /// The frequencies, p x h.
     frequencies: DMatrix<f64>,
 }
 
 impl From<DMatrix<f64>> for RandomFourierMap {
-    /// The map of given frequencies, p x h, one a column.
+    /// Returns the map of given frequencies, p x h, one a column.
     fn from(frequencies: DMatrix<f64>) -> Self {
         RandomFourierMap { frequencies }
     }
 }
 
 impl RandomFourierMap {
-    /// m features, m rounded up to an even number, for samples of p features, from the seed.
+    /// Draws a map of m features, m rounded up to an even number, for samples of p features, from
+    /// the seed.
     ///
     /// # Errors
     /// No features.
@@ -41,17 +42,17 @@ impl RandomFourierMap {
         Ok(RandomFourierMap { frequencies })
     }
 
-    /// `w_k`, one a column.
+    /// Returns `w_k`, one a column.
     pub fn frequencies(&self) -> &DMatrix<f64> {
         &self.frequencies
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     pub fn features(&self) -> usize {
         2 * self.frequencies.ncols()
     }
 
-    /// The features of all samples, in blocks, [in parallel](margins_data::parallel).
+    /// Returns the features of all samples, in blocks, [in parallel](margins_data::parallel).
     ///
     /// # Errors
     /// Another number of features than the map was made for.

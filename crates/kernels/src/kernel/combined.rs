@@ -3,11 +3,11 @@ use margins_data::Sample;
 use crate::grammar::operand;
 use crate::{Block, Kernel};
 
-/// `k_1(x, z) + k_2(x, z)`.
+/// The sum of two kernels, `k_1(x, z) + k_2(x, z)`.
 #[derive(Debug)]
 pub struct Sum(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
 
-/// `k_1(x, z) k_2(x, z)`.
+/// The product of two kernels, `k_1(x, z) k_2(x, z)`.
 #[derive(Debug)]
 pub struct Product(pub Box<dyn Kernel>, pub Box<dyn Kernel>);
 

@@ -9,7 +9,7 @@ fn inner_product(x: &Sample<'_>, z: &Sample<'_>) -> f64 {
     sum
 }
 
-/// `<x, z>`.
+/// The linear kernel `<x, z>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Linear;
 
@@ -72,8 +72,8 @@ impl Kernel for Polynomial {
     }
 }
 
-/// The sigmoid `tanh(scale <x, z> + offset)`. It is not positive semidefinite for all samples; a matrix of
-/// it that is not is refused.
+/// The sigmoid `tanh(scale <x, z> + offset)`. It is not positive semidefinite for all samples; a
+/// matrix of it that is not is refused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sigmoid {
     scale: f64,

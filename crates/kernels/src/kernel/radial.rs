@@ -12,7 +12,8 @@ fn damped(t: f64, shape: impl Fn(f64) -> f64) -> f64 {
     if decay == 0.0 { 0.0 } else { decay * shape(t) }
 }
 
-/// Takes [`damped`] in place; the exponential loss of t is `exp(-t)`, and its batch form runs in vector instructions.
+/// Takes [`damped`] in place; the exponential loss of t is `exp(-t)`, and its batch form runs in
+/// vector instructions.
 fn damp(arguments: &mut [f64], shape: impl Fn(f64) -> f64) {
     let input = arguments.to_vec();
     Exponential.values(&input, arguments);
@@ -40,7 +41,7 @@ macro_rules! radial {
                 Ok($kernel { $parameter: positive($name, stringify!($parameter), $parameter)? })
             }
 
-            /// The parameter.
+            /// Returns the parameter.
             pub fn $parameter(&self) -> f64 {
                 self.$parameter
             }
@@ -93,8 +94,8 @@ impl Gaussian {
         }
     }
 
-    /// Multiplies from the left, so that no square is formed. Beyond the largest number the distance is
-    /// infinite, and the kernel is 0 for every sigma that there is.
+    /// Multiplies from the left, so that no square is formed. Beyond the largest number the
+    /// distance is infinite, and the kernel is 0 for every sigma that there is.
     fn of_distance(&self, distance: f64) -> f64 {
         self.sigma * distance * distance
     }
@@ -104,7 +105,8 @@ impl Gaussian {
 macro_rules! of_distance {
     ($kernel:ident, |$self:ident, $distance:ident| $argument:expr) => {
         impl $kernel {
-            /// Returns NaN, which every caller refuses, where the distance is beyond the largest number.
+            /// Returns NaN, which every caller refuses, where the distance is beyond the largest
+            /// number.
             fn of_distance(&$self, $distance: f64) -> f64 {
                 if $distance.is_finite() { $argument } else { f64::NAN }
             }

@@ -4,7 +4,7 @@ use margins_optim::Lambda;
 use pulp::Arch;
 
 use super::columns::Columns;
-use super::problem::{Point, Problem};
+use super::problem::{DualPoint, Problem};
 use super::sweep::{Bests, LANES, Search, Update};
 
 /// The samples that steps move, with all that steps read side by side.
@@ -27,11 +27,11 @@ pub(super) struct Active<'p, 'a> {
 }
 
 impl<'p, 'a> Active<'p, 'a> {
-    /// All samples of positive weight.
+    /// Returns all samples of positive weight.
     pub(super) fn new(
         problem: &'p Problem<'a>,
         lambda: Lambda,
-        point: &Point,
+        point: &DualPoint,
         columns: Columns,
     ) -> Self {
         let members = problem.samples.clone();
@@ -126,11 +126,11 @@ impl<'p, 'a> Active<'p, 'a> {
     /// Moves a pair of coefficients and returns the extremes that this leads to, or nothing if
     /// rounding lets no coefficient move.
     ///
-    /// The first one is the worst violator. With an intercept it is one that can rise, the second one
-    /// falls by as much, and is the one where that gains most. Without, there is nothing to balance;
-    /// the second one is that which gains most once the first is where its own gradient vanishes,
-    /// and the step is the best one in the box of both (a working set of two as in Steinwart, Hush
-    /// and Scovel, *Training SVMs without offset*, JMLR 12, 2011).
+    /// The first one is the worst violator. With an intercept it is one that can rise, the second
+    /// one falls by as much, and is the one where that gains most. Without, there is nothing to
+    /// balance; the second one is that which gains most once the first is where its own gradient
+    /// vanishes, and the step is the best one in the box of both (a working set of two as in
+    /// Steinwart, Hush and Scovel, *Training SVMs without offset*, JMLR 12, 2011).
     pub(super) fn step(&mut self, extremes: Bests) -> Option<Bests> {
         let i = extremes.first(self.problem.intercept);
         let slot_i = self.load(i);
@@ -166,7 +166,7 @@ impl<'p, 'a> Active<'p, 'a> {
         }))
     }
 
-    /// The partner of i that promises the largest gain.
+    /// Returns the partner of i that promises the largest gain.
     fn second(&self, i: usize, column: &[f64]) -> usize {
         let least_curvature = self.problem.least_curvature;
         self.arch.dispatch(Search {
@@ -182,7 +182,7 @@ impl<'p, 'a> Active<'p, 'a> {
         })
     }
 
-    /// How much coefficient i takes from coefficient j.
+    /// Returns how much coefficient i takes from coefficient j.
     fn transfer(&self, i: usize, j: usize, k_ij: f64) -> f64 {
         let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * k_ij;
         let step =
@@ -190,7 +190,7 @@ impl<'p, 'a> Active<'p, 'a> {
         step.min(self.bounds(i).1 - self.coef[i]).min(self.coef[j] - self.bounds(j).0)
     }
 
-    /// The largest gain in the box of coefficients i and j.
+    /// Returns the largest gain in the box of coefficients i and j.
     fn pair_step(&self, i: usize, j: usize, k_ij: f64) -> (f64, f64) {
         let room = |k: usize| {
             let (lower, upper) = self.bounds(k);
@@ -221,7 +221,7 @@ impl<'p, 'a> Active<'p, 'a> {
         edges.into_iter().fold(best_i(0.0), better)
     }
 
-    /// Coefficient k after a step; exactly at the bound if the step was all the room.
+    /// Returns coefficient k after a step; exactly at the bound if the step was all the room.
     fn moved(&self, k: usize, step: f64) -> f64 {
         let (lower, upper) = self.bounds(k);
         let a = self.coef[k];

@@ -1,7 +1,8 @@
 //! The cache of columns.
 
-/// The cache holds columns of K restricted to the active samples and padded with zeros, copied when first used: the
-/// inner loops then run over contiguous memory however small the active set, and K is only read.
+/// The cache holds columns of K restricted to the active samples and padded with zeros, copied when
+/// first used: the inner loops then run over contiguous memory however small the active set, and K
+/// is only read.
 ///
 /// There are as many slots as the budget allows, but at least two and no more than active samples.
 pub(super) struct Columns {
@@ -12,7 +13,7 @@ pub(super) struct Columns {
     slots: Vec<Option<usize>>,
     /// The sample of every slot in use, and when it was last used.
     users: Vec<(usize, u64)>,
-    /// One column after the other.
+    /// The entries, one column after the other.
     entries: Vec<f64>,
     uses: u64,
 }
@@ -38,8 +39,8 @@ impl Columns {
         self.entries.clear();
     }
 
-    /// Makes the column of active sample k present and returns its slot. It stays at least until two other
-    /// columns have been loaded.
+    /// Makes the column of active sample k present and returns its slot. It stays at least until
+    /// two other columns have been loaded.
     pub(super) fn load(&mut self, k: usize, members: &[usize], column: &[f64]) -> usize {
         self.uses += 1;
         if let Some(slot) = self.slots[k] {

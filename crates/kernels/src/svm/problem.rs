@@ -1,19 +1,20 @@
-//! What a support vector machine is fitted to, and what coefficients are worth.
+//! The problem of a support vector machine, and the worth of coefficients.
 
 use margins_optim::{Certificate, Lambda, MarginSummary};
 use nalgebra::DMatrix;
 
 use crate::{Error, Gram};
 
-/// Curvatures count as at least this times the largest size of a diagonal entry of K, a little above
-/// the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples have none.
+/// The least curvature, as a share: curvatures count as at least this times the largest size of a
+/// diagonal entry of K, a little above the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples
+/// have none.
 const LEAST_CURVATURE: f64 = 1e-14;
 
-/// What does not depend on lambda.
+/// The part of the problem that does not depend on lambda.
 pub(super) struct Problem<'a> {
     pub(super) gram: &'a DMatrix<f64>,
     pub(super) signs: &'a [f64],
-    /// `c_i / n`.
+    /// The weights `c_i / n`.
     pub(super) weights: Vec<f64>,
     pub(super) intercept: bool,
     /// The samples of positive weight.
@@ -65,7 +66,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns what the margins of a point are like, of the samples that count.
-    pub(super) fn summary(&self, point: &Point) -> MarginSummary {
+    pub(super) fn summary(&self, point: &DualPoint) -> MarginSummary {
         // y_i g_i = 1 - y_i f_i.
         let margin = |i: usize| 1.0 - self.signs[i] * (point.gradient[i] - point.intercept);
         let margins: Vec<f64> = self.samples.iter().map(|&i| margin(i)).collect();
@@ -82,25 +83,27 @@ impl<'a> Problem<'a> {
         &self.gram.as_slice()[i * n..(i + 1) * n]
     }
 
-    /// Least and greatest value of a coefficient.
+    /// Returns the least and greatest value of a coefficient.
     pub(super) fn bounds(&self, i: usize, lambda: Lambda) -> (f64, f64) {
         let size = self.weights[i] / (2.0 * lambda.get());
         if self.signs[i] > 0.0 { (0.0, size) } else { (-size, 0.0) }
     }
 
-    /// What rounding may have made of one entry of `y - K a`: an entry of K is at most as large as
-    /// the largest on its diagonal, and the errors of the summands are taken to be independent.
+    /// Returns what rounding may have made of one entry of `y - K a`: an entry of K is at most as
+    /// large as the largest on its diagonal, and the errors of the summands are taken to be
+    /// independent.
     pub(super) fn rounding(&self, coef: &[f64]) -> f64 {
         let largest = coef.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
         let count = coef.iter().filter(|a| **a != 0.0).count() as f64;
         f64::EPSILON * count.sqrt() * largest * self.largest_diagonal
     }
 
-    /// The minimiser over b of `sum_i c_i max(0, 1 - y_i (b + f_i))`, from `g_i = y_i - f_i`.
+    /// Returns the minimiser over b of `sum_i c_i max(0, 1 - y_i (b + f_i))`, from `g_i = y_i -
+    /// f_i`.
     ///
-    /// The hinge of a positive sample has slope -c_i below g_i, that of a negative one c_i above it.
-    /// The slope of the sum is therefore the weight of all `g_i < b` minus the weight of the positive
-    /// class: b is the quantile of the `g_i` at the weight of the positive class.
+    /// The hinge of a positive sample has slope -c_i below g_i, that of a negative one c_i above
+    /// it. The slope of the sum is therefore the weight of all `g_i < b` minus the weight of the
+    /// positive class: b is the quantile of the `g_i` at the weight of the positive class.
     pub(super) fn best_intercept(&self, gradient: &[f64]) -> f64 {
         let mut order = self.samples.clone();
         order.sort_unstable_by(|&i, &j| gradient[i].total_cmp(&gradient[j]));
@@ -126,11 +129,11 @@ fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), E
     if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
 }
 
-/// Coefficients with what they are worth.
+/// A point of the dual: coefficients with what they are worth.
 #[derive(Clone)]
-pub(super) struct Point {
+pub(super) struct DualPoint {
     pub(super) coef: Vec<f64>,
-    /// `y - K a`, recomputed from the coefficients.
+    /// The gradient `y - K a`, recomputed from the coefficients.
     pub(super) gradient: Vec<f64>,
     pub(super) intercept: f64,
     pub(super) objective: f64,
@@ -138,7 +141,7 @@ pub(super) struct Point {
     pub(super) violation: f64,
 }
 
-impl Point {
+impl DualPoint {
     /// Returns the certificate of the point, whose gap has its rounding inside.
     pub(super) fn certificate(&self) -> Certificate {
         Certificate::new(self.objective, self.duality_gap, 0.0, self.violation)
@@ -173,8 +176,9 @@ impl Extremes {
         violation.max(0.0)
     }
 
-    /// Between these a gradient may yet matter: a coefficient at its upper bound with a gradient
-    /// above the second one, or at its lower bound with one below the first, stays there.
+    /// Returns the numbers between which a gradient may yet matter: a coefficient at its upper
+    /// bound with a gradient above the second one, or at its lower bound with one below the first,
+    /// stays there.
     pub(super) fn window(self, intercept: bool) -> (f64, f64) {
         if intercept {
             (self.falling, self.rising)
@@ -185,8 +189,8 @@ impl Extremes {
     }
 }
 
-/// Takes the sum of the coefficients, which rounding lets drift, from the ones that have the room, and returns
-/// what is left of it.
+/// Takes the sum of the coefficients, which rounding lets drift, from the ones that have the room,
+/// and returns what is left of it.
 pub(super) fn balance(problem: &Problem<'_>, lambda: Lambda, coef: &mut [f64]) -> f64 {
     let mut excess = compensated_sum(coef.iter().copied());
     for &i in &problem.samples {
@@ -203,8 +207,8 @@ pub(super) fn balance(problem: &Problem<'_>, lambda: Lambda, coef: &mut [f64]) -
     excess
 }
 
-/// Returns the sum with what rounding takes from it on the way (Neumaier 1974): many equal coefficients at a bound and as
-/// many at the other one add up to 0.
+/// Returns the sum with what rounding takes from it on the way (Neumaier 1974): many equal
+/// coefficients at a bound and as many at the other one add up to 0.
 fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0);
     for value in values {

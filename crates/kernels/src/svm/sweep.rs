@@ -22,7 +22,7 @@ impl Bests {
         self.values().violation(intercept)
     }
 
-    /// The worst violator.
+    /// Returns the worst violator.
     pub(super) fn first(self, intercept: bool) -> usize {
         if intercept || self.rising.0 >= -self.falling.0 { self.rising.1 } else { self.falling.1 }
     }
@@ -49,7 +49,7 @@ impl<S: Simd> Largest<S> {
         self.places = self.simd.select_f64s(larger, places, self.places);
     }
 
-    /// The largest of all and its first place.
+    /// Returns the largest of all and its first place.
     #[inline(always)]
     fn first(&self) -> (f64, usize) {
         let simd = self.simd;
@@ -69,7 +69,7 @@ fn vectors<S: Simd>(x: &[f64]) -> impl Iterator<Item = S::f64s> {
     S::as_simd_f64s(x).0.iter().copied()
 }
 
-/// Subtracts a step along two columns from the gradient and finds the extremes in the same sweep.
+/// A sweep that subtracts a step along two columns from the gradient and finds the extremes.
 pub(super) struct Update<'s> {
     pub(super) steps: [f64; 2],
     pub(super) columns: [&'s [f64]; 2],
@@ -101,18 +101,18 @@ impl WithSimd for Update<'_> {
     }
 }
 
-/// Looks for the second coefficient of a pair, the one with the largest gain.
+/// A sweep that looks for the second coefficient of a pair, the one with the largest gain.
 ///
-/// With an intercept it falls by what the first one, i, rises: the gain along that direction is half
-/// of `(g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)`. Without, what j adds to the step of i alone is half of
-/// `r_j^2 / (K_jj - K_ij^2/K_ii)`, `r_j = g_j - g_i K_ij/K_ii`.
+/// With an intercept it falls by what the first one, i, rises: the gain along that direction is
+/// half of `(g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)`. Without, what j adds to the step of i alone is
+/// half of `r_j^2 / (K_jj - K_ij^2/K_ii)`, `r_j = g_j - g_i K_ij/K_ii`.
 pub(super) struct Search<'s> {
     pub(super) intercept: bool,
     pub(super) gradient: &'s [f64],
     pub(super) diagonal: &'s [f64],
     pub(super) rise: &'s [f64],
     pub(super) fall: &'s [f64],
-    /// Column, gradient and curvature of the first coefficient.
+    /// The column, gradient and curvature of the first coefficient.
     pub(super) column: &'s [f64],
     pub(super) slope: f64,
     pub(super) curvature: f64,
@@ -120,8 +120,8 @@ pub(super) struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// The place of the largest `slope^2/curvature`, of which `candidate` makes the two from
-    /// gradient, diagonal, rise, fall and entry of the column.
+    /// Returns the place of the largest `slope^2/curvature`, of which `candidate` makes the two
+    /// from gradient, diagonal, rise, fall and entry of the column.
     #[inline(always)]
     fn run<S: Simd>(
         &self,

@@ -3,7 +3,7 @@
 use super::{Examination, within_hull};
 use crate::{Interval, kink_at_zero};
 
-/// Class probabilities at which the minimisers are looked at.
+/// The class probabilities at which the minimisers are looked at.
 const ETAS: [f64; 12] = [0.001, 0.02, 0.1, 0.3, 0.45, 0.499, 0.51, 0.6, 0.75, 0.9, 0.97, 0.999];
 
 impl Examination<'_> {
@@ -142,7 +142,8 @@ impl Examination<'_> {
         self.psi_transform_is_convex();
     }
 
-    /// Psi is convex with `Psi(0) = 0`, so that `Psi(a)/a` does not fall, down to the least `a`.
+    /// Requires that Psi is convex with `Psi(0) = 0`, so that `Psi(a)/a` does not fall, down to the
+    /// least `a`.
     fn psi_transform_is_convex(&mut self) {
         let mut before: Option<(f64, f64)> = None;
         for exponent in -140..=0 {

@@ -2,11 +2,12 @@
 
 use super::{Examination, within_hull};
 
-/// Steps of the proximal points.
+/// The steps of the proximal points.
 const STEPS: [f64; 5] = [1e-3, 0.1, 1.0, 10.0, 1e3];
 
 impl Examination<'_> {
-    /// `t = -L'(u)`, put back onto the end of the domain that rounding has carried it across.
+    /// Returns `t = -L'(u)`, put back onto the end of the domain that rounding has carried it
+    /// across.
     fn dual_of(&self, u: f64) -> f64 {
         let t = -self.loss.derivative(u);
         match self.loss.conjugate_domain() {
@@ -18,7 +19,7 @@ impl Examination<'_> {
         }
     }
 
-    /// Points within the domain of the conjugate, its ends excluded.
+    /// Returns the points within the domain of the conjugate, its ends excluded.
     fn duals(&self) -> Vec<f64> {
         let Some(domain) = self.loss.conjugate_domain() else { return Vec::new() };
         let (low, high) = (domain.lower, domain.upper);

@@ -41,8 +41,8 @@ impl Examination<'_> {
         }
     }
 
-    /// A jump of the derivative between two margins: the half with the larger increment, again and
-    /// again, until the two are neighbours.
+    /// Returns a jump of the derivative between two margins: the half with the larger increment,
+    /// again and again, until the two are neighbours.
     fn kink_between(&self, mut a: f64, mut b: f64) -> Option<f64> {
         let slope = |u: f64| self.loss.derivative(u);
         loop {
@@ -99,7 +99,7 @@ impl Examination<'_> {
         }
     }
 
-    /// The steepest rise of the derivative that bisection finds between two margins.
+    /// Returns the steepest rise of the derivative that bisection finds between two margins.
     fn bend_between(&self, mut a: f64, mut b: f64) -> f64 {
         let loss = self.loss;
         let rise = |a: f64, b: f64| (loss.derivative(b) - loss.derivative(a)) / (b - a);
@@ -139,8 +139,8 @@ impl Examination<'_> {
         });
     }
 
-    /// The largest `L''` near the margin of the grid where it is largest, looked for in ever smaller
-    /// surroundings: its supremum may be at a kink of `L'` between two margins.
+    /// Returns the largest `L''` near the margin of the grid where it is largest, looked for in
+    /// ever smaller surroundings: its supremum may be at a kink of `L'` between two margins.
     fn largest_second_derivative(&self) -> f64 {
         const ROUNDS: usize = 6;
         const PARTS: i32 = 20;

@@ -9,11 +9,12 @@ use crate::problem::{Extent, InMemory, Objective, Point, Samples};
 use crate::{Error, Lambda};
 
 impl<L: MarginLoss + ?Sized> Objective<'_, L> {
-    /// How far a given linear classifier can be from the minimum at `lambda`: a bound for the result
-    /// of any program. The intercept is first re-optimised, which the bound allows for.
+    /// Returns how far a given linear classifier can be from the minimum at `lambda`, which bounds
+    /// the result of any program. The intercept is first re-optimised, which the bound allows for.
     ///
     /// # Errors
-    /// A loss that is not convex; another number of coefficients than of features; an intercept where the
+    /// [`Error::Unsuitable`]: the loss is not convex. [`Error::Shape`]: the coefficients are not as
+    /// many as the features. [`Error::Intercept`]: the classifier has an intercept where the
     /// objective has none.
     pub fn certificate(
         &self,
@@ -48,14 +49,15 @@ impl<L: MarginLoss + ?Sized> Objective<'_, L> {
 }
 
 impl<L: MarginLoss + ?Sized> Evaluator<InMemory<'_, '_, L>> {
-    /// Returns how far a point as it is can be from the minimum: the bound of the point with the best intercept,
-    /// and what F is above that. Infinitely far where the loss is not convex, or contradicts itself.
+    /// Returns how far a point as it is can be from the minimum: the bound of the point with the
+    /// best intercept, and the distance of F above that. The bound is infinite where the loss is
+    /// not convex or contradicts itself.
     pub(crate) fn appraise(&mut self, lambda: Lambda, point: &Point) -> Certificate {
         let objective = self.samples.objective;
         let value = self.value_at(lambda, point);
         let risk = &objective.risk;
         if !risk.loss.is_convex() || risk.is_contradicted(&point.products, point.intercept) {
-            // Sets the slopes, too, which the gradient is made of.
+            // This sets the slopes, too, of which the gradient is made.
             let slope = self.intercept_slope(point);
             let slope = if objective.risk.intercept { slope } else { 0.0 };
             let gradient_norm = self.certificate(lambda, point).gradient_norm.hypot(slope);
@@ -67,8 +69,8 @@ impl<L: MarginLoss + ?Sized> Evaluator<InMemory<'_, '_, L>> {
         certificate.raised_to(value)
     }
 
-    /// Returns the certificate of a point with a settled intercept by the slopes there, balanced where the loss has kinks,
-    /// on which the intercept may rest.
+    /// Returns the certificate of a point with a settled intercept by the slopes there; the slopes
+    /// are balanced where the loss has kinks, on which the intercept may rest.
     pub(crate) fn appraise_settled(&mut self, lambda: Lambda, point: &Point) -> Certificate {
         let risk = &self.samples.objective.risk;
         if risk.loss.is_differentiable() {

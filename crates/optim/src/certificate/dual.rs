@@ -1,4 +1,4 @@
-//! What feasible duals certify about a point, and the point that belongs to them.
+//! Certificates by feasible duals, and the point that belongs to such duals.
 
 use margins_losses::MarginLoss;
 
@@ -8,22 +8,25 @@ use crate::problem::summation::norm;
 use crate::problem::{FenchelYoung, InMemory, Point, Samples};
 
 impl FenchelYoung {
-    /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is this sum and `rest`.
+    /// Returns the certificate of a point with this objective, computed to `rounding`, whose gap is
+    /// this sum and `rest`.
     pub fn certificate(self, objective: f64, rounding: f64, rest: f64) -> Certificate {
         let gap = self.sum + rest;
-        // Duals at an open end of the domain have no conjugate: no bound, but no sign of overflow either.
+        // A dual at an open end of the domain has no conjugate: it gives no bound, but is no sign
+        // of overflow either.
         let gap = if gap.is_nan() || self.contradicted { f64::INFINITY } else { gap };
         let certificate = Certificate::new(objective, gap, rounding + self.rounding, f64::NAN);
         Certificate { contradicted: self.contradicted, ..certificate }
     }
 }
 
-/// Returns what feasible duals `s` certify about a point whose margins are set, given a bound on the
-/// distance of w to `v/(2 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`:
+/// Returns what feasible duals `s` certify about a point whose margins are set, given a bound on
+/// the distance of w to `v/(2 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`:
 ///
-/// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`,
+/// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`.
 ///
-/// a sum without cancellation. What rounding left of the balance counts times the size of intercept and margins.
+/// The sum suffers no cancellation. The imbalance that rounding left counts times the size of
+/// intercept and margins.
 fn certificate<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,
@@ -40,18 +43,19 @@ fn certificate<S: Samples>(
     samples.fenchel_young(duals).certificate(objective, rounding, rest)
 }
 
-/// Duals with the point that belongs to them and what they are worth.
+/// Duals with the point that belongs to them and the bound that they give.
 #[derive(Debug, Clone)]
 pub(crate) struct DualPoint {
-    /// `s`, feasible.
+    /// The duals `s`, which are feasible.
     pub(crate) duals: Vec<f64>,
-    /// `w = v/(2 lambda)` with the intercept that is best for it.
+    /// The point `w = v/(2 lambda)` with the intercept that is best for it.
     pub(crate) point: Point,
     pub(crate) certificate: Certificate,
 }
 
 impl DualPoint {
-    /// The duals are balanced first; `intercept` is where the search for the best one begins.
+    /// Returns the point of duals, which are balanced first; `intercept` is where the search for
+    /// the best intercept begins.
     pub(crate) fn at<L: MarginLoss + ?Sized>(
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
@@ -68,8 +72,8 @@ impl DualPoint {
         DualPoint { duals, point, certificate }
     }
 
-    /// Takes over the point if its F is smaller and the duals if their bound is larger, and the smaller one of the gap
-    /// between the two and that of the certificate of both.
+    /// Takes over the point if its F is smaller and the duals if their bound is larger. The gap
+    /// becomes the smaller one of the gap between the two and the gap of the certificate of both.
     pub(crate) fn improve(&mut self, duals: &[f64], point: &Point, certificate: Certificate) {
         let before = self.certificate;
         let lower = before.dual_objective().max(certificate.dual_objective());
@@ -82,7 +86,7 @@ impl DualPoint {
         } else {
             before
         };
-        // The bound has had its rounding taken off.
+        // The rounding is already subtracted from the bound.
         let gap = (of_point.objective - lower).max(0.0);
         let (rounding, gradient_norm) = (of_point.rounding, of_point.gradient_norm);
         let across = Certificate::new(of_point.objective, gap, rounding, gradient_norm);
@@ -93,14 +97,15 @@ impl DualPoint {
 
 /// Returns `v/(2 lambda)`, and how far rounding can have moved it.
 ///
-/// Sums are made in twice the working precision where their rounding would show in a certificate: where samples are so
-/// large, and lambda so small, that its square divided by lambda is no longer far below the size of F.
+/// Sums are made in twice the working precision where their rounding would show in a certificate:
+/// where samples are so large, and lambda so small, that its square divided by lambda is no longer
+/// far below the size of F.
 pub(crate) fn coefficients<S: Samples>(
     samples: &mut S,
     lambda: Lambda,
     duals: &S::Duals,
 ) -> (Vec<f64>, f64) {
-    /// Of the gap, relative to the mean size of the duals.
+    /// The share of the gap, relative to the mean size of the duals, from which on rounding shows.
     const VISIBLE: f64 = 1e-12;
     let total = samples.total_dual(duals);
     let mut coef = vec![0.0; samples.shape().1];
@@ -115,7 +120,7 @@ pub(crate) fn coefficients<S: Samples>(
     (coef, 0.5 * error / lambda.get())
 }
 
-/// Returns what feasible duals certify about any point, and `w - v/(2 lambda)`.
+/// Returns the certificate that feasible duals give of any point, and `w - v/(2 lambda)`.
 pub(crate) fn certify<S: Samples>(
     evaluator: &mut Evaluator<S>,
     lambda: Lambda,

@@ -9,18 +9,19 @@ use crate::problem::{Extent, InMemory, Objective, Point, Samples, Sums};
 
 /// Evaluates an objective at one point after another, in memory of its own.
 ///
-/// Invariant: after [`settle_intercept`](Self::settle_intercept), the margins of the samples belong to the point that it
-/// was given; after [`certificate`](Self::certificate), so does `gradient`.
+/// Invariant: after [`settle_intercept`](Self::settle_intercept), the margins of the samples belong
+/// to the point that it was given; after [`certificate`](Self::certificate), so does `gradient`.
 pub struct Evaluator<S> {
     /// The samples.
     pub(crate) samples: S,
-    /// Gradient of F in the coefficients.
+    /// The gradient of F in the coefficients.
     pub(crate) gradient: Vec<f64>,
-    /// Products with the samples or their transpose so far.
+    /// The number of products with the samples or their transpose so far.
     pub(crate) passes: usize,
-    /// Largest size of a margin certified since the products of the point at hand were computed.
+    /// The largest size of a margin certified since the products of the point at hand were
+    /// computed.
     peak: f64,
-    /// Largest size of a margin certified last.
+    /// The largest size of a margin certified last.
     size: f64,
 }
 
@@ -43,8 +44,23 @@ impl<S: Samples> Evaluator<S> {
         Evaluator { samples, gradient, passes: 0, peak: 0.0, size: 0.0 }
     }
 
-    /// Returns true if the point certified last has come from scores so much larger that the steps between have left
-    /// their rounding in its products.
+    /// Returns the samples.
+    pub fn samples(&mut self) -> &mut S {
+        &mut self.samples
+    }
+
+    /// Returns the gradient of F in the coefficients at the point that was certified last.
+    pub fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+
+    /// Returns the number of products with the samples or their transpose so far.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    /// Returns true if the point certified last comes from scores so much larger that the steps
+    /// between them left their rounding in its products.
     pub(crate) fn has_drifted(&self) -> bool {
         const FAR: f64 = 32.0;
         self.peak > FAR * self.size
@@ -63,17 +79,18 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Moves the intercept to the minimum of F over it.
-    pub(crate) fn settle_intercept(&mut self, point: &mut Point<S::Products>) {
+    pub fn settle_intercept(&mut self, point: &mut Point<S::Products>) {
         point.intercept = self.samples.settle(&point.products, point.intercept);
     }
 
     /// Returns `F` at any point.
-    pub(crate) fn value_at(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
+    pub fn value_at(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
         let risk = self.samples.risk_at(&point.products, point.intercept);
         risk + lambda.get() * dot(&point.coef, &point.coef)
     }
 
-    /// Returns `F` of a point whose margins are set, how far rounding can have moved it, and the sums.
+    /// Returns `F` of a point whose margins are set, how far rounding can have moved it, and the
+    /// sums.
     pub(crate) fn valued(
         &mut self,
         lambda: Lambda,
@@ -94,11 +111,7 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Returns the certificate of a point whose intercept is settled.
-    pub(crate) fn certificate(
-        &mut self,
-        lambda: Lambda,
-        point: &Point<S::Products>,
-    ) -> Certificate {
+    pub fn certificate(&mut self, lambda: Lambda, point: &Point<S::Products>) -> Certificate {
         self.set_gradient(lambda, point);
         let sums = self.samples.sums();
         self.size = sums.largest;
@@ -107,7 +120,7 @@ impl<S: Samples> Evaluator<S> {
     }
 
     /// Returns the derivative of `t -> F(point + t direction)`, setting the margins to that point.
-    pub(crate) fn slope_along(
+    pub fn slope_along(
         &mut self,
         lambda: Lambda,
         point: &Point<S::Products>,
@@ -121,8 +134,8 @@ impl<S: Samples> Evaluator<S> {
     }
 }
 
-/// Returns the certificate of a point with a settled intercept, to which sums and the gradient of F in the coefficients
-/// belong.
+/// Returns the certificate of a point with a settled intercept, from its sums and the gradient of F
+/// in the coefficients there.
 pub(crate) fn certify(
     sums: &Sums,
     extent: &Extent,
@@ -135,7 +148,7 @@ pub(crate) fn certify(
     sums.certificate(lambda, objective, rounding, norm, extent.radius)
 }
 
-/// Returns `F` of a point to which sums belong, and how far rounding can have moved it.
+/// Returns `F` of a point from its sums, and how far rounding can have moved it.
 fn valued(sums: &Sums, extent: &Extent, lambda: Lambda, coef: &[f64]) -> (f64, f64) {
     let objective = sums.risk + lambda.get() * dot(coef, coef);
     (objective, sums.rounding(objective, extent.score_error(coef, sums.largest)))

@@ -1,17 +1,19 @@
-//! Whether a loss is what certificates take it for: they trust `is_convex` and `derivative`, which users write.
+//! Examines if a loss is what certificates take it for: they trust `is_convex` and `derivative`,
+//! which users write.
 
 use margins_losses::MarginLoss;
 
 use crate::problem::{CONJUGATE_ERROR, EmpiricalRisk};
 
-/// Up to this many of the margins are looked at, spread over the samples.
+/// The largest number of margins that are examined, spread over the samples.
 const MOST_MARGINS: usize = 512;
 
-/// Pairs of points beside them, over three times their range.
+/// The number of pairs of points examined beside the margins, over three times their range.
 const PROBES: usize = 32;
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
-    /// Whether the loss, if it says that it is convex, contradicts that at the margins of scores.
+    /// Returns true if the loss says that it is convex, and contradicts that at the margins of
+    /// scores.
     pub(crate) fn is_contradicted(&self, scores: &[f64], intercept: f64) -> bool {
         let mut margins = self.margins_of(scores, intercept);
         let mut weights = self.weights.iter();
@@ -20,17 +22,19 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     }
 }
 
-/// Whether no convex function has the values and derivatives of this loss at margins of samples.
+/// Returns true if no convex function has the values and derivatives of this loss at margins of
+/// samples.
 ///
-/// Numbers `(L_k, d_k)` at `u_1 < u_2 < ...` are values and subgradients of some convex function exactly if
-/// `d_k (u_{k+1} - u_k) <= L_{k+1} - L_k <= d_{k+1} (u_{k+1} - u_k)` for all k: the chord between two
-/// neighbours lies between their tangents. (If so, the largest of the tangents is such a function.)
-/// That is looked at for the margins, for pairs of points close to each other below, among and above them, and for
-/// -1, 0 and 1, up to a share of 1e-6 of the derivatives and to what rounding makes of values. Points at which the loss
-/// overflows say nothing, nor does a loss that is at odds with convexity between the points alone.
+/// Numbers `(L_k, d_k)` at `u_1 < u_2 < ...` are values and subgradients of some convex function
+/// exactly if `d_k (u_{k+1} - u_k) <= L_{k+1} - L_k <= d_{k+1} (u_{k+1} - u_k)` for all k: the
+/// chord between two neighbours lies between their tangents. (If so, the largest of the tangents is
+/// such a function.) The margins are examined, pairs of points close to each other below, among and
+/// above them, and -1, 0 and 1, up to a share of 1e-6 of the derivatives and to the rounding of the
+/// values. Points at which the loss overflows say nothing, nor does a loss that is at odds with
+/// convexity between the points alone.
 ///
-/// At the same points the conjugate is held to the Fenchel-Young inequality, `L(u) + L*(-s) + s u >= 0` for `s = -L'(u)`:
-/// one that is too small certifies anything.
+/// At the same points the conjugate is held to the Fenchel-Young inequality,
+/// `L(u) + L*(-s) + s u >= 0` for `s = -L'(u)`: one that is too small certifies anything.
 fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
     const SLOPES: f64 = 1e-6;
     const VALUES: f64 = 1e-12;
@@ -53,14 +57,15 @@ fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool
         let (low, high) = (slopes[before] * step, slopes[k] * step);
         let slack = SLOPES * (low.abs() + high.abs())
             + VALUES * (size + values[before].abs() + values[k].abs());
-        // Of numbers that are none no comparison holds.
+        // Comparisons with NaN do not hold.
         slack.is_finite() && (low - rise > slack || rise - high > slack)
     })
 }
 
-/// Where to look, ascending, and the size of the loss where it is neither far off nor tiny.
+/// Returns the points to examine, ascending, and the size of the loss where it is neither far off
+/// nor tiny.
 fn points<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> (Vec<f64>, f64) {
-    /// Of the two points of a pair, as a share of the range.
+    /// The distance of the two points of a pair, as a share of the range.
     const APART: f64 = 1e-4;
     let stride = margins.len().div_ceil(MOST_MARGINS).max(1);
     let finite = || margins.iter().copied().filter(|u| u.is_finite());

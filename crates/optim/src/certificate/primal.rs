@@ -6,8 +6,9 @@ use crate::problem::summation::UNIT;
 use crate::problem::{Margins, Sums};
 
 impl<L: MarginLoss + ?Sized> Margins<'_, L> {
-    /// Returns the certificate of a point with a settled intercept, from its objective, the norm of the gradient in
-    /// the coefficients and the largest norm R of a sample. Scores are taken to be right to a few units of their size.
+    /// Returns the certificate of a point with a settled intercept, from its objective, the norm of
+    /// the gradient in the coefficients and the largest norm R of a sample. Scores are taken to be
+    /// right to a few units of their size.
     pub fn certificate(
         &mut self,
         lambda: Lambda,
@@ -23,10 +24,11 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 }
 
 impl Sums {
-    /// Returns the certificate of a point with a settled intercept whose objective is right to `rounding`, from the norm
-    /// of the gradient in the coefficients and the largest norm R of a sample.
+    /// Returns the certificate of a point with a settled intercept whose objective is right to
+    /// `rounding`, from the norm of the gradient in the coefficients and the largest norm R of a
+    /// sample.
     ///
-    /// What rounding left of the slope `r` in the intercept is allowed for: shifting every `s_i` by a
+    /// The slope `r` in the intercept that rounding left is allowed for: shifting every `s_i` by a
     /// share of `r` in proportion to `L''(u_i)` makes the dual point feasible. To first order that
     /// changes D by at most `|r| R ||g|| / (2 lambda)`, to second order by
     /// `r^2 R^2 / (4 lambda) + r^2 / (2 k)`, `k` the curvature of F in the intercept.
@@ -43,12 +45,11 @@ impl Sums {
         if !gradient_norm.is_finite() {
             return Certificate::new(objective, f64::NAN, rounding, gradient_norm);
         }
-        // In this order no square underflows that the gap does not.
+        // In this order a square underflows only if the gap does.
         let mut duality_gap = (0.5 * (norm + r * radius) / lambda.get().sqrt()).powi(2);
         if r > 0.0 {
-            // Without curvature nothing can be shifted; the bound then moves by r times the distance
-            // to a minimiser, for which the size of the scores stands in: r is rounding, and so is
-            // this.
+            // Without curvature nothing can be shifted: the bound moves by r times the distance to
+            // a minimiser, for which the size of the scores stands in. Both are rounding.
             let shift = 0.5 * r * r / self.curvature;
             duality_gap += if shift.is_finite() { shift } else { r * self.largest.max(1.0) };
         }

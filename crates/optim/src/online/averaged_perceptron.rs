@@ -6,12 +6,13 @@ use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
 use crate::online::iterate::Iterate;
 
-/// The perceptron with the mean of its iterates, one counted after every sample, for a classifier.
+/// The averaged perceptron: the classifier is the mean of the iterates, one counted after every
+/// sample.
 ///
-/// Mistakes are those of the iterate, not of the mean. A step costs O(nonzeros), a snapshot O(p).
+/// The iterate, not the mean, decides what is a mistake. A step costs O(nonzeros), a snapshot O(p).
 ///
-/// Source: Freund and Schapire, *Large margin classification using the perceptron algorithm* (1999),
-/// section 2.4, the averaged variant of their voted perceptron.
+/// Source: Freund and Schapire, *Large margin classification using the perceptron algorithm*
+/// (1999), section 2.4, the averaged variant of their voted perceptron.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct AveragedPerceptron {
@@ -20,7 +21,7 @@ pub struct AveragedPerceptron {
 }
 
 impl AveragedPerceptron {
-    /// At the origin, with an intercept.
+    /// Returns a perceptron at the origin, with an intercept.
     pub fn new(features: usize) -> Self {
         let mut iterate = Iterate::new(LinearClassifier::zero(features));
         iterate.start_averaging();

@@ -6,15 +6,15 @@ use crate::Error;
 use crate::online::LinearClassifier;
 use crate::problem::summation::dot;
 
-/// What an iterate moves along: a sample as it is, or scaled to norm 1.
+/// A vector that an iterate moves along: a sample as it is, or scaled to norm 1.
 pub trait Direction {
-    /// `<x, w>`.
+    /// Returns `<x, w>`.
     fn dot(&self, w: &[f64]) -> f64;
 
-    /// `out += factor x`.
+    /// Adds `factor x` to `out`.
     fn add_to(&self, factor: f64, out: &mut [f64]);
 
-    /// `||x||^2`.
+    /// Returns `||x||^2`.
     fn squared_norm(&self) -> f64;
 }
 
@@ -38,22 +38,22 @@ impl Direction for Sample<'_> {
 /// The iterate of a stochastic method, `f(x) = b + <w, x>`, scaled and averaged lazily: a step on a
 /// sparse sample costs O(nonzeros).
 ///
-/// The coefficients are `w = a v`, so that shrinking and projecting change the number `a` alone. The
-/// sum of the iterates so far is `A v + r`: a step that adds `d` to `v` subtracts `A d` from `r`, and
-/// the new iterate adds `a` to `A`. (Shalev-Shwartz, Singer, Srebro and Cotter 2011, section 4, for the
-/// scale; Xu 2011, section 5.2, for the mean.)
+/// The coefficients are `w = a v`, so that shrinking and projecting change the number `a` alone.
+/// The sum of the iterates so far is `A v + r`: a step that adds `d` to `v` subtracts `A d` from
+/// `r`, and the new iterate adds `a` to `A`. (Shalev-Shwartz, Singer, Srebro and Cotter 2011,
+/// section 4, for the scale; Xu 2011, section 5.2, for the mean.)
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(try_from = "Unchecked"))]
 pub struct Iterate {
-    /// `b`.
+    /// The intercept `b`.
     pub intercept: f64,
-    /// `a`.
+    /// The scale `a`.
     scale: f64,
-    /// `v`.
+    /// The vector `v`.
     vector: Vec<f64>,
-    /// `||w||^2`, kept up with every step and computed afresh now and then.
+    /// The square `||w||^2`, updated with every step and computed afresh now and then.
     squared_norm: f64,
-    /// Steps until it is computed afresh.
+    /// The number of steps until the square is computed afresh.
     until_refresh: usize,
     sum: Option<Sum>,
 }
@@ -63,14 +63,14 @@ pub struct Iterate {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 struct Sum {
     intercept: f64,
-    /// `A`.
+    /// The factor `A`.
     factor: f64,
-    /// `r`.
+    /// The rest `r`.
     rest: Vec<f64>,
     count: f64,
 }
 
-/// An [`Iterate`] as it is read.
+/// The fields of an [`Iterate`] as they are read from a file.
 #[cfg(feature = "serde")]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +110,8 @@ impl Iterate {
         Iterate { intercept, scale: 1.0, vector, squared_norm, until_refresh, sum: None }
     }
 
-    /// An operation a step or less.
+    /// Returns the number of steps between two computations of the norm, so that these cost an
+    /// operation a step or less.
     fn refresh_interval(features: usize) -> usize {
         const AT_LEAST: usize = 1 << 12;
         features.max(AT_LEAST)
@@ -121,7 +122,7 @@ impl Iterate {
         self.vector.len()
     }
 
-    /// `||w||^2`.
+    /// Returns `||w||^2`.
     pub fn squared_norm(&self) -> f64 {
         self.squared_norm
     }
@@ -132,16 +133,17 @@ impl Iterate {
         self.sum = Some(Sum { intercept: 0.0, factor: 0.0, rest, count: 0.0 });
     }
 
-    /// `<w, x>`.
+    /// Returns `<w, x>`.
     #[inline(always)]
     pub fn product(&self, x: &impl Direction) -> f64 {
         self.scale * x.dot(&self.vector)
     }
 
-    /// `w <- factor w`.
+    /// Sets `w <- factor w`.
     #[inline(always)]
     pub fn shrink(&mut self, factor: f64) {
-        // Where a is far smaller than A, `A v` and `r` cancel and digits are lost; a = 0 has no inverse.
+        // If a is far smaller than A, `A v` and `r` cancel and digits are lost; a = 0 has no
+        // inverse.
         const RANGE: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
         if factor == 1.0 {
             return;
@@ -153,10 +155,10 @@ impl Iterate {
         }
     }
 
-    /// `w <- factor w + g x` and `b <- b + g_b`, where `product` is `<w, x>` before.
+    /// Sets `w <- factor w + g x` and `b <- b + g_b`, where `product` is `<w, x>` before.
     ///
     /// # Errors
-    /// Coefficients or an intercept that are no numbers; nothing is changed then.
+    /// The coefficients or the intercept would not be finite; nothing is changed then.
     #[inline(always)]
     pub fn advance(
         &mut self,
@@ -221,7 +223,8 @@ impl Iterate {
         self.until_refresh = Self::refresh_interval(self.vector.len());
     }
 
-    /// The score of a sample by the mean of the iterates, or by the last where there is no mean.
+    /// Returns the score of a sample by the mean of the iterates, or by the last iterate where
+    /// there is no mean.
     pub fn score(&self, x: &Sample<'_>) -> f64 {
         match &self.sum {
             Some(sum) if sum.count > 0.0 => {
@@ -232,7 +235,7 @@ impl Iterate {
         }
     }
 
-    /// The mean of the iterates, or the last where there is no mean.
+    /// Returns the mean of the iterates, or the last iterate where there is no mean.
     pub fn classifier(&self) -> LinearClassifier {
         match &self.sum {
             Some(sum) if sum.count > 0.0 => {

@@ -4,26 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use super::Scorer;
 
-/// `f(x) = b + <w, x>`.
+/// A linear classifier with the score `f(x) = b + <w, x>`.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct LinearClassifier {
-    /// `b`, 0 where there is none.
+    /// The intercept `b`, 0 where there is none.
     pub intercept: f64,
-    /// `w`, one coefficient a feature.
+    /// The coefficients `w`, one a feature.
     pub coef: Vec<f64>,
 }
 
 impl LinearClassifier {
-    /// The classifier that gives every sample the score 0.
+    /// Returns the classifier that gives every sample the score 0.
     pub fn zero(features: usize) -> Self {
         LinearClassifier { intercept: 0.0, coef: vec![0.0; features] }
     }
 
-    /// The classifier whose score is the mean of those of the classifiers given; `None` of none.
+    /// Returns the classifier whose score is the mean of the scores of the classifiers given, or
+    /// `None` if none are given.
     ///
     /// # Panics
-    /// If the classifiers have different numbers of features.
+    /// The function panics if the classifiers have different numbers of features.
     pub fn mean<'a>(classifiers: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let mut classifiers = classifiers.into_iter();
         let mut sum = classifiers.next()?.clone();

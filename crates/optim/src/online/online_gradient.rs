@@ -8,12 +8,14 @@ use crate::online::iterate::Iterate;
 use crate::online::stochastic::Schedule;
 use crate::{Error, Lambda};
 
-/// Online gradient descent on any loss: at the t-th sample, with the step `eta_t` of a [`Schedule`],
+/// Online gradient descent on any loss: at the t-th sample, with the step `eta_t` of a
+/// [`Schedule`],
 ///
 /// `w <- (1 - 2 lambda eta_t) w - eta_t L'(u) y x`, `b <- b - eta_t L'(u) y`,
 ///
-/// then, if asked for, the projection of w on a ball around 0. Without lambda there is no penalty. A
-/// step costs O(nonzeros) whatever of that is asked for, a snapshot O(p).
+/// then, if [`projected`](Self::projected), the projection of w on a ball around 0. Without lambda
+/// there is no penalty. A step costs O(nonzeros), with or without penalty, projection and mean, a
+/// snapshot O(p).
 ///
 /// The classifier is the present iterate, or the mean of the iterates after
 /// [`averaged_after`](Self::averaged_after) steps.
@@ -41,14 +43,14 @@ use crate::{Error, Lambda};
 pub struct OnlineGradient<L> {
     loss: L,
     schedule: Schedule,
-    /// `2 lambda`.
+    /// The factor `2 lambda`.
     shrinkage: f64,
     radius: Option<f64>,
     has_intercept: bool,
     average_after: Option<u64>,
     steps: u64,
     iterate: Iterate,
-    /// Memory for what the samples of a batch move coefficients and intercept by.
+    /// The factors by which the samples of a batch move coefficients and intercept.
     #[cfg_attr(feature = "serde", serde(skip))]
     pulls: Vec<(f64, f64)>,
 }
@@ -62,8 +64,8 @@ pub(crate) struct Example<'a> {
 }
 
 impl<L> OnlineGradient<L> {
-    /// The same learner with its loss in another form, such as `()` for a file, which cannot hold a
-    /// function.
+    /// Returns the learner with its loss in another form, such as `()` for a file, which cannot
+    /// hold a function.
     pub fn map_loss<M>(self, form: impl FnOnce(L) -> M) -> OnlineGradient<M> {
         OnlineGradient {
             loss: form(self.loss),
@@ -80,10 +82,10 @@ impl<L> OnlineGradient<L> {
 }
 
 impl<L: MarginLoss> OnlineGradient<L> {
-    /// At the origin, with an intercept, without penalty, projection and mean.
+    /// Returns a learner at the origin, with an intercept, without penalty, projection and mean.
     ///
     /// # Errors
-    /// A schedule whose first step is not a finite number greater than 0.
+    /// [`Error::Parameter`]: the first step of the schedule is not a finite number greater than 0.
     pub fn new(loss: L, features: usize, schedule: Schedule) -> Result<Self, Error> {
         schedule.check()?;
         Ok(OnlineGradient {
@@ -102,7 +104,9 @@ impl<L: MarginLoss> OnlineGradient<L> {
     /// Starts from a classifier.
     ///
     /// # Errors
-    /// Another number of features, or coefficients whose squared norm is no number.
+    /// [`Error::Shape`]: the classifier has another number of features. [`Error::Intercept`]: it
+    /// has an intercept where the learner has none. [`Error::Unbounded`]: the squared norm of its
+    /// coefficients is not a finite number.
     pub fn starting_at(mut self, start: LinearClassifier) -> Result<Self, Error> {
         let (expected, found) = (self.iterate.features(), start.coef.len());
         if expected != found {
@@ -129,7 +133,7 @@ impl<L: MarginLoss> OnlineGradient<L> {
     /// Keeps w in the ball of this radius around 0.
     ///
     /// # Errors
-    /// A radius that is not a finite number greater than 0.
+    /// [`Error::Parameter`]: the radius is not a finite number greater than 0.
     pub fn projected(self, radius: f64) -> Result<Self, Error> {
         let radius = Some(Error::check_positive("the radius of the projection", radius)?);
         Ok(OnlineGradient { radius, ..self })
@@ -151,12 +155,12 @@ impl<L: MarginLoss> OnlineGradient<L> {
         self
     }
 
-    /// Steps so far.
+    /// Returns the number of steps so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// The loss.
+    /// Returns the loss.
     pub fn loss(&self) -> &L {
         &self.loss
     }
@@ -164,7 +168,7 @@ impl<L: MarginLoss> OnlineGradient<L> {
     /// Goes on with another loss, and with all steps of the schedule multiplied by a factor.
     ///
     /// # Errors
-    /// A factor that makes a step 0 or no number.
+    /// [`Error::Parameter`]: the factor makes a step 0 or no finite number.
     pub fn with_loss<M: MarginLoss>(
         self,
         loss: M,
@@ -175,8 +179,8 @@ impl<L: MarginLoss> OnlineGradient<L> {
         Ok(OnlineGradient { schedule, ..self.map_loss(|_| loss) })
     }
 
-    /// `-eta c L'(u) y`, what a sample with the product `<w, x>` moves coefficients, times x, and
-    /// intercept by.
+    /// Returns `-eta c L'(u) y`, by which a sample with the product `<w, x>` moves the intercept
+    /// and, times x, the coefficients.
     #[inline(always)]
     fn pull(&self, rate: f64, example: &Example<'_>, product: f64) -> Result<(f64, f64), Error> {
         let margin = example.y * (self.iterate.intercept + product);
@@ -187,10 +191,10 @@ impl<L: MarginLoss> OnlineGradient<L> {
         Ok((g, if self.has_intercept { g } else { 0.0 }))
     }
 
-    /// A step on one example.
+    /// Takes a step on one example.
     ///
     /// # Errors
-    /// Numbers that are none; the learner is then as it was before.
+    /// A number is not finite; the learner is then as it was before.
     #[inline(always)]
     pub(crate) fn learn(&mut self, example: &Example<'_>) -> Result<(), Error> {
         let rate = self.schedule.rate(self.steps + 1);
@@ -201,11 +205,11 @@ impl<L: MarginLoss> OnlineGradient<L> {
         Ok(())
     }
 
-    /// A step on the mean of the gradients of a batch.
+    /// Takes a step on the mean of the gradients of a batch.
     ///
     /// # Errors
-    /// Numbers that are none, with the place of the sample in the batch; the learner may then have
-    /// taken a part of the step.
+    /// A number is not finite: the error comes with the place of the sample in the batch, and the
+    /// learner may have taken a part of the step.
     #[inline(always)]
     pub(crate) fn learn_batch<'x>(
         &mut self,

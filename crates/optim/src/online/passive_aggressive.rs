@@ -5,26 +5,27 @@ use serde::{Deserialize, Serialize};
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
 
-/// How far a passive-aggressive step may go, for the hinge loss `l` of the sample before it and
+/// The length of a passive-aggressive step, for the hinge loss `l` of the sample before it and
 /// `q = ||x||^2`, plus 1 if there is an intercept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Aggressiveness {
-    /// PA: to margin 1, `tau = l / q`.
+    /// The step of PA, to the margin 1: `tau = l / q`.
     Full,
-    /// PA-I: `tau = min(C, l / q)`.
+    /// The step of PA-I: `tau = min(C, l / q)`.
     Capped(f64),
-    /// PA-II: `tau = l / (q + 1/(2 C))`.
+    /// The step of PA-II: `tau = l / (q + 1/(2 C))`.
     Damped(f64),
 }
 
-/// The passive-aggressive learner: no step on a margin of at least 1, else `tau y` to the intercept and
-/// `tau y x` to the coefficients, the least change that the [`Aggressiveness`] asks for.
+/// The passive-aggressive learner: a sample with a margin of at least 1 changes nothing; any other
+/// adds `tau y` to the intercept and `tau y x` to the coefficients, the least change that the
+/// [`Aggressiveness`] asks for.
 ///
 /// The intercept is the coefficient of a feature of value 1.
 ///
-/// Source: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive algorithms*
-/// (2006), section 3.
+/// Source: Crammer, Dekel, Keshet, Shalev-Shwartz and Singer, *Online passive-aggressive
+/// algorithms* (2006), section 3.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct PassiveAggressive {
@@ -34,10 +35,10 @@ pub struct PassiveAggressive {
 }
 
 impl PassiveAggressive {
-    /// At the origin, with an intercept.
+    /// Returns a learner at the origin, with an intercept.
     ///
     /// # Errors
-    /// C is not a finite number greater than 0.
+    /// [`Error::Parameter`]: C is not a finite number greater than 0.
     pub fn new(features: usize, aggressiveness: Aggressiveness) -> Result<Self, Error> {
         if let Aggressiveness::Capped(c) | Aggressiveness::Damped(c) = aggressiveness {
             Error::check_positive("the aggressiveness C", c)?;
@@ -52,7 +53,7 @@ impl PassiveAggressive {
         PassiveAggressive { has_intercept: false, ..self }
     }
 
-    /// `tau`; 0 where no step helps, of a sample that is 0.
+    /// Returns `tau`, and 0 for a sample that is 0, which no step helps.
     fn length(&self, loss: f64, square: f64) -> f64 {
         let full = if square > 0.0 { loss / square } else { 0.0 };
         match self.aggressiveness {
@@ -84,7 +85,7 @@ impl OnlineLearner for PassiveAggressive {
         if margin < 1.0 {
             let square = x.squared_norm() + if self.has_intercept { 1.0 } else { 0.0 };
             let tau = self.length(1.0 - margin, square);
-            // Where these are finite, so are tau x and what it is added to.
+            // If both are finite, tau x and its sum with the coefficients are too.
             if !(square.is_finite() && tau.is_finite()) {
                 return Err(Error::Overflow);
             }

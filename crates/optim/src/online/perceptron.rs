@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::{LinearClassifier, OnlineLearner, Scorer};
 use crate::Error;
 
-/// The perceptron: on a mistake, `y f(x) <= 0`, the coefficients move by `y x` and the intercept by `y`.
+/// The perceptron: on a mistake, `y f(x) <= 0`, the coefficients move by `y x` and the intercept by
+/// `y`.
 ///
-/// Source: Rosenblatt (1958); at most `(R/gamma)^2` mistakes on samples of norm at most R that are
-/// separated with margin gamma (Novikoff 1962), R and gamma counting the intercept as a feature of value 1.
+/// Source: Rosenblatt (1958). It makes at most `(R/gamma)^2` mistakes on samples of norm at most R
+/// that are separated with margin gamma (Novikoff 1962); R and gamma count the intercept as a
+/// feature of value 1.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Perceptron {
@@ -17,7 +19,7 @@ pub struct Perceptron {
 }
 
 impl Perceptron {
-    /// At the origin, with an intercept.
+    /// Returns a perceptron at the origin, with an intercept.
     pub fn new(features: usize) -> Self {
         Perceptron { classifier: LinearClassifier::zero(features), has_intercept: true }
     }

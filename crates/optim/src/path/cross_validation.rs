@@ -6,12 +6,12 @@ use margins_losses::MarginLoss;
 
 use crate::{Error, Fit, Lambda, Observed, Report, Training};
 
-/// What a path consists of.
+/// An element of a path.
 pub trait Fitted: Send {
-    /// The regularisation.
+    /// Returns the regularisation.
     fn lambda(&self) -> Lambda;
 
-    /// How good the fit is.
+    /// Returns how good the fit is.
     fn report(&self) -> &Report;
 }
 
@@ -30,34 +30,35 @@ impl Fitted for Fit {
 pub struct ErrorCurve {
     /// Lambdas, largest first; the other vectors run along them.
     pub lambdas: Vec<Lambda>,
-    /// Share of held-out samples misclassified, by weight.
+    /// The share of held-out samples misclassified, by weight.
     pub mean_error: Vec<f64>,
-    /// Standard error of the mean over the folds.
+    /// The standard error of the mean over the folds.
     pub standard_error: Vec<f64>,
-    /// Largest relative duality gap of the fits.
+    /// The largest relative duality gap of the fits.
     pub worst_relative_gap: Vec<f64>,
-    /// Whether all fits converged.
+    /// True if all fits converged.
     pub certified: Vec<bool>,
-    /// Whether cross-validation gave the lambda up after the first folds, as
-    /// [`Training::abandon_hopeless`] allows; what is known of it then comes from those alone, and no
-    /// index points at it.
+    /// True if cross-validation gave the lambda up after the first folds, as
+    /// [`Training::abandon_hopeless`] allows. The errors then come from these folds alone, and no
+    /// index points at the lambda.
     pub abandoned: Vec<bool>,
-    /// Index of the least mean error; of several the largest lambda.
+    /// The index of the least mean error; of several the largest lambda.
     pub best: usize,
-    /// Index of the largest lambda whose mean error is within one standard error of the least.
+    /// The index of the largest lambda whose mean error is within one standard error of the least.
     pub one_standard_error: usize,
 }
 
 impl ErrorCurve {
-    /// The curve of scores that samples got without having been trained on, `scores[k][i]` that of sample i
-    /// at the k-th lambda, beside the fits on all of the data: every sample is a fold. `converged[k]` says
-    /// whether the fits that the scores come from did.
+    /// Returns the curve of scores that samples got without having been trained on, beside the fits
+    /// on all of the data; every sample is a fold. The score of sample i at the k-th lambda is
+    /// `scores[k][i]`, and `converged[k]` is true if the fits that the scores come from converged.
     ///
     /// # Errors
-    /// [`Error::Score`]: a score that is NaN or infinite.
+    /// [`Error::Score`]: a score is NaN or infinite.
     ///
     /// # Panics
-    /// If there is not one list of scores and one `converged` a fit, and one score a sample.
+    /// The function panics unless there is one list of scores and one `converged` a fit, and one
+    /// score a sample.
     pub fn of_scores<F: Fitted>(
         data: &Dataset,
         fits: &[F],
@@ -87,7 +88,7 @@ impl ErrorCurve {
     /// Takes the fits on all of the data, one a lambda, into the gaps.
     fn include<F: Fitted>(&mut self, fits: &[F]) {
         for (k, fit) in fits.iter().enumerate() {
-            // Gaps are never NaN: what cannot be bounded has an infinite one.
+            // Gaps are never NaN: without a bound they are infinite.
             self.worst_relative_gap[k] = self.worst_relative_gap[k].max(fit.report().relative_gap);
             self.certified[k] &= fit.report().converged();
         }
@@ -97,23 +98,24 @@ impl ErrorCurve {
 /// A cross-validated path and the path on all of the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
-    /// The errors; gaps are those of the fits of all folds and of the one on all data.
+    /// The errors, with the gaps of the fits of all folds and of the fit on all data.
     pub curve: ErrorCurve,
     /// The fits on all of the data.
     pub fits: Vec<Fit>,
 }
 
-/// Cross-validates a path: one path a fold on the rows outside it, and one on all rows,
-/// [in parallel](margins_data::parallel); the result does not depend on the number of threads.
+/// Returns the cross-validated error and the path on all rows: one path a fold on the rows outside
+/// it, and one on all rows, [in parallel](margins_data::parallel). The result does not depend on
+/// the number of threads.
 ///
 /// `folds[i]` is the fold of row i, counted from 0. Standard deviations of features and weights of
-/// classes are taken from the training rows alone; held-out errors count the weights of the data set
-/// but not those of the classes. The mean weighs folds by their size, the standard error is that of
-/// the weighted mean of K fold errors, as is usual for lambda paths.
+/// classes are taken from the training rows alone; held-out errors count the weights of the data
+/// set but not those of the classes. The mean weighs folds by their size, the standard error is
+/// that of the weighted mean of K fold errors, as is usual for lambda paths.
 ///
 /// # Errors
-/// Another number of folds than of rows, fewer than two folds, an empty fold, a fold without whose
-/// rows a class is missing, and as [`Training::path`].
+/// The folds are not one a row, are fewer than two, are empty, or hold all rows of a class. The
+/// errors of [`Training::path`].
 pub fn cross_validate<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
@@ -138,18 +140,19 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     Ok(CrossValidation { curve, fits })
 }
 
-/// The cross-validated error of any solver: `solve(training, rows, held_out, lambdas)` returns a path on these rows
-/// with the scores that each of its fits gives to the rows held out. Its `training` is the one given, but that
-/// observers are told the fold. Folds run [in parallel](margins_data::parallel); errors are pooled as in
-/// [`cross_validate`].
+/// Returns the cross-validated error of any solver: `solve(training, rows, held_out, lambdas)`
+/// returns a path on these rows with the scores that each of its fits gives to the rows held out.
+/// Its `training` is the one given, but that observers are told the fold. Folds run [in
+/// parallel](margins_data::parallel); errors are pooled like those of [`cross_validate`].
 ///
-/// With [`abandon_hopeless`](Training::abandon_hopeless) the later half of the folds goes without the lambdas that the earlier half, of two folds at
-/// least, has shown to be hopeless: compared with the lambda of the least error so far, they are wrong on so
-/// many more of the samples that only one of the two gets right, that a fair coin would be four standard
-/// deviations off.
+/// If [`abandon_hopeless`](Training::abandon_hopeless) is set, the later half of the folds goes
+/// without the lambdas that the earlier half, of two folds at least, has shown to be hopeless.
+/// Compared with the lambda of the least error so far, these are wrong on so many more of the
+/// samples that only one of the two gets right, that a fair coin would be four standard deviations
+/// off.
 ///
 /// # Errors
-/// As [`cross_validate`], and what `solve` says.
+/// The errors of [`cross_validate`] and of `solve`.
 pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
     training: &Training<'_, L>,
     data: &Dataset,
@@ -182,12 +185,12 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
     })
 }
 
-/// The cross-validated error of any classifier of any number of classes: `solve(rows, held_out, lambdas)` says
-/// what became of the rows held out at each lambda when it learnt from the other ones. As [`error_curve`] in all
-/// other respects.
+/// Returns the cross-validated error of any classifier of any number of classes:
+/// `solve(rows, held_out, lambdas)` learns from the rows and returns the outcome of the rows held
+/// out at each lambda. All else is done like in [`error_curve`].
 ///
 /// # Errors
-/// As [`cross_validate`], and what `solve` says.
+/// The errors of [`cross_validate`] and of `solve`.
 pub fn held_out_curve<Y: ClassLabels, E: From<Error> + Send>(
     data: &Dataset<Y>,
     folds: &[usize],
@@ -218,8 +221,9 @@ pub fn held_out_curve<Y: ClassLabels, E: From<Error> + Send>(
     Ok(summarize(lambdas, &held_out))
 }
 
-/// Which lambdas are wrong on far more of the weight than the one of the least error: the difference is a sum over
-/// the samples on which the two disagree, of which each counts its weight to either side.
+/// Returns true for every lambda that is wrong on far more of the weight than the one of the least
+/// error: the difference is a sum over the samples on which the two disagree, each of which counts
+/// its weight to either side.
 fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
     const DEVIATIONS: f64 = 4.0;
     let errors = |k: usize| -> f64 { folds.iter().map(|fold| fold.weight() * fold.error(k)).sum() };
@@ -241,23 +245,23 @@ fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
         .collect()
 }
 
-/// The first index of the least value among those that count.
+/// Returns the first index of the least value among those that count.
 fn least(values: &[f64], counts: impl Fn(usize) -> bool) -> usize {
     let mut at = (0..values.len()).filter(|&k| counts(k));
     let first = at.next().unwrap_or(0);
     at.fold(first, |best, k| if values[k] < values[best] { k } else { best })
 }
 
-/// The rows outside every fold.
+/// Returns the rows outside every fold.
 ///
 /// # Errors
-/// Folds as [`cross_validate`] refuses them.
+/// The folds are refused for the reasons of [`cross_validate`].
 pub fn training_rows(data: &Dataset, folds: &[usize]) -> Result<Vec<Vec<usize>>, Error> {
     let count = check_folds(data, folds)?;
     (0..count).map(|fold| Ok(split_at(data, folds, fold)?.1)).collect()
 }
 
-/// The rows of a fold, and the others.
+/// Returns the rows of a fold, and the others.
 fn split_at<Y: ClassLabels>(
     data: &Dataset<Y>,
     folds: &[usize],
@@ -274,7 +278,7 @@ fn split_at<Y: ClassLabels>(
     }
 }
 
-/// The number of folds, one a row of the data.
+/// Returns the number of folds, given one fold a row of the data.
 fn check_folds<Y: ClassLabels>(data: &Dataset<Y>, folds: &[usize]) -> Result<usize, Error> {
     if folds.len() != data.rows() {
         return Err(Error::Shape {
@@ -286,11 +290,11 @@ fn check_folds<Y: ClassLabels>(data: &Dataset<Y>, folds: &[usize]) -> Result<usi
     count_folds(folds)
 }
 
-/// The number of folds, each of which has rows.
+/// Returns the number of folds, each of which has rows.
 fn count_folds(folds: &[usize]) -> Result<usize, Error> {
     let last = folds.iter().copied().max().unwrap_or(0);
     let mut seen = vec![false; folds.len()];
-    // A number beyond that of the rows leaves a gap among the smaller ones.
+    // A number beyond the rows leaves a gap among the smaller ones.
     for &fold in folds.iter().filter(|&&fold| fold < folds.len()) {
         seen[fold] = true;
     }
@@ -302,20 +306,20 @@ fn count_folds(folds: &[usize]) -> Result<usize, Error> {
 
 /// One fold along the path.
 struct Fold {
-    /// Of the samples held out.
+    /// The weights of the samples held out.
     weights: Vec<f64>,
-    /// What became of them at each lambda; `None` where it was not fitted.
+    /// The outcome of the samples held out at each lambda; `None` where it was not fitted.
     at: Vec<Option<HeldOut>>,
 }
 
-/// What became of the samples held out of a fold, at one lambda.
+/// The outcome of the samples held out of a fold, at one lambda.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldOut {
-    /// Whether each of them was misclassified.
+    /// The misclassification of each sample: true if it is wrong.
     pub wrong: Vec<bool>,
     /// The largest relative duality gap of the fits that judged them.
     pub relative_gap: f64,
-    /// Whether all of those converged.
+    /// True if all of these fits converged.
     pub converged: bool,
 }
 
@@ -324,7 +328,7 @@ impl Fold {
         self.weights.iter().sum()
     }
 
-    /// Share of the samples misclassified, by weight; 0 where none has any.
+    /// Returns the share of the samples misclassified, by weight; 0 where none has any.
     fn error(&self, k: usize) -> f64 {
         let mut tally = MistakeTally::default();
         let wrong = self.at[k].iter().flat_map(|at| &at.wrong);
@@ -332,7 +336,7 @@ impl Fold {
         tally.rate().unwrap_or(0.0)
     }
 
-    /// The same among `count` lambdas, of which those at the indices given were fitted.
+    /// Returns the outcomes among `count` lambdas, of which those at the indices given were fitted.
     fn spread_over(self, count: usize, indices: &[usize]) -> Self {
         let mut at: Vec<Option<HeldOut>> = (0..count).map(|_| None).collect();
         for (&k, result) in indices.iter().zip(self.at) {

@@ -9,7 +9,7 @@ use crate::solve::{
 };
 use crate::{Error, Lambda};
 
-/// A solver with what it prepares once for a whole path.
+/// A solver with the parts that it prepares once for a whole path.
 pub(super) enum Engine {
     Newton(System),
     Mm(MajorizeMinimize),
@@ -74,10 +74,10 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         Point::zero(design.rows(), design.columns())
     }
 
-    /// Newton starts from the minimiser for a part of the samples, if these are many: a few steps on
-    /// the part take the place of as many on all.
+    /// Returns the point to start from: for Newton the minimiser for a part of the samples, if
+    /// these are many, because a few steps on the part take the place of as many on all.
     fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
-        /// Of the part, whose minimiser is only that near to the one for all samples.
+        /// The tolerance on the part, whose minimiser is only this near to the one for all samples.
         const TOLERANCE: f64 = 1e-3;
         let objective = self.evaluator.samples.objective;
         let part = match self.engine {
@@ -94,7 +94,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         };
         self.evaluator.passes += 1 + report.passes.div_ceil(PART);
         let start = Point::at(&objective.design, intercept, coef);
-        // A sample that the part lacks may weigh more than all others there, without bound even.
+        // A sample that the part lacks may weigh more than all others, even without bound.
         let value = self.evaluator.value_at(lambda, &start);
         let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
         if is_nearer { start } else { origin }

@@ -15,15 +15,15 @@ pub trait Minimizer {
     /// Returns true if every margin at a point, of the samples that count, is at least `from`.
     fn all_beyond(&self, point: &Point<Self::Products>, from: f64) -> bool;
 
-    /// The point without intercept and coefficients.
+    /// Returns the point without intercept and coefficients.
     fn origin(&mut self) -> Point<Self::Products>;
 
-    /// Where to start when no solution at another lambda is known.
+    /// Returns the point to start from when no solution at another lambda is known.
     fn begin(&mut self, _lambda: Lambda, _options: &Options) -> Point<Self::Products> {
         self.origin()
     }
 
-    /// `F`.
+    /// Returns `F`.
     fn value(&mut self, lambda: Lambda, point: &Point<Self::Products>) -> f64;
 
     /// Minimises F from a point, in place.
@@ -34,19 +34,19 @@ pub trait Minimizer {
         options: &Options,
     ) -> Ending;
 
-    /// Returns a lambda at which the penalty outweighs the curvature of the mean loss, in the units of the data: the mean
-    /// squared norm of a sample.
+    /// Returns a lambda at which the penalty outweighs the curvature of the mean loss, in the units
+    /// of the data: the mean squared norm of a sample.
     fn large_lambda(&self) -> f64;
 
-    /// Whether the solver needs a start near the solution, as Newton does and MM does not.
+    /// Returns true if the solver needs a start near the solution: Newton does, MM does not.
     fn is_local(&self) -> bool;
 
-    /// Products with the data so far.
+    /// Returns the number of products with the data so far.
     fn passes(&self) -> usize;
 }
 
 /// Solves at every lambda in turn, each from the solutions before it; `finish` gets the solver, the
-/// point reached, how the solver ended and the passes it took.
+/// point reached, the end of the solver and its passes.
 pub fn follow<M: Minimizer>(
     solver: &mut M,
     lambdas: &[Lambda],
@@ -72,7 +72,7 @@ pub fn follow<M: Minimizer>(
     }
 }
 
-/// A cold start that failed at a small lambda is made again by way of larger ones.
+/// Repeats a cold start that failed at a small lambda by way of larger ones.
 fn approach<M: Minimizer>(
     solver: &mut M,
     lambda: Lambda,
@@ -89,7 +89,7 @@ fn approach<M: Minimizer>(
     let mut so_far = Ending { history: Vec::new(), ..failed.clone() };
     let count = ratio.log(RATIO).ceil();
     for k in 0..=count as i32 {
-        // The last step is at lambda itself, all others at multiples of it.
+        // The last step is at lambda itself, all others are at multiples of it.
         let Ok(at) = Lambda::new(lambda.get() * RATIO.powf(count - f64::from(k))) else {
             continue;
         };
@@ -121,9 +121,9 @@ impl<P: Products> Trail<P> {
         self.before = self.last.replace((lambda, point));
     }
 
-    /// Where to start at a smaller lambda: on the ray if the last solution lies beyond separation,
-    /// else whichever has the least F of the last solution, that solution scaled along the ray, and
-    /// the line through the last two in the logarithm of lambda.
+    /// Returns the point to start from at a smaller lambda: on the ray if the last solution lies
+    /// beyond separation, else the one of least F among the last solution, that solution scaled
+    /// along the ray, and the line through the last two in the logarithm of lambda.
     fn start<M: Minimizer<Products = P>>(
         &self,
         solver: &mut M,

@@ -3,7 +3,7 @@ use margins_losses::MarginLoss;
 use crate::Lambda;
 use crate::certificate::{Certificate, Evaluator, dual};
 use crate::path::engine::assemble;
-use crate::problem::{InMemory, Point, RowSpace};
+use crate::problem::{InMemory, Point, RowSpace, Samples};
 use crate::solve::{Ending, Fit, Newton, Options, Solver, Status, System};
 
 /// Takes fits in row-space coordinates back to the original features and certifies them there,
@@ -29,7 +29,8 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         let before = self.evaluator.passes;
         self.evaluator.settle_intercept(&mut point);
         let mut certificate = self.evaluator.appraise_settled(lambda, &point);
-        if let Some(duals) = duals.filter(|_| certificate.relative_gap() > options.tolerance) {
+        if certificate.relative_gap() > options.tolerance {
+            let duals = duals.unwrap_or_else(|| self.slopes_at(reduced));
             let gradient_norm = certificate.gradient_norm;
             let (by_duals, _) = dual::certify(&mut self.evaluator, lambda, &point, &duals);
             certificate = Certificate { gradient_norm, ..certificate.or(by_duals) };
@@ -42,7 +43,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         } else if ending.status == Status::Converged && !by_newton {
             ending.status = Status::Stalled;
         } else if by_newton && ending.status != Status::IterationLimit {
-            // What the factorisation lost a few steps on the true data win back.
+            // A few steps on the true data win back the digits that the factorisation lost.
             let system = &mut System::ConjugateGradients;
             let mut newton = Newton::new(&mut self.evaluator, system);
             let polish = newton.minimize(lambda, &mut point, options);
@@ -51,5 +52,15 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
         }
         let passes = passes + 2 + self.evaluator.passes - before;
         assemble(&objective.risk, lambda, point, ending, passes)
+    }
+
+    /// Returns the feasible duals of the slopes at a point in row-space coordinates, by the scores
+    /// of these coordinates.
+    fn slopes_at(&mut self, reduced: &Point) -> Vec<f64> {
+        let samples = &mut self.evaluator.samples;
+        samples.set(&reduced.products, reduced.intercept);
+        let mut duals = samples.duals();
+        samples.balance(&mut duals);
+        duals
     }
 }

@@ -6,14 +6,17 @@ use crate::path::follow::{Minimizer, follow};
 use crate::problem::{Lambda, Point, Samples};
 use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, System};
 
-/// Minimises `F` by Newton's method at every lambda, each once and largest first whatever the order given, over samples
-/// that may be anywhere; `observer` sees every fit as it is made.
+/// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first,
+/// whatever the order given, over samples that may be anywhere; `observer` sees every fit as it is
+/// made.
 ///
-/// [`path`](fn@crate::path) does this for samples in memory, and chooses coordinates that suit their shape: shift features
-/// whose offset drowns their spread before they come here, and have more samples than features.
+/// [`path`](fn@crate::path) does this for samples in memory, and chooses coordinates that suit
+/// their shape: shift features whose offset drowns their spread before they come here, and have
+/// more samples than features.
 ///
 /// # Errors
-/// A loss that is not convex or has a kink; a tolerance that is not positive; no lambdas.
+/// [`Error::Unsuitable`]: the loss is not convex or has a kink. [`Error::Tolerance`]: the tolerance
+/// is not positive. [`Error::NoLambdas`]: there are no lambdas.
 pub fn path_over<S: Samples>(
     samples: S,
     lambdas: &[Lambda],
@@ -43,7 +46,7 @@ pub fn path_over<S: Samples>(
     Ok(fits)
 }
 
-/// Newton's method on its way along a path.
+/// A path by Newton's method in progress.
 struct Walk<S> {
     evaluator: Evaluator<S>,
     system: System,

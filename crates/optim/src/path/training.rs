@@ -5,42 +5,43 @@ use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::EmpiricalRisk;
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, path};
 
-/// How much the loss of a sample counts beyond the weight that the data give it.
+/// The rule by which classes multiply the weights that the data give to samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClassWeights {
-    /// As the data say.
+    /// The weights stay those of the data.
     #[default]
     AsGiven,
-    /// Multiplied so that both classes have the same total weight and the total stays what it was:
-    /// by `total / (2 total of the class)`.
+    /// The weights are multiplied by `total / (2 total of the class)`, so that both classes have
+    /// the same total weight and the total stays what it was.
     Balanced,
 }
 
-/// Everything between a data set and its fits that does not depend on the data: the loss, how
-/// samples and features are weighed, and the solver.
+/// The settings between a data set and its fits: the loss, the weights of samples and features, and
+/// the solver.
 #[derive(Clone, Copy)]
 pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// The loss.
     pub loss: &'a L,
-    /// Whether there is an intercept.
+    /// True if there is an intercept.
     pub intercept: bool,
-    /// Whether features are scaled to unit standard deviation before the fit, sparse ones kept
-    /// sparse. Coefficients are reported for the features as given; the penalty acts on those of the
-    /// scaled ones.
+    /// True if features are scaled to unit standard deviation before the fit, sparse ones kept
+    /// sparse. Coefficients are reported for the features as given; the penalty acts on the
+    /// coefficients of the scaled ones.
     pub standardize: bool,
     /// The weights of the classes.
     pub class_weights: ClassWeights,
     /// The solver.
     pub options: Options<'a>,
-    /// Whether cross-validation may leave lambdas out of the later folds that the earlier ones have shown
-    /// to be hopeless; see [`error_curve`](crate::error_curve).
+    /// True if cross-validation may leave lambdas out of the later folds that the earlier ones have
+    /// shown to be hopeless; [`error_curve`](crate::error_curve) has the rule.
     pub abandon_hopeless: bool,
-    /// Sees every fit as it is made, from whatever thread makes it.
+    /// The observer that sees every fit as it is made, from any thread that makes one.
     pub observer: &'a Observer<'a>,
 }
 
 impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
-    /// With an intercept, features and classes as given, and default options.
+    /// Returns the settings of a loss: an intercept, features and classes as given, default
+    /// options.
     pub fn new(loss: &'a L) -> Self {
         Training {
             loss,
@@ -53,18 +54,20 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         }
     }
 
-    /// The fits at every lambda, largest first, with coefficients for the features as given.
+    /// Returns the fits at every lambda, largest first, with coefficients for the features as
+    /// given.
     ///
     /// # Errors
-    /// As [`path`] and [`Objective::of`].
+    /// The errors of [`path`] and [`Objective::of`].
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
         self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
     }
 
-    /// The fits that `solve` makes of the objective, with coefficients for the features as given.
+    /// Returns the fits that `solve` makes of the objective, with coefficients for the features as
+    /// given.
     ///
     /// # Errors
-    /// Those of `solve`, and as [`Objective::of`].
+    /// The errors of `solve` and [`Objective::of`].
     pub fn path_with<E: From<Error>>(
         &self,
         data: &Dataset,
@@ -77,10 +80,10 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok(fits)
     }
 
-    /// A fit by stochastic gradient, with coefficients for the features as given.
+    /// Returns a fit by stochastic gradient, with coefficients for the features as given.
     ///
     /// # Errors
-    /// As [`stochastic::fit`] and [`Objective::of`].
+    /// The errors of [`stochastic::fit`] and [`Objective::of`].
     pub fn stochastic(
         &self,
         data: &Dataset,
@@ -95,10 +98,11 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok(fit)
     }
 
-    /// The same with a loss that is replaced once in the course of it.
+    /// Returns a fit by stochastic gradient during which the loss is replaced once, and the new
+    /// loss.
     ///
     /// # Errors
-    /// As [`stochastic::fit_rescaled`] and [`Objective::of`].
+    /// The errors of [`stochastic::fit_rescaled`] and [`Objective::of`].
     pub fn stochastic_rescaled(
         &self,
         data: &Dataset,
@@ -115,7 +119,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok((fit, loss))
     }
 
-    /// What `solve` makes of the data with their features scaled, if that is asked for, and the scales.
+    /// Returns what `solve` makes of the data, with features scaled if the settings say so, and the
+    /// scales.
     fn on_scaled<T, E: From<Error>>(
         &self,
         data: &Dataset,
@@ -130,10 +135,10 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok((solve(&data)?, Some(standardizer)))
     }
 
-    /// The first part of the objective: the samples as they count.
+    /// Returns the first part of the objective: the weighted samples with their loss.
     ///
     /// # Errors
-    /// As [`Objective::of`].
+    /// The errors of [`Objective::of`].
     pub fn risk<'d>(&self, data: &'d Dataset) -> Result<EmpiricalRisk<'d, L>, Error>
     where
         'a: 'd,
@@ -148,13 +153,14 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok(if self.intercept { risk } else { risk.without_intercept() })
     }
 
-    /// The risk of some of the samples as one over all of them, in which the others weigh nothing.
+    /// Returns the risk of some of the samples as one over all of them, in which the others weigh
+    /// nothing.
     ///
     /// # Errors
-    /// As [`risk`](Self::risk).
+    /// The errors of [`risk`](Self::risk).
     ///
     /// # Panics
-    /// If a row is none of the data.
+    /// The function panics if a row is none of the data.
     pub fn risk_of_rows<'d>(
         &self,
         data: &'d Dataset,
@@ -179,7 +185,7 @@ fn unscale(fit: &mut Fit, scales: Option<&Standardizer>) {
     }
 }
 
-/// One factor a sample, to be multiplied with its weight.
+/// Returns one factor a sample, which multiplies the weight of the sample.
 fn balancing_weights(data: &Dataset) -> Vec<f64> {
     let signs = data.labels().signs();
     let weight = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);

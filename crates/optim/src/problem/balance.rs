@@ -1,4 +1,5 @@
-//! Feasible points of the dual, `sum c_i s_i y_i = 0` with every `s_i` in the domain of the conjugate.
+//! Feasible points of the dual, `sum c_i s_i y_i = 0` with every `s_i` in the domain of the
+//! conjugate.
 
 use margins_losses::{Interval, MarginLoss};
 
@@ -6,14 +7,15 @@ use crate::problem::summation::{SUM_ERROR, UNIT, sum};
 use crate::problem::{EmpiricalRisk, Margins};
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
-    /// Where every `s_i` lies.
+    /// Returns the interval in which every `s_i` lies.
     pub(crate) fn domain(&self) -> Interval {
         self.loss.conjugate_domain().unwrap_or(Interval::REALS)
     }
 
-    /// Returns true if no dual is feasible, so that F falls without bound along the intercept, whatever lambda: with the
-    /// domain `[l, h]` of the conjugate and the total weights `C+` and `C-` of the classes, the ranges `[l C+, h C+]` and
-    /// `[l C-, h C-]` of the sums that must be equal do not meet.
+    /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
+    /// whatever lambda. With the domain `[l, h]` of the conjugate and the total weights `C+` and
+    /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` of the sums that must be
+    /// equal do then not meet.
     pub fn is_unbounded(&self) -> bool {
         let Interval { lower, upper } = self.domain();
         let weight_of = |sign: f64| {
@@ -24,7 +26,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         };
         let (positive, negative) = (weight_of(1.0), weight_of(-1.0));
         let (least, most) = (positive.min(negative), positive.max(negative));
-        // Sums that should be equal differ by rounding.
+        // Rounding may part sums that are equal.
         let slack = SUM_ERROR * UNIT * most;
         self.intercept && (upper * least < lower * most - slack * lower.abs())
     }
@@ -35,17 +37,17 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         imbalance
     }
 
-    /// Moves duals in their domain to where they sum to zero; nothing to do without an intercept.
+    /// Moves duals in their domain to where they sum to zero, if there is an intercept.
     ///
-    /// Every dual moves by its distance to the nearer end of the domain times one factor, so that those
-    /// at an end, and near an optimum those are right, stay there. Where that is too little room, all
-    /// move by the same amount as far as the domain lets them.
+    /// Every dual moves by its distance to the nearer end of the domain times one factor, so that
+    /// the duals at an end, which near an optimum are right, stay there. Where that is too little
+    /// room, all move by the same amount as far as the domain lets them.
     pub fn balance(&self, duals: &mut [f64]) {
         let excess = self.imbalance(duals);
         if !self.intercept || excess == 0.0 {
             return;
         }
-        // Half of the room, so that an open end is not reached.
+        // Duals take half of the room, so that they do not reach an open end.
         const MOST: f64 = 0.5;
         let domain = self.domain();
         let room = |s: f64| {
@@ -86,8 +88,9 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 }
 
 impl<L: MarginLoss + ?Sized> Margins<'_, L> {
-    /// Feasible duals at a settled intercept, `-s_i` subgradients of L at the margins. If the intercept
-    /// rests on kinks, the duals on either side of it, a hair apart, are mixed to the sum zero.
+    /// Returns feasible duals at a settled intercept, `-s_i` subgradients of L at the margins. If
+    /// the intercept rests on kinks, the duals on either side of it, a hair apart, are mixed to the
+    /// sum zero.
     pub(crate) fn settled_duals(&mut self, scores: &[f64], intercept: f64) -> Vec<f64> {
         let slope = self.set(scores, intercept);
         let mut duals = self.duals();

@@ -2,18 +2,18 @@ use margins_data::{Design, Sample};
 
 use crate::problem::summation::{UNIT, dot};
 
-/// How large samples and features are, which the rounding of products with them depends on.
+/// The sizes of samples and features, on which the rounding of products with them depends.
 #[derive(Debug)]
 pub struct Extent {
-    /// Largest norm of a sample, R.
+    /// The largest norm of a sample, R.
     pub radius: f64,
-    /// Least and largest value of feature j.
+    /// The least and the largest value of feature j.
     columns: Vec<(f64, f64)>,
-    /// What has been taken off feature j, `t_j`; empty if nothing has.
+    /// The number `t_j` that has been subtracted from feature j; empty if none has.
     taken: Vec<f64>,
-    /// Number of samples.
+    /// The number of samples.
     samples: usize,
-    /// Most stored features of a sample.
+    /// The largest number of stored features of a sample.
     longest: usize,
 }
 
@@ -45,16 +45,17 @@ impl Extent {
         Extent { radius, columns, taken: Vec::new(), samples, longest }
     }
 
-    /// Returns the extent of a design from which these shifts have been taken off before.
+    /// Returns the extent of a design from which these shifts have already been subtracted.
     pub fn of_shifted(design: &Design, taken: &[f64]) -> Self {
         Extent { taken: taken.to_vec(), ..Self::of(design) }
     }
 
-    /// Returns what to take off the features so that no offset drowns their spread; `None` if none does.
+    /// Returns the numbers to subtract from the features so that no offset drowns their spread;
+    /// `None` if none does.
     ///
-    /// A feature whose values lie further from zero than 32 times their range is shifted to the middle of that range.
-    /// The difference of two such values is exact (Sterbenz 1974), and with an intercept that is not penalised the
-    /// problem stays the same.
+    /// A feature whose values lie further from zero than 32 times their range is shifted to the
+    /// middle of that range. The difference of two of its values is exact (Sterbenz 1974), and with
+    /// an intercept that is not penalised the problem stays the same.
     pub fn offsets(&self) -> Option<Vec<f64>> {
         const FAR: f64 = 32.0;
         let middle = |&(low, high): &(f64, f64)| {
@@ -69,15 +70,16 @@ impl Extent {
         self.columns.iter().map(|(low, high)| low.abs().max(high.abs()))
     }
 
-    /// Returns the ratio between the largest and the least size of a feature that is not zero throughout.
+    /// Returns the ratio between the largest and the least size of a feature that is not zero
+    /// throughout.
     pub fn range(&self) -> f64 {
         let sizes = || self.sizes().filter(|&m| m > 0.0);
         sizes().fold(0.0, f64::max) / sizes().fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns true if features differ so much in size that squares of them cannot be added up.
+    /// Returns true if features differ so much in size that their squares cannot be added up.
     pub fn is_wide(&self) -> bool {
-        /// Squares of smaller sizes are drowned by those of others.
+        /// The range from which on the squares of the large features drown those of the small ones.
         const WIDEST_RANGE: f64 = 1e4;
         self.range() > WIDEST_RANGE
     }
@@ -88,32 +90,39 @@ impl Extent {
         self.sizes().map(square).collect()
     }
 
-    /// Returns how far the scores of coefficients can be off, the largest of which has this size: `u (k + 8) A` with the unit roundoff `u`, the k additions
-    /// that a product of a sample with the coefficients takes, and a bound on the sum of the sizes of its terms,
-    /// `A = min(sum_j m_j |w_j|, R ||w||) + sum_j |t_j w_j|`, `m_j` the largest size of feature j; and some units more of the size of the scores for the steps by which they
-    /// were updated.
+    /// Returns how far the scores of coefficients can be off, of which `largest` is the largest
+    /// size.
+    ///
+    /// The bound is `u (k + 8) A` with the unit roundoff `u`, the k additions of a product of a
+    /// sample with the coefficients, and a bound on the sum of the sizes of its terms,
+    /// `A = min(sum_j m_j |w_j|, R ||w||) + sum_j |t_j w_j|`, `m_j` the largest size of feature j.
+    /// The steps by which scores are updated add some units of the size of the scores.
     pub fn score_error(&self, coef: &[f64], largest: f64) -> f64 {
         const UPDATES: f64 = 64.0;
         let absolute: f64 = self.sizes().zip(coef).map(|(m, w)| m * w.abs()).sum();
         let terms = absolute.min(self.radius * dot(coef, coef).sqrt());
         // Sparse products run in four lanes, dense ones in eight.
         let additions = self.longest as f64 / 4.0 + 8.0;
-        // The intercept for the features as given is computed from that for the shifted ones.
+        // The intercept for the features as given is computed from the intercept for the shifted
+        // ones.
         let taken = self.taken.iter().zip(coef).map(|(t, w)| (t * w).abs());
         UNIT * (additions * (terms + taken.sum::<f64>()) + UPDATES * largest)
     }
 
-    /// Returns how far `(1/n) sum c_i s_i y_i x_i` can be off in norm, if the sizes `c_i |s_i| / n` sum to `total`.
+    /// Returns how far `(1/n) sum c_i s_i y_i x_i` can be off in norm, if the sizes `c_i |s_i| / n`
+    /// sum to `total`.
     ///
-    /// Rounding errors of sums of n terms grow like the root of n, but for a few odd cases: `4 sqrt(n) u` times the sum
-    /// of the sizes holds with a probability next to one (Higham and Mary, *A new approach to probabilistic rounding
-    /// error analysis*, SIAM J. Sci. Comput. 41, 2019).
+    /// Rounding errors of sums of n terms grow like the root of n, but for a few odd cases:
+    /// `4 sqrt(n) u` times the sum of the sizes holds with a probability next to one (Higham and
+    /// Mary, *A new approach to probabilistic rounding error analysis*, SIAM J. Sci. Comput. 41,
+    /// 2019).
     pub fn pull_error(&self, total: f64) -> f64 {
         const FACTOR: f64 = 4.0;
         FACTOR * (self.samples as f64).sqrt() * UNIT * self.radius * total
     }
 
-    /// Returns how far the same sum can be off in norm if it is computed in twice the working precision.
+    /// Returns how far `(1/n) sum c_i s_i y_i x_i` can be off in norm if it is computed in twice
+    /// the working precision.
     pub fn accurate_pull_error(&self, total: f64) -> f64 {
         2.0 * (self.samples as f64 * UNIT).powi(2) * self.radius * total
     }

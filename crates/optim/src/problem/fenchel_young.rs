@@ -3,11 +3,11 @@ use margins_losses::MarginLoss;
 use crate::problem::EmpiricalRisk;
 use crate::problem::summation::{SUM_ERROR, UNIT, sum};
 
-/// The error, relative to the largest size of the terms of a Fenchel-Young sum, that a conjugate may have which is found
-/// by a numerical search from derivatives that are themselves differences.
+/// The error that a conjugate may have which is found by a numerical search from derivatives that
+/// are themselves differences, relative to the largest size of the terms of a Fenchel-Young sum.
 pub(crate) const CONJUGATE_ERROR: f64 = 1e-6;
 
-/// Units of roundoff of a loss, its conjugate and a product.
+/// The units of roundoff of a loss, its conjugate and a product.
 const TERM_ERROR: f64 = 8.0;
 
 /// The part of a gap that belongs to the loss.
@@ -15,14 +15,14 @@ const TERM_ERROR: f64 = 8.0;
 pub struct FenchelYoung {
     /// The sum itself.
     pub sum: f64,
-    /// How far rounding can have moved it.
+    /// The bound on how far rounding can have moved the sum.
     pub rounding: f64,
     /// True if a term is negative beyond rounding.
     pub contradicted: bool,
 }
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
-    /// `-(1/n) sum c_i L*(-s_i)`.
+    /// Returns `-(1/n) sum c_i L*(-s_i)`.
     pub(crate) fn dual_value(&self, duals: &[f64]) -> f64 {
         let samples = self.weights.iter().zip(duals).filter(|(c, _)| **c > 0.0);
         -samples.map(|(c, &s)| c * self.loss.conjugate(s)).sum::<f64>()
@@ -30,8 +30,9 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 
     /// Returns `(1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i)`.
     ///
-    /// By the Fenchel-Young inequality no term is negative. One that is, beyond what rounding and a search for the
-    /// conjugate may leave, is evidence against the loss; within that it counts as zero.
+    /// By the Fenchel-Young inequality no term is negative. A term that is negative beyond rounding
+    /// and the error of a search for the conjugate is evidence against the loss; any other negative
+    /// term counts as zero.
     pub fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> FenchelYoung {
         let mut values = vec![0.0; margins.len()];
         self.values(margins, &mut values);
@@ -43,7 +44,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             let size = value.abs() + conjugate.abs() + product.abs();
             let term = value + conjugate + product;
             (least, largest) = (least.min(term), largest.max(size));
-            // A NaN must not be lost.
+            // NaN must not be lost.
             *out = [c * if term < 0.0 { 0.0 } else { term }, c * size];
         }
         let [sum, size] = sum(terms.len(), &|i| terms[i]);

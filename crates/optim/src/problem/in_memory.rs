@@ -17,7 +17,7 @@ pub struct InMemory<'o, 'a, L: MarginLoss + ?Sized> {
     pub(crate) extent: Rc<Extent>,
     /// The gradient of the risk in the scores.
     pulls: Vec<f64>,
-    /// The curvatures that are kept, `D`.
+    /// The curvatures `D` that are kept.
     curvatures: Vec<f64>,
 }
 

@@ -1,8 +1,9 @@
-/// Returns the intercept that minimises a convex function of it, to the last bits, and the slope that is left there, by
-/// Newton steps from `intercept` kept inside a bracket.
+/// Returns the intercept that minimises a convex function of it, to the last bits, and the slope
+/// that is left there, by Newton steps from `intercept` kept inside a bracket.
 ///
-/// `set` goes to an intercept and returns the slope there and the sum of the sizes of its terms, which its rounding is
-/// relative to; `curvature` returns the second derivative at the last of these. The state is left at the result.
+/// `set` goes to an intercept and returns the slope there and the sum of the sizes of its terms,
+/// which its rounding is relative to; `curvature` returns the second derivative at the last
+/// intercept. The state is left at the result.
 pub fn settle<T: ?Sized>(
     state: &mut T,
     intercept: f64,
@@ -25,7 +26,7 @@ pub fn settle<T: ?Sized>(
             low = b;
         }
         let newton = b - slope / curvature(state);
-        // A Newton step that did not halve the slope gives way to bisection.
+        // A Newton step that does not halve the slope gives way to bisection.
         let progressed = slope.abs() <= 0.5 * previous;
         let next = if progressed && low < newton && newton < high {
             newton

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// Regularisation `lambda > 0` of `F = mean loss + lambda ||w||^2`.
+/// The regularisation `lambda > 0` of `F = mean loss + lambda ||w||^2`.
 ///
-/// Other conventions, for n samples: LIBSVM and LIBLINEAR `C = 1/(2 n lambda)`, scikit-learn the
-/// same `C`, Pegasos `2 lambda`.
+/// Other conventions, for n samples: LIBSVM, LIBLINEAR and scikit-learn use `C = 1/(2 n lambda)`,
+/// Pegasos `2 lambda`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 #[cfg_attr(
     feature = "serde",
@@ -18,8 +18,7 @@ use crate::Error;
 pub struct Lambda(f64);
 
 impl Lambda {
-    /// # Errors
-    /// A value that is not finite or not positive.
+    /// [`Error::Lambda`]: the value is not finite or not positive.
     pub fn new(lambda: f64) -> Result<Self, Error> {
         if lambda.is_finite() && lambda > 0.0 {
             Ok(Lambda(lambda))
@@ -28,15 +27,15 @@ impl Lambda {
         }
     }
 
-    /// The number itself.
+    /// Returns the number.
     pub fn get(self) -> f64 {
         self.0
     }
 
-    /// The order of a path: each once, largest first.
+    /// Returns lambdas in the order of a path: each once, largest first.
     ///
     /// # Errors
-    /// No lambdas.
+    /// [`Error::NoLambdas`]: there are no lambdas.
     pub fn descending(lambdas: &[Lambda]) -> Result<Vec<Lambda>, Error> {
         if lambdas.is_empty() {
             return Err(Error::NoLambdas);
@@ -68,16 +67,16 @@ impl fmt::Display for Lambda {
     }
 }
 
-/// First, last and number of lambdas of the default grid: 1 down to 1e-7, as in the R package of
-/// the leaky hockey stick paper.
+/// The first, the last and the number of lambdas of the default grid: 1 down to 1e-7, as in the R
+/// package of the leaky hockey stick paper.
 pub const DEFAULT_GRID: (f64, f64, usize) = (1.0, 1e-7, 100);
 
-/// `count` lambdas evenly spaced on a logarithmic scale, both ends included, largest first whatever
-/// the order of the ends.
+/// Returns `count` lambdas evenly spaced on a logarithmic scale, both ends included, largest first,
+/// whatever the order of the ends.
 ///
 /// # Errors
-/// Ends that are no lambdas, no values at all, more than a million, or one value between different
-/// ends.
+/// [`Error::Lambda`]: an end is no lambda. [`Error::LambdaGrid`]: there are no values, more than a
+/// million, or one value between different ends.
 pub fn lambda_grid(from: f64, to: f64, count: usize) -> Result<Vec<Lambda>, Error> {
     Lambda::new(from)?;
     Lambda::new(to)?;
@@ -96,7 +95,7 @@ pub fn lambda_grid(from: f64, to: f64, count: usize) -> Result<Vec<Lambda>, Erro
     let step = (low / high).ln() / (count.max(2) - 1) as f64;
     (0..count)
         .map(|k| {
-            // The last value is the end itself, not its logarithm's rounding.
+            // The last value is the end itself, without the rounding of its logarithm.
             Lambda::new(if k > 0 && k == count - 1 { low } else { high * (step * k as f64).exp() })
         })
         .collect()

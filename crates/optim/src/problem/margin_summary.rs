@@ -1,20 +1,21 @@
 use margins_data::metrics::{MarginStatistics, error_rate};
 
-/// The margins of the samples that count, each once whatever its weight; NaN where a score is none.
+/// A summary of the margins of the samples of positive weight, each counted once; NaN where a score
+/// is NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginSummary {
-    /// Share of the samples on the wrong side.
+    /// The share of the samples on the wrong side.
     pub error: f64,
-    /// Mean margin.
+    /// The mean of the margins.
     pub mean: f64,
-    /// Mean squared distance from it.
+    /// The mean squared distance from the mean.
     pub variance: f64,
-    /// Mean cubed distance from it over the variance to the power 3/2.
+    /// The mean cubed distance from the mean over the variance to the power 3/2.
     pub skewness: f64,
 }
 
 impl MarginSummary {
-    /// Returns the summary of margins that nobody has looked at: NaN throughout.
+    /// Returns the summary of unknown margins: NaN throughout.
     pub fn unknown() -> Self {
         let none = f64::NAN;
         MarginSummary { error: none, mean: none, variance: none, skewness: none }

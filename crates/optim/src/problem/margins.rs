@@ -7,19 +7,20 @@ use crate::problem::{EmpiricalRisk, MarginSummary, Point, Sums};
 /// The margins of one point after another, with the slopes of the loss there.
 pub struct Margins<'r, L: MarginLoss + ?Sized> {
     pub(crate) risk: &'r EmpiricalRisk<'r, L>,
-    /// `u_i`.
+    /// The margins `u_i`.
     margins: Vec<f64>,
-    /// `L'(u_i)`.
+    /// The slopes `L'(u_i)`.
     slopes: Vec<f64>,
-    /// Derivative of the risk in the intercept: what keeps the dual point from being feasible.
+    /// The derivative of the risk in the intercept, which keeps the dual point from being feasible.
     residual: f64,
-    /// `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
+    /// The mean size `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
     size: f64,
     ahead: Vec<f64>,
     scratch: Vec<f64>,
 }
 
-/// `c l`, and 0 for a weight of 0 though the loss overflows: such a sample is none.
+/// Returns `c l`, and 0 for a weight of 0, even if the loss overflows: a sample of weight 0 is
+/// none.
 #[inline(always)]
 pub fn weighted(c: f64, l: f64) -> f64 {
     if c == 0.0 { 0.0 } else { c * l }
@@ -42,22 +43,22 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 }
 
 impl<L: MarginLoss + ?Sized> Margins<'_, L> {
-    /// `u_i`.
+    /// Returns the margins `u_i`.
     pub fn get(&self) -> &[f64] {
         &self.margins
     }
 
-    /// `L'(u_i)`.
+    /// Returns the slopes `L'(u_i)`.
     pub(crate) fn slopes(&self) -> &[f64] {
         &self.slopes
     }
 
-    /// `s_i = -L'(u_i)`.
+    /// Returns the duals `s_i = -L'(u_i)`.
     pub(crate) fn duals(&self) -> Vec<f64> {
         self.slopes.iter().map(|slope| -slope).collect()
     }
 
-    /// What the margins that are set are like, of the samples that count.
+    /// Returns a summary of the margins that are set, of the samples of positive weight.
     pub fn summary(&self) -> MarginSummary {
         self.risk.summary_of(&self.margins)
     }
@@ -78,14 +79,15 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         slope
     }
 
-    /// Returns `(1/n) sum c_i |L'(u_i)|`: what rounding of the sum of the slopes is relative to.
+    /// Returns `(1/n) sum c_i |L'(u_i)|`, to which the rounding of the sum of the slopes is
+    /// relative.
     pub(crate) fn total_slope(&self) -> f64 {
         let (weights, slopes) = (&self.risk.weights, &self.slopes);
         let [total] = sum_of_three(weights, slopes, slopes, |c, l, _| [weighted(c, l.abs())]);
         total
     }
 
-    /// `c_i L''(u_i) / n` at the margins that are set.
+    /// Returns `c_i L''(u_i) / n` at the margins that are set.
     pub fn curvatures(&mut self) -> &[f64] {
         self.risk.second_derivatives(&self.margins, &mut self.scratch);
         for (d, c) in self.scratch.iter_mut().zip(&self.risk.weights) {
@@ -94,11 +96,13 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         &self.scratch
     }
 
-    /// Fits `curvatures` to a change of the scores that they predict: where a margin would pass a kink
-    /// of `L'`, the tangent on either side may point to the other, again and again, and the chord over
-    /// the change takes its place. Called again with the change that the new curvatures predict, a
-    /// curvature goes to the geometric mean of itself and the chord, which balances overshooting in
-    /// either direction. Returns how much of the predicted change of slopes was wrong, as a share.
+    /// Fits `curvatures` to a change of the scores that they predict, and returns which share of
+    /// the predicted change of slopes was wrong.
+    ///
+    /// Where a margin would pass a kink of `L'`, the tangent on either side may point to the other,
+    /// again and again, and the chord over the change takes its place. Called again with the change
+    /// that the new curvatures predict, a curvature goes to the geometric mean of itself and the
+    /// chord, which balances overshooting in either direction.
     pub fn fit_curvatures(&mut self, change: impl Fn(usize) -> f64, curvatures: &mut [f64]) -> f64 {
         // On smooth stretches chord and tangent agree better than this.
         const APART: f64 = 0.5;
@@ -127,9 +131,9 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         if total > 0.0 { (wrong / total).sqrt() } else { 0.0 }
     }
 
-    /// The minimum of the risk over the intercept, to the last bits, by Newton steps from `intercept`
-    /// kept inside a bracket; the risk is convex and its derivative monotone. Margins and slopes are
-    /// set to it. Where the risk has no intercept that is 0.
+    /// Returns the minimiser of the risk over the intercept, to the last bits, by Newton steps from
+    /// `intercept` kept inside a bracket; the risk is convex and its derivative monotone. Margins
+    /// and slopes are set to it. A risk without intercept has the minimiser 0.
     pub fn settle(&mut self, scores: &[f64], intercept: f64) -> f64 {
         if !self.risk.intercept {
             self.set(scores, 0.0);
@@ -143,7 +147,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         b
     }
 
-    /// The risk at the margins that are set.
+    /// Returns the risk at the margins that are set.
     pub fn risk(&mut self) -> f64 {
         self.risk.values(&self.margins, &mut self.scratch);
         let (weights, values) = (&self.risk.weights, &self.scratch);
@@ -169,13 +173,13 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         Sums { risk, size, residual, slopes, arguments, curvature, largest }
     }
 
-    /// The risk at any point; the slopes are not set.
+    /// Returns the risk at any point; the slopes are not set.
     pub fn risk_at(&mut self, scores: &[f64], intercept: f64) -> f64 {
         self.set_margins(scores, intercept);
         self.risk()
     }
 
-    /// Derivatives of the risk in the scores, `c_i y_i L'(u_i) / n`.
+    /// Writes the derivatives of the risk in the scores, `c_i y_i L'(u_i) / n`.
     pub fn gradient(&self, out: &mut [f64]) {
         let factors = self.risk.signs.iter().zip(&self.risk.weights).zip(&self.slopes);
         for (z, ((y, c), slope)) in out.iter_mut().zip(factors) {
@@ -183,8 +187,8 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         }
     }
 
-    /// Derivative of the risk along a line of points, at `point + t direction`, to which margins and
-    /// slopes are set.
+    /// Returns the derivative of the risk along a line of points, at `point + t direction`, to
+    /// which margins and slopes are set.
     pub fn slope_along(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
         let signs = &self.risk.signs;
         for i in 0..self.margins.len() {

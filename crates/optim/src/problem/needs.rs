@@ -1,4 +1,4 @@
-//! What methods need of a loss: the one place where a loss is refused.
+//! The properties of a loss that methods need: the one place where a loss is refused.
 
 use margins_losses::MarginLoss;
 
@@ -63,15 +63,15 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Refuses a loss without a dual, which every certificate and some solvers are built on.
     ///
     /// # Errors
-    /// A loss that is not convex.
+    /// [`Error::Unsuitable`]: the loss is not convex.
     pub fn check_convex(&self) -> Result<(), Error> {
         Need::Convexity.check(self.loss)
     }
 
-    /// Refuses a loss that lacks what Newton and MM are built on.
+    /// Refuses a loss that lacks a property that Newton and MM are built on.
     ///
     /// # Errors
-    /// A loss that is not convex or has a kink.
+    /// [`Error::Unsuitable`]: the loss is not convex or has a kink.
     pub fn check_loss(&self) -> Result<(), Error> {
         self.check_convex()?;
         Need::Differentiability.check(self.loss)

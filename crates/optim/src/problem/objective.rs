@@ -10,10 +10,11 @@ use crate::Error;
 use crate::problem::EmpiricalRisk;
 use crate::problem::margins::weighted;
 
-/// Of how many samples [`Objective::part`] takes one.
+/// The number of samples of which [`Objective::part`] takes one.
 pub(crate) const PART: usize = 8;
 
-/// `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, up to the choice of lambda.
+/// The objective `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, up to the
+/// choice of lambda.
 ///
 /// n counts all samples, those of weight 0 included: a held-out sample is a sample of weight zero.
 #[derive(Debug)]
@@ -29,10 +30,11 @@ impl<L: MarginLoss + ?Sized> Clone for Objective<'_, L> {
 }
 
 impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
-    /// Every sample with weight 1, and an intercept.
+    /// Returns the objective of samples of weight 1, with an intercept.
     ///
     /// # Errors
-    /// Another number of labels than of rows; labels of one class only.
+    /// [`Error::Shape`]: the labels are not as many as the rows. [`Error::OneClass`]: the labels
+    /// are of one class only.
     pub fn new(loss: &'a L, design: &'a Design, labels: &'a Labels) -> Result<Self, Error> {
         if labels.len() != design.rows() {
             return Err(Error::Shape {
@@ -45,10 +47,10 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Ok(Objective { risk, design: Cow::Borrowed(design) })
     }
 
-    /// The samples of a data set with its weights, if it has any, and an intercept.
+    /// Returns the objective of a data set with its weights, if it has any, and an intercept.
     ///
     /// # Errors
-    /// As [`new`](Self::new) and [`with_weights`](Self::with_weights).
+    /// The errors of [`new`](Self::new) and [`with_weights`](Self::with_weights).
     pub fn of(loss: &'a L, data: &'a Dataset) -> Result<Self, Error> {
         let objective = Self::new(loss, data.design(), data.labels())?;
         match data.weights() {
@@ -57,10 +59,10 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         }
     }
 
-    /// A risk over a design of as many rows.
+    /// Returns the objective of a risk over a design of as many rows.
     ///
     /// # Errors
-    /// Another number of rows than of samples.
+    /// [`Error::Shape`]: the rows are not as many as the samples.
     pub fn from_risk(risk: EmpiricalRisk<'a, L>, design: &'a Design) -> Result<Self, Error> {
         let (expected, found) = (risk.weights().len(), design.rows());
         if expected != found {
@@ -69,7 +71,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Ok(Objective { risk, design: Cow::Borrowed(design) })
     }
 
-    /// The same with another loss.
+    /// Returns the objective with another loss.
     pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> Objective<'b, M>
     where
         'a: 'b,
@@ -80,7 +82,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     /// Multiplies the loss of sample i by `weights[i]`.
     ///
     /// # Errors
-    /// As [`EmpiricalRisk::with_weights`].
+    /// The errors of [`EmpiricalRisk::with_weights`].
     pub fn with_weights(self, weights: &[f64]) -> Result<Self, Error> {
         Ok(Objective { risk: self.risk.with_weights(weights)?, ..self })
     }
@@ -110,15 +112,15 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
     /// Returns the objective over another design of as many rows.
     ///
     /// # Panics
-    /// If the design has another number of rows.
+    /// The method panics if the design has another number of rows.
     #[must_use]
     pub fn over(&self, design: Design) -> Self {
         assert_eq!(design.rows(), self.design.rows(), "an objective keeps its samples");
         Objective { risk: self.risk.clone(), design: Cow::Owned(design) }
     }
 
-    /// The objective on one sample in [`PART`], drawn at random; `None` if these would be few beside the
-    /// features, or of one class.
+    /// Returns the objective on one sample in [`PART`], drawn at random; `None` if these would be
+    /// few beside the features, or of one class.
     pub(crate) fn part(&self) -> Option<Self> {
         const SAMPLES_A_FEATURE: usize = 25;
         const WORTH: usize = 1 << 17;

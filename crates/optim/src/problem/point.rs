@@ -1,13 +1,33 @@
 use margins_data::Design;
 
-use crate::problem::Products;
+/// The products `X w`, one number a sample, wherever the samples are: a vector in memory, or a
+/// handle on numbers kept elsewhere.
+pub trait Products: Clone {
+    /// Returns `self + t other`.
+    #[must_use]
+    fn plus(&self, t: f64, other: &Self) -> Self;
+
+    /// Returns `factor self`.
+    #[must_use]
+    fn times(&self, factor: f64) -> Self;
+}
+
+impl Products for Vec<f64> {
+    fn plus(&self, t: f64, other: &Self) -> Self {
+        self.iter().zip(other).map(|(a, d)| a + t * d).collect()
+    }
+
+    fn times(&self, factor: f64) -> Self {
+        self.iter().map(|x| factor * x).collect()
+    }
+}
 
 /// An intercept and coefficients with the products, `X w` or `K a`, that belong to them.
 #[derive(Debug, Clone)]
 pub struct Point<P = Vec<f64>> {
-    /// `b`.
+    /// The intercept `b`.
     pub intercept: f64,
-    /// `w`, or `a` of a kernel classifier.
+    /// The coefficients: `w`, or `a` of a kernel classifier.
     pub coef: Vec<f64>,
     /// The scores less the intercept, one a sample.
     pub products: P,

@@ -1,9 +1,11 @@
-//! The triangular form of a wide table by Householder reflections, accurate for every feature relative to its own size.
+//! The triangular form of a wide table by Householder reflections, accurate for every feature
+//! relative to its own size.
 //!
-//! With features sorted by size and samples as pivots the rounding errors of every feature are small beside that feature's
-//! values, however small these are beside others (Powell and Reid, *On applying Householder transformations to linear
-//! least squares problems*, IFIP 1968; Cox and Higham, *Stability of Householder QR factorization for weighted least squares
-//! problems*, 1998). A Gram matrix, whose entries are sums over all features, keeps only the large ones.
+//! With features sorted by size and samples as pivots the rounding errors of every feature are
+//! small beside that feature's values, however small these are beside others (Powell and Reid, *On
+//! applying Householder transformations to linear least squares problems*, IFIP 1968; Cox and
+//! Higham, *Stability of Householder QR factorization for weighted least squares problems*, 1998).
+//! A Gram matrix, whose entries are sums over all features, keeps only the large ones.
 
 use margins_data::{Design, parallel};
 use nalgebra::DMatrix;
@@ -11,12 +13,13 @@ use nalgebra::DMatrix;
 use crate::Error;
 use crate::problem::summation::{UNIT, dot};
 
-/// `Q = H_0 H_1 ... H_(k-1)`, `H_j = I - 2 v_j v_j' / ||v_j||^2`, for features in descending order of size.
+/// The matrix `Q = H_0 H_1 ... H_(k-1)`, `H_j = I - 2 v_j v_j' / ||v_j||^2`, for features in
+/// descending order of size.
 #[derive(Debug)]
 pub(crate) struct Reflections {
-    /// Feature j in this order is feature `order[j]` of the design.
+    /// The order of the features: feature j here is feature `order[j]` of the design.
     order: Vec<usize>,
-    /// `v_j` from its entry j on.
+    /// The vectors `v_j`, each from its entry j on.
     vectors: Vec<Vec<f64>>,
 }
 
@@ -34,17 +37,17 @@ impl Reflections {
     }
 }
 
-/// `x -= factor <v, x> v`.
+/// Sets `x -= factor <v, x> v`.
 fn reflect(vector: &[f64], factor: f64, x: &mut [f64]) {
     let step = factor * dot(vector, x);
     x.iter_mut().zip(vector).for_each(|(x, v)| *x -= step * v);
 }
 
-/// Returns coordinates `Z = R'` of the samples, one row a sample, and the reflections of `X' = Q R`, R of full rank to the
-/// rounding of every feature.
+/// Returns coordinates `Z = R'` of the samples, one row a sample, and the reflections of
+/// `X' = Q R`, R of full rank to the rounding of every feature.
 ///
 /// # Errors
-/// Sums of squares that overflow.
+/// [`Error::Overflow`]: a sum of squares overflows.
 pub(crate) fn triangularize(design: &Design) -> Result<(Design, Reflections), Error> {
     let (n, p) = (design.rows(), design.columns());
     let (order, sizes) = by_size(design);

@@ -6,26 +6,26 @@ use margins_losses::MarginLoss;
 use crate::Error;
 use crate::problem::MarginSummary;
 
-/// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the intercept
-/// `b` and of scores `f`, wherever they come from.
+/// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the
+/// intercept `b` and of scores `f` from anywhere.
 ///
 /// n counts all samples, those of weight 0 included: a held-out sample is a sample of weight zero.
 #[derive(Debug)]
 pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
     pub(crate) loss: &'a L,
     pub(crate) signs: Cow<'a, [f64]>,
-    /// `c_i / n`.
+    /// The weights `c_i / n`.
     pub(crate) weights: Vec<f64>,
     pub(crate) intercept: bool,
     smoothing: Option<Smoothing>,
 }
 
-/// Where the dual is held to, and how firmly.
+/// The point that smoothing holds the dual to, and how firmly.
 #[derive(Debug, Clone)]
 struct Smoothing {
-    /// `a_i`.
+    /// The centres `a_i`.
     centres: Vec<f64>,
-    /// `sigma`.
+    /// The strength `sigma`.
     strength: f64,
 }
 
@@ -42,10 +42,10 @@ impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
 }
 
 impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
-    /// Every sample with weight 1, and an intercept.
+    /// Returns the risk of samples of weight 1, with an intercept.
     ///
     /// # Errors
-    /// Labels of one class only.
+    /// [`Error::OneClass`]: the labels are of one class only.
     pub fn new(loss: &'a L, labels: &'a Labels) -> Result<Self, Error> {
         for (sign, class) in [(1.0, labels.positive_class()), (-1.0, labels.negative_class())] {
             if !labels.signs().contains(&sign) {
@@ -64,8 +64,8 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     /// Multiplies the loss of sample i by `weights[i]`.
     ///
     /// # Errors
-    /// Another number of weights than of samples; a weight that is negative or not finite; a class of
-    /// which no sample has a positive weight.
+    /// [`Error::Shape`]: the weights are not as many as the samples. [`Error::Weight`]: a weight is
+    /// negative or not finite. [`Error::OneClass`]: no sample of a class has a positive weight.
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, Error> {
         if weights.len() != self.weights.len() {
             return Err(Error::Shape {
@@ -89,8 +89,8 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         Ok(self)
     }
 
-    /// The mean over some of the samples; `None` where a class has no weight among them, and of a smoothed
-    /// loss.
+    /// Returns the mean over some of the samples; `None` if a class has no weight among them or the
+    /// loss is smoothed.
     pub(crate) fn select(&self, rows: &[usize]) -> Option<Self> {
         let share = rows.len() as f64 / self.weights.len() as f64;
         let signs: Vec<f64> = rows.iter().map(|&i| self.signs[i]).collect();
@@ -108,7 +108,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         })
     }
 
-    /// The same with another loss, not smoothed.
+    /// Returns the risk with another loss, not smoothed.
     pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> EmpiricalRisk<'b, M>
     where
         'a: 'b,
@@ -125,22 +125,22 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         self
     }
 
-    /// Puts in the place of the loss of sample i the smoothed one of a proximal step in the dual,
+    /// Replaces the loss of sample i by the smoothed one of a proximal step in the dual,
     ///
     /// `e_i(u) = max_s -L*(-s) - s u - (sigma/2) (s - a_i)^2`,
     ///
-    /// which is differentiable whether `L` is or not, with `e_i'(u) = -s_i`, the maximiser, which
-    /// [`MarginLoss::dual_step`] gives: the Moreau envelope of `L` about `u - sigma a_i`, up to a
-    /// constant. At the minimiser of F with these losses the `s_i` are the proximal point of `a` in the
-    /// dual of F (Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in
-    /// convex programming*, Math. Oper. Res. 1, 1976).
+    /// The smoothed loss is differentiable whether `L` is or not, with `e_i'(u) = -s_i`, the
+    /// maximiser, which [`MarginLoss::dual_step`] gives: it is the Moreau envelope of `L` about
+    /// `u - sigma a_i`, up to a constant. At the minimiser of F with these losses the `s_i` are the
+    /// proximal point of `a` in the dual of F (Rockafellar, *Augmented Lagrangians and applications
+    /// of the proximal point algorithm in convex programming*, Math. Oper. Res. 1, 1976).
     pub(crate) fn smoothed(mut self, centres: Vec<f64>, strength: f64) -> Self {
         debug_assert_eq!(centres.len(), self.weights.len());
         self.smoothing = Some(Smoothing { centres, strength });
         self
     }
 
-    /// `L(u_i)`, one a sample.
+    /// Writes `L(u_i)`, one a sample.
     pub(crate) fn values(&self, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.values(margins, out),
@@ -150,7 +150,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         }
     }
 
-    /// `L'(u_i)`, one a sample.
+    /// Writes `L'(u_i)`, one a sample.
     pub(crate) fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.derivatives(margins, out),
@@ -158,9 +158,9 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         }
     }
 
-    /// `L''(u_i)`, one a sample.
+    /// Writes `L''(u_i)`, one a sample.
     pub(crate) fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
-        // Beyond rounding of the slopes.
+        // The least relative difference of slopes that is no rounding.
         const APART: f64 = 1e-9;
         match &self.smoothing {
             None => self.loss.second_derivatives(margins, out),
@@ -188,27 +188,27 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         }
     }
 
-    /// Whether there is an intercept.
+    /// Returns true if there is an intercept.
     pub fn has_intercept(&self) -> bool {
         self.intercept
     }
 
-    /// The loss.
+    /// Returns the loss.
     pub fn loss(&self) -> &'a L {
         self.loss
     }
 
-    /// `y_i`.
+    /// Returns the signs `y_i`.
     pub fn signs(&self) -> &[f64] {
         &self.signs
     }
 
-    /// `c_i / n`.
+    /// Returns the weights `c_i / n`.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// What the margins of scores are like, of the samples that count.
+    /// Returns a summary of the margins of scores, of the samples of positive weight.
     pub fn margin_summary(&self, scores: &[f64], intercept: f64) -> MarginSummary {
         self.summary_of(&self.margins_of(scores, intercept))
     }
@@ -225,7 +225,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         MarginSummary::new(&counted(margins), &counted(&self.signs))
     }
 
-    /// Whether every margin, of the samples that count, is at least `from`.
+    /// Returns true if every margin, of the samples of positive weight, is at least `from`.
     pub fn all_beyond(&self, scores: &[f64], intercept: f64, from: f64) -> bool {
         let samples = scores.iter().zip(self.signs.iter()).zip(&self.weights);
         samples.into_iter().all(|((f, y), &c)| c == 0.0 || y * (f + intercept) >= from)
@@ -233,7 +233,8 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
 }
 
 impl Smoothing {
-    /// `out[i]` from `a_i`, the maximiser `s_i` and the proximal point `v_i = u_i + sigma (s_i - a_i)`.
+    /// Writes a function of `a_i`, the maximiser `s_i` and the proximal point
+    /// `v_i = u_i + sigma (s_i - a_i)` to every `out[i]`.
     fn each<L: MarginLoss + ?Sized>(
         &self,
         loss: &L,

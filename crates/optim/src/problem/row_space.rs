@@ -8,23 +8,24 @@ use crate::problem::reflections::{Reflections, triangularize};
 
 /// The numerically nonzero eigenspace of a positive semidefinite n x n matrix `K = U S U'`.
 ///
-/// Over `Z = U S^(1/2)`, one row a sample, the minimisers `w` of a linear objective are those of the
-/// kernel objective over K: `f = b + Z beta = b + K a` with `a = U S^(-1/2) beta` and
+/// Over `Z = U S^(1/2)`, one row a sample, the minimisers `w` of a linear objective are those of
+/// the kernel objective over K: `f = b + Z beta = b + K a` with `a = U S^(-1/2) beta` and
 /// `||beta||^2 = a'Ka` (representer theorem), for every loss, lambda and solver.
 #[derive(Debug, Clone)]
 pub struct Eigenspace {
-    /// `Z`.
+    /// The coordinates `Z`.
     pub coordinates: Design,
-    /// `U S^(-1/2)`, n x r.
+    /// The map `U S^(-1/2)`, n x r.
     lift: DMatrix<f64>,
 }
 
 impl Eigenspace {
-    /// Of a matrix of which the lower half is read. Eigenvalues within rounding of zero carry noise,
-    /// not data, and are left out.
+    /// Returns the eigenspace of a matrix of which the lower half is read. Eigenvalues within
+    /// rounding of zero carry noise, not data, and are left out.
     ///
     /// # Errors
-    /// An entry that is not finite; an eigendecomposition that does not converge.
+    /// [`Error::Overflow`]: an entry is not finite. [`Error::Eigendecomposition`]: the
+    /// eigendecomposition does not converge.
     pub fn of(matrix: &DMatrix<f64>) -> Result<Self, Error> {
         let n = matrix.nrows();
         if matrix.iter().any(|x| !x.is_finite()) {
@@ -45,38 +46,39 @@ impl Eigenspace {
         Ok(Eigenspace { coordinates: Design::from_samples(coordinates)?, lift })
     }
 
-    /// `a = U S^(-1/2) beta`.
+    /// Returns `a = U S^(-1/2) beta`.
     pub fn lift(&self, beta: &[f64]) -> Vec<f64> {
         (&self.lift * DMatrix::from_column_slice(beta.len(), 1, beta)).as_slice().to_vec()
     }
 }
 
-/// Coordinates in which more features than samples become at most n: `X = Z B'` with an orthonormal basis B of the row
-/// space, so that `w = B beta` has the norm of `beta` and the scores of `Z beta`. This is the n x n side of the choice
-/// between n x n and p x p systems.
+/// Coordinates in which more features than samples become at most n: `X = Z B'` with an orthonormal
+/// basis B of the row space, so that `w = B beta` has the norm of `beta` and the scores of
+/// `Z beta`. This is the n x n side of the choice between n x n and p x p systems.
 #[derive(Debug)]
 pub struct RowSpace {
-    /// `Z`.
+    /// The coordinates `Z`.
     pub coordinates: Design,
     basis: Basis,
 }
 
 #[derive(Debug)]
 enum Basis {
-    /// `w = X'a` with `a = U S^(-1/2) beta` from the eigenspace of `X X'`.
+    /// The map `w = X'a` with `a = U S^(-1/2) beta` from the eigenspace of `X X'`.
     Eigenspace(DMatrix<f64>),
-    /// `w = Q beta` from the reflections that reduce `X'` to a triangle.
+    /// The map `w = Q beta` from the reflections that reduce `X'` to a triangle.
     Reflections(Reflections),
 }
 
 impl RowSpace {
-    /// Up to so many entries sparse samples are made dense to be reflected.
+    /// The largest number of entries of sparse samples that are made dense to be reflected.
     const MOST_ENTRIES: usize = 1 << 26;
 
     /// Returns the row space of a design whose samples and features have this extent.
     ///
     /// # Errors
-    /// An overflow; an eigendecomposition that does not converge.
+    /// [`Error::Overflow`]: products of the features overflow. [`Error::Eigendecomposition`]: the
+    /// eigendecomposition does not converge.
     pub fn of(design: &Design, extent: &Extent) -> Result<Self, Error> {
         let entries = design.rows().saturating_mul(design.columns());
         if extent.is_wide() && entries <= Self::MOST_ENTRIES {

@@ -3,43 +3,24 @@ use nalgebra::DMatrix;
 
 use crate::Error;
 use crate::problem::summation::{SUM_ERROR, UNIT};
-use crate::problem::{Extent, FenchelYoung, MarginSummary, Point};
+use crate::problem::{Extent, FenchelYoung, MarginSummary, Point, Products};
 
-/// Products `X w`, one number a sample, wherever the samples are: a vector in memory, or a handle on what others keep.
-pub trait Products: Clone {
-    /// Returns `self + t other`.
-    #[must_use]
-    fn plus(&self, t: f64, other: &Self) -> Self;
-
-    /// Returns `factor self`.
-    #[must_use]
-    fn times(&self, factor: f64) -> Self;
-}
-
-impl Products for Vec<f64> {
-    fn plus(&self, t: f64, other: &Self) -> Self {
-        self.iter().zip(other).map(|(a, d)| a + t * d).collect()
-    }
-
-    fn times(&self, factor: f64) -> Self {
-        self.iter().map(|x| factor * x).collect()
-    }
-}
-
-/// The samples of a problem `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, wherever they are.
+/// The samples of a problem `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`,
+/// wherever they are.
 ///
-/// Newton's method and the certificate know samples through this trait alone, so that one solver serves data in memory
-/// ([`InMemory`](crate::problem::InMemory)), in blocks of a file and on other machines. What crosses the seam is small:
-/// p numbers down for [`products`](Self::products), p numbers up for [`gradient`](Self::gradient), and a few scalars for
-/// every trial step. Whatever has one number a sample stays where the samples are.
+/// Newton's method and the certificate know samples through this trait alone, so that one solver
+/// serves data in memory ([`InMemory`](crate::problem::InMemory)), in blocks of a file and on other
+/// machines. Little crosses the seam: p numbers down for [`products`](Self::products), p numbers up
+/// for [`gradient`](Self::gradient), and a few scalars for every trial step. A vector with one
+/// number a sample stays where the samples are.
 ///
-/// Samples are in a state: their margins `u_i = y_i (b + f_i)` and the slopes `L'(u_i)` there, set by
-/// [`set`](Self::set), [`settle`](Self::settle) or [`along`](Self::along). Sums must not depend on the number of threads
-/// or workers: add up fixed parts in a fixed order.
+/// Samples are in a state: their margins `u_i = y_i (b + f_i)` and the slopes `L'(u_i)` there, set
+/// by [`set`](Self::set), [`settle`](Self::settle) or [`along`](Self::along). Sums must not depend
+/// on the number of threads or workers: implementations add up fixed parts in a fixed order.
 pub trait Samples {
     /// The products of the samples with coefficients.
     type Products: Products;
-    /// One dual `s_i` a sample.
+    /// The duals `s_i`, one a sample.
     type Duals: Clone;
 
     /// Returns n and p, the numbers of samples and of features.
@@ -63,11 +44,12 @@ pub trait Samples {
     /// Sets the margins and returns the derivative of the risk in the intercept.
     fn set(&mut self, products: &Self::Products, intercept: f64) -> f64;
 
-    /// Sets the margins to those at the intercept that minimises the risk, searched for from a given one, and returns it;
-    /// 0 where the problem has no intercept.
+    /// Sets the margins to those at the intercept that minimises the risk, searched for from a
+    /// given one, and returns it; 0 if the problem has no intercept.
     fn settle(&mut self, products: &Self::Products, intercept: f64) -> f64;
 
-    /// Sets the margins to those at `point + t direction` and returns the derivative of the risk in t.
+    /// Sets the margins to those at `point + t direction` and returns the derivative of the risk in
+    /// t.
     fn along(
         &mut self,
         point: &Point<Self::Products>,
@@ -81,10 +63,12 @@ pub trait Samples {
     /// Returns the sums at the margins that are set.
     fn sums(&mut self) -> Sums;
 
-    /// Writes the gradient of the risk in the coefficients at the margins that are set, `(1/n) sum c_i y_i L'(u_i) x_i`.
+    /// Writes the gradient of the risk in the coefficients at the margins that are set,
+    /// `(1/n) sum c_i y_i L'(u_i) x_i`.
     fn gradient(&mut self, out: &mut [f64]);
 
-    /// Keeps the curvatures `D_i = c_i L''(u_i)/n` at the margins that are set, for the next five methods.
+    /// Keeps the curvatures `D_i = c_i L''(u_i)/n` at the margins that are set, for the next five
+    /// methods.
     fn keep_curvatures(&mut self);
 
     /// Returns `sum D_i`.
@@ -99,13 +83,15 @@ pub trait Samples {
     /// Writes the diagonal of `Z' D Z`, the intercept's entry first.
     fn diagonal(&mut self, out: &mut [f64]);
 
-    /// Returns duals moved by `-L''(u_i) y_i d_i` for a change d of the scores, and kept in the domain of the conjugate.
+    /// Returns duals moved by `-L''(u_i) y_i d_i` for a change d of the scores, and kept in the
+    /// domain of the conjugate.
     fn predict(&mut self, duals: Self::Duals, change: &Point<Self::Products>) -> Self::Duals;
 
     /// Returns the duals `s_i = -L'(u_i)` at the margins that are set.
     fn duals(&mut self) -> Self::Duals;
 
-    /// Moves duals in the domain of the conjugate to where `sum c_i s_i y_i = 0`, if the problem has an intercept.
+    /// Moves duals in the domain of the conjugate to where `sum c_i s_i y_i = 0`, if the problem
+    /// has an intercept.
     fn balance(&mut self, duals: &mut Self::Duals);
 
     /// Returns `(1/n) sum c_i |s_i|`.
@@ -126,52 +112,59 @@ pub trait Samples {
     /// Refuses a loss that Newton's method cannot take.
     ///
     /// # Errors
-    /// A loss that is not convex or has a kink.
+    /// [`Error::Unsuitable`]: the loss is not convex or has a kink.
     fn check_loss(&self) -> Result<(), Error>;
 
-    /// Returns true if no dual is feasible, so that F falls without bound along the intercept, whatever lambda.
+    /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
+    /// whatever lambda.
     fn is_unbounded(&self) -> bool;
 
-    /// Returns true if the loss, where it says that it is convex, contradicts that at the margins of a point.
+    /// Returns true if the loss says that it is convex, and contradicts that at the margins of a
+    /// point.
     fn is_contradicted(&self, point: &Point<Self::Products>) -> bool;
 
-    /// Returns what the margins that are set are like, of the samples that count.
+    /// Returns a summary of the margins that are set, of the samples of positive weight.
     fn summary(&self) -> MarginSummary;
 
-    /// Returns true if every margin at a point, of the samples that count, is at least `from`.
+    /// Returns true if every margin at a point, of the samples of positive weight, is at least
+    /// `from`.
     fn all_beyond(&self, point: &Point<Self::Products>, from: f64) -> bool;
 }
 
-/// Units of roundoff to which a loss is taken to compute its value, relative to that value, and to see its argument,
-/// relative to the larger of that argument and 1.
+/// The units of roundoff to which a loss is taken to compute its value, relative to that value, and
+/// to see its argument, relative to the larger of that argument and 1.
 const LOSS_ERROR: f64 = 4.0;
 
 /// Sums over the samples at one point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sums {
-    /// `(1/n) sum c_i L(u_i)`.
+    /// The risk `(1/n) sum c_i L(u_i)`.
     pub risk: f64,
-    /// `(1/n) sum c_i |L(u_i)|`.
+    /// The mean size `(1/n) sum c_i |L(u_i)|`.
     pub size: f64,
-    /// The derivative of the risk in the intercept, which a settled intercept leaves to rounding; 0 without one.
+    /// The derivative of the risk in the intercept, which a settled intercept leaves to rounding; 0
+    /// without one.
     pub residual: f64,
-    /// `(1/n) sum c_i |L'(u_i)|`, which rounding of sums of slopes is relative to.
+    /// The mean slope `(1/n) sum c_i |L'(u_i)|`, to which the rounding of sums of slopes is
+    /// relative.
     pub slopes: f64,
-    /// `(1/n) sum c_i |L'(u_i)| (1 + |u_i|)`.
+    /// The sum `(1/n) sum c_i |L'(u_i)| (1 + |u_i|)`.
     pub arguments: f64,
-    /// `(1/n) sum c_i L''(u_i)`.
+    /// The curvature `(1/n) sum c_i L''(u_i)`.
     pub curvature: f64,
     /// The largest `|u_i|`.
     pub largest: f64,
 }
 
 impl Sums {
-    /// Returns how far rounding can have moved an objective that consists of the risk and a penalty, if every score is
-    /// right to `score_error`.
+    /// Returns how far rounding can have moved an objective that consists of the risk and a
+    /// penalty, if every score is right to `score_error`.
     ///
-    /// With the unit roundoff `u` and sums that lose at most `k u` of the sizes of their terms, that is
+    /// With the unit roundoff `u` and sums that lose at most `k u` of the sizes of their terms, the
+    /// bound is
     ///
-    /// `u (k + 4) ((1/n) sum c_i |L(u_i)| + penalty) + (1/n) sum c_i |L'(u_i)| (4 u (1 + |u_i|) + score_error)`.
+    /// `u (k + 4) ((1/n) sum c_i |L(u_i)| + penalty) + (1/n) sum c_i |L'(u_i)| (4 u (1 + |u_i|) +
+    /// score_error)`.
     pub fn rounding(&self, objective: f64, score_error: f64) -> f64 {
         let terms = self.size + (objective.abs() + self.size);
         let rounding = UNIT * ((SUM_ERROR + LOSS_ERROR) * terms + LOSS_ERROR * self.arguments);

@@ -1,14 +1,16 @@
 //! Sums whose rounding error hardly grows with the number of terms.
 
-/// Terms that are added up before halves of the whole are.
+/// The number of terms that are added up before halves of the whole are.
 const BLOCK: usize = 64;
 const LANES: usize = 8;
 
-/// Units of roundoff `u = 2^-53` that bound the error of a [`sum`], relative to the sum of the sizes of its terms.
+/// The units of roundoff `u = 2^-53` that bound the error of a [`sum`], relative to the sum of the
+/// sizes of its terms.
 ///
-/// A block of 64 terms takes 7 additions in each of 8 lanes and 3 more to add these up; the halves of up to `2^50`
-/// terms take 44. Every term passes through at most 54 additions, each of which moves it by a factor between `1 - u`
-/// and `1 + u` (Higham, *Accuracy and stability of numerical algorithms*, section 4.2).
+/// A block of 64 terms takes 7 additions in each of 8 lanes and 3 more to add these up; the halves
+/// of up to `2^50` terms take 44. Every term passes through at most 54 additions, each of which
+/// moves it by a factor between `1 - u` and `1 + u` (Higham, *Accuracy and stability of numerical
+/// algorithms*, section 4.2).
 pub const SUM_ERROR: f64 = 55.0;
 
 /// The unit roundoff `u` of double precision.
@@ -27,7 +29,7 @@ fn sum_between<const N: usize>(
     if to - from <= BLOCK {
         return sum_of_block(from, to, term);
     }
-    // A multiple of the block, so that all blocks but the last are full.
+    // The middle is a multiple of the block, so that all blocks but the last are full.
     let middle = from + ((to - from) / 2).next_multiple_of(BLOCK);
     let (mut low, high) = (sum_between(from, middle, term), sum_between(middle, to, term));
     low.iter_mut().zip(high).for_each(|(l, h)| *l += h);
@@ -50,7 +52,8 @@ fn sum_of_block<const N: usize>(
     lanes.map(of_lanes)
 }
 
-/// Returns the sums of the entries of `term(a_i, b_i, c_i)` over three vectors of one length, added pairwise.
+/// Returns the sums of the entries of `term(a_i, b_i, c_i)` over three vectors of one length, added
+/// pairwise.
 pub fn sum_of_three<const N: usize>(
     a: &[f64],
     b: &[f64],
@@ -120,7 +123,7 @@ fn dot_of_block(a: &[f64], b: &[f64]) -> f64 {
     of_lanes(lanes)
 }
 
-/// Returns the Euclidean norm of a vector, none of whose squares underflows that matters.
+/// Returns the Euclidean norm of a vector; no square underflows that matters to it.
 pub fn norm(vector: &[f64]) -> f64 {
     let largest = vector.iter().fold(0.0f64, |largest, g| largest.max(g.abs()));
     if vector.iter().all(|&g| g == 0.0) {
@@ -164,7 +167,8 @@ mod tests {
         }
     }
 
-    /// A million tenths, each off by the same part of a unit, whose plain sum is off by thousands of units.
+    /// A million tenths, each off by the same part of a unit, whose plain sum is off by thousands
+    /// of units.
     #[test]
     fn rounding_stays_below_its_bound() {
         let count = 1_000_000;

@@ -99,6 +99,10 @@ impl<S: Samples> Descent for Newton<'_, S> {
     ) -> Option<Certificate> {
         /// Corrections of the duals, each at the cost of three products with the data.
         const MOST_CORRECTIONS: usize = 3;
+        // What conjugate gradients leave of the equations is in their duals: worth it only where rounding is worse.
+        if !self.system.is_factorised() && !self.evaluator.samples.extent().is_wide() {
+            return None;
+        }
         let mut duals = self.predicted.clone()?;
         self.evaluator.samples.balance(&mut duals);
         let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, point, &duals);

@@ -37,13 +37,15 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
     let objective = evaluator.samples.objective;
     let mut sigma = 1.0;
     let mut idle = 0;
+    // Why the steps lead no further.
+    let mut reason = Status::Stalled;
     // The point of duals of another lambda may be far off.
     let is_nearer = evaluator.value_at(lambda, &given) <= best.certificate.objective;
     let mut point = if is_nearer { given } else { best.point.clone() };
     let mut centres = best.duals.clone();
     loop {
         if idle == PATIENCE {
-            return (Status::Stalled, best.certificate);
+            return (reason, best.certificate);
         }
         let smoothed = Objective {
             risk: objective.risk.clone().smoothed(centres.clone(), sigma),
@@ -66,6 +68,8 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         let gap_before = best.certificate.duality_gap;
         best.improve(&duals, &point, certificate);
         idle = if best.certificate.duality_gap < gap_before { 0 } else { idle + 1 };
+        let by_rounding = ending.status == Status::RoundingLimit;
+        reason = if by_rounding { Status::RoundingLimit } else { Status::Stalled };
         if ending.status == Status::Converged {
             centres = duals;
             if ending.iterations <= FEW {

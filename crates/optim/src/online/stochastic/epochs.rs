@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Sampling, StochasticGradient};
+use super::settings::{Sampling, StochasticGradient};
 use crate::online::{Example, OnlineGradient};
 use crate::{Error, Objective};
 
@@ -14,13 +14,14 @@ use crate::{Error, Objective};
 pub(super) struct Visits<'d> {
     pub(super) design: &'d Design,
     pub(super) signs: &'d [f64],
-    /// Of the losses, with mean 1 over the rows drawn if the samples have none of their own.
+    /// The weights of the losses, with mean 1 over the rows drawn if the samples have no weights of
+    /// their own.
     pub(super) weights: &'d [f64],
 }
 
 impl Visits<'_> {
-    /// Steps before which a sample is asked for: as many as take the time of a wait for memory, and more do
-    /// not fit into the nearest cache.
+    /// Returns the number of steps by which a sample is requested ahead: they take the time of a
+    /// wait for memory, and more samples would not fit into the nearest cache.
     fn steps_ahead(&self) -> usize {
         const VALUES_AHEAD: usize = 1 << 11;
         let values = self.design.stored() / self.design.rows().max(1);
@@ -45,20 +46,21 @@ pub(super) struct Epochs<'d> {
     design: &'d Design,
     signs: &'d [f64],
     weights: Vec<f64>,
-    /// The rows of the present epoch in order; of all epochs if shuffled, in any order.
+    /// The rows of the present epoch in order; if shuffled, a permutation that every epoch shuffles
+    /// on.
     order: Vec<usize>,
     rows: Vec<usize>,
     batch: usize,
     sampling: Sampling,
     random: ChaCha8Rng,
-    /// Visits of the present epoch that were taken.
+    /// The number of visits of the present epoch so far.
     taken: usize,
-    /// Epochs that are over.
+    /// The number of epochs that are over.
     pub(super) done: usize,
 }
 
 impl<'d> Epochs<'d> {
-    /// Over all rows but those held out, in ascending order.
+    /// Returns the order of all rows but those held out, which are in ascending order.
     pub(super) fn new<L: MarginLoss + ?Sized>(
         objective: &'d Objective<'_, L>,
         held_out: &[usize],
@@ -81,7 +83,7 @@ impl<'d> Epochs<'d> {
         }
     }
 
-    /// The rows that epochs draw from.
+    /// Returns the rows that epochs draw from.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
         self.rows.iter().copied()
     }
@@ -90,7 +92,8 @@ impl<'d> Epochs<'d> {
         self.rows.len().div_ceil(self.batch) as u64
     }
 
-    /// Lets a learner take this number of steps, or fewer if the epoch ends before; whether it has ended.
+    /// Lets a learner take this number of steps, or fewer if the epoch ends before; returns true if
+    /// the epoch has ended.
     pub(super) fn advance<L: MarginLoss>(
         &mut self,
         learner: &mut OnlineGradient<L>,
@@ -118,7 +121,7 @@ impl<'d> Epochs<'d> {
     }
 }
 
-/// Steps over samples in the order given; rows in errors are counted on from `before`.
+/// Takes steps over samples in the order given; the rows in errors are counted on from `before`.
 pub(super) fn pass<L: MarginLoss>(
     learner: &mut OnlineGradient<L>,
     samples: &Visits<'_>,
@@ -134,8 +137,8 @@ pub(super) fn pass<L: MarginLoss>(
     })
 }
 
-/// A loop of steps, compiled for the instruction set of the machine as a whole: a dispatch for every
-/// sample would cost as much as a short sample.
+/// A loop of steps, compiled for the instruction set of the machine as a whole: a dispatch for
+/// every sample would cost as much as a short sample.
 struct Steps<'s, 'd, L> {
     learner: &'s mut OnlineGradient<L>,
     samples: &'s Visits<'d>,
@@ -144,7 +147,7 @@ struct Steps<'s, 'd, L> {
 }
 
 impl<L: MarginLoss> WithSimd for Steps<'_, '_, L> {
-    /// With the place in the order of the sample at which something was wrong.
+    /// The error comes with the place in the order of the sample that caused it.
     type Output = Result<(), (usize, Error)>;
 
     #[inline(always)]

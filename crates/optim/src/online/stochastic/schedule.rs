@@ -13,44 +13,46 @@ use crate::{Error, Lambda};
 )]
 #[non_exhaustive]
 pub enum Schedule {
-    /// `eta`.
+    /// The length is `eta`.
     Constant(f64),
-    /// `eta / sqrt(t)`.
+    /// The length is `eta / sqrt(t)`.
     InverseSqrt(f64),
-    /// `eta / t`.
+    /// The length is `eta / t`.
     InverseTime(f64),
-    /// `eta / (1 + 2 lambda eta t)`: nearly constant at first, as `1/(2 lambda t)` in the end (Bottou,
-    /// *Stochastic gradient descent tricks*, 2012, section 5.2).
+    /// The length is `eta / (1 + 2 lambda eta t)`: nearly constant at first, like `1/(2 lambda t)`
+    /// in the end (Bottou, *Stochastic gradient descent tricks*, 2012, section 5.2).
     Bottou {
-        /// `eta`.
+        /// The number `eta`.
         first: f64,
-        /// Regularisation.
+        /// The regularisation.
         lambda: Lambda,
     },
 }
 
 impl Schedule {
-    /// `1/(2 lambda t)`, the step of Pegasos, whose lambda is twice ours.
+    /// Returns `1/(2 lambda t)`, the step of Pegasos, whose lambda is twice ours.
     pub fn pegasos(lambda: Lambda) -> Self {
         Schedule::InverseTime(0.5 / lambda.get())
     }
 
-    /// `1/(scale sqrt(lambda) t)`, the step that margin pursuit of this scale is run with beside Pegasos
-    /// (Holland 2019, section 4, with its t counted from 0): no step moves the coefficients by more than
-    /// `0.95 ||x||/(sqrt(lambda) t)`, because the slope of that loss is at most 0.95 times the scale.
+    /// Returns `1/(scale sqrt(lambda) t)`, the step of margin pursuit of this scale in its
+    /// comparison with Pegasos (Holland 2019, section 4, with its t counted from 0). No step moves
+    /// the coefficients by more than `0.95 ||x||/(sqrt(lambda) t)`, because the slope of that loss
+    /// is at most 0.95 times the scale.
     pub fn margin_pursuit(scale: f64, lambda: Lambda) -> Self {
         Schedule::InverseTime(1.0 / (scale * lambda.get().sqrt()))
     }
 
-    /// Bottou's with `eta = w / max(1, |L'(-w)|)`, `w = (2 lambda)^(-1/4)`: the coefficients after one
-    /// step are then of the size that the penalty allows. The heuristic of scikit-learn's `optimal`.
+    /// Returns Bottou's schedule with `eta = w / max(1, |L'(-w)|)`, `w = (2 lambda)^(-1/4)`: the
+    /// coefficients after one step are then of the size that the penalty allows. This is the
+    /// heuristic of scikit-learn's `optimal`.
     pub fn bottou(loss: &(impl MarginLoss + ?Sized), lambda: Lambda) -> Self {
         let size = (2.0 * lambda.get()).powf(-0.25);
         let first = size / loss.derivative(-size).abs().max(1.0);
         Schedule::Bottou { first, lambda }
     }
 
-    /// `eta_t`, t counted from 1.
+    /// Returns `eta_t`, t counted from 1.
     #[inline(always)]
     pub fn rate(&self, t: u64) -> f64 {
         let t = t as f64;
@@ -62,7 +64,8 @@ impl Schedule {
         }
     }
 
-    /// All steps times a factor; of Bottou's the first ones.
+    /// Returns the schedule with all steps multiplied by a factor; Bottou's with the first steps
+    /// multiplied.
     #[must_use]
     pub(crate) fn times(self, factor: f64) -> Self {
         match self {
@@ -76,7 +79,7 @@ impl Schedule {
     }
 
     /// # Errors
-    /// `eta` is not a finite number greater than 0.
+    /// [`Error::Parameter`]: `eta` is not a finite number greater than 0.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let (Schedule::Constant(first)
         | Schedule::InverseSqrt(first)

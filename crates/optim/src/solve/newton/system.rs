@@ -31,6 +31,11 @@ impl System {
         System::Dense(Factor::new(p + 1))
     }
 
+    /// Returns true if there is a factor of H at hand.
+    pub(crate) fn is_factorised(&self) -> bool {
+        matches!(self, System::Dense(factor) if factor.is_made)
+    }
+
     /// Returns the system that suits a number of features: a dense one up to an order of 3000.
     pub(crate) fn for_features(p: usize) -> Self {
         if p <= LARGEST_DENSE_ORDER { System::dense(p) } else { System::ConjugateGradients }
