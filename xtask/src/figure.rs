@@ -27,7 +27,8 @@ pub(crate) enum Style {
     Marks,
     /// Samples, in the colour of this number.
     Dots(usize),
-    /// One point for each of a few categories, x being their number, beside those of the other series.
+    /// One point for each of a few categories, x being their number, beside those of the other
+    /// series.
     Categories(&'static [&'static str]),
     /// Every two points are the ends of a piece of a curve, in the colour of this number.
     Pieces(usize),

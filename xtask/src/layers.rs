@@ -1,5 +1,5 @@
-//! The layers of the workspace: arrows between crates, and between the modules of a crate, point down
-//! only.
+//! The layers of the workspace: arrows between crates, and between the modules of a crate, point
+//! down only.
 
 mod circles;
 mod crates;
@@ -34,8 +34,8 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Checks that no modules of a crate form a circle, and that the crates depend on each other as the table
-/// of `docs/architecture.md` lists and its picture shows.
+/// Checks that no modules of a crate form a circle, and that the crates depend on each other as the
+/// table of `docs/architecture.md` lists and its picture shows.
 fn check() -> Outcome {
     let mut faults = Vec::new();
     let folders = sources()?;

@@ -1,5 +1,5 @@
-//! The promised Rust version against what the dependencies ask for. Clippy's `incompatible_msrv` does
-//! the same for our own use of the standard library.
+//! The promised Rust version against what the dependencies ask for. Clippy's `incompatible_msrv`
+//! does the same for our own use of the standard library.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! What outliers and wrong labels in the training samples do to learners, robust and other: errors on
-//! sound test samples along the share of spoilt ones.
+//! What outliers and wrong labels in the training samples do to learners, robust and other: errors
+//! on sound test samples along the share of spoilt ones.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -44,8 +44,8 @@ const FILES: [&str; 2] = ["banknote", "australian"];
 /// Samples of the mixture.
 const SIMULATED: usize = 600;
 
-/// The learners, in the order of the columns: a name, the loss, and the robust learner if it is one.
-/// The hinge without one is the support vector machine.
+/// The learners, in the order of the columns: a name, the loss, and the robust learner if it is
+/// one. The hinge without one is the support vector machine.
 const LEARNERS: [(&str, &str, Option<&str>); 8] = [
     ("hinge", "hinge", None),
     ("logistic", "logistic", None),

@@ -36,18 +36,20 @@ pub(crate) enum Command {
     Cv(cv::CvArguments),
     /// Fit a linear classifier by stochastic gradient to data that pass by
     ///
-    /// Without --epochs the data pass by once, in the order of the file and in bounded memory. With --epochs they are
-    /// read into memory and visited in shuffled order, and the fit comes with its duality gap.
+    /// Without --epochs the data pass by once, in the order of the file and in bounded memory. With
+    /// --epochs they are read into memory and visited in shuffled order, and the fit comes with its
+    /// duality gap.
     Stream(stream::StreamArguments),
     /// Learn a halfspace with a margin under Massart noise
     ///
-    /// Labels are flipped with probabilities of at most eta, which may differ from sample to sample. The error of the
-    /// halfspace comes close to eta, and not to that of the best halfspace.
+    /// Labels are flipped with probabilities of at most eta, which may differ from sample to
+    /// sample. The error of the halfspace comes close to eta, and not to that of the best
+    /// halfspace.
     Massart(massart::MassartArguments),
     /// Make the largest loss small by focused online learning
     ///
-    /// An online learner plays against a player that draws the samples of large loss more often. The game ends as soon as
-    /// the ensemble of its classifiers is right on every sample.
+    /// An online learner plays against a player that draws the samples of large loss more often.
+    /// The game ends as soon as the ensemble of its classifiers is right on every sample.
     Focus(focus::FocusArguments),
     /// Apply a model: score, label and, where the model has one, probability
     Predict(predict::PredictArguments),

@@ -1,5 +1,5 @@
-//! The `margins` command as a library, so that a program with losses and kernels of its own can offer the
-//! same command over a larger [`Registry`].
+//! The `margins` command as a library, so that a program with losses and kernels of its own can
+//! offer the same command over a larger [`Registry`].
 //!
 //! ```no_run
 //! use margins::Registry;
@@ -52,7 +52,8 @@ pub fn run(
     }
 }
 
-/// Prints help, version, or what is wrong with the arguments. Of an option that other commands have it names them.
+/// Prints help, version, or what is wrong with the arguments. Of an option that other commands have
+/// it names them.
 fn explain(error: &clap::Error) -> ExitCode {
     // Where help cannot be printed nobody reads it.
     let _ = error.print();

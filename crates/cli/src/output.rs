@@ -1,5 +1,5 @@
-//! Results as tables for reading and as JSON documents; `docs/json.md` describes those. Fields are added, never
-//! renamed or removed, without a new version.
+//! Results as tables for reading and as JSON documents; `docs/json.md` describes those. Fields are
+//! added, never renamed or removed, without a new version.
 
 pub(crate) mod classes;
 pub(crate) mod data;

@@ -1,5 +1,5 @@
-//! The distribution of section 3.1 of the paper over a grid of alpha and epsilon: the rounds until the
-//! learner is right on all of it.
+//! The distribution of section 3.1 of the paper over a grid of alpha and epsilon: the rounds until
+//! the learner is right on all of it.
 
 use margins::boost::{Game, Horizon, SamplePlayer};
 use margins::data::Dataset;

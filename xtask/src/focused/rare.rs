@@ -1,5 +1,5 @@
-//! Typical and rare samples (section 3.2 of the paper): the error on each part against the number of
-//! rare samples to learn from.
+//! Typical and rare samples (section 3.2 of the paper): the error on each part against the number
+//! of rare samples to learn from.
 
 use margins::boost::Ensemble;
 use margins::data::Dataset;

@@ -28,8 +28,8 @@ const METHODS: [&str; 6] = [
 
 /// Samples looked at, in passes over the data, at which a method is given up.
 const MOST_PASSES: u64 = 400;
-/// Passes at which the sublinear perceptron is given up, whose every round also reads a feature of all
-/// samples.
+/// Passes at which the sublinear perceptron is given up, whose every round also reads a feature of
+/// all samples.
 const MOST_SUBLINEAR_PASSES: u64 = 20;
 /// Passes between two looks at whether a classifier is right, which are not counted.
 const PASSES_A_LOOK: f64 = 0.25;

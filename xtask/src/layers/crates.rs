@@ -1,5 +1,5 @@
-//! The crates of the workspace with the arrows between them: those that cargo knows, and those that the
-//! table of `docs/architecture.md` lists.
+//! The crates of the workspace with the arrows between them: those that cargo knows, and those that
+//! the table of `docs/architecture.md` lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde_json::Value;
 /// Crates by the names of their folders, each with the crates that it depends on.
 pub(super) type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the crates of a workspace with their dependencies on each other, those of tests and build
-/// scripts left out.
+/// Returns the crates of a workspace with their dependencies on each other, those of tests and
+/// build scripts left out.
 pub(super) fn real(metadata: &Value) -> Arrows {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     packages.filter_map(|package| Some((folder(package)?, dependencies(package)))).collect()

@@ -167,8 +167,8 @@ fn begins_with(tokens: &[Token<'_>], texts: &[&str]) -> bool {
 const KEYWORDS: [&str; 10] =
     ["fn", "struct", "enum", "trait", "impl", "type", "const", "static", "mod", "use"];
 
-/// Returns the number of tokens of the item that stands first: up to its `;` or the end of its block,
-/// or, if it is a field, before what ends it.
+/// Returns the number of tokens of the item that stands first: up to its `;` or the end of its
+/// block, or, if it is a field, before what ends it.
 pub(super) fn item(tokens: &[Token<'_>]) -> usize {
     let mut depth = 0_usize;
     let mut keyword = None;

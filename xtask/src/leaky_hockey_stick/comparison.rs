@@ -86,7 +86,8 @@ pub(crate) struct Row {
     pub(crate) samples: String,
     /// The samples in words for the reader.
     pub(crate) title: String,
-    /// The random stream that the samples come from: one for both spaces, so that they see the same.
+    /// The random stream that the samples come from: one for both spaces, so that they see the
+    /// same.
     pub(crate) stream: u32,
     pub(crate) space: Space,
     /// The published errors of the leaky hockey stick classifier and the support vector machine.

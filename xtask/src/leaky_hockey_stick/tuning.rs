@@ -22,8 +22,8 @@ pub(crate) const FOLDS: usize = 5;
 /// algorithms; without a limit a linear machine at the smallest lambdas takes minutes.
 pub(crate) const MACHINE_STEPS: usize = 100_000;
 
-/// The relative duality gap that a support vector machine is to reach. An error rate does not see more
-/// digits.
+/// The relative duality gap that a support vector machine is to reach. An error rate does not see
+/// more digits.
 const MACHINE_TOLERANCE: f64 = 1e-3;
 
 /// The samples of a trial.
@@ -51,8 +51,8 @@ impl Space {
         }
     }
 
-    /// Returns the kernel of a classifier in the function space of one. The Gaussian kernel has the sigma of kernlab's
-    /// automatic choice.
+    /// Returns the kernel of a classifier in the function space of one. The Gaussian kernel has the
+    /// sigma of kernlab's automatic choice.
     fn kernel(self) -> &'static str {
         match self {
             Space::Linear => "linear",
@@ -143,7 +143,8 @@ pub(crate) fn compare(samples: &Samples, space: Space) -> Result<Trial, Failure>
     Ok(Trial { lhs: test(&lhs)?, svm: test(&svm)? })
 }
 
-/// Returns the settings of the leaky hockey stick classifier, the linear one in the space of the features.
+/// Returns the settings of the leaky hockey stick classifier, the linear one in the space of the
+/// features.
 pub(crate) fn leaky_hockey_stick(space: Space, seed: u64) -> Result<Settings, Failure> {
     let kernel = if space == Space::Linear { None } else { Some(space.kernel()) };
     tuned(LeakyHockeyStick, kernel, Options::default(), seed)

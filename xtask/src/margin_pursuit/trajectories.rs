@@ -1,10 +1,10 @@
 //! Figures 3 to 5: errors and margins along the run of the stochastic projected methods.
 //!
-//! Holland (2019), section 4. What it leaves open is settled here as follows: figure 3 takes COV and DIGIT5,
-//! figure 4 PROTEIN and SIDO; COV and PROTEIN are scaled to unit standard deviation by the training rows,
-//! the others are binary or pixels from 0 to 1 and stay as they are; a run is 40 n steps on samples drawn
-//! independently, from random coefficients of norm 1, without an intercept; the scale is set from the data
-//! after n steps at confidence 95 %.
+//! Holland (2019), section 4. What it leaves open is settled here as follows: figure 3 takes COV
+//! and DIGIT5, figure 4 PROTEIN and SIDO; COV and PROTEIN are scaled to unit standard deviation by
+//! the training rows, the others are binary or pixels from 0 to 1 and stay as they are; a run is 40
+//! n steps on samples drawn independently, from random coefficients of norm 1, without an
+//! intercept; the scale is set from the data after n steps at confidence 95 %.
 
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,8 @@ use crate::trials::{self, Key};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder with the data sets as NAME.csv.gz or NAME.svm.gz: covtype, mnist5_train, protein, sido
+    /// Folder with the data sets as NAME.csv.gz or NAME.svm.gz: covtype, mnist5_train, protein,
+    /// sido
     #[arg(long)]
     data_dir: PathBuf,
     /// Take dorothea, binary and sparse like it, for SIDO
@@ -609,7 +610,8 @@ mod tests {
         assert!(test.rows() > 200 && train.rows() + test.rows() <= 400);
     }
 
-    /// The methods learn; a run before the scale is set is the run without; a journal keeps every bit.
+    /// The methods learn; a run before the scale is set is the run without; a journal keeps every
+    /// bit.
     #[test]
     fn trajectories_are_those_of_the_methods() {
         let loaded = loaded();

@@ -1,4 +1,5 @@
-//! How often the learners miss eta + epsilon, and what the learners before them make of the same noise.
+//! How often the learners miss eta + epsilon, and what the learners before them make of the same
+//! noise.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -212,7 +213,8 @@ fn comparison(arguments: &Arguments) -> Result<String, Failure> {
 
 /// Returns the exact errors of all learners, in their order.
 fn errors(noisy: &MassartDistribution, problem: &Problem, seed: u64) -> Result<Vec<f64>, Failure> {
-    // The ellipsoid method needs more evaluations than analytic centres for such a gap, and less time.
+    // The ellipsoid method needs more evaluations than analytic centres for such a gap, and less
+    // time.
     const TOLERANCE: f64 = 1e-5;
     let (design, schedule) = (noisy.design(), Schedule::practical(problem));
     let mut perceptron = Perceptron::new(design.columns()).without_intercept();

@@ -18,7 +18,8 @@ use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder with mushrooms.svm.gz, chess_krvskp.csv.gz, mnist5_train.svm.gz; what is not there is left out
+    /// Folder with mushrooms.svm.gz, chess_krvskp.csv.gz, mnist5_train.svm.gz; what is not there is
+    /// left out
     #[arg(long)]
     data_dir: PathBuf,
     /// Folder for the table

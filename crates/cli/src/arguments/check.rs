@@ -1,4 +1,5 @@
-//! The one place where an option is refused for the value of another. All other combinations clap refuses.
+//! The one place where an option is refused for the value of another. All other combinations clap
+//! refuses.
 
 use std::path::Path;
 

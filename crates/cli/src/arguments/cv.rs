@@ -47,8 +47,8 @@ pub(crate) struct ChoiceArguments {
     pub(crate) leave_one_out: Option<LeaveOneOutName>,
     /// Leave hopeless lambdas out of later folds
     ///
-    /// A lambda is hopeless if the earlier half of the folds has shown it to be four standard deviations worse than the
-    /// best. What is left out is marked.
+    /// A lambda is hopeless if the earlier half of the folds has shown it to be four standard
+    /// deviations worse than the best. What is left out is marked.
     #[arg(long, conflicts_with = "leave_one_out")]
     pub(crate) abandon_hopeless: bool,
     /// Rule for lambda

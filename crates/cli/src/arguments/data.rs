@@ -10,8 +10,9 @@ use super::values::DataFormat;
 pub(crate) struct FileArguments {
     /// CSV or svmlight file, - for standard input, or mixture:...
     ///
-    /// A CSV file has a header; either format may be gzip. mixture:example=1,n=200,seed=1 draws simulated data of the leaky hockey stick paper
-    /// (example 1, 2, 3 or 3-corrected; p=10 or 30 for example 3).
+    /// A CSV file has a header; either format may be gzip. mixture:example=1,n=200,seed=1 draws
+    /// simulated data of the leaky hockey stick paper (example 1, 2, 3 or 3-corrected; p=10 or 30
+    /// for example 3).
     #[arg(long, value_name = "FILE")]
     pub(crate) data: String,
     /// Name of the label column [default: label]
@@ -19,7 +20,8 @@ pub(crate) struct FileArguments {
     pub(crate) label: Option<String>,
     /// Column of cross-validation folds
     ///
-    /// cv takes its folds from it; for every other command the column is no feature, and nothing more.
+    /// cv takes its folds from it; for every other command the column is no feature, and nothing
+    /// more.
     #[arg(long, value_name = "NAME")]
     pub(crate) fold_column: Option<String>,
     /// Features of svmlight data [default: the largest index]

@@ -45,8 +45,9 @@ pub(crate) struct FitArguments {
 pub(crate) struct ObjectiveArguments {
     /// Robust objective, such as catoni:alpha=1 [default: mean loss]
     ///
-    /// catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1, or garg-roth:restarts=10 for the
-    /// loss of that name. Each has a method of its own, and takes no --solver.
+    /// catoni:alpha=1, median-of-means:blocks=11, margin-distribution:mean=1,variance=1, or
+    /// garg-roth:restarts=10 for the loss of that name. Each has a method of its own, and takes no
+    /// --solver.
     #[arg(long, value_name = "OBJECTIVE", value_parser = parse_objective)]
     pub(crate) objective: Option<Learner>,
 }

@@ -65,9 +65,9 @@ pub(crate) struct LearnerArguments {
     /// Online learner, such as passive-aggressive:capped=1 or stump
     ///
     /// perceptron, averaged-perceptron, passive-aggressive (capped=C for PA-I, damped=C for PA-II),
-    /// online-gradient:inverse-sqrt=1,radius=5,lambda=1e-3,loss=hinge (or constant=STEP, inverse-time=STEP; the loss comes
-    /// last), stump:thresholds=20,eta=0.1, kernel-perceptron:budget=1000 (needs --kernel),
-    /// mlp:hidden=32x16,step=0.05,loss=logistic.
+    /// online-gradient:inverse-sqrt=1,radius=5,lambda=1e-3,loss=hinge (or constant=STEP,
+    /// inverse-time=STEP; the loss comes last), stump:thresholds=20,eta=0.1,
+    /// kernel-perceptron:budget=1000 (needs --kernel), mlp:hidden=32x16,step=0.05,loss=logistic.
     #[arg(long, value_name = "LEARNER", default_value = "perceptron")]
     pub(crate) learner: String,
     /// Kernel of the kernel perceptron, such as gaussian or poly:degree=3

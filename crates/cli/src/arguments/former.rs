@@ -40,7 +40,8 @@ fn focus(given: Vec<Given>) -> String {
     line("focus", given)
 }
 
-/// Returns the command line of a learner under Massart noise, whose loss was where eta and gamma stood.
+/// Returns the command line of a learner under Massart noise, whose loss was where eta and gamma
+/// stood.
 fn massart(name: &str, mut given: Vec<Given>) -> String {
     let learner = name.trim_start_matches("massart-").to_owned();
     let mut today = vec![("--learner".to_owned(), Some(learner))];

@@ -53,8 +53,8 @@ pub(crate) struct LearnerArguments {
     pub(crate) learner: MassartLearner,
     /// Project the features to this many random dimensions first (cuts)
     ///
-    /// Half of gamma is the price. Unless told the learner projects to as many dimensions as keep half of gamma for
-    /// certain, if that makes the data smaller.
+    /// Half of gamma is the price. Unless told the learner projects to as many dimensions as keep
+    /// half of gamma for certain, if that makes the data smaller.
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) project: Option<usize>,
     /// Seed of the samples drawn and of the projection

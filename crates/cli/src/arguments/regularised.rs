@@ -21,14 +21,15 @@ pub(crate) const TOLERANCE: f64 = 1e-6;
 pub(crate) struct LossArguments {
     /// Loss, such as lhs, hinge, logistic or l-r:r=2
     ///
-    /// A name or name:parameter=value,...: lhs, l-r:r=2, margin-pursuit:gamma=1,scale=1, log-cosh:gamma=1,scale=1, hinge, squared-hinge,
-    /// smoothed-hinge:width=0.5, logistic, exponential, squared, leaky-relu:lambda=0.1, garg-roth:alpha=1,beta=1.
+    /// A name or name:parameter=value,...: lhs, l-r:r=2, margin-pursuit:gamma=1,scale=1,
+    /// log-cosh:gamma=1,scale=1, hinge, squared-hinge, smoothed-hinge:width=0.5, logistic,
+    /// exponential, squared, leaky-relu:lambda=0.1, garg-roth:alpha=1,beta=1.
     #[arg(long, default_value = "lhs")]
     pub(crate) loss: String,
     /// Weights of classes: none, balanced, or yes=2,no=1
     ///
-    /// balanced gives both classes the same total weight. A cost multiplies the weight of every sample of its class; it is
-    /// 1 for a class that is not named.
+    /// balanced gives both classes the same total weight. A cost multiplies the weight of every
+    /// sample of its class; it is 1 for a class that is not named.
     #[arg(long, value_name = "HOW", default_value = "none", allow_hyphen_values = true)]
     pub(crate) class_weight: ClassWeight,
 }
@@ -39,15 +40,16 @@ pub(crate) struct LossArguments {
 pub(crate) struct KernelArguments {
     /// Kernel, such as gaussian or poly:degree=3 [default: linear classifier]
     ///
-    /// gaussian (sigma from the data), gaussian:sigma=0.5, laplacian:sigma=1, poly:degree=3, matern32:length=1,
-    /// matern52:length=1, anova:sigma=1, sigmoid, linear; sums with + and products with *, which binds tighter, and
-    /// parentheses; precomputed for a kernel matrix in the place of features.
+    /// gaussian (sigma from the data), gaussian:sigma=0.5, laplacian:sigma=1, poly:degree=3,
+    /// matern32:length=1, matern52:length=1, anova:sigma=1, sigmoid, linear; sums with + and
+    /// products with *, which binds tighter, and parentheses; precomputed for a kernel matrix in
+    /// the place of features.
     #[arg(long, value_name = "KERNEL")]
     pub(crate) kernel: Option<String>,
     /// Approximation: cholesky, nystrom:m=1000, rff:m=2000
     ///
-    /// For large data. cholesky:tol=1e-8 takes memory=1 for the most gigabytes of its factor, nystrom takes leverage=LAMBDA for
-    /// leverage scores, and rff is for gaussian kernels.
+    /// For large data. cholesky:tol=1e-8 takes memory=1 for the most gigabytes of its factor,
+    /// nystrom takes leverage=LAMBDA for leverage scores, and rff is for gaussian kernels.
     #[arg(long, value_name = "HOW", default_value = "none", requires = "kernel")]
     pub(crate) approx: Approximation,
 }
@@ -82,8 +84,8 @@ pub(crate) struct PenaltyArguments {
 pub(crate) struct LambdasArguments {
     /// Lambdas: FIRST:LAST:COUNT, or a list with commas
     ///
-    /// The COUNT lambdas are evenly spaced on a logarithmic scale. Lambda is the weight of the squared norm beside the
-    /// mean loss.
+    /// The COUNT lambdas are evenly spaced on a logarithmic scale. Lambda is the weight of the
+    /// squared norm beside the mean loss.
     #[arg(
         long,
         value_name = "GRID",
@@ -111,14 +113,16 @@ pub(crate) struct SolverArguments {
     pub(crate) max_iterations: Option<usize>,
     /// End after this time; a fit without a certificate says so
     ///
-    /// A fit without a certificate by then is kept as it is, with the status time-limit. A cross-validation chooses among the
-    /// lambdas certified by then. The time is looked at between iterations, and not while a matrix is factorised.
+    /// A fit without a certificate by then is kept as it is, with the status time-limit. A
+    /// cross-validation chooses among the lambdas certified by then. The time is looked at between
+    /// iterations, and not while a matrix is factorised.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
     /// Seed of everything that is drawn [default: 1]
     ///
-    /// The seed of the folds, of landmarks and random features, of the pairs that sigma is taken from, of the order in
-    /// which sdca visits the samples, and of the part of many samples that newton starts from.
+    /// The seed of the folds, of landmarks and random features, of the pairs that sigma is taken
+    /// from, of the order in which sdca visits the samples, and of the part of many samples that
+    /// newton starts from.
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
     /// Threads [default: all cores]; no result depends on it
@@ -126,7 +130,8 @@ pub(crate) struct SolverArguments {
     pub(crate) threads: Option<u16>,
     /// Print every iteration on standard error
     ///
-    /// A line has lambda, iteration, objective, relative gap, step length, passes over the data, and seconds.
+    /// A line has lambda, iteration, objective, relative gap, step length, passes over the data,
+    /// and seconds.
     #[arg(long)]
     pub(crate) verbose: bool,
 }

@@ -55,7 +55,8 @@ pub(crate) struct MethodArguments {
     pub(crate) schedule: Option<ScheduleName>,
     /// Mean of iterates: none, polyak, or suffix:SHARE [default: none]
     ///
-    /// none takes the last iterate, polyak the mean of all, and suffix that of the last ones, which needs --epochs.
+    /// none takes the last iterate, polyak the mean of all, and suffix that of the last ones, which
+    /// needs --epochs.
     #[arg(long, value_name = "WHICH", value_parser = averaging)]
     pub(crate) average: Option<Averaging>,
     /// Samples a step [default: 1]
@@ -63,7 +64,8 @@ pub(crate) struct MethodArguments {
     pub(crate) batch: Option<usize>,
     /// Radius of the ball of coefficients, or none [default: by the method]
     ///
-    /// Coefficients are projected on the ball after every step. Unless told none for sgd, and 1/sqrt(2 lambda) for pegasos.
+    /// Coefficients are projected on the ball after every step. Unless told none for sgd, and
+    /// 1/sqrt(2 lambda) for pegasos.
     #[arg(long, value_name = "RADIUS", value_parser = projection, allow_hyphen_values = true)]
     pub(crate) projection: Option<Projection>,
     /// Begin at random coefficients of this norm [default: at 0]
@@ -80,7 +82,8 @@ pub(crate) struct MethodArguments {
 pub(crate) struct MemoryArguments {
     /// Passes over data in memory [default: one, not in memory]
     ///
-    /// The data are read into memory, visited in shuffled order, and the fit is certified at the end.
+    /// The data are read into memory, visited in shuffled order, and the fit is certified at the
+    /// end.
     #[arg(long, value_name = "N", conflicts_with = "classes")]
     pub(crate) epochs: Option<usize>,
     /// Draw samples independently instead of in shuffled epochs
@@ -93,7 +96,8 @@ pub(crate) struct MemoryArguments {
     pub(crate) rescale_at: Option<u64>,
     /// Stop when this share, held out, no longer improves
     ///
-    /// The share of the samples is not trained on. It ends a fit when it has not improved for --patience epochs.
+    /// The share of the samples is not trained on. It ends a fit when it has not improved for
+    /// --patience epochs.
     #[arg(long, value_name = "SHARE", requires = "epochs")]
     pub(crate) hold_out: Option<f64>,
     /// Epochs without improvement before the end [default: 5]

@@ -170,7 +170,8 @@ fn measured<T>(measure: Result<T, margins::data::Error>) -> Option<T> {
     measure.map_err(warn).ok()
 }
 
-/// Returns measures of the scores by the weights of the data, if every label is a class of the model.
+/// Returns measures of the scores by the weights of the data, if every label is a class of the
+/// model.
 fn measure(
     model: &Model,
     scores: &[f64],

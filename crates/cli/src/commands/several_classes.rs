@@ -20,8 +20,8 @@ use crate::output::training::PlattDocument;
 use crate::output::warnings::{warn_of_gaps, warn_of_members};
 use crate::output::{Lines, VERSION, write_json};
 
-/// Fits a classifier of several classes by the settings and reports on it; `selection` names the rule of a
-/// cross-validation.
+/// Fits a classifier of several classes by the settings and reports on it; `selection` names the
+/// rule of a cross-validation.
 pub(super) fn fit(
     task: Task<'_>,
     settings: &Settings,

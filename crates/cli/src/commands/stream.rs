@@ -1,4 +1,5 @@
-//! The command that fits by stochastic gradient: in one pass over a stream, or in epochs over data in memory.
+//! The command that fits by stochastic gradient: in one pass over a stream, or in epochs over data
+//! in memory.
 
 mod in_memory;
 mod one_pass;

@@ -1,4 +1,5 @@
-//! The files of a command: no two of them may be one, and what goes to standard output leaves it to nothing else.
+//! The files of a command: no two of them may be one, and what goes to standard output leaves it to
+//! nothing else.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -82,8 +83,8 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Writes to a file, complete or not at all, or to standard output, which is also what `-` means. A reader that hangs up, such as
-/// `head`, is no failure.
+/// Writes to a file, complete or not at all, or to standard output, which is also what `-` means. A
+/// reader that hangs up, such as `head`, is no failure.
 pub(crate) fn emit(
     file: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -95,8 +96,8 @@ pub(crate) fn emit(
     }
 }
 
-/// Writes the report of a command: to standard output, or to standard error where one of its files goes to standard
-/// output.
+/// Writes the report of a command: to standard output, or to standard error where one of its files
+/// goes to standard output.
 pub(crate) fn report<'a>(
     outputs: impl IntoIterator<Item = Option<&'a Path>>,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,

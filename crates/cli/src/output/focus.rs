@@ -30,7 +30,8 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) finished: bool,
     /// True if the ensemble is right on every row.
     pub(crate) consistent: bool,
-    /// The step by which it was known to be right on every sample learnt from; null if it never was.
+    /// The step by which it was known to be right on every sample learnt from; null if it never
+    /// was.
     pub(crate) steps_to_consistency: Option<u64>,
     pub(crate) max_loss: f64,
     pub(crate) mean_loss: f64,

@@ -17,7 +17,8 @@ pub(crate) struct PredictionDocument<'a> {
     pub(crate) model: String,
     pub(crate) data: &'a str,
     pub(crate) rows: usize,
-    /// The ends of the scores that stand for even odds and nothing more; null without probabilities of the loss.
+    /// The ends of the scores that stand for even odds and nothing more; null without probabilities
+    /// of the loss.
     pub(crate) undecided_scores: Option<[f64; 2]>,
     /// Null where the data have no labels.
     pub(crate) metrics: Option<Metrics>,
@@ -76,7 +77,8 @@ pub(crate) struct ClassMetrics {
     pub(crate) standard_error: f64,
 }
 
-/// Writes a row a sample: the label, the scores under the names of the members, the probabilities under those of the classes.
+/// Writes a row a sample: the label, the scores under the names of the members, the probabilities
+/// under those of the classes.
 pub(crate) fn write_classes_csv(
     out: &mut dyn Write,
     model: &Model,

@@ -3,8 +3,8 @@
 use margins::optim::Status;
 use margins::status_in_words;
 
-/// Warns of fits without a certificate: at each lambda, and of the one at the lambda chosen. What may help depends on
-/// how the fits ended that are known so far.
+/// Warns of fits without a certificate: at each lambda, and of the one at the lambda chosen. What
+/// may help depends on how the fits ended that are known so far.
 pub(crate) fn warn_of_gaps(
     lambdas: impl Iterator<Item = bool>,
     chosen: Option<bool>,
