@@ -1,7 +1,7 @@
 //! Robust and distributional objectives: estimates of the mean loss other than the empirical mean,
 //! and the distribution of the margins.
 //!
-//! | learner | what it minimises | certificate |
+//! | learner | objective | certificate |
 //! | --- | --- | --- |
 //! | [`CatoniRisk`] | Catoni's estimate of the mean loss | none: not convex |
 //! | [`MedianOfMeans`] | the median of the mean losses of blocks | none: not convex, random |
@@ -62,9 +62,8 @@ fn uncertain(value: f64, gradient: &[f64]) -> Certificate {
 }
 
 /// Returns the fit of a descent that nothing certifies, whose point has the intercept first.
-fn uncertified(lambda: Lambda, mut point: Vec<f64>, ending: Ending, passes: usize) -> Fit {
-    let coef = point.split_off(1);
-    Fit { lambda, intercept: point[0], coef, report: ending.report(passes) }
+fn uncertified(lambda: Lambda, point: &[f64], ending: Ending, passes: usize) -> Fit {
+    Fit { lambda, intercept: point[0], coef: point[1..].to_vec(), report: ending.report(passes) }
 }
 
 #[cfg(doctest)]

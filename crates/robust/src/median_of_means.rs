@@ -20,9 +20,9 @@ use margins_optim::{Fit, Lambda, Objective, Options, Status};
 ///
 /// A sample pulls only from within the median block, so that up to `(K - 1)/2` outliers never move
 /// the median beyond the values that sound blocks allow. With one block F is the objective of
-/// empirical risk minimisation, and the steps are plain subgradient steps. The source also has this
-/// minimisation of the median of means; the minmax form of Lecue and Lerasle (the median of
-/// differences between two classifiers) is another method. The penalty is ours.
+/// empirical risk minimisation, and the steps are plain subgradient steps. The source minimises the
+/// median of means like this, and has no penalty; the minmax form of Lecue and Lerasle (the median
+/// of differences between two classifiers) is another method.
 ///
 /// Step t has the length `1/(kappa R^2 + 2 lambda (t + 1))`, with the curvature `kappa` of the loss
 /// (1 if it has none) and the median `R^2` of `1 + ||x_i||^2`, which outliers do not shorten. The
@@ -106,7 +106,7 @@ impl MedianOfMeans {
         let (passes, none) = (problem.passes, MarginSummary::unknown);
         let status = monitor.judge_by(rule, passes, &certificate, &certificate, none);
         let ending = monitor.end(status.unwrap_or(Status::RuleMet), certificate);
-        Ok(uncertified(lambda, sum, ending, passes))
+        Ok(uncertified(lambda, &sum, ending, passes))
     }
 }
 

@@ -66,7 +66,7 @@ impl Restarts {
             }
         }
         let ending = Ending { iterations, elapsed, ..best.ending };
-        Ok(uncertified(lambda, best.point, ending, problem.passes))
+        Ok(uncertified(lambda, &best.point, ending, problem.passes))
     }
 }
 

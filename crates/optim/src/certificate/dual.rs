@@ -20,7 +20,7 @@ impl FenchelYoung {
     }
 }
 
-/// Returns what feasible duals `s` certify about a point whose margins are set, given a bound on
+/// Returns the certificate that feasible duals `s` give of a point whose margins are set, given a bound on
 /// the distance of w to `v/(2 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`:
 ///
 /// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`.

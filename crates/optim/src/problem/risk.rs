@@ -125,9 +125,9 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         self
     }
 
-    /// Replaces the loss of sample i by the smoothed one of a proximal step in the dual,
+    /// Replaces the loss of sample i by the smoothed one of a proximal step in the dual:
     ///
-    /// `e_i(u) = max_s -L*(-s) - s u - (sigma/2) (s - a_i)^2`,
+    /// `e_i(u) = max_s -L*(-s) - s u - (sigma/2) (s - a_i)^2`.
     ///
     /// The smoothed loss is differentiable whether `L` is or not, with `e_i'(u) = -s_i`, the
     /// maximiser, which [`MarginLoss::dual_step`] gives: it is the Moreau envelope of `L` about

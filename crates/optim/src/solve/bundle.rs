@@ -93,17 +93,11 @@ impl Bundle {
             let mut target = Point::at(&evaluator.samples.objective.design, point.intercept, coef);
             evaluator.passes += 1;
             evaluator.settle_intercept(&mut target);
-            let direction = target.step(-1.0, point);
-            let t = exact_search(|t| evaluator.slope_along(lambda, point, &direction, t));
-            let mut next = point.step(t, &direction);
-            evaluator.settle_intercept(&mut next);
+            let next = search_towards(evaluator, lambda, point, &target);
             let (next_objective, next_rounding) = valued_at(evaluator, lambda, &next);
             let least = f64::EPSILON * objective.abs();
-            idle = if bound > lower + least || next_objective < objective - least {
-                0
-            } else {
-                idle + 1
-            };
+            let has_gained = bound > lower + least || next_objective < objective - least;
+            idle = if has_gained { 0 } else { idle + 1 };
             lower = lower.max(bound);
             if next_objective < objective {
                 (*point, objective, rounding) = (next, next_objective, next_rounding);
@@ -243,10 +237,6 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
             let bound = -(products + bounds.component_mul(&weight)).component_div(&weights);
             (weight, bound, level)
         };
-        let reach = |at: &DVector<f64>, by: &DVector<f64>| {
-            let ratios = at.iter().zip(by).filter(|(_, by)| **by < 0.0).map(|(at, by)| -at / by);
-            ratios.fold(1.0, f64::min)
-        };
         let products = weights.component_mul(&bounds);
         let (weight, bound, _) = direction(&products);
         let step = reach(&weights, &weight).min(reach(&bounds, &bound));
@@ -265,6 +255,12 @@ fn maximize_on_simplex(matrix: &DMatrix<f64>, offsets: &DVector<f64>) -> DVector
         image = matrix * &weights;
     }
     weights
+}
+
+/// Returns the largest step, up to 1, by which no entry of a positive vector becomes negative.
+fn reach(at: &DVector<f64>, by: &DVector<f64>) -> f64 {
+    let ratios = at.iter().zip(by).filter(|(_, by)| **by < 0.0).map(|(at, by)| -at / by);
+    ratios.fold(1.0, f64::min)
 }
 
 /// Returns a point a share of the way from the best one to the minimiser of the model, with a
@@ -310,6 +306,20 @@ fn valued_at<L: MarginLoss + ?Sized>(
     evaluator.intercept_slope(point);
     let (objective, rounding, _) = evaluator.valued(lambda, point);
     (objective, rounding)
+}
+
+/// Returns the minimiser of F on the ray from a point through another, with a settled intercept.
+fn search_towards<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+    lambda: Lambda,
+    point: &Point,
+    target: &Point,
+) -> Point {
+    let direction = target.step(-1.0, point);
+    let t = exact_search(|t| evaluator.slope_along(lambda, point, &direction, t));
+    let mut next = point.step(t, &direction);
+    evaluator.settle_intercept(&mut next);
+    next
 }
 
 /// Returns the minimiser over `t >= 0` of a convex function, by bisection of its derivative.

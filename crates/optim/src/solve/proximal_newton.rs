@@ -17,7 +17,7 @@ use crate::certificate::Evaluator;
 use crate::certificate::dual::{self, DualPoint};
 use crate::problem::{InMemory, Point, Samples};
 use crate::solve::newton::{Newton, System};
-use crate::solve::{Monitor, Rule, Status};
+use crate::solve::{Ending, Monitor, Rule, Status};
 use crate::{Certificate, Lambda, Objective, Options};
 
 /// Improves duals and point until the monitor ends it, from the better one of the point of the
@@ -35,9 +35,7 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
     const PATIENCE: usize = 5;
     /// The largest number of Newton steps of a proximal step at which sigma becomes smaller.
     const FEW: usize = 12;
-    let objective = evaluator.samples.objective;
-    let mut sigma = 1.0;
-    let mut idle = 0;
+    let (mut sigma, mut idle) = (1.0, 0);
     // The reason why the steps lead no further.
     let mut reason = Status::Stalled;
     // The point of the duals of another lambda may be far off.
@@ -48,23 +46,16 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
         if idle == PATIENCE {
             return (reason, best.certificate);
         }
-        let smoothed = Objective {
-            risk: objective.risk.clone().smoothed(centres.clone(), sigma),
-            design: Cow::Borrowed(&*objective.design),
-        };
-        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.samples.extent));
-        let inner_options = Options {
+        let inner = Options {
             tolerance: 0.1 * options.tolerance,
             max_iterations: Some(monitor.left()),
             history: false,
             watch: None,
             ..*options
         };
-        let mut newton = Newton::new(&mut inner, system);
-        let ending = newton.minimize(lambda, &mut point, &inner_options);
-        let duals = newton.into_duals();
+        let (ending, duals) =
+            minimize_smoothed(evaluator, system, lambda, (&centres, sigma), &mut point, &inner);
         monitor.count(ending.iterations.max(1));
-        evaluator.passes += inner.passes;
         let (certificate, _) = dual::certify(evaluator, lambda, &point, &duals);
         let gap_before = best.certificate.duality_gap;
         best.improve(&duals, &point, certificate);
@@ -89,4 +80,27 @@ pub(crate) fn polish<L: MarginLoss + ?Sized>(
             return (status, best.certificate);
         }
     }
+}
+
+/// Takes a point to the minimum of F with the losses smoothed about the centres with the strength
+/// sigma; returns the end of Newton's method and the slopes there, the next duals.
+fn minimize_smoothed<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+    system: &mut System,
+    lambda: Lambda,
+    (centres, sigma): (&[f64], f64),
+    point: &mut Point,
+    options: &Options,
+) -> (Ending, Vec<f64>) {
+    let objective = evaluator.samples.objective;
+    let smoothed = Objective {
+        risk: objective.risk.clone().smoothed(centres.to_vec(), sigma),
+        design: Cow::Borrowed(&*objective.design),
+    };
+    let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.samples.extent));
+    let mut newton = Newton::new(&mut inner, system);
+    let ending = newton.minimize(lambda, point, options);
+    let duals = newton.into_duals();
+    evaluator.passes += inner.passes;
+    (ending, duals)
 }
