@@ -24,7 +24,7 @@ pub fn fit<L: MarginLoss + ?Sized>(
 /// Minimises `F` at every lambda, each once and largest first whatever the order given, every fit
 /// starting from the ones before it; `observer` sees every fit as it is made, before the
 /// verification of the scores. Beyond separation the path of a loss with a homogeneous tail is
-/// followed in closed form, as that of [`margins_optim::path`].
+/// followed in closed form, as that of [`path`](fn@margins_optim::path).
 ///
 /// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K;
 /// [`Solver::Auto`] is the same, but Newton in the coordinates of a pivoted Cholesky factor where

@@ -157,7 +157,7 @@ impl PivotedCholesky {
     /// adds. Kernel values are computed anew for the certificates, once for all lambdas.
     ///
     /// # Errors
-    /// The errors of [`margins_optim::path`]; kernel values that are not finite.
+    /// The errors of [`path`](fn@margins_optim::path); kernel values that are not finite.
     pub fn path<L: MarginLoss + ?Sized>(
         &self,
         risk: &EmpiricalRisk<'_, L>,
