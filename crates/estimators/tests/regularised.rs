@@ -6,7 +6,7 @@ use std::sync::Arc;
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
-    Approximation, CrossValidation, Fitted, KernelChoice, LeaveOneOut, Probabilities,
+    Approximation, ClassCosts, CrossValidation, Fitted, KernelChoice, LeaveOneOut, Probabilities,
     Regularisation, Settings,
 };
 use margins_estimators::{Error, Evidence};
@@ -207,7 +207,6 @@ fn what_no_fit_can_use_is_refused() {
             Settings { learner: machine, ..validated(CrossValidation::default()) },
             "cross_validation",
         ),
-        (Settings { time_limit: Some(std::time::Duration::ZERO), ..hinge() }, "a time limit"),
         (
             Settings { probabilities: Probabilities::Platt { folds: None }, ..hinge() },
             "Platt scaling",
@@ -220,4 +219,35 @@ fn what_no_fit_can_use_is_refused() {
         assert_eq!(settings.fit(&two()).unwrap_err().to_string(), message);
     }
     hinge().check().unwrap();
+}
+
+/// Robust learners end by the clock as all solvers do.
+#[test]
+fn a_time_limit_ends_robust_learners() {
+    for specification in
+        ["catoni:alpha=1,restarts=3", "median-of-means:blocks=3", "margin-distribution:mean=1"]
+    {
+        let settings = Settings {
+            loss: Arc::new(Hinge),
+            learner: learner(specification),
+            time_limit: Some(std::time::Duration::ZERO),
+            ..at(0.1)
+        };
+        let fitted = settings.fit(&two()).unwrap();
+        let status = fitted.fits[0].report.status;
+        assert_eq!(status, margins_optim::Status::TimeLimit, "{specification}");
+    }
+}
+
+/// Costs of classes decide what is fitted; a training error counts samples, each by its own weight.
+#[test]
+fn costs_of_classes_do_not_count_in_training_errors() {
+    let data = three();
+    for cost in [1.0, 20.0] {
+        let class_costs = ClassCosts::new(vec![("b".to_owned(), cost)]).unwrap();
+        let fitted = Settings { class_costs, ..at(0.1) }.fit(&data).unwrap();
+        let error = fitted.training_error().unwrap();
+        assert!((error - error_of(&fitted, &data)).abs() < 1e-12, "{cost}: {error}");
+        assert!(error > 0.0);
+    }
 }

@@ -62,7 +62,8 @@ impl MedianOfMeans {
     /// Returns the mean of the second half of the iterates, which nothing certifies. The objective
     /// of the report is the median of the risks of the blocks, dealt once more, with the penalty,
     /// and its gradient is that of the median block. [`Status::RuleMet`] means that all steps were
-    /// made.
+    /// made. The tolerance has no say in that; of the most iterations, [`steps`](Self::steps) at most
+    /// are made.
     ///
     /// # Errors
     /// [`Error::Blocks`]: the samples of positive weight are fewer than the blocks.
@@ -72,6 +73,7 @@ impl MedianOfMeans {
         lambda: Lambda,
         options: &Options,
     ) -> Result<Fit, Error> {
+        options.check()?;
         let estimate = MedianBlock::new(self, objective)?;
         let steps = options.max_iterations.unwrap_or(self.steps).min(self.steps);
         let curvature = objective.risk().loss().curvature().unwrap_or(1.0);
@@ -85,28 +87,41 @@ impl MedianOfMeans {
         let mut gradient = point.clone();
         let mut sum = point.clone();
         let first_averaged = steps / 2;
-        let quiet = Options { history: false, ..*options };
-        let mut monitor = Monitor::new(&quiet, lambda, self.steps);
-        for t in 0..steps {
+        // The history of medians of ever new blocks would say little.
+        let quiet = Options { history: false, max_iterations: Some(steps), ..*options };
+        let mut monitor = Monitor::new(&quiet, lambda, steps);
+        let none = MarginSummary::unknown;
+        let mut stopped = monitor.exhausted();
+        while stopped.is_none() {
+            let t = monitor.iterations();
             problem.estimate.deal();
-            problem.value_and_gradient(&point, &mut gradient);
+            let value = problem.value_and_gradient(&point, &mut gradient);
             let length = 1.0 / (stiffness + 2.0 * lambda.get() * (t + 1) as f64);
             point.iter_mut().zip(&gradient).for_each(|(x, g)| *x -= length * g);
             if t >= first_averaged {
                 sum.iter_mut().zip(&point).for_each(|(sum, x)| *sum += x);
             }
+            let (passes, seen) = (problem.passes, uncertain(value, &gradient));
+            monitor.count(1);
+            monitor.stepped(length);
+            let unmet = Rule::Own { met: false };
+            stopped = monitor.judge_by(unmet, passes, &seen, &seen, none);
         }
-        let averaged = (steps - first_averaged).max(1) as f64;
-        sum.iter_mut().for_each(|x| *x /= averaged);
+        let made = monitor.iterations();
+        if made > first_averaged {
+            sum.iter_mut().for_each(|x| *x /= (made - first_averaged) as f64);
+        } else {
+            sum = point;
+        }
         problem.estimate.deal();
         let value = problem.value_and_gradient(&sum, &mut gradient);
         let certificate = uncertain(value, &gradient);
-        monitor.count(steps);
-        let rule = Rule::Own { met: steps == self.steps };
-        let (passes, none) = (problem.passes, MarginSummary::unknown);
-        let status = monitor.judge_by(rule, passes, &certificate, &certificate, none);
-        let ending = monitor.end(status.unwrap_or(Status::RuleMet), certificate);
-        Ok(uncertified(lambda, &sum, ending, passes))
+        let passes = problem.passes;
+        let rule = Rule::Own { met: made == self.steps };
+        let judged = monitor.judge_by(rule, passes, &certificate, &certificate, none);
+        let cut = stopped.filter(|status| *status != Status::IterationLimit);
+        let status = cut.or(judged).unwrap_or(Status::RuleMet);
+        Ok(uncertified(lambda, &sum, monitor.end(status, certificate), passes))
     }
 }
 

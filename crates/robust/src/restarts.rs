@@ -11,7 +11,7 @@ use crate::quasi_newton::{Minimum, descend};
 use crate::uncertified;
 use margins_optim::problem::summation::dot;
 use margins_optim::solve::{Elapsed, Ending, Monitor};
-use margins_optim::{Fit, Lambda, Objective, Options};
+use margins_optim::{Fit, Lambda, Objective, Options, Status};
 
 const DEFAULT_ITERATIONS: usize = 1000;
 
@@ -57,17 +57,30 @@ impl Restarts {
         };
         let origin = vec![0.0; problem.dimension()];
         let mut best: Minimum = descend(&mut problem, origin);
+        let mut stopped = stop_of(&best);
         for direction in directions {
+            if stopped.is_some() {
+                break;
+            }
             let start = scaled_to_least(&mut problem, &direction);
             let minimum = descend(&mut problem, start);
+            stopped = stop_of(&minimum);
             let value = |minimum: &Minimum| minimum.ending.certificate.objective;
             if value(&minimum) < value(&best) || !value(&best).is_finite() {
                 best = minimum;
             }
         }
-        let ending = Ending { iterations, elapsed, ..best.ending };
+        let status = stopped.unwrap_or(best.ending.status);
+        let ending = Ending { status, iterations, elapsed, ..best.ending };
         Ok(uncertified(lambda, &best.point, ending, problem.passes))
     }
+}
+
+/// Returns the status of a descent that the clock or the callback has ended, and so all that would
+/// follow it.
+fn stop_of(minimum: &Minimum) -> Option<Status> {
+    let status = minimum.ending.status;
+    matches!(status, Status::TimeLimit | Status::Interrupted).then_some(status)
 }
 
 /// Returns `(0, t v)` for the t among the powers of two from `2^-10` to `2^10` that has the least

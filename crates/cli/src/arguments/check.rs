@@ -71,7 +71,6 @@ fn robust(objective: &Learner, common: &RegularisedArguments) -> Result<(), Fail
         &format!("--objective {}", name(objective)),
         &[
             (solver.solver.is_some(), "--solver", "it has a method of its own"),
-            (solver.time_limit.is_some(), "--time-limit", "say --max-iterations"),
             (
                 steps && solver.tol.is_some(),
                 "--tol",

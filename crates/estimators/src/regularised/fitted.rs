@@ -46,6 +46,8 @@ pub struct Path {
 pub(super) struct Ground {
     pub(super) contests: Contests,
     pub(super) prepared: Prepared<'static>,
+    /// The weights of the samples without the costs of their classes.
+    pub(super) sample_weights: Option<Vec<f64>>,
 }
 
 /// The choice that a cross-validation has made, for the report.
@@ -77,7 +79,7 @@ impl Fitted {
     }
 
     /// Returns the share of training samples whose class the members together do not decide, by the
-    /// weights of the fit.
+    /// weights of the samples. Costs of classes do not count.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -98,7 +100,8 @@ impl Path {
     }
 
     /// Returns the share of training samples whose class the members at a lambda, given by its
-    /// index, together do not decide, by the weights of the fit.
+    /// index, together do not decide, by the weights of the samples. Costs of
+    /// classes do not count.
     ///
     /// # Errors
     /// Kernel values or scores that are not finite.
@@ -144,6 +147,6 @@ impl Ground {
             scheme.decide(classes, &of_row) != data.labels().index(row)
         };
         let mistakes: Vec<bool> = (0..data.rows()).map(mistake).collect();
-        Ok(mistake_rate(&mistakes, data.weights())?.rate)
+        Ok(mistake_rate(&mistakes, self.sample_weights.as_deref())?.rate)
     }
 }

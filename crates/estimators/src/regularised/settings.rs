@@ -217,11 +217,6 @@ impl Settings {
                 "a solver",
                 "the learner has a method of its own: leave the solver out",
             ),
-            (
-                self.time_limit.is_some(),
-                "a time limit",
-                "the learner does not look at the clock: leave the limit out",
-            ),
         ];
         if let Some((_, other, reason)) = refused.into_iter().find(|(given, ..)| *given) {
             return Err(Error::contradiction(learner.to_string(), other.to_owned(), reason));
