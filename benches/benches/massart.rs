@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use margins::data::generate::{Adversary, MarginHalfspace, MassartDistribution};
-use margins::massart::{Problem, Schedule, Sgd, Sphere};
+use margins::massart::{Plan, Problem, Sgd, Sphere};
 
 fn loop_and_pass(criterion: &mut Criterion) {
     // 160 MB: more than the caches hold.
@@ -16,7 +16,7 @@ fn loop_and_pass(criterion: &mut Criterion) {
     let design = noisy.design();
     let sphere = Sphere::new(design).expect("unit rows");
     let problem = Problem::new(0.3, 0.05).expect("in range");
-    let step = Schedule::practical(&problem).step;
+    let step = Plan::practical(&problem).step;
     let mut group = criterion.benchmark_group("one pass, 20000 x 1000");
     group.throughput(Throughput::Bytes((ROWS * 1000 * 8) as u64));
     group.sample_size(20);

@@ -22,7 +22,7 @@ use margins_data::read::Stream;
 use margins_losses::LeakyRelu;
 use margins_massart::cutting_planes::End;
 use margins_massart::{
-    CutOptions, Learned, OnePass, Problem, Projection, Schedule, SphereSample, Target, learn,
+    CutOptions, Learned, OnePass, Plan, Problem, Projection, SphereSample, Target, learn,
     learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
 };
 use margins_model::{Model, TrainingSummary};
@@ -145,8 +145,8 @@ impl Settings {
     fn learn(&self, sample: &SphereSample<'_>) -> Result<Answer, Error> {
         match self.method {
             Method::Gradient { problem } => {
-                let schedule = Schedule::practical(&problem);
-                let learned = learn(&problem, &schedule, sample, self.seed)?;
+                let plan = Plan::practical(&problem);
+                let learned = learn(&problem, &plan, sample, self.seed)?;
                 Ok(Answer::by_gradient(problem, learned))
             }
             Method::Cuts { problem, dimensions } => {
@@ -184,8 +184,8 @@ impl Settings {
         let Method::Gradient { problem } = self.method else {
             return refuse("a learner of several passes", "it needs all rows at once");
         };
-        let schedule = Schedule::practical(&problem);
-        let mut learner = OnePass::new(&problem, schedule, stream.columns(), self.seed)?;
+        let plan = Plan::practical(&problem);
+        let mut learner = OnePass::new(&problem, plan, stream.columns(), self.seed)?;
         let mut classes = None;
         while !learner.is_complete()
             && let Some(chunk) = stream.next_chunk()?

@@ -2,7 +2,7 @@ use margins_data::parallel;
 
 use crate::Error;
 use crate::selection::Candidates;
-use crate::sgd::{Learned, Schedule, Split, trajectory};
+use crate::sgd::{Learned, Plan, Split, trajectory};
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 
 /// The result of [`learn_adaptively`].
@@ -44,10 +44,10 @@ pub fn learn_adaptively(
     let split = Split::new(sample, usize::MAX, seed)?;
     let steps = PASSES * split.training_rows().len();
     let runs: Vec<(usize, Candidates)> = parallel::try_map(0..grid.len(), |k| {
-        let schedule = Schedule::practical(&grid[k]);
-        let schedule = Schedule { steps: schedule.steps.min(steps), ..schedule };
-        let draws = split.draws(sample, schedule.steps, seed);
-        trajectory(&grid[k], &schedule, sample.points(), draws, seed)
+        let plan = Plan::practical(&grid[k]);
+        let plan = Plan { steps: plan.steps.min(steps), ..plan };
+        let draws = split.draws(sample, plan.steps, seed);
+        trajectory(&grid[k], &plan, sample.points(), draws, seed)
     })?;
     let ends: Vec<usize> = runs
         .iter()

@@ -90,7 +90,7 @@ pub struct Minimum {
 
 /// Returns the minimum of a convex function on the unit ball, given its value and a subgradient, to
 /// a gap of at most `tolerance` or after `most_calls` evaluations.
-pub fn minimize(
+pub fn minimize_on_unit_ball(
     method: Method,
     columns: usize,
     tolerance: f64,

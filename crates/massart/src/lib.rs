@@ -46,7 +46,7 @@ pub use oracle::{Separation, separate};
 pub use problem::{MarginBound, NoiseRate, Problem, Target};
 pub use projection::Projection;
 pub use selection::{Candidates, Selected, select, select_exhaustively};
-pub use sgd::{CandidateRule, Learned, Schedule, Sgd, learn, learn_from};
+pub use sgd::{CandidateRule, Learned, Plan, Sgd, learn, learn_from};
 pub use sphere::{Sphere, SphereSample, UnitSample};
 
 #[cfg(doctest)]

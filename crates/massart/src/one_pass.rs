@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 use crate::selection::Candidates;
-use crate::sgd::{CandidateRule, Learned, Schedule, Sgd};
+use crate::sgd::{CandidateRule, Learned, Plan, Sgd};
 use crate::sphere::UnitSample;
 use crate::{Problem, SphereSample};
 
@@ -13,33 +13,33 @@ use crate::{Problem, SphereSample};
 ///
 /// Every fifth sample is held out until there are N to select with; the learner takes steps on the
 /// others until there were T, and holds out the samples after that. The candidates are those of the
-/// [`Schedule`], but random ones are drawn from the steps taken, however many there will be: the
+/// [`Plan`], but random ones are drawn from the steps taken, however many there will be: the
 /// t-th iterate takes the place of one of the k candidates with probability `k/t` (Vitter 1985,
 /// algorithm R). For the guarantee the samples must come in random order.
 ///
 /// ```
 /// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
-/// use margins_massart::{OnePass, Problem, Schedule};
+/// use margins_massart::{OnePass, Problem, Plan};
 ///
 /// let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
 /// let points = halfspace.points(2000, 1)?;
 /// let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1)?;
 /// let problem = Problem::new(0.1, 0.2)?;
-/// let schedule = Schedule::practical(&problem);
-/// let mut learner = OnePass::new(&problem, schedule, 5, 1)?;
+/// let plan = Plan::practical(&problem);
+/// let mut learner = OnePass::new(&problem, plan, 5, 1)?;
 /// for part in 0..8 {
 ///     let draws = noisy.draw(1000, part);
 ///     learner.take(&noisy.design().select(&draws.rows), &draws.signs)?;
 /// }
 /// let learned = learner.finish()?;
-/// assert_eq!(learned.steps, 8000 - schedule.selection);
+/// assert_eq!(learned.steps, 8000 - plan.selection);
 /// assert!(noisy.linear_error(&learned.classifier.coef)? <= 0.1 + problem.target.epsilon());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct OnePass {
     sgd: Sgd,
-    schedule: Schedule,
+    plan: Plan,
     delta: f64,
     random: ChaCha8Rng,
     candidates: Candidates,
@@ -54,18 +54,13 @@ impl OnePass {
     ///
     /// # Errors
     /// [`Error::TooFew`]: there are no features. [`Error::Parameter`]: the step is not positive.
-    pub fn new(
-        problem: &Problem,
-        schedule: Schedule,
-        columns: usize,
-        seed: u64,
-    ) -> Result<Self, Error> {
-        let sgd = Sgd::new(*problem, columns, schedule.step)?;
+    pub fn new(problem: &Problem, plan: Plan, columns: usize, seed: u64) -> Result<Self, Error> {
+        let sgd = Sgd::new(*problem, columns, plan.step)?;
         let mut candidates = Candidates::new(columns);
         candidates.push(&sgd.coef());
         Ok(OnePass {
             sgd,
-            schedule,
+            plan,
             delta: problem.target.delta(),
             random: ChaCha8Rng::seed_from_u64(seed),
             candidates,
@@ -79,7 +74,7 @@ impl OnePass {
     /// Returns true if all T steps are taken and all N samples held out, so that no more samples
     /// are needed.
     pub fn is_complete(&self) -> bool {
-        self.steps >= self.schedule.steps && self.signs.len() >= self.schedule.selection
+        self.steps >= self.plan.steps && self.signs.len() >= self.plan.selection
     }
 
     /// Takes the next samples, each with its sign.
@@ -107,8 +102,8 @@ impl OnePass {
             }
             self.taken += 1;
             let unit = self.unit(x)?;
-            let learns = self.steps < self.schedule.steps;
-            let lacks = self.signs.len() + held_out.len() < self.schedule.selection;
+            let learns = self.steps < self.plan.steps;
+            let lacks = self.signs.len() + held_out.len() < self.plan.selection;
             if lacks && (self.taken.is_multiple_of(SHARE) || !learns) {
                 held_out.push(row);
             } else if learns {
@@ -133,7 +128,7 @@ impl OnePass {
 
     /// Makes the present iterate a candidate, if the rule or chance decides so.
     fn consider(&mut self) {
-        match self.schedule.candidates {
+        match self.plan.candidates {
             CandidateRule::Random(most) if self.candidates.len() >= most => {
                 let place = self.random.random_range(0..=self.steps);
                 if place < most {

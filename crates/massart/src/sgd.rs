@@ -110,7 +110,7 @@ impl OnlineLearner for Sgd {
 
 /// The length of a run of algorithm 1 and the iterates that it keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Schedule {
+pub struct Plan {
     /// The step size.
     pub step: f64,
     /// The number T of samples that are learned from.
@@ -130,7 +130,7 @@ pub enum CandidateRule {
     Random(usize),
 }
 
-impl Schedule {
+impl Plan {
     /// Returns constants for which the theorem holds as stated: error at most eta + epsilon with
     /// probability at least `1 - delta`, whatever the distribution.
     ///
@@ -152,7 +152,7 @@ impl Schedule {
         let s = 4.0 * deviation + (16.0 * deviation * deviation + 32.0).sqrt();
         let random = (4.0 * (eta + e) / e * failure).ceil();
         let selection = 2.0 * ((2.0 * (random + 1.0)).ln() + failure) / (e * e);
-        Schedule {
+        Plan {
             step,
             steps: (s / (gamma * e)).powi(2).ceil() as usize,
             candidates: CandidateRule::Random(random as usize),
@@ -166,7 +166,7 @@ impl Schedule {
     pub fn practical(problem: &Problem) -> Self {
         let gamma = problem.margin.get();
         let (epsilon, failure) = (problem.target.epsilon(), (1.0 / problem.target.delta()).ln());
-        Schedule {
+        Plan {
             step: 2.0 * gamma * gamma * epsilon,
             steps: (failure / (2.0 * gamma * epsilon).powi(2)).ceil() as usize,
             candidates: CandidateRule::Random(64),
@@ -219,7 +219,7 @@ impl Learned {
 /// step is not positive.
 pub fn learn_from(
     problem: &Problem,
-    schedule: &Schedule,
+    plan: &Plan,
     points: &Sphere<'_>,
     draws: impl IntoIterator<Item = (usize, f64)>,
     selection: &SphereSample<'_>,
@@ -229,22 +229,22 @@ pub fn learn_from(
     if expected != found {
         return Err(Error::Shape { what: "features of the selection sample", expected, found });
     }
-    let (steps, candidates) = trajectory(problem, schedule, points, draws.into_iter(), seed)?;
+    let (steps, candidates) = trajectory(problem, plan, points, draws.into_iter(), seed)?;
     Ok(Learned::new(steps, &candidates, selection, problem.target.delta()))
 }
 
 /// Runs the online part and returns the candidates.
 pub(super) fn trajectory(
     problem: &Problem,
-    schedule: &Schedule,
+    plan: &Plan,
     points: &Sphere<'_>,
     mut draws: impl Iterator<Item = (usize, f64)>,
     seed: u64,
 ) -> Result<(usize, Candidates), Error> {
-    let mut sgd = Sgd::new(*problem, points.columns(), schedule.step)?;
+    let mut sgd = Sgd::new(*problem, points.columns(), plan.step)?;
     let mut candidates = Candidates::new(points.columns());
     let mut steps = 0;
-    for time in schedule.times(seed) {
+    for time in plan.times(seed) {
         let mut taken = 0;
         sgd.run(points, draws.by_ref().take(time - steps).inspect(|_| taken += 1))?;
         let ended = taken < time - steps;
@@ -257,7 +257,7 @@ pub(super) fn trajectory(
     Ok((steps, candidates))
 }
 
-impl Schedule {
+impl Plan {
     /// Returns the numbers of steps after which the iterate is a candidate, ascending.
     fn times(&self, seed: u64) -> Box<dyn Iterator<Item = usize>> {
         match self.candidates {
@@ -277,14 +277,14 @@ impl Schedule {
 
 /// Returns the halfspace of algorithm 1 on a fixed sample.
 ///
-/// At most a fifth of the rows, and no more than the schedule's N, are held out at random to select
+/// At most a fifth of the rows, and no more than the plan's N, are held out at random to select
 /// with; the others are learned from in random order, again and again if there are fewer than T.
 /// The guarantee is for T fresh samples. A row of weight c counts c times in the selection, and is
 /// drawn with a probability in proportion to c if the weights differ.
 ///
 /// ```
 /// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
-/// use margins_massart::{Problem, Schedule, SphereSample, learn};
+/// use margins_massart::{Problem, Plan, SphereSample, learn};
 ///
 /// let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
 /// let points = halfspace.points(2000, 1)?;
@@ -293,7 +293,7 @@ impl Schedule {
 /// let design = noisy.design().select(&draws.rows);
 /// let problem = Problem::new(0.1, 0.2)?;
 /// let sample = SphereSample::new(&design, &draws.signs)?;
-/// let learned = learn(&problem, &Schedule::practical(&problem), &sample, 1)?;
+/// let learned = learn(&problem, &Plan::practical(&problem), &sample, 1)?;
 /// assert!(noisy.linear_error(&learned.classifier.coef)? <= 0.1 + problem.target.epsilon());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -303,13 +303,13 @@ impl Schedule {
 /// the step is not positive.
 pub fn learn(
     problem: &Problem,
-    schedule: &Schedule,
+    plan: &Plan,
     sample: &SphereSample<'_>,
     seed: u64,
 ) -> Result<Learned, Error> {
-    let split = Split::new(sample, schedule.selection, seed)?;
-    let draws = split.draws(sample, schedule.steps, seed);
-    let (steps, candidates) = trajectory(problem, schedule, sample.points(), draws, seed)?;
+    let split = Split::new(sample, plan.selection, seed)?;
+    let draws = split.draws(sample, plan.steps, seed);
+    let (steps, candidates) = trajectory(problem, plan, sample.points(), draws, seed)?;
     let selection = split.selection_sample(sample)?;
     Ok(Learned::new(steps, &candidates, &selection, problem.target.delta()))
 }

@@ -5,10 +5,10 @@ use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
 use margins_massart::baselines::{partition, proper, surrogate};
-use margins_massart::cutting_planes::{End, Method, Minimum, minimize};
+use margins_massart::cutting_planes::{End, Method, Minimum, minimize_on_unit_ball};
 use margins_massart::{
-    CandidateRule, Candidates, CutOptions, MarginBound, NoiseRate, OnePass, Problem, Projection,
-    Schedule, Sgd, Sphere, SphereSample, Target, learn, learn_adaptively, learn_by_cuts,
+    CandidateRule, Candidates, CutOptions, MarginBound, NoiseRate, OnePass, Plan, Problem,
+    Projection, Sgd, Sphere, SphereSample, Target, learn, learn_adaptively, learn_by_cuts,
     learn_by_projected_cuts, learn_from, select, select_exhaustively, separate,
 };
 use margins_optim::online::{OnlineLearner, Scorer};
@@ -108,12 +108,12 @@ fn plane(points: &[(f64, f64, f64)]) -> MassartDistribution {
 
 /// The errors of both learners of the paper, each trained on draws.
 fn errors(noisy: &MassartDistribution, problem: &Problem, seed: u64) -> [f64; 2] {
-    let schedule = Schedule::practical(problem);
+    let plan = Plan::practical(problem);
     let sphere = Sphere::new(noisy.design()).unwrap();
-    let draws = noisy.draw(schedule.steps, 3 * seed);
-    let selection = Exact::drawn(noisy, schedule.selection, 3 * seed + 1);
+    let draws = noisy.draw(plan.steps, 3 * seed);
+    let selection = Exact::drawn(noisy, plan.selection, 3 * seed + 1);
     let pairs = draws.rows.into_iter().zip(draws.signs);
-    let sgd = learn_from(problem, &schedule, &sphere, pairs, &selection.sample(), seed).unwrap();
+    let sgd = learn_from(problem, &plan, &sphere, pairs, &selection.sample(), seed).unwrap();
     let epsilon = problem.target.epsilon();
     let d = noisy.design().columns() as f64;
     let n = 4.0 * d.clamp(10.0, problem.margin.get().powi(-2).max(10.0)) / (epsilon * epsilon);
@@ -248,12 +248,12 @@ fn a_long_selection_takes_a_fraction_of_the_products() {
     for (which, factor) in [(1, 8.0), (3, 1.3)] {
         let noisy = instance(20, 0.1, 0.3, which, 1);
         let problem = Problem::new(0.3, 0.1).unwrap();
-        let practical = Schedule::practical(&problem);
-        let schedule = Schedule { steps: 4000, candidates: CandidateRule::All, ..practical };
+        let practical = Plan::practical(&problem);
+        let plan = Plan { steps: 4000, candidates: CandidateRule::All, ..practical };
         let sphere = Sphere::new(noisy.design()).unwrap();
-        let mut sgd = Sgd::new(problem, 20, schedule.step).unwrap();
+        let mut sgd = Sgd::new(problem, 20, plan.step).unwrap();
         let mut candidates = Candidates::new(20);
-        let draws = noisy.draw(schedule.steps, 1);
+        let draws = noisy.draw(plan.steps, 1);
         candidates.push(&sgd.coef());
         for (&row, &y) in draws.rows.iter().zip(&draws.signs) {
             sgd.run(&sphere, std::iter::once((row, y))).unwrap();
@@ -268,7 +268,7 @@ fn a_long_selection_takes_a_fraction_of_the_products() {
         assert!(spared > factor, "{which}: {spared}");
         // The whole learner does the same.
         let pairs = draws.rows.into_iter().zip(draws.signs);
-        let learned = learn_from(&problem, &schedule, &sphere, pairs, &sample, 9).unwrap();
+        let learned = learn_from(&problem, &plan, &sphere, pairs, &sample, 9).unwrap();
         assert_eq!(learned.selected, quick);
         assert_eq!(learned.classifier.coef, candidates.get(quick.index));
     }
@@ -299,18 +299,18 @@ fn both_learners_reach_eta_plus_epsilon() {
 
 /// The proven constants, where they are affordable.
 #[test]
-fn the_proven_schedule_keeps_its_promise() {
+fn the_proven_plan_keeps_its_promise() {
     let target = Target::new(0.4, 0.3).unwrap();
     let problem = Problem::new(0.05, 0.6).unwrap().with_target(target);
-    let schedule = Schedule::proven(&problem);
-    assert!(schedule.step <= 0.6f64.powi(2) * 0.2 / 8.0 + 1e-15, "claim 2.5");
+    let plan = Plan::proven(&problem);
+    assert!(plan.step <= 0.6f64.powi(2) * 0.2 / 8.0 + 1e-15, "claim 2.5");
     let noisy = instance(3, 0.6, 0.05, 1, 4);
-    let draws = noisy.draw(schedule.steps, 1);
-    let selection = Exact::drawn(&noisy, schedule.selection, 2);
+    let draws = noisy.draw(plan.steps, 1);
+    let selection = Exact::drawn(&noisy, plan.selection, 2);
     let sphere = Sphere::new(noisy.design()).unwrap();
     let pairs = draws.rows.into_iter().zip(draws.signs);
-    let learned = learn_from(&problem, &schedule, &sphere, pairs, &selection.sample(), 1).unwrap();
-    assert_eq!(learned.steps, schedule.steps);
+    let learned = learn_from(&problem, &plan, &sphere, pairs, &selection.sample(), 1).unwrap();
+    assert_eq!(learned.steps, plan.steps);
     let error = noisy.linear_error(&learned.classifier.coef).unwrap();
     assert!(error <= 0.45 && error <= learned.error_bound, "{error} {learned:?}");
 }
@@ -445,7 +445,7 @@ fn analytic_centres_and_ellipsoids_find_the_same_minimum() {
         };
         let least = if p[0] > 1.0 { 1.0 } else { 0.0 };
         for method in [Method::AnalyticCentre, Method::Ellipsoid] {
-            let minimum = minimize(method, 3, 1e-6, 2000, distance);
+            let minimum = minimize_on_unit_ball(method, 3, 1e-6, 2000, distance);
             assert!(minimum.gap <= 1e-6, "{method:?} {minimum:?}");
             assert!((-1e-12..=1e-6).contains(&(minimum.value - least)), "{method:?} {minimum:?}");
         }
@@ -503,9 +503,9 @@ fn every_way_in_leads_to_the_same_halfspace() {
     let draws = noisy.draw(600, 5);
     let mut matrix = noisy.design().select(&draws.rows).to_dense();
     let problem = Problem::new(0.2, 0.2).unwrap();
-    let schedule = Schedule { steps: 2000, ..Schedule::practical(&problem) };
+    let plan = Plan { steps: 2000, ..Plan::practical(&problem) };
     let learned = |design: &Design| {
-        learn(&problem, &schedule, &SphereSample::new(design, &draws.signs).unwrap(), 3).unwrap()
+        learn(&problem, &plan, &SphereSample::new(design, &draws.signs).unwrap(), 3).unwrap()
     };
     let dense = Design::dense(&matrix).unwrap();
     let expected = learned(&dense);
@@ -535,9 +535,9 @@ fn a_stream_is_learned_from_in_one_pass() {
     let noisy = instance(4, 0.2, 0.2, 0, 7);
     let draws = noisy.draw(9000, 7);
     let problem = Problem::new(0.2, 0.2).unwrap();
-    let schedule = Schedule { steps: 6000, ..Schedule::practical(&problem) };
+    let plan = Plan { steps: 6000, ..Plan::practical(&problem) };
     let learned = |rows: usize| {
-        let mut learner = OnePass::new(&problem, schedule, 4, 1).unwrap();
+        let mut learner = OnePass::new(&problem, plan, 4, 1).unwrap();
         for (rows, signs) in draws.rows.chunks(rows).zip(draws.signs.chunks(rows)) {
             learner.take(&noisy.design().select(rows), signs).unwrap();
         }
@@ -551,7 +551,7 @@ fn a_stream_is_learned_from_in_one_pass() {
     let error = noisy.linear_error(&found.classifier.coef).unwrap();
     assert!(error <= 0.25 && error <= found.error_bound, "{error} {found:?}");
 
-    let mut learner = OnePass::new(&problem, schedule, 2, 1).unwrap();
+    let mut learner = OnePass::new(&problem, plan, 2, 1).unwrap();
     let good = Design::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
     learner.take(&good, &[1.0, -1.0]).unwrap();
     let few = learner.clone().finish().unwrap_err().to_string();
@@ -561,7 +561,7 @@ fn a_stream_is_learned_from_in_one_pass() {
         learner.take(&zero, &[1.0, 1.0]).unwrap_err().to_string(),
         learner.take(&good, &[1.0, 0.5]).unwrap_err().to_string(),
         learner.take(&good, &[1.0]).unwrap_err().to_string(),
-        OnePass::new(&problem, schedule, 0, 1).unwrap_err().to_string(),
+        OnePass::new(&problem, plan, 0, 1).unwrap_err().to_string(),
     ];
     let expected = [
         "samples of a stream: 2, but at least 5 are needed",
@@ -585,8 +585,8 @@ fn weights_count_samples() {
         .map(|sample| learn_by_cuts(&problem, &CutOptions::default(), sample));
     assert_eq!((one.calls, one.end), (other.calls, other.end));
     assert!((one.error - other.error).abs() < 1e-12);
-    let schedule = Schedule::practical(&problem);
-    let learned = learn(&problem, &schedule, &tallied.sample(), 1).unwrap();
+    let plan = Plan::practical(&problem);
+    let learned = learn(&problem, &plan, &tallied.sample(), 1).unwrap();
     assert!(noisy.linear_error(&learned.classifier.coef).unwrap() <= 0.15);
 }
 
@@ -649,8 +649,8 @@ fn refusals_name_the_value() {
     let problem = Problem::new(0.1, 0.1).unwrap();
     let single = SphereSample::new(&good, &[1.0, 1.0]).unwrap();
     let lone = single.clone().with_weights(vec![1.0, 0.0]).unwrap();
-    let schedule = Schedule::practical(&problem);
-    let longest = Schedule { step: f64::NAN, ..schedule };
+    let plan = Plan::practical(&problem);
+    let longest = Plan { step: f64::NAN, ..plan };
     let messages = [
         NoiseRate::new(0.5).unwrap_err().to_string(),
         NoiseRate::new(f64::NAN).unwrap_err().to_string(),
@@ -663,7 +663,7 @@ fn refusals_name_the_value() {
         SphereSample::new(&good, &[1.0, 0.0]).unwrap_err().to_string(),
         single.clone().with_weights(vec![1.0, -1.0]).unwrap_err().to_string(),
         single.clone().with_weights(vec![0.0, 0.0]).unwrap_err().to_string(),
-        learn(&problem, &schedule, &lone, 1).unwrap_err().to_string(),
+        learn(&problem, &plan, &lone, 1).unwrap_err().to_string(),
         learn(&problem, &longest, &single, 1).unwrap_err().to_string(),
         Projection::new(3, 0, 1).unwrap_err().to_string(),
         Projection::new(3, 2, 1).unwrap().project(&good).unwrap_err().to_string(),

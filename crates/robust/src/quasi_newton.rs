@@ -16,7 +16,7 @@ use crate::uncertain;
 const MEMORY: usize = 30;
 
 /// The end of a descent.
-pub(super) struct Minimum {
+pub(super) struct Descended {
     pub(super) point: Vec<f64>,
     pub(super) ending: Ending,
 }
@@ -30,7 +30,7 @@ pub(super) fn descend(
     start: Vec<f64>,
     tolerance: f64,
     mut monitor: Monitor<'_>,
-) -> Minimum {
+) -> Descended {
     const WINDOW: usize = 20;
     /// The passes of a value with its gradient: one for the scores, one for the gradient.
     const PASSES: usize = 2;
@@ -61,7 +61,7 @@ pub(super) fn descend(
             MarginSummary::unknown,
         );
         if let Some(status) = status {
-            return Minimum { point: at.point, ending: monitor.end(status, certificate) };
+            return Descended { point: at.point, ending: monitor.end(status, certificate) };
         }
         monitor.count(1);
         let direction = memory.direction(&at.gradient);
@@ -72,7 +72,10 @@ pub(super) fn descend(
             line_search(&mut function, &at, &steepest)
         });
         let Some(next) = next else {
-            return Minimum { point: at.point, ending: monitor.end(Status::Stalled, certificate) };
+            return Descended {
+                point: at.point,
+                ending: monitor.end(Status::Stalled, certificate),
+            };
         };
         memory.learn(&at, &next);
         at = next;

@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::Error;
 use crate::estimated_risk::{EstimatedObjective, MeanEstimate};
-use crate::quasi_newton::{Minimum, descend};
+use crate::quasi_newton::{Descended, descend};
 use crate::uncertified;
 use margins_optim::problem::summation::dot;
 use margins_optim::solve::{Elapsed, Ending, Monitor};
@@ -56,7 +56,7 @@ impl Restarts {
             minimum
         };
         let origin = vec![0.0; problem.dimension()];
-        let mut best: Minimum = descend(&mut problem, origin);
+        let mut best: Descended = descend(&mut problem, origin);
         let mut stopped = stop_of(&best);
         for direction in directions {
             if stopped.is_some() {
@@ -65,7 +65,7 @@ impl Restarts {
             let start = scaled_to_least(&mut problem, &direction);
             let minimum = descend(&mut problem, start);
             stopped = stop_of(&minimum);
-            let value = |minimum: &Minimum| minimum.ending.certificate.objective;
+            let value = |minimum: &Descended| minimum.ending.certificate.objective;
             if value(&minimum) < value(&best) || !value(&best).is_finite() {
                 best = minimum;
             }
@@ -78,7 +78,7 @@ impl Restarts {
 
 /// Returns the status of a descent that the clock or the callback has ended, and so all that would
 /// follow it.
-fn stop_of(minimum: &Minimum) -> Option<Status> {
+fn stop_of(minimum: &Descended) -> Option<Status> {
     let status = minimum.ending.status;
     matches!(status, Status::TimeLimit | Status::Interrupted).then_some(status)
 }

@@ -10,7 +10,7 @@ use margins::data::generate::MassartDistribution;
 use margins::losses::LeakyRelu;
 use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
-use margins::massart::{CutOptions, Problem, Schedule, learn_by_cuts};
+use margins::massart::{CutOptions, Plan, Problem, learn_by_cuts};
 use margins::optim::online::{OnlineLearner, Perceptron};
 
 use super::instance::{ADVERSARIES, Batch, Drawn, batch_size, instance, sgd};
@@ -97,7 +97,7 @@ fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
             let (d, gamma, eta, adversary) = setting(row)?;
             let (noisy, problem) =
                 (instance(d, gamma, eta, adversary, *k as u64)?, Problem::new(eta, gamma)?);
-            let by_sgd = sgd(&noisy, &problem, &Schedule::practical(&problem), *k as u64)?;
+            let by_sgd = sgd(&noisy, &problem, &Plan::practical(&problem), *k as u64)?;
             let training = Drawn::new(&noisy, batch_size(&problem, d), 3 * *k as u64 + 2);
             let found = learn_by_cuts(&problem, &CutOptions::default(), &training.sample()?);
             let by_cuts = noisy.linear_error(&found.classifier.coef)?;
@@ -216,9 +216,9 @@ fn errors(noisy: &MassartDistribution, problem: &Problem, seed: u64) -> Result<V
     // The ellipsoid method needs more evaluations than analytic centres for such a gap, and less
     // time.
     const TOLERANCE: f64 = 1e-5;
-    let (design, schedule) = (noisy.design(), Schedule::practical(problem));
+    let (design, plan) = (noisy.design(), Plan::practical(problem));
     let mut perceptron = Perceptron::new(design.columns()).without_intercept();
-    let draws = noisy.draw(schedule.steps, 3 * seed);
+    let draws = noisy.draw(plan.steps, 3 * seed);
     for (&row, &y) in draws.rows.iter().zip(&draws.signs) {
         perceptron.step(&design.sample(row), y)?;
     }
@@ -231,7 +231,7 @@ fn errors(noisy: &MassartDistribution, problem: &Problem, seed: u64) -> Result<V
     }
     let batch = |learner: Batch| learner.error(noisy, problem, n, seed);
     Ok(vec![
-        sgd(noisy, problem, &schedule, seed)?,
+        sgd(noisy, problem, &plan, seed)?,
         batch(Batch::Cuts)?,
         noisy.linear_error(&perceptron.snapshot().coef)?,
         noisy.linear_error(&convex.point)?,

@@ -4,7 +4,7 @@ use margins::data::Design;
 use margins::data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins::massart::baselines::{partition, proper};
 use margins::massart::{
-    CutOptions, Problem, Schedule, Sphere, SphereSample, learn_by_cuts, learn_from,
+    CutOptions, Plan, Problem, Sphere, SphereSample, learn_by_cuts, learn_from,
 };
 use margins::optim::online::Scorer;
 
@@ -76,18 +76,18 @@ impl Drawn {
     }
 }
 
-/// Returns the exact error of algorithm 1 with a schedule.
+/// Returns the exact error of algorithm 1 with a plan.
 pub(super) fn sgd(
     noisy: &MassartDistribution,
     problem: &Problem,
-    schedule: &Schedule,
+    plan: &Plan,
     seed: u64,
 ) -> Result<f64, Failure> {
     let points = Sphere::new(noisy.design())?;
-    let draws = noisy.draw(schedule.steps, 3 * seed);
-    let selection = Drawn::new(noisy, schedule.selection, 3 * seed + 1);
+    let draws = noisy.draw(plan.steps, 3 * seed);
+    let selection = Drawn::new(noisy, plan.selection, 3 * seed + 1);
     let pairs = draws.rows.into_iter().zip(draws.signs);
-    let found = learn_from(problem, schedule, &points, pairs, &selection.sample()?, seed)?;
+    let found = learn_from(problem, plan, &points, pairs, &selection.sample()?, seed)?;
     Ok(noisy.linear_error(&found.classifier.coef)?)
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use margins::massart::{Problem, Schedule, Target};
+use margins::massart::{Plan, Problem, Target};
 
 use super::adversaries::Numbers;
 use super::instance::{Batch, instance, rare_trap, sgd};
@@ -73,8 +73,8 @@ fn trial(
     };
     let error = |power: u32| match learner {
         None => {
-            let schedule = Schedule { steps: samples(power), ..Schedule::practical(&problem) };
-            sgd(&noisy, &problem, &schedule, seed)
+            let plan = Plan { steps: samples(power), ..Plan::practical(&problem) };
+            sgd(&noisy, &problem, &plan, seed)
         }
         Some(learner) => learner.error(&noisy, &problem, samples(power), seed),
     };

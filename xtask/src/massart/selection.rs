@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use margins::massart::{
-    Candidates, Problem, Schedule, Selected, Sgd, Sphere, SphereSample, select, select_exhaustively,
+    Candidates, Plan, Problem, Selected, Sgd, Sphere, SphereSample, select, select_exhaustively,
 };
 
 use super::adversaries::Numbers;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
          over candidates and samples, and of the selection, which finds the same iterate. d = {D}, gamma = {GAMMA}, eta = {ETA}.\n\n\
          | adversary | T | products: all | computed | factor | seconds: all | selection | factor |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: |\n",
-        Schedule::practical(&Problem::new(ETA, GAMMA)?).selection
+        Plan::practical(&Problem::new(ETA, GAMMA)?).selection
     );
     let mut series: Vec<Series> = ADVERSARIES
         .iter()
@@ -91,12 +91,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Returns products and seconds of the selection and of the plain loop.
 fn trial(adversary: &str, steps: usize) -> Result<Numbers, Failure> {
     let problem = Problem::new(ETA, GAMMA)?;
-    let schedule = Schedule::practical(&problem);
+    let plan = Plan::practical(&problem);
     let noisy = instance(D, GAMMA, ETA, adversary, 1)?;
-    let selection = Drawn::new(&noisy, schedule.selection, 2);
+    let selection = Drawn::new(&noisy, plan.selection, 2);
     let sample = selection.sample()?;
     let points = Sphere::new(noisy.design())?;
-    let mut sgd = Sgd::new(problem, D, schedule.step)?;
+    let mut sgd = Sgd::new(problem, D, plan.step)?;
     let mut candidates = Candidates::new(D);
     candidates.push(&sgd.coef());
     let draws = noisy.draw(steps, 3);

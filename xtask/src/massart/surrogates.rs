@@ -8,7 +8,7 @@ use margins::data::generate::MassartDistribution;
 use margins::losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
 use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
-use margins::massart::{Problem, Schedule, SphereSample};
+use margins::massart::{Plan, Problem, SphereSample};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -182,7 +182,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let (atoms, worst) = search(arguments, (surrogate, d, eta, gamma), k as u64)?;
             let noisy = distribution(&atoms, eta)?;
             let problem = Problem::new(eta, gamma)?;
-            let by_sgd = sgd(&noisy, &problem, &Schedule::practical(&problem), 1)?;
+            let by_sgd = sgd(&noisy, &problem, &Plan::practical(&problem), 1)?;
             let by_cuts = Batch::Cuts.error(&noisy, &problem, batch_size(&problem, d), 1)?;
             let total: f64 = atoms.iter().map(|atom| atom.mass).sum();
             let atoms: Vec<String> = atoms

@@ -3,7 +3,7 @@
 use margins_losses::MarginLoss;
 
 use crate::SphereSample;
-use crate::cutting_planes::{Method, Minimum, minimize as minimize_on_unit_ball};
+use crate::cutting_planes::{Method, Minimum, minimize_on_unit_ball};
 
 /// Returns the minimiser of `mean L(y <w, x>)` over unit samples in the ball `||w|| <= radius`, to
 /// a gap of `tolerance` or as near as `most_calls` evaluations come.

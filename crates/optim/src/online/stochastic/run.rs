@@ -16,7 +16,7 @@ pub(super) struct Run<'d> {
     settings: StochasticGradient,
     lambda: Lambda,
     pub(super) epochs: Epochs<'d>,
-    pub(super) held_out: Option<HeldOut>,
+    pub(super) held_out: Option<Validation>,
     began: Instant,
     history: Vec<HistoryEntry>,
 }
@@ -25,17 +25,17 @@ pub(super) struct Run<'d> {
 pub(super) type Weighed = Vec<(usize, f64)>;
 
 /// The rows held out, ascending and with their weights, with the best classifier so far.
-pub(super) struct HeldOut {
+pub(super) struct Validation {
     rows: Weighed,
     best: LinearClassifier,
     least_loss: f64,
     epochs_since: usize,
 }
 
-impl HeldOut {
+impl Validation {
     fn of(rows: Weighed) -> Option<Self> {
         let best = LinearClassifier::zero(0);
-        let begin = HeldOut { rows, best, least_loss: f64::INFINITY, epochs_since: 0 };
+        let begin = Validation { rows, best, least_loss: f64::INFINITY, epochs_since: 0 };
         (!begin.rows.is_empty()).then_some(begin)
     }
 
@@ -85,7 +85,7 @@ impl<'d> Run<'d> {
     ) -> Result<Self, Error> {
         let rows: Vec<usize> = held_out.iter().map(|(row, _)| *row).collect();
         let epochs = Epochs::new(objective, &rows, settings);
-        let held_out = HeldOut::of(held_out);
+        let held_out = Validation::of(held_out);
         Ok(Run {
             settings: *settings,
             lambda,
