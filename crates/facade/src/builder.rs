@@ -190,8 +190,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the seed of folds, landmarks, random features, the order in which stochastic solvers
-    /// visit the samples, and the part of many samples that Newton starts from.
+    /// Sets the seed of folds, landmarks, random features and of the pairs that sigma is taken from.
+    /// Dual ascent has its own, in [`Solver::Sdca`].
     #[doc(alias = "random_state")]
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {

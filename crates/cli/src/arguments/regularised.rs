@@ -121,8 +121,7 @@ pub(crate) struct SolverArguments {
     /// Seed of everything that is drawn [default: 1]
     ///
     /// The seed of the folds, of landmarks and random features, of the pairs that sigma is taken
-    /// from, of the order in which sdca visits the samples, and of the part of many samples that
-    /// newton starts from.
+    /// from, and of the order in which --solver sdca visits the samples.
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
     /// Threads [default: all cores]; no result depends on it
