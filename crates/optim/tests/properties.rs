@@ -674,9 +674,11 @@ fn a_callback_sees_and_stops_every_solver() {
     use std::ops::ControlFlow;
     use std::sync::Mutex;
 
+    use margins_data::generate::{Example, GaussianMixture};
     use margins_optim::solve::{Iteration, Watch};
 
-    let (data, loss) = (overlapping(), loss("lhs"));
+    let mixture = GaussianMixture::example(Example::One, 1).unwrap();
+    let (data, loss) = (mixture.sample(60, 2).unwrap(), loss("lhs"));
     let objective = Objective::of(&*loss, &data).unwrap();
     for solver in [
         Solver::Newton,
