@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use margins_model::{Model, Registry};
 use margins_fuzz::{check, sealed};
+use margins_model::{Model, Registry};
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
