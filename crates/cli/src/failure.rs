@@ -73,13 +73,13 @@ fn of_solver(error: &Optim) -> bool {
         Optim::Unsuitable { .. }
             | Optim::TooLargeForMm { .. }
             | Optim::LinearOnly
-            | Optim::Parameter { .. }
+            | Optim::Parameter(_)
     )
 }
 
 fn of_learner(error: &Robust) -> bool {
     match error {
-        Robust::FreeIntercept | Robust::Blocks { .. } | Robust::Parameter { .. } => true,
+        Robust::FreeIntercept | Robust::Blocks { .. } | Robust::Parameter(_) => true,
         Robust::Optim(inner) => of_solver(inner),
         _ => false,
     }

@@ -39,4 +39,12 @@ impl OutOfRange {
             Err(OutOfRange { parameter, value, requirement })
         }
     }
+
+    /// Returns the value if it is finite and greater than 0.
+    ///
+    /// # Errors
+    /// Any other value, with its name and its range.
+    pub fn check_positive(parameter: &'static str, value: f64) -> Result<f64, OutOfRange> {
+        Self::check(parameter, value, "a finite number greater than 0", |value| value > 0.0)
+    }
 }

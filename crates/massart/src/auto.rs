@@ -1,4 +1,5 @@
 use margins_data::parallel;
+use margins_losses::OutOfRange;
 
 use crate::Error;
 use crate::selection::Candidates;
@@ -73,11 +74,12 @@ fn grid(target: Target, rows: usize) -> Result<Vec<Problem>, Error> {
     /// The largest number of etas; each is learned, and its iterates kept.
     const MOST_ETAS: f64 = 1000.0;
     if 0.5 / target.epsilon() > MOST_ETAS {
-        return Err(Error::Parameter {
+        return Err(OutOfRange {
             parameter: "epsilon",
             value: target.epsilon(),
             requirement: "at least 0.0005 where the noise rate is to be found",
-        });
+        }
+        .into());
     }
     let etas = (0..).map(|k| f64::from(k) * target.epsilon()).take_while(|&eta| eta < 0.5);
     let least = (rows as f64).sqrt().recip();

@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use thiserror::Error;
 
 /// The reason why a learner of halfspaces cannot be built or cannot take its samples.
@@ -5,15 +6,8 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its range.
-    #[error("{parameter} is {value}, but must be {requirement}")]
-    Parameter {
-        /// The name of the parameter.
-        parameter: &'static str,
-        /// The value that was refused.
-        value: f64,
-        /// The range in words, such as "a finite number greater than 0".
-        requirement: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// Parts of the problem do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
@@ -64,19 +58,4 @@ pub enum Error {
     /// The crate of data refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),
-}
-
-impl Error {
-    /// Returns a parameter that is finite and greater than 0.
-    pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<f64, Error> {
-        if value.is_finite() && value > 0.0 {
-            Ok(value)
-        } else {
-            Err(Error::Parameter {
-                parameter,
-                value,
-                requirement: "a finite number greater than 0",
-            })
-        }
-    }
 }

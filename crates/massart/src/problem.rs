@@ -1,13 +1,5 @@
 use crate::Error;
-
-fn check(
-    parameter: &'static str,
-    value: f64,
-    requirement: &'static str,
-    valid: impl Fn(f64) -> bool,
-) -> Result<f64, Error> {
-    if valid(value) { Ok(value) } else { Err(Error::Parameter { parameter, value, requirement }) }
-}
+use margins_losses::OutOfRange;
 
 /// The bound eta on the noise rate, `0 <= eta < 1/2`.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -19,8 +11,8 @@ impl NoiseRate {
     /// # Errors
     /// [`Error::Parameter`]: eta is not in `0 <= eta < 1/2`.
     pub fn new(eta: f64) -> Result<Self, Error> {
-        check("eta", eta, "at least 0 and below 1/2", |eta| (0.0..0.5).contains(&eta))
-            .map(NoiseRate)
+        let valid = |eta| (0.0..0.5).contains(&eta);
+        Ok(NoiseRate(OutOfRange::check("eta", eta, "at least 0 and below 1/2", valid)?))
     }
 
     /// Returns eta.
@@ -39,8 +31,8 @@ impl MarginBound {
     /// # Errors
     /// [`Error::Parameter`]: gamma is not in `0 < gamma < 1`.
     pub fn new(gamma: f64) -> Result<Self, Error> {
-        check("gamma", gamma, "strictly between 0 and 1", |gamma| gamma > 0.0 && gamma < 1.0)
-            .map(MarginBound)
+        let valid = |gamma| gamma > 0.0 && gamma < 1.0;
+        Ok(MarginBound(OutOfRange::check("gamma", gamma, "strictly between 0 and 1", valid)?))
     }
 
     /// Returns gamma.
@@ -70,8 +62,8 @@ impl Target {
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
         let open = |value: f64| value > 0.0 && value < 1.0;
         Ok(Target {
-            epsilon: check("epsilon", epsilon, "strictly between 0 and 1", open)?,
-            delta: check("delta", delta, "strictly between 0 and 1", open)?,
+            epsilon: OutOfRange::check("epsilon", epsilon, "strictly between 0 and 1", open)?,
+            delta: OutOfRange::check("delta", delta, "strictly between 0 and 1", open)?,
         })
     }
 

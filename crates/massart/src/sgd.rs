@@ -1,4 +1,5 @@
 use margins_data::Sample;
+use margins_losses::OutOfRange;
 use pulp::{Arch, Simd, WithSimd};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -30,7 +31,7 @@ impl Sgd {
     /// [`Error::Parameter`]: the step is not a finite number greater than 0. [`Error::TooFew`]:
     /// there are no features.
     pub fn new(problem: Problem, columns: usize, step: f64) -> Result<Self, Error> {
-        let step = Error::check_positive("the step", step)?;
+        let step = OutOfRange::check_positive("the step", step)?;
         if columns == 0 {
             return Err(Error::TooFew { what: "features", needed: 1, found: 0 });
         }

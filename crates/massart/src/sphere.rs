@@ -1,4 +1,5 @@
 use margins_data::{Dataset, Design, Sample};
+use margins_losses::OutOfRange;
 
 use crate::Error;
 use margins_optim::online::Direction;
@@ -175,7 +176,7 @@ impl<'a> SphereSample<'a> {
         if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             return Err(Error::Weight { row, value: weights[row] });
         }
-        let total = Error::check_positive("the sum of weights", weights.iter().sum())?;
+        let total = OutOfRange::check_positive("the sum of weights", weights.iter().sum())?;
         Ok(SphereSample { weights, total, ..self })
     }
 

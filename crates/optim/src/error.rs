@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use thiserror::Error;
 
 /// The reason why a problem cannot be posed or a solver cannot take it.
@@ -104,15 +105,8 @@ pub enum Error {
     #[error("the eigendecomposition of a matrix of order {0} did not converge")]
     Eigendecomposition(usize),
     /// A parameter is outside its range.
-    #[error("{parameter} is {value}, but must be {requirement}")]
-    Parameter {
-        /// The name of the parameter.
-        parameter: &'static str,
-        /// The value that was refused.
-        value: f64,
-        /// The range in words, such as "a finite number greater than 0".
-        requirement: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// The rule that re-scales a loss failed.
     #[error("the loss cannot be re-scaled: {0}")]
     Rescaling(String),
@@ -165,19 +159,6 @@ impl Error {
         match scores.iter().zip(rows).find(|(score, _)| !score.is_finite()) {
             Some((&score, row)) => Err(Error::Score { row, score }),
             None => Ok(()),
-        }
-    }
-
-    /// Returns a parameter that is finite and greater than 0.
-    pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<f64, Error> {
-        if value.is_finite() && value > 0.0 {
-            Ok(value)
-        } else {
-            Err(Error::Parameter {
-                parameter,
-                value,
-                requirement: "a finite number greater than 0",
-            })
         }
     }
 }

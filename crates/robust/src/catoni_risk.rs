@@ -1,5 +1,5 @@
-use margins_losses::MarginLoss;
 use margins_losses::catoni::{location, psi_prime};
+use margins_losses::{MarginLoss, OutOfRange};
 
 use crate::Error;
 use crate::Restarts;
@@ -40,12 +40,10 @@ impl CatoniRisk {
     /// # Errors
     /// [`Error::Parameter`]: alpha, in the inverse unit of the loss, is not within 1e-100 to 1e100.
     pub fn new(alpha: f64) -> Result<Self, Error> {
-        if (1e-100..=1e100).contains(&alpha) {
-            Ok(CatoniRisk { alpha, restarts: Restarts { count: 0, seed: 1 } })
-        } else {
-            let requirement = "a number from 1e-100 to 1e100";
-            Err(Error::Parameter { parameter: "alpha", value: alpha, requirement })
-        }
+        let requirement = "a number from 1e-100 to 1e100";
+        let valid = |alpha| (1e-100..=1e100).contains(&alpha);
+        let alpha = OutOfRange::check("alpha", alpha, requirement, valid)?;
+        Ok(CatoniRisk { alpha, restarts: Restarts { count: 0, seed: 1 } })
     }
 
     /// Returns alpha, the inverse of the distance from the estimate at which losses begin to count

@@ -1,3 +1,4 @@
+use margins_losses::OutOfRange;
 use thiserror::Error;
 
 /// The reason why a robust learner cannot be built or cannot take a problem.
@@ -5,15 +6,8 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its range.
-    #[error("{parameter} is {value}, but must be {requirement}")]
-    Parameter {
-        /// Name of the parameter.
-        parameter: &'static str,
-        /// The value that was refused.
-        value: f64,
-        /// The range in words, such as "a finite number greater than 0".
-        requirement: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// The text is not the specification of a learner.
     #[error("solver specification '{specification}': {reason}")]
     Specification {

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use margins_losses::{MarginLoss, SpecialCase, Specification};
+use margins_losses::{MarginLoss, OutOfRange, SpecialCase, Specification};
 
 use crate::Error;
 use crate::{CatoniRisk, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts};
@@ -171,7 +171,7 @@ impl<'t> Parameters<'t> {
             Ok(value as usize)
         } else {
             let requirement = "a whole number from 0 to 9007199254740992";
-            Err(Error::Parameter { parameter: key, value, requirement })
+            Err(OutOfRange { parameter: key, value, requirement }.into())
         }
     }
 

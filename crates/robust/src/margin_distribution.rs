@@ -1,6 +1,6 @@
 mod metric;
 
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 use margins_optim::problem::summation::{SUM_ERROR, UNIT, dot};
 use margins_optim::problem::{EmpiricalRisk, Extent, Point, RowSpace};
 use margins_optim::solve::{Ending, Monitor};
@@ -78,10 +78,8 @@ impl MarginDistribution {
     /// [`Error::Parameter`]: a weight is not within 0 to 1e100.
     pub fn new(mean: f64, variance: f64) -> Result<Self, Error> {
         for (parameter, value) in [("mean", mean), ("variance", variance)] {
-            if !(0.0..=1e100).contains(&value) {
-                let requirement = "a number from 0 to 1e100";
-                return Err(Error::Parameter { parameter, value, requirement });
-            }
+            let valid = |value| (0.0..=1e100).contains(&value);
+            OutOfRange::check(parameter, value, "a number from 0 to 1e100", valid)?;
         }
         Ok(MarginDistribution { mean, variance, seed: 1 })
     }

@@ -1,4 +1,4 @@
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -49,7 +49,7 @@ impl MedianOfMeans {
     pub fn new(blocks: usize) -> Result<Self, Error> {
         if blocks == 0 {
             let requirement = "at least 1";
-            return Err(Error::Parameter { parameter: "blocks", value: 0.0, requirement });
+            return Err(OutOfRange { parameter: "blocks", value: 0.0, requirement }.into());
         }
         Ok(MedianOfMeans { blocks, steps: 2000, seed: 1 })
     }

@@ -2,7 +2,7 @@
 //! halfspaces with Massart noise*, NeurIPS 2019.
 
 use margins_data::Sample;
-use margins_losses::LeakyRelu;
+use margins_losses::{LeakyRelu, OutOfRange};
 
 use super::surrogate;
 use crate::Error;
@@ -50,7 +50,7 @@ pub fn learn(
 ) -> Result<DecisionList, Error> {
     let (eta, epsilon) = (problem.noise.get(), problem.target.epsilon());
     let lambda = eta + epsilon / 2.0;
-    let loss = LeakyRelu::new(lambda).map_err(|_| Error::Parameter {
+    let loss = LeakyRelu::new(lambda).map_err(|_| OutOfRange {
         parameter: "eta + epsilon/2",
         value: lambda,
         requirement: "at most 1/2",

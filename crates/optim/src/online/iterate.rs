@@ -1,4 +1,5 @@
 use margins_data::Sample;
+use margins_losses::OutOfRange;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +96,7 @@ impl TryFrom<Unchecked> for Iterate {
         }
         if until_refresh == 0 {
             let (parameter, requirement) = ("the steps until a norm is computed", "at least 1");
-            return Err(Error::Parameter { parameter, value: 0.0, requirement });
+            return Err(OutOfRange { parameter, value: 0.0, requirement }.into());
         }
         Ok(Iterate { intercept, scale, vector, squared_norm, until_refresh, sum })
     }

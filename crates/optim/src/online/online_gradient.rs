@@ -1,5 +1,5 @@
 use margins_data::Sample;
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
@@ -135,7 +135,7 @@ impl<L: MarginLoss> OnlineGradient<L> {
     /// # Errors
     /// [`Error::Parameter`]: the radius is not a finite number greater than 0.
     pub fn projected(self, radius: f64) -> Result<Self, Error> {
-        let radius = Some(Error::check_positive("the radius of the projection", radius)?);
+        let radius = Some(OutOfRange::check_positive("the radius of the projection", radius)?);
         Ok(OnlineGradient { radius, ..self })
     }
 

@@ -1,4 +1,5 @@
 use margins_data::Sample;
+use margins_losses::OutOfRange;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,7 @@ impl PassiveAggressive {
     /// [`Error::Parameter`]: C is not a finite number greater than 0.
     pub fn new(features: usize, aggressiveness: Aggressiveness) -> Result<Self, Error> {
         if let Aggressiveness::Capped(c) | Aggressiveness::Damped(c) = aggressiveness {
-            Error::check_positive("the aggressiveness C", c)?;
+            OutOfRange::check_positive("the aggressiveness C", c)?;
         }
         let classifier = LinearClassifier::zero(features);
         Ok(PassiveAggressive { classifier, aggressiveness, has_intercept: true })

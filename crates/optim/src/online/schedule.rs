@@ -1,4 +1,4 @@
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,7 @@ impl Schedule {
         | Schedule::InverseSqrt(first)
         | Schedule::InverseTime(first)
         | Schedule::Bottou { first, .. }) = *self;
-        Error::check_positive("the first step", first).map(|_| ())
+        OutOfRange::check_positive("the first step", first)?;
+        Ok(())
     }
 }

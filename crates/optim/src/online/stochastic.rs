@@ -34,7 +34,7 @@ mod settings;
 use std::borrow::Cow;
 
 use margins_data::Design;
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 
 use crate::online::{OnlineGradient, OnlineLearner};
 use crate::problem::Point;
@@ -90,11 +90,12 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     let mut run = Run::new(&objective, held_out, lambda, settings)?;
     let held_out = run.held_out.take();
     if at == 0 || at >= run.total_steps() {
-        return Err(Error::Parameter {
+        return Err(OutOfRange {
             parameter: "the step of the re-scaling",
             value: at as f64,
             requirement: "at least 1 and less than the number of steps",
-        });
+        }
+        .into());
     }
     let mut learner = run.learner(&objective)?;
     run.follow(&objective, &mut learner, at)?;

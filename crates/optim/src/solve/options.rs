@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 
 use crate::Error;
 use crate::problem::{EmpiricalRisk, Need};
@@ -101,7 +101,8 @@ impl Solver {
     fn check(&self) -> Result<(), Error> {
         match *self {
             Solver::GradientDescent { step: StepRule::Fixed(step) } => {
-                Error::check_positive("the step of gradient descent", step).map(drop)
+                OutOfRange::check_positive("the step of gradient descent", step)?;
+                Ok(())
             }
             Solver::Mm { stopping: StoppingRule::CoefficientChange(change), .. } => {
                 check_tolerance(change)

@@ -1,4 +1,4 @@
-use margins_losses::MarginLoss;
+use margins_losses::{MarginLoss, OutOfRange};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -126,21 +126,16 @@ impl StochasticGradient {
     /// averaged is outside (0, 1], or the share held out outside (0, 1).
     pub fn check(&self) -> Result<(), Error> {
         self.schedule.check()?;
-        Error::check_positive("the tolerance", self.tolerance)?;
+        OutOfRange::check_positive("the tolerance", self.tolerance)?;
         self.projection.map_or(Ok(0.0), |radius| {
-            Error::check_positive("the radius of the projection", radius)
+            OutOfRange::check_positive("the radius of the projection", radius)
         })?;
         if let Start::Random(norm) = self.start {
-            Error::check_positive("the norm of the start", norm)?;
+            OutOfRange::check_positive("the norm of the start", norm)?;
         }
-        if let Some(EarlyStopping { hold_out, .. }) = self.early_stopping
-            && !(hold_out > 0.0 && hold_out < 1.0)
-        {
-            return Err(Error::Parameter {
-                parameter: "the share held out",
-                value: hold_out,
-                requirement: "above 0 and below 1",
-            });
+        if let Some(EarlyStopping { hold_out, .. }) = self.early_stopping {
+            let valid = |share| share > 0.0 && share < 1.0;
+            OutOfRange::check("the share held out", hold_out, "above 0 and below 1", valid)?;
         }
         let patience = self.early_stopping.map_or(1, |early| early.patience);
         let counts = [
@@ -149,16 +144,14 @@ impl StochasticGradient {
             ("the patience", patience),
         ];
         if let Some((parameter, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(Error::Parameter { parameter, value: 0.0, requirement: "at least 1" });
+            return Err(OutOfRange { parameter, value: 0.0, requirement: "at least 1" }.into());
         }
-        match self.averaging {
-            Averaging::Suffix(share) if !(share > 0.0 && share <= 1.0) => Err(Error::Parameter {
-                parameter: "the share of the steps that is averaged",
-                value: share,
-                requirement: "above 0 and at most 1",
-            }),
-            _ => Ok(()),
+        if let Averaging::Suffix(share) = self.averaging {
+            let parameter = "the share of the steps that is averaged";
+            let valid = |share| share > 0.0 && share <= 1.0;
+            OutOfRange::check(parameter, share, "above 0 and at most 1", valid)?;
         }
+        Ok(())
     }
 
     /// Returns the learner of a run of this number of steps.
