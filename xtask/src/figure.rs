@@ -4,6 +4,7 @@ use std::path::Path;
 
 use margins::model::write_atomically;
 use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
@@ -119,6 +120,37 @@ impl Figure {
     }
 }
 
+type Chart<'c, 'd> = ChartContext<'c, SVGBackend<'d>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// Draws filled circles; the second radius is that of the legend.
+fn circles(
+    chart: &mut Chart<'_, '_>,
+    name: &str,
+    points: impl Iterator<Item = (f64, f64)>,
+    [radius, in_legend]: [i32; 2],
+    colour: RGBColor,
+) -> Outcome {
+    chart
+        .draw_series(points.map(|point| Circle::new(point, radius, colour.filled())))?
+        .label(name)
+        .legend(move |(x, y)| Circle::new((x + 9, y), in_legend, colour.filled()));
+    Ok(())
+}
+
+/// Draws lines of this style.
+fn strokes(
+    chart: &mut Chart<'_, '_>,
+    name: &str,
+    lines: impl IntoIterator<Item = PathElement<(f64, f64)>>,
+    style: ShapeStyle,
+) -> Outcome {
+    chart
+        .draw_series(lines)?
+        .label(name)
+        .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+    Ok(())
+}
+
 impl Panel {
     fn draw(&self, area: &DrawingArea<SVGBackend, Shift>) -> Outcome {
         let (x, y) = (self.x.range, self.y.range);
@@ -148,79 +180,10 @@ impl Panel {
             .x_labels(7)
             .y_labels(7)
             .draw()?;
-        let mut colours = COLOURS.iter().cycle();
+        let mut lines = 0;
         for (number, series) in self.series.iter().enumerate() {
-            let inside =
-                series.points.iter().copied().filter(|point| y.0 <= point.1 && point.1 <= y.1);
-            let label = series.name.clone();
-            match series.style {
-                Style::Line => {
-                    let colour = *colours.next().unwrap_or(&BLACK);
-                    chart
-                        .draw_series(LineSeries::new(inside, colour.stroke_width(2)))?
-                        .label(label)
-                        .legend(move |(x, y)| {
-                            PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2))
-                        });
-                }
-                Style::Guide(number) => {
-                    let colour = COLOURS[number % COLOURS.len()];
-                    chart
-                        .draw_series(DashedLineSeries::new(
-                            series.points.iter().copied(),
-                            4,
-                            4,
-                            colour.stroke_width(1),
-                        ))?
-                        .label(label)
-                        .legend(move |(x, y)| {
-                            DashedPathElement::new(
-                                [(x, y), (x + 18, y)],
-                                4,
-                                4,
-                                colour.stroke_width(1),
-                            )
-                        });
-                }
-                Style::Dots(number) => {
-                    let colour = COLOURS[number % COLOURS.len()];
-                    chart
-                        .draw_series(inside.map(|point| Circle::new(point, 2, colour.filled())))?
-                        .label(label)
-                        .legend(move |(x, y)| Circle::new((x + 9, y), 3, colour.filled()));
-                }
-                Style::Categories(_) => {
-                    let colour = COLOURS[number % COLOURS.len()];
-                    // Side by side over the middle half of the category.
-                    let all = self.series.len() as f64;
-                    let shift = 0.5 * ((number as f64 + 0.5) / all - 0.5);
-                    let beside =
-                        inside.map(|(x, y)| Circle::new((x + shift, y), 4, colour.filled()));
-                    chart
-                        .draw_series(beside)?
-                        .label(label)
-                        .legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()));
-                }
-                Style::Pieces(number) => {
-                    let colour = COLOURS[number % COLOURS.len()];
-                    let pieces = series.points.chunks_exact(2);
-                    chart
-                        .draw_series(
-                            pieces.map(|ends| PathElement::new(ends, colour.stroke_width(1))),
-                        )?
-                        .label(label)
-                        .legend(move |(x, y)| {
-                            PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(1))
-                        });
-                }
-                Style::Marks => {
-                    let colour = COLOURS[1];
-                    chart
-                        .draw_series(inside.map(|point| Circle::new(point, 4, colour.filled())))?
-                        .label(label)
-                        .legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()));
-                }
-            }
+            self.plot(&mut chart, number, series, &COLOURS[lines % COLOURS.len()])?;
+            lines += usize::from(matches!(series.style, Style::Line));
         }
         chart
             .configure_series_labels()
@@ -230,6 +193,49 @@ impl Panel {
             .border_style(BLACK.mix(0.3))
             .draw()?;
         Ok(())
+    }
+
+    /// Draws a series, a line in the colour given; `number` is its place among all series.
+    fn plot(
+        &self,
+        chart: &mut Chart<'_, '_>,
+        number: usize,
+        series: &Series,
+        of_line: &RGBColor,
+    ) -> Outcome {
+        let (low, high) = self.y.range;
+        let inside =
+            series.points.iter().copied().filter(|point| low <= point.1 && point.1 <= high);
+        let (name, colour) = (&series.name, |number: usize| COLOURS[number % COLOURS.len()]);
+        match series.style {
+            Style::Line => {
+                let style = of_line.stroke_width(2);
+                let points: Points = inside.collect();
+                strokes(chart, name, [PathElement::new(points, style)], style)
+            }
+            Style::Pieces(number) => {
+                let style = colour(number).stroke_width(1);
+                let pieces = series.points.chunks_exact(2);
+                strokes(chart, name, pieces.map(|ends| PathElement::new(ends, style)), style)
+            }
+            Style::Guide(number) => {
+                let style = colour(number).stroke_width(1);
+                let points = series.points.iter().copied();
+                chart.draw_series(DashedLineSeries::new(points, 4, 4, style))?.label(name).legend(
+                    move |(x, y)| DashedPathElement::new([(x, y), (x + 18, y)], 4, 4, style),
+                );
+                Ok(())
+            }
+            Style::Dots(number) => circles(chart, name, inside, [2, 3], colour(number)),
+            Style::Categories(_) => {
+                // Side by side over the middle half of the category.
+                let all = self.series.len() as f64;
+                let shift = 0.5 * ((number as f64 + 0.5) / all - 0.5);
+                let beside = inside.map(|(x, y)| (x + shift, y));
+                circles(chart, name, beside, [4, 4], colour(number))
+            }
+            Style::Marks => circles(chart, name, inside, [4, 4], colour(1)),
+        }
     }
 
     /// Returns the corner of the picture, or the middle of its upper or lower edge, that the fewest

@@ -571,7 +571,9 @@ fn gradient_norms_of_losses_that_are_not_convex_are_those_of_differences() {
         epochs: 3,
         ..margins_optim::online::stochastic::StochasticGradient::new(schedule)
     };
-    let fit = margins_optim::online::stochastic::fit(&objective, at, &settings).unwrap();
+    let fit =
+        margins_optim::online::stochastic::fit(&objective, at, &settings, &Options::default())
+            .unwrap();
     let value = |coef: &[f64]| -> f64 {
         let risk: f64 = (design.samples().zip(labels.signs()))
             .map(|(x, y)| loss.value(y * x.dot(coef)) / 5.0)

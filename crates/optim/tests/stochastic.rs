@@ -1,6 +1,10 @@
 //! Online learners and stochastic gradient: lazy against plain arithmetic, known steps, known bounds,
 //! agreement with Newton, and what is refused.
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
 use margins_data::{Design, Labels, Sample};
 use margins_losses::{Hinge, Logistic, MarginLoss, SmoothedHinge, SquaredHinge};
 use margins_optim::online::stochastic::{
@@ -10,7 +14,8 @@ use margins_optim::online::{
     Aggressiveness, AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner,
     PassiveAggressive, Perceptron, Scorer,
 };
-use margins_optim::{Error, Objective, Options, Solver, StepRule};
+use margins_optim::solve::{Iteration, Watch};
+use margins_optim::{Error, Objective, Options, Solver, Status, StepRule};
 use margins_test_support::{lambda, loss};
 use proptest::prelude::*;
 
@@ -314,7 +319,8 @@ fn stochastic_fits_approach_the_certified_minimum() {
         let batches = StochasticGradient { batch: 10, epochs: 600, ..bottou };
         let replaced = StochasticGradient { sampling: Sampling::WithReplacement, ..bottou };
         for settings in [bottou, batches, replaced] {
-            let report = stochastic::fit(&objective, at, &settings).unwrap().report;
+            let report =
+                stochastic::fit(&objective, at, &settings, &Options::default()).unwrap().report;
             let distance = report.objective - least.dual_objective;
             assert!(
                 (-1e-12..=1e-3 * least.objective).contains(&distance),
@@ -394,7 +400,7 @@ fn pegasos_keeps_to_its_bound() {
             let projection = pegasos.projection.filter(|_| projected);
             let settings =
                 StochasticGradient { epochs, projection, averaging: Averaging::Polyak, ..pegasos };
-            let fit = stochastic::fit(&objective, at, &settings).unwrap();
+            let fit = stochastic::fit(&objective, at, &settings, &Options::default()).unwrap();
             let steps = 200.0 * epochs as f64;
             let slope = (2.0 * at.get()).sqrt() + largest;
             let bound = slope * slope * (1.0 + steps.ln()) / (4.0 * at.get() * steps);
@@ -414,10 +420,12 @@ fn runs_repeat_and_depend_on_their_seed() {
     let at = lambda(0.01);
     let settings = StochasticGradient {
         start: Start::Random(1.0),
-        history: true,
         ..StochasticGradient::new(Schedule::InverseSqrt(0.5))
     };
-    let run = |settings: &StochasticGradient| stochastic::fit(&objective, at, settings).unwrap();
+    let options = Options { history: true, ..Options::default() };
+    let run = |settings: &StochasticGradient| {
+        stochastic::fit(&objective, at, settings, &options).unwrap()
+    };
     let one = run(&settings);
     assert_eq!(one, run(&settings));
     assert_ne!(one.coef, run(&StochasticGradient { seed: 2, ..settings }).coef);
@@ -425,6 +433,41 @@ fn runs_repeat_and_depend_on_their_seed() {
     let last = one.report.history[9];
     assert_eq!((last.iteration, last.passes, last.objective), (10, 20, one.report.objective));
     assert!(last.margins.error < 0.35 && last.margins.variance > 0.0);
+}
+
+/// A callback sees every epoch, and its word to stop, a limit and a deadline end a run after the
+/// epoch under way, at the iterate of a run of as many epochs.
+#[test]
+fn limits_deadlines_and_callbacks_end_runs_after_an_epoch() {
+    let (design, labels) = problem();
+    let objective = Objective::new(&Logistic, &design, &labels).unwrap();
+    let at = lambda(0.01);
+    let settings = StochasticGradient::new(Schedule::InverseSqrt(0.5));
+    let run = |epochs: usize, options: &Options<'_>| {
+        stochastic::fit(&objective, at, &StochasticGradient { epochs, ..settings }, options)
+            .unwrap()
+    };
+    let plain = Options::default();
+    assert_eq!(run(10, &plain).report.status, Status::RuleMet);
+
+    let seen = AtomicUsize::new(0);
+    let see = |iteration: &Iteration| {
+        seen.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(iteration.passes, 2 * iteration.iteration);
+        if iteration.iteration == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let watched = run(10, &Options { watch: Some(Watch::new(&see)), ..plain });
+    assert_eq!((watched.report.status, seen.into_inner()), (Status::Interrupted, 3));
+    assert_eq!(watched.coef, run(3, &plain).coef);
+
+    let limited = run(10, &Options { max_iterations: Some(4), ..plain });
+    assert_eq!((limited.report.status, limited.report.iterations), (Status::IterationLimit, 4));
+    assert_eq!(limited.coef, run(4, &plain).coef);
+
+    let late = run(10, &Options { deadline: Some(Instant::now()), ..plain });
+    assert_eq!((late.report.status, late.report.iterations), (Status::TimeLimit, 1));
+    let long = run(10, &Options { tolerance: 10.0, deadline: Some(Instant::now()), ..plain });
+    assert_eq!(long.report.status, Status::Converged, "a certified point is not cut short");
 }
 
 /// Replacing the loss by itself changes nothing; by another, the fit is one to that.
@@ -435,13 +478,13 @@ fn rescaling_goes_on_from_where_the_run_is() {
     let objective = Objective::new(&*loss, &design, &labels).unwrap();
     let at = lambda(0.01);
     let settings = StochasticGradient::margin_pursuit(1.0, at);
-    let plain = stochastic::fit(&objective, at, &settings).unwrap();
+    let plain = stochastic::fit(&objective, at, &settings, &Options::default()).unwrap();
     let rescaled = |specification: &'static str, step_factor| {
         let rule = |margins: &[f64]| {
             assert_eq!(margins.len(), 200);
             Ok(Rescaled { loss: self::loss(specification), step_factor })
         };
-        stochastic::fit_rescaled(&objective, at, &settings, 701, rule).unwrap()
+        stochastic::fit_rescaled(&objective, at, &settings, &Options::default(), 701, rule).unwrap()
     };
     let (same, _) = rescaled("margin-pursuit:gamma=1,scale=1", 1.0);
     assert_eq!((same.intercept, &same.coef), (plain.intercept, &plain.coef));
@@ -465,14 +508,16 @@ fn rescaling_holds_out_what_early_stopping_judges_by() {
         early_stopping: Some(early),
         ..StochasticGradient::margin_pursuit(1.0, at)
     };
-    let plain = stochastic::fit(&objective, at, &settings).unwrap();
+    let plain = stochastic::fit(&objective, at, &settings, &Options::default()).unwrap();
     let rule = |margins: &[f64]| {
         assert_eq!(margins.len(), 150);
         let loss = self::loss("margin-pursuit:gamma=1,scale=1");
         Ok(Rescaled { loss, step_factor: 1.0 })
     };
     // Within the first epoch, so that early stopping misses none.
-    let (same, _) = stochastic::fit_rescaled(&objective, at, &settings, 100, rule).unwrap();
+    let (same, _) =
+        stochastic::fit_rescaled(&objective, at, &settings, &Options::default(), 100, rule)
+            .unwrap();
     assert_eq!((same.intercept, same.coef), (plain.intercept, plain.coef));
 }
 
@@ -498,7 +543,7 @@ fn samples_of_no_weight_do_not_judge() {
         let design = Design::from_rows(&(0..200).map(moved).collect::<Vec<_>>()).unwrap();
         let objective = Objective::new(&Logistic, &design, &labels).unwrap();
         let objective = objective.with_weights(&weights).unwrap();
-        stochastic::fit(&objective, at, &settings).unwrap()
+        stochastic::fit(&objective, at, &settings, &Options::default()).unwrap()
     };
     let (one, other) = (run(1.0), run(-50.0));
     assert_eq!((one.report.iterations, one.coef), (other.report.iterations, other.coef));
@@ -516,11 +561,14 @@ fn early_stopping_keeps_the_best_epoch() {
         early_stopping: Some(early),
         ..StochasticGradient::new(Schedule::Constant(2.0))
     };
-    let stopped = stochastic::fit(&objective, at, &settings).unwrap();
+    let stopped = stochastic::fit(&objective, at, &settings, &Options::default()).unwrap();
     let epochs = stopped.report.iterations;
     assert!((4..400).contains(&epochs), "{epochs}");
     let best = StochasticGradient { epochs: epochs - 3, ..settings };
-    assert_eq!(stochastic::fit(&objective, at, &best).unwrap().coef, stopped.coef);
+    assert_eq!(
+        stochastic::fit(&objective, at, &best, &Options::default()).unwrap().coef,
+        stopped.coef
+    );
 }
 
 #[test]
@@ -529,7 +577,7 @@ fn refusals_say_what_and_where() {
     let objective = Objective::new(&SquaredHinge, &design, &labels).unwrap();
     let at = lambda(0.01);
     let message = |settings: &StochasticGradient| {
-        stochastic::fit(&objective, at, settings).unwrap_err().to_string()
+        stochastic::fit(&objective, at, settings, &Options::default()).unwrap_err().to_string()
     };
     let settings = StochasticGradient::new(Schedule::InverseSqrt(1.0));
     let diverges = message(&StochasticGradient::new(Schedule::Constant(1e3)));
@@ -567,7 +615,14 @@ fn refusals_say_what_and_where() {
     ] {
         assert_eq!(message(&settings), expected);
     }
-    let late = stochastic::fit_rescaled(&objective, at, &settings, 2000, |_| unreachable!());
+    let late = stochastic::fit_rescaled(
+        &objective,
+        at,
+        &settings,
+        &Options::default(),
+        2000,
+        |_| unreachable!(),
+    );
     assert_eq!(
         late.unwrap_err().to_string(),
         "the step of the re-scaling is 2000, but must be at least 1 and less than the number of steps"

@@ -8,7 +8,7 @@ use crate::estimated_risk::{EstimatedObjective, MeanEstimate};
 use crate::{uncertain, uncertified};
 use margins_optim::problem::MarginSummary;
 use margins_optim::solve::{Monitor, Rule};
-use margins_optim::{Fit, Lambda, Objective, Options, Status};
+use margins_optim::{Fit, Lambda, Objective, Options};
 
 /// Minimises the median of the mean losses over K blocks of samples.
 ///
@@ -117,11 +117,8 @@ impl MedianOfMeans {
         let value = problem.value_and_gradient(&sum, &mut gradient);
         let certificate = uncertain(value, &gradient);
         let passes = problem.passes;
-        let rule = Rule::Own { met: made == self.steps };
-        let judged = monitor.judge_by(rule, passes, &certificate, &certificate, none);
-        let cut = stopped.filter(|status| *status != Status::IterationLimit);
-        let status = cut.or(judged).unwrap_or(Status::RuleMet);
-        Ok(uncertified(lambda, &sum, monitor.end(status, certificate), passes))
+        let cut = stopped.filter(|_| made < self.steps);
+        Ok(uncertified(lambda, &sum, monitor.end_by_rule(cut, certificate), passes))
     }
 }
 

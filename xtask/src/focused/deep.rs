@@ -96,12 +96,17 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         }
     }
     page += "\n![errors](fol-deep.svg)\n";
+    settings.write(&page, &figure(&trials))
+}
+
+/// Returns the picture of the error of the last network on fives.
+fn figure(trials: &[Vec<Numbers>]) -> Figure {
     let series = [("focused", 1), ("uniform", 7)].map(|(name, at)| {
         let point = |(row, trials): (&usize, &Vec<Numbers>)| {
             let sum: f64 = trials.iter().map(|trial| trial.0[at]).sum();
             ((*row as f64).log10(), 100.0 * sum / trials.len() as f64)
         };
-        line(name, FIVES.iter().zip(&trials).map(point).collect())
+        line(name, FIVES.iter().zip(trials).map(point).collect())
     });
     let panel = Panel {
         key: "fives",
@@ -110,7 +115,7 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         y: Axis { label: "error, %", range: (-2.0, 102.0) },
         series: series.into(),
     };
-    settings.write(&page, &Figure { name: "fol-deep", panels: vec![panel] })
+    Figure { name: "fol-deep", panels: vec![panel] }
 }
 
 #[cfg(test)]

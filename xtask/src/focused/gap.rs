@@ -91,8 +91,15 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         page +=
             &format!("| {epsilon} | {alpha} | {fol:.0} | {sgd:.0} | {sum:.0} | {product:.0} |\n");
     }
+    page += &slopes(&grid, &medians);
+    page += "\n![rounds](fol-gap.svg)\n";
+    settings.write(&page, &figure(&grid, &medians))
+}
+
+/// Returns the table of the slopes in the terms of the theory.
+fn slopes(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> String {
     let select = |of_alpha: Option<f64>, of_epsilon: Option<f64>| {
-        let all = grid.iter().zip(&medians);
+        let all = grid.iter().zip(medians);
         all.filter(move |((alpha, epsilon), _)| {
             of_alpha.is_none_or(|a| a == *alpha) && of_epsilon.is_none_or(|e| e == *epsilon)
         })
@@ -105,13 +112,14 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         points.filter(|(x, _)| *x >= least).collect()
     };
     let product: Points =
-        grid.iter().zip(&medians).map(|(p, m)| (1.0 / (p.0 * p.1), m[1])).collect();
-    page += "\nSlopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, \
+        grid.iter().zip(medians).map(|(p, m)| (1.0 / (p.0 * p.1), m[1])).collect();
+    let mut page = "\nSlopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, \
              for FOL but for logarithms of m. The two lines for one of alpha and epsilon are at the ends of the \
              grid where the other term is the smaller one:\n\n\
-             | rounds | in | over | slope |\n| --- | --- | --- | --: |\n";
+             | rounds | in | over | slope |\n| --- | --- | --- | --: |\n"
+        .to_owned();
     let sum: Points =
-        grid.iter().zip(&medians).map(|(p, m)| (1.0 / p.0 + 1.0 / p.1, m[0])).collect();
+        grid.iter().zip(medians).map(|(p, m)| (1.0 / p.0 + 1.0 / p.1, m[0])).collect();
     let (first, last) = (ALPHAS[0], EPSILONS[0]);
     for (name, of, over, points) in [
         ("SGD", "1/(alpha epsilon)", "the grid".to_owned(), product),
@@ -121,8 +129,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     ] {
         page += &format!("| {name} | {of} | {over} | {:.2} |\n", slope(&points));
     }
-    page += "\n![rounds](fol-gap.svg)\n";
-    settings.write(&page, &figure(&grid, &medians))
+    page
 }
 
 fn figure(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> Figure {

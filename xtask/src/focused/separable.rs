@@ -232,7 +232,6 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
     );
     page += &METHODS.map(|name| format!(" {name}: passes | s |")).concat();
     page += &format!("\n| --- | --: |{}\n", " --: | --: |".repeat(METHODS.len()));
-    let of = |trials: &[Numbers], at: usize| median(trials.iter().map(|trial| trial.0[at]));
     for ((name, data), trials) in DATA.iter().zip(&sets).zip(&results) {
         page += &format!("| {name} | {} x {} |", data.rows(), data.columns());
         for at in 0..2 * METHODS.len() {
@@ -246,6 +245,16 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         page += "\n";
     }
     page += "\n![passes](fol-separable.svg)\n";
+    settings.write(&page, &figure(&results))
+}
+
+/// Returns the median of a number over trials.
+fn of(trials: &[Numbers], at: usize) -> f64 {
+    median(trials.iter().map(|trial| trial.0[at]))
+}
+
+/// Returns the picture of the passes of the methods but the machine.
+fn figure(results: &[Vec<Numbers>]) -> Figure {
     let series = METHODS.iter().enumerate().take(5).map(|(k, name)| {
         let points =
             results.iter().enumerate().map(|(at, trials)| (at as f64, of(trials, 2 * k).log10()));
@@ -259,7 +268,7 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         y: Axis { label: "log10 passes", range: (-0.5, 4.5) },
         series: series.collect(),
     };
-    settings.write(&page, &Figure { name: "fol-separable", panels: vec![panel] })
+    Figure { name: "fol-separable", panels: vec![panel] }
 }
 
 #[cfg(test)]

@@ -78,8 +78,8 @@ fn setting(row: &str) -> Result<(usize, f64, f64, &str), Failure> {
     Ok((d.parse()?, gamma.parse()?, eta.parse()?, adversary))
 }
 
-/// Returns the share of instances on which the two learners miss eta + epsilon.
-fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
+/// Returns all settings, `d/gamma/eta/adversary`.
+fn settings() -> Vec<String> {
     let mut rows = Vec::new();
     for d in DIMENSIONS {
         for gamma in MARGINS {
@@ -89,6 +89,12 @@ fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
             }
         }
     }
+    rows
+}
+
+/// Returns the share of instances on which the two learners miss eta + epsilon.
+fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
+    let rows = settings();
     let keys: Vec<trials::Key> =
         rows.iter().flat_map(|row| (0..arguments.instances).map(|k| (row.clone(), k))).collect();
     let path = arguments.out.join("massart-adversaries.journal");
@@ -191,24 +197,28 @@ fn comparison(arguments: &Arguments) -> Result<String, Failure> {
         text += "\n";
     }
     write(&arguments.out, "massart-learners.csv", &csv)?;
+    figure(points).write(&arguments.out).map_err(|error| error.to_string())?;
+    text += "\n![errors](massart-errors.svg)\n";
+    Ok(text)
+}
+
+/// Returns the picture of the errors of all learners, given by their points.
+fn figure(points: Vec<Vec<(f64, f64)>>) -> Figure {
     let named = LEARNERS.iter().zip(points).map(|(name, points)| Series {
         name: (*name).to_owned(),
         points,
         style: Style::Categories(&ADVERSARIES),
     });
-    let figure = Figure {
+    Figure {
         name: "massart-errors",
         panels: vec![Panel {
             key: "errors",
-            title: format!("Errors with labels flipped at a rate of at most {eta}"),
+            title: format!("Errors with labels flipped at a rate of at most {}", COMPARED.2),
             x: Axis { label: "adversary", range: (-0.5, ADVERSARIES.len() as f64 - 0.5) },
             y: Axis { label: "error", range: (0.0, 1.0) },
             series: named.collect(),
         }],
-    };
-    figure.write(&arguments.out).map_err(|error| error.to_string())?;
-    text += "\n![errors](massart-errors.svg)\n";
-    Ok(text)
+    }
 }
 
 /// Returns the exact errors of all learners, in their order.

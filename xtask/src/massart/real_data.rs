@@ -96,18 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
             text += "\n";
         }
-        let series = NAMES.iter().zip(points).map(|(name, points)| Series {
-            name: (*name).to_owned(),
-            points,
-            style: Style::Categories(&["far", "near", "greedy"]),
-        });
-        panels.push(Panel {
-            key: file,
-            title: (*file).to_owned(),
-            x: Axis { label: "adversary", range: (-0.5, ADVERSARIES.len() as f64 - 0.5) },
-            y: Axis { label: "error", range: (0.0, 0.6) },
-            series: series.collect(),
-        });
+        panels.push(panel(file, points));
     }
     if !panels.is_empty() {
         let figure = Figure { name: "massart-real-data", panels };
@@ -115,6 +104,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         text += "\n![errors](massart-real-data.svg)\n";
     }
     write(&arguments.out, "massart-real-data.md", &text)
+}
+
+/// Returns the picture of the errors on a data set, given by their points.
+fn panel(file: &'static str, points: Vec<Vec<(f64, f64)>>) -> Panel {
+    let series = NAMES.iter().zip(points).map(|(name, points)| Series {
+        name: (*name).to_owned(),
+        points,
+        style: Style::Categories(&["far", "near", "greedy"]),
+    });
+    Panel {
+        key: file,
+        title: file.to_owned(),
+        x: Axis { label: "adversary", range: (-0.5, ADVERSARIES.len() as f64 - 0.5) },
+        y: Axis { label: "error", range: (0.0, 0.6) },
+        series: series.collect(),
+    }
 }
 
 /// Returns the coefficients of a logistic fit without intercept.

@@ -94,6 +94,9 @@ fn least(trials: &[Numbers], limit: f64) -> Option<u32> {
     least
 }
 
+/// The least power of each series, learner and setting, where there is one.
+type Needed = [[[Option<u32>; EPSILONS.len()]; LEARNERS.len()]; SERIES.len()];
+
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     std::fs::create_dir_all(&arguments.out)?;
     let mut rows = Vec::new();
@@ -116,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         trial(LEARNERS[learner].1, SERIES[series].2, setting(series, k), *seed as u64)
     })?;
     let mut csv = String::from("varied,instances,learner,epsilon,gamma,samples\n");
-    let mut needed = [[[None; EPSILONS.len()]; LEARNERS.len()]; SERIES.len()];
+    let mut needed: Needed = [[[None; EPSILONS.len()]; LEARNERS.len()]; SERIES.len()];
     for (&[series, learner, k], trials) in rows.iter().zip(found.chunks_exact(arguments.instances))
     {
         let [epsilon, gamma] = setting(series, k);
@@ -127,6 +130,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         csv += &format!("{varied},{instances},{},{epsilon},{gamma},{count}\n", LEARNERS[learner].0);
     }
     write(&arguments.out, "massart-sample-complexity.csv", &csv)?;
+    let (text, figure) = page(arguments, needed);
+    figure.write(&arguments.out).map_err(|error| error.to_string())?;
+    write(&arguments.out, "massart-sample-complexity.md", &text)
+}
+
+/// Returns the page and the picture of the least numbers of samples, as powers of the root of 2.
+fn page(arguments: &Arguments, needed: Needed) -> (String, Figure) {
     let mut text = format!(
         "# massart-sample-complexity\n\nThe least number of samples, among powers of the root of 2, from which on a learner has an error of at most eta + epsilon on \
          {SUCCESS} of {} instances, d = {D}, eta = {ETA}; algorithm 1 with the practical step and selection. The slope is that of the logarithms.\n",
@@ -168,6 +178,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             series: curves,
         });
     }
-    figure.write(&arguments.out).map_err(|error| error.to_string())?;
-    write(&arguments.out, "massart-sample-complexity.md", &text)
+    (text, figure)
 }

@@ -1,6 +1,7 @@
 //! Options of `margins stream`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use margins::estimators::stream::Projection;
@@ -9,7 +10,7 @@ use margins::optim::online::stochastic::Averaging;
 
 use super::data::{ClassesArguments, DataArguments};
 use super::regularised::{LossArguments, ModelArguments, PenaltyArguments};
-use super::values::{averaging, number, parse_lambda, projection, tolerance};
+use super::values::{averaging, number, parse_lambda, projection, seconds, tolerance};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("fold_column", |option| option.requires("epochs")))]
@@ -111,6 +112,20 @@ pub(crate) struct MemoryArguments {
     /// Its columns are cost, objective, gap, training error and margins.
     #[arg(long, value_name = "FILE", requires = "epochs")]
     pub(crate) history: Option<PathBuf>,
+    /// End after the epoch in which this time is over
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = seconds,
+        requires = "epochs",
+        hide_short_help = true
+    )]
+    pub(crate) time_limit: Option<Duration>,
+    /// Print every epoch on standard error; costs as much as an epoch or two
+    ///
+    /// A line has lambda, epoch, objective, relative gap, passes over the data, and seconds.
+    #[arg(long, requires = "epochs", hide_short_help = true)]
+    pub(crate) verbose: bool,
 }
 
 /// The stochastic methods.

@@ -37,11 +37,8 @@ pub(super) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
     bar.finish_and_clear();
     let fitted = fitted?;
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
-    warn_of_gaps(
-        curve.certified.iter().copied(),
-        Some(fit.report.converged()),
-        &[fit.report.status],
-    );
+    let certified = curve.certified.iter().copied();
+    warn_of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }

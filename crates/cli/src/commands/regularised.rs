@@ -128,7 +128,7 @@ pub(super) fn probabilities(source: Probability, folds: Option<usize>) -> Probab
 }
 
 /// Returns the observer that prints every iteration on standard error, or none.
-fn iterations(verbose: bool) -> IterationObserver {
+pub(super) fn iterations(verbose: bool) -> IterationObserver {
     if !verbose {
         return IterationObserver::default();
     }

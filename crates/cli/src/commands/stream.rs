@@ -9,6 +9,7 @@ use margins::optim::ClassWeights;
 use margins::optim::online::stochastic::{EarlyStopping, Sampling, Start};
 use margins::{ClassCosts, Registry};
 
+use super::regularised::iterations;
 use crate::arguments::check;
 use crate::arguments::regularised::TOLERANCE;
 use crate::arguments::stream::{MethodName, ScheduleName, StreamArguments};
@@ -70,6 +71,8 @@ fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<Settings
         seed: method.seed,
         tolerance: memory.tol.unwrap_or(TOLERANCE),
         history: memory.history.is_some(),
+        time_limit: memory.time_limit,
+        iterations: iterations(memory.verbose),
         ..Settings::new(arguments.lambda)
     })
 }

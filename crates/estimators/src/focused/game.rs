@@ -9,6 +9,9 @@ use margins_boost::{
 use margins_data::Dataset;
 #[cfg(feature = "kernels")]
 use margins_data::Sample;
+use margins_losses::MarginLoss;
+use margins_optim::Lambda;
+use margins_optim::online::stochastic::Schedule;
 use margins_optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
@@ -77,16 +80,7 @@ impl Table<'_> {
             }
             Learner::OnlineGradient { schedule, radius, lambda, loss } => {
                 let loss = &**loss;
-                let mut learner = OnlineGradient::new(loss, p, *schedule)?;
-                if let Some(radius) = *radius {
-                    learner = learner.projected(radius)?;
-                }
-                if let Some(lambda) = *lambda {
-                    learner = learner.penalized(lambda);
-                }
-                if !intercept {
-                    learner = learner.without_intercept();
-                }
+                let learner = self.online_gradient(loss, *schedule, *radius, *lambda)?;
                 self.play_with(
                     learner,
                     |state| state.map(|learner| learner.map_loss(drop), |classifier| classifier),
@@ -123,6 +117,23 @@ impl Table<'_> {
                 )
             }
         }
+    }
+
+    fn online_gradient<'l>(
+        &self,
+        loss: &'l dyn MarginLoss,
+        schedule: Schedule,
+        radius: Option<f64>,
+        lambda: Option<Lambda>,
+    ) -> Result<OnlineGradient<&'l dyn MarginLoss>, Error> {
+        let mut learner = OnlineGradient::new(loss, self.data.columns(), schedule)?;
+        if let Some(radius) = radius {
+            learner = learner.projected(radius)?;
+        }
+        if let Some(lambda) = lambda {
+            learner = learner.penalized(lambda);
+        }
+        Ok(if self.settings.intercept { learner } else { learner.without_intercept() })
     }
 
     /// Plays with a learner that holds no function.

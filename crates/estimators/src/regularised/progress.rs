@@ -62,7 +62,7 @@ impl IterationObserver {
     }
 
     /// Returns the callback for the options of solvers, if there is one.
-    pub(super) fn watch(&self) -> Option<Watch<'_>> {
+    pub(crate) fn watch(&self) -> Option<Watch<'_>> {
         self.0.as_deref().map(|see| Watch::new(see))
     }
 }

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use margins_data::Dataset;
 use margins_data::metrics::{MistakeTally, is_mistake};
@@ -7,7 +8,7 @@ use margins_losses::MarginLoss;
 use margins_model::{Model, TrainingSummary};
 use margins_optim::online::stochastic::{self, Averaging, Sampling, StochasticGradient};
 use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
-use margins_optim::{ClassWeights, Fit, Training};
+use margins_optim::{ClassWeights, Fit, Options, Training};
 
 use super::rescaling::data_driven_scale;
 use super::settings::{Settings, margin_pursuit};
@@ -82,6 +83,13 @@ impl Settings {
             intercept: self.intercept,
             standardize: self.standardize,
             class_weights: self.class_weights,
+            options: Options {
+                tolerance: self.tolerance,
+                history: self.history,
+                deadline: self.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+                watch: self.iterations.watch(),
+                ..Options::default()
+            },
             ..Training::new(&*self.loss)
         };
         let Some(at) = self.rescale_at else {

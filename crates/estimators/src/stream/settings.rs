@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use margins_losses::{LeakyHockeyStick, MarginLoss, SpecialCase};
 use margins_optim::online::stochastic::{
@@ -7,7 +8,7 @@ use margins_optim::online::stochastic::{
 use margins_optim::{ClassWeights, Lambda};
 
 use crate::Error;
-use crate::regularised::ClassCosts;
+use crate::regularised::{ClassCosts, IterationObserver};
 
 /// The settings of stochastic gradient.
 ///
@@ -53,6 +54,11 @@ pub struct Settings {
     /// True for one history entry an epoch over data in memory, each of which costs as much as an
     /// epoch or two.
     pub history: bool,
+    /// The time that a fit to data in memory may take; the epoch under way is finished.
+    pub time_limit: Option<Duration>,
+    /// The function that sees every epoch over data in memory, each of which then costs twice or
+    /// three times as much, and may end the fit.
+    pub iterations: IterationObserver,
 }
 
 /// A method of stochastic gradient.
@@ -125,6 +131,8 @@ impl Settings {
             seed: 1,
             tolerance: 1e-6,
             history: false,
+            time_limit: None,
+            iterations: IterationObserver::default(),
         }
     }
 
@@ -149,8 +157,6 @@ impl Settings {
             start: self.start,
             early_stopping: self.early_stopping,
             seed: self.seed,
-            tolerance: self.tolerance,
-            history: self.history,
             ..method
         };
         gradient.check()?;

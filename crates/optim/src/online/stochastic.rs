@@ -15,14 +15,14 @@
 //! use margins_data::{Design, Labels};
 //! use margins_losses::Hinge;
 //! use margins_optim::online::stochastic::{self, StochasticGradient};
-//! use margins_optim::{Lambda, Objective};
+//! use margins_optim::{Lambda, Objective, Options};
 //!
 //! let design = Design::from_rows(&[[0.0, 1.0], [1.0, 3.0], [2.0, 0.0], [3.0, 1.0]])?;
 //! let labels = Labels::from_signs(vec![-1.0, -1.0, 1.0, 1.0])?;
 //! let objective = Objective::new(&Hinge, &design, &labels)?.without_intercept();
 //! let lambda = Lambda::new(0.1)?;
 //! let settings = StochasticGradient { epochs: 500, ..StochasticGradient::pegasos(lambda) };
-//! let fit = stochastic::fit(&objective, lambda, &settings)?;
+//! let fit = stochastic::fit(&objective, lambda, &settings, &Options::default())?;
 //! assert!(fit.score(&design.sample(3)) > 0.0 && fit.score(&design.sample(1)) < 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -38,7 +38,7 @@ use margins_losses::{MarginLoss, OutOfRange};
 
 use crate::online::{OnlineGradient, OnlineLearner};
 use crate::problem::Point;
-use crate::{Error, Fit, Lambda, Objective};
+use crate::{Error, Fit, Lambda, Objective, Options};
 use epochs::Visits;
 use run::Run;
 
@@ -48,17 +48,23 @@ pub use settings::{Averaging, EarlyStopping, Sampling, Start, StochasticGradient
 /// Returns the fit of the method to an objective. The report counts epochs as iterations, two
 /// passes each; history and certificate are those of the samples trained on.
 ///
+/// Of `options` the method heeds the tolerance at which a fit counts as converged, the largest
+/// number of epochs, the deadline, which it checks after each epoch, the history and the callback.
+/// The last two see one certificate an epoch, which costs as much as an epoch or two.
+///
 /// # Errors
-/// The errors of [`StochasticGradient::check`]. A class has too few samples to hold some out.
+/// The errors of [`StochasticGradient::check`] and [`Options::check`]. A class has too few samples to hold some out.
 /// [`Error::AtSample`]: a number is not finite, as when steps diverge; the error names step and
 /// row.
 pub fn fit<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
     settings: &StochasticGradient,
+    options: &Options<'_>,
 ) -> Result<Fit, Error> {
+    options.check()?;
     let (objective, held_out) = settings.set_aside(objective)?;
-    let run = Run::new(&objective, held_out, lambda, settings)?;
+    let run = Run::new(&objective, held_out, lambda, settings, options);
     let learner = run.learner(&objective)?;
     run.finish(&objective, learner)
 }
@@ -83,11 +89,13 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,
     settings: &StochasticGradient,
+    options: &Options<'_>,
     at: u64,
     rule: impl FnOnce(&[f64]) -> Result<Rescaled, Error>,
 ) -> Result<(Fit, Box<dyn MarginLoss>), Error> {
+    options.check()?;
     let (objective, held_out) = settings.set_aside(objective)?;
-    let mut run = Run::new(&objective, held_out, lambda, settings)?;
+    let mut run = Run::new(&objective, held_out, lambda, settings, options);
     let held_out = run.held_out.take();
     if at == 0 || at >= run.total_steps() {
         return Err(OutOfRange {

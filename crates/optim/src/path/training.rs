@@ -92,7 +92,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     ) -> Result<Fit, Error> {
         let (mut fit, scales) = self.on_scaled(data, |data| {
             let objective = Objective::from_risk(self.risk(data)?, data.design())?;
-            stochastic::fit(&objective, lambda, settings)
+            stochastic::fit(&objective, lambda, settings, &self.options)
         })?;
         unscale(&mut fit, scales.as_ref());
         Ok(fit)
@@ -113,7 +113,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     ) -> Result<(Fit, Box<dyn MarginLoss>), Error> {
         let ((mut fit, loss), scales) = self.on_scaled(data, |data| {
             let objective = Objective::from_risk(self.risk(data)?, data.design())?;
-            stochastic::fit_rescaled(&objective, lambda, settings, at, rule)
+            stochastic::fit_rescaled(&objective, lambda, settings, &self.options, at, rule)
         })?;
         unscale(&mut fit, scales.as_ref());
         Ok((fit, loss))

@@ -143,6 +143,22 @@ impl<'o> Monitor<'o> {
         self.limit.saturating_sub(self.iterations)
     }
 
+    /// Returns true if the history or the callback sees every point that is judged: a solver that
+    /// needs no certificate of its own makes one for them alone.
+    pub fn is_watched(&self) -> bool {
+        self.options.history || self.options.watch.is_some()
+    }
+
+    /// Returns the end of a method whose own rule is to take so many steps, at a point with this
+    /// certificate, which decides first; `cut` is the reason why the method took fewer.
+    pub fn end_by_rule(self, cut: Option<Status>, certificate: Certificate) -> Ending {
+        let status = match self.decide(Rule::Own { met: true }, &certificate) {
+            Some(Status::RuleMet) | None => cut.unwrap_or(Status::RuleMet),
+            Some(status) => status,
+        };
+        self.end(status, certificate)
+    }
+
     /// Returns the end of the solver.
     pub fn end(self, status: Status, certificate: Certificate) -> Ending {
         let Monitor { iterations, history, began, .. } = self;

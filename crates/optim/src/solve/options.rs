@@ -155,8 +155,7 @@ pub struct Options<'w> {
     /// The time at which solvers give up; they check it between iterations (dual ascent and the
     /// support vector machine between rounds of them). A fit that is not certified by then ends as
     /// [`Status::TimeLimit`](crate::Status::TimeLimit), every further lambda of a path at once. A
-    /// fit that the deadline cuts short depends on the machine; any other does not. The stochastic
-    /// methods do not check it.
+    /// fit that the deadline cuts short depends on the machine; any other does not.
     pub deadline: Option<Instant>,
     /// True if a path may follow the ray in closed form once every margin is on the homogeneous
     /// tail of the loss. The result does not change, it only comes sooner.

@@ -1,5 +1,3 @@
-use std::time::Instant;
-
 use margins_data::{Labels, split};
 use margins_losses::MarginLoss;
 
@@ -8,8 +6,8 @@ use super::settings::StochasticGradient;
 use crate::certificate::Evaluator;
 use crate::online::{LinearClassifier, OnlineGradient, OnlineLearner, Scorer};
 use crate::problem::{EmpiricalRisk, Point};
-use crate::solve::{Elapsed, Ending, HistoryEntry, Status};
-use crate::{Error, Fit, Lambda, Objective};
+use crate::solve::{Monitor, Rule, Status};
+use crate::{Certificate, Error, Fit, Lambda, Objective, Options};
 
 /// A run in progress.
 pub(super) struct Run<'d> {
@@ -17,8 +15,9 @@ pub(super) struct Run<'d> {
     lambda: Lambda,
     pub(super) epochs: Epochs<'d>,
     pub(super) held_out: Option<Validation>,
-    began: Instant,
-    history: Vec<HistoryEntry>,
+    monitor: Monitor<'d>,
+    /// The reason why the run ended before its last epoch, if it did.
+    stopped: Option<Status>,
 }
 
 /// Rows with their weights.
@@ -82,18 +81,13 @@ impl<'d> Run<'d> {
         held_out: Weighed,
         lambda: Lambda,
         settings: &StochasticGradient,
-    ) -> Result<Self, Error> {
+        options: &'d Options<'_>,
+    ) -> Self {
         let rows: Vec<usize> = held_out.iter().map(|(row, _)| *row).collect();
         let epochs = Epochs::new(objective, &rows, settings);
         let held_out = Validation::of(held_out);
-        Ok(Run {
-            settings: *settings,
-            lambda,
-            epochs,
-            held_out,
-            began: Instant::now(),
-            history: Vec::new(),
-        })
+        let monitor = Monitor::new(options, lambda, settings.epochs);
+        Run { settings: *settings, lambda, epochs, held_out, monitor, stopped: None }
     }
 
     pub(super) fn total_steps(&self) -> u64 {
@@ -116,36 +110,51 @@ impl<'d> Run<'d> {
         learner: &mut OnlineGradient<&L>,
         until: u64,
     ) -> Result<(), Error> {
-        while learner.steps() < until {
+        while learner.steps() < until && self.stopped.is_none() {
             let epoch_over = self.epochs.advance(learner, until - learner.steps())?;
             if !epoch_over {
                 continue;
             }
-            if self.settings.history {
-                self.record(objective, learner.snapshot());
-            }
+            self.monitor.count(1);
+            self.stopped = self.judge(objective, learner);
             if let Some(held_out) = &mut self.held_out {
                 held_out.judge(objective, learner.snapshot());
                 let patience = self.settings.early_stopping.map_or(usize::MAX, |e| e.patience);
                 if held_out.epochs_since >= patience {
-                    break;
+                    self.stopped = self.stopped.or(Some(Status::RuleMet));
                 }
             }
         }
         Ok(())
     }
 
-    fn record<L: MarginLoss + ?Sized>(
+    /// Returns the reason to end the run after an epoch, if there is one. A certificate is made for
+    /// the history and the callback alone.
+    fn judge<L: MarginLoss + ?Sized>(
         &mut self,
         objective: &Objective<'_, L>,
-        now: LinearClassifier,
-    ) {
-        let mut evaluator = Evaluator::in_memory(objective);
-        let point = Point::at(&objective.design, now.intercept, now.coef);
-        let certificate = evaluator.appraise(self.lambda, &point);
-        let (epochs, passes) = (self.epochs.done, 2 * self.epochs.done);
-        let margins = objective.risk.margin_summary(&point.products, point.intercept);
-        self.history.push(HistoryEntry::new(epochs, passes, &certificate, margins));
+        learner: &OnlineGradient<&L>,
+    ) -> Option<Status> {
+        if !self.monitor.is_watched() {
+            return self.monitor.exhausted();
+        }
+        let LinearClassifier { intercept, coef } = learner.snapshot();
+        let (point, certificate) = self.appraise(objective, intercept, coef);
+        let margins = || objective.risk.margin_summary(&point.products, point.intercept);
+        let passes = 2 * self.epochs.done;
+        let unmet = Rule::Own { met: false };
+        self.monitor.judge_by(unmet, passes, &certificate, &certificate, margins)
+    }
+
+    fn appraise<L: MarginLoss + ?Sized>(
+        &self,
+        objective: &Objective<'_, L>,
+        intercept: f64,
+        coef: Vec<f64>,
+    ) -> (Point, Certificate) {
+        let point = Point::at(&objective.design, intercept, coef);
+        let certificate = Evaluator::in_memory(objective).appraise(self.lambda, &point);
+        (point, certificate)
     }
 
     /// Takes a learner to the end of the run.
@@ -156,18 +165,14 @@ impl<'d> Run<'d> {
     ) -> Result<Fit, Error> {
         self.follow(objective, &mut learner, self.total_steps())?;
         let LinearClassifier { intercept, coef } =
-            self.held_out.map_or_else(|| learner.snapshot(), |held_out| held_out.best);
-        let mut evaluator = Evaluator::in_memory(objective);
-        let point = Point::at(&objective.design, intercept, coef);
-        let certificate = evaluator.appraise(self.lambda, &point);
-        let converged = certificate.relative_gap() <= self.settings.tolerance;
-        let status = if converged { Status::Converged } else { Status::RuleMet };
-        let iterations = self.epochs.done;
-        let elapsed = Elapsed(self.began.elapsed());
-        let ending = Ending { iterations, status, certificate, elapsed, history: self.history };
+            self.held_out.take().map_or_else(|| learner.snapshot(), |held_out| held_out.best);
+        let (point, certificate) = self.appraise(objective, intercept, coef);
+        let cut = self.epochs.done < self.settings.epochs;
+        let passes = 2 * self.epochs.done + 2;
+        let ending = self.monitor.end_by_rule(self.stopped.filter(|_| cut), certificate);
         let ending = ending.examined(&objective.risk, &point.products, point.intercept);
         let Point { intercept, coef, .. } = point;
-        let report = ending.report(2 * iterations + 2);
+        let report = ending.report(passes);
         Ok(Fit { lambda: self.lambda, intercept, coef, report })
     }
 }

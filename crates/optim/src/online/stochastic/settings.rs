@@ -73,11 +73,6 @@ pub struct StochasticGradient {
     pub early_stopping: Option<EarlyStopping>,
     /// The seed of the order, of the start and of the samples held out.
     pub seed: u64,
-    /// The relative duality gap at which a fit counts as converged.
-    pub tolerance: f64,
-    /// True if the report has one history entry an epoch, each of which costs as much as an epoch
-    /// or two.
-    pub history: bool,
 }
 
 impl StochasticGradient {
@@ -94,8 +89,6 @@ impl StochasticGradient {
             start: Start::Origin,
             early_stopping: None,
             seed: 1,
-            tolerance: 1e-6,
-            history: false,
         }
     }
 
@@ -121,12 +114,11 @@ impl StochasticGradient {
     /// Refuses settings out of their range.
     ///
     /// # Errors
-    /// [`Error::Parameter`]: a step, a radius, a norm of the start or a tolerance is not a finite
-    /// number greater than 0; there are no epochs, an empty batch or no patience; the share
+    /// [`Error::Parameter`]: a step, a radius or a norm of the start is not a finite number
+    /// greater than 0; there are no epochs, an empty batch or no patience; the share
     /// averaged is outside (0, 1], or the share held out outside (0, 1).
     pub fn check(&self) -> Result<(), Error> {
         self.schedule.check()?;
-        OutOfRange::check_positive("the tolerance", self.tolerance)?;
         self.projection.map_or(Ok(0.0), |radius| {
             OutOfRange::check_positive("the radius of the projection", radius)
         })?;
