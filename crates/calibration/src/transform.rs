@@ -101,6 +101,9 @@ impl<'a> PsiTransform<'a> {
             if has_closed_form(loss) { Form::Closed } else { Form::Convex }
         } else if has_closed_form(loss) && loss.is_classification_calibrated() {
             Form::Closed
+        } else if loss.special_case().is_some() && !loss.is_classification_calibrated() {
+            // It decides for itself, also where no grid would tell.
+            return Err(NotCalibrated::WrongSign { eta: 0.5_f64.next_up() });
         } else {
             Form::Hull(Hull::of(loss)?)
         };

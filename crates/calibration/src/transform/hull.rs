@@ -30,8 +30,8 @@ struct Node {
 
 impl Hull {
     /// The relative distance of the bound from `psi~` down to which cells are halved.
-    const PRECISION: f64 = 1e-7;
-    const MOST_CELLS: usize = 1 << 14;
+    const PRECISION: f64 = 5e-10;
+    const MOST_CELLS: usize = 1 << 17;
     const SHORTEST_CELL: f64 = 1e-13;
     /// The power of 1/2 at which the first cell, from 0, ends: at dyadic `a` the shares
     /// `(1 +- a)/2` are exact.
