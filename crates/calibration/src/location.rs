@@ -131,7 +131,7 @@ pub fn confidence_interval(
     Error::check_sample("sample", sample)?;
     let scale = scale::error_minimizing(sample.len(), variance_bound, delta)?;
     let location = catoni_location(sample, scale)?;
-    let share = (2.0 / delta).ln() / sample.len() as f64;
+    let share = scale::log_two_over(delta) / sample.len() as f64;
     let published_half_width = (2.0 * share).sqrt() * variance_bound.sqrt();
     let half_width = (4.0 * share < 1.0)
         .then(|| published_half_width * 2.0 / (1.0 + (1.0 - 4.0 * share).sqrt()));

@@ -2,6 +2,8 @@
 //!
 //! Source: Holland, *Classification using margin pursuit* (2019), theorem 11 and its proof.
 
+use std::f64::consts::LN_2;
+
 use margins_losses::{OutOfRange, catoni::SATURATION};
 
 use crate::Error;
@@ -110,25 +112,27 @@ impl MarginPursuitBound {
         self.check()?;
         let (n, d) = (self.samples as f64, self.dimension as f64);
         let (kappa, v) = (self.strong_convexity, self.input_second_moment);
-        let beta = 2.0 * kappa / (kappa / v + 1.0);
+        let beta = kappa / (0.5 * (kappa / v + 1.0));
         let contraction = (1.0 - self.step * beta).max(0.0);
         let halfway = contraction.powf(0.5 * self.iterations as f64) * self.initial_distance;
         let optimization_error = v * halfway * halfway;
 
         let noise = |log_cover: f64| {
-            let log_terms = d * log_cover - self.delta.ln();
-            SATURATION * (self.gradient_constant * self.operator_norm_moment * log_terms).sqrt()
+            let log_terms = self.gradient_constant * (d * log_cover - self.delta.ln());
+            SATURATION * self.operator_norm_moment.sqrt() * log_terms.sqrt()
         };
         let distance = |epsilon_star: f64| {
             let gradient_error = (1.0 + self.delta) * v + 2.0 * self.scale * epsilon_star;
             2.0 * gradient_error / (beta * n.sqrt())
         };
-        let radius = self.delta / n.sqrt();
-        let epsilon_star = noise((1.5 / radius).ln());
+        // In logarithms, as a quotient of the quantities may overflow.
+        let log_radius = self.delta.ln() - 0.5 * n.ln();
+        let epsilon_star = noise(1.5f64.ln() - log_radius);
         let published = distance(epsilon_star);
         let statistical_error = v * published * published;
 
-        let sound_epsilon_star = 2.0 * noise((7.5 * (self.diameter / radius).max(2.0)).ln());
+        let log_share = (self.diameter.ln() - log_radius).max(LN_2);
+        let sound_epsilon_star = 2.0 * noise(7.5f64.ln() + log_share);
         let sound = halfway + distance(sound_epsilon_star);
         Ok(ExcessRiskBound {
             beta,
@@ -156,7 +160,9 @@ impl MarginPursuitBound {
             |x| x <= v,
         )?;
         positive("step", self.step)?;
-        OutOfRange::check("step", self.step, "below 2/(kappa + v_X)", |x| x < 2.0 / (kappa + v))?;
+        OutOfRange::check("step", self.step, "below 2/(kappa + v_X)", |x| {
+            x < (0.5 * kappa + 0.5 * v).recip()
+        })?;
         let distance = self.initial_distance;
         OutOfRange::check("initial distance", distance, "at least 0 and finite", |x| x >= 0.0)?;
         OutOfRange::check("diameter", self.diameter, "at least the initial distance", |x| {

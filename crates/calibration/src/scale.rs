@@ -4,6 +4,8 @@
 //! Source: Holland, *Classification using margin pursuit* (2019), equation 6 and below, lemma 6 and
 //! section 4.
 
+use std::f64::consts::LN_2;
+
 use crate::Error;
 use margins_losses::OutOfRange;
 
@@ -17,7 +19,12 @@ pub fn error_minimizing(n: usize, variance: f64, delta: f64) -> Result<f64, Erro
     check_count(n)?;
     check_positive("variance", variance)?;
     check_delta(delta)?;
-    check_scale((n as f64 / (2.0 * (2.0 / delta).ln())).sqrt() * variance.sqrt())
+    check_scale((n as f64 / (2.0 * log_two_over(delta))).sqrt() * variance.sqrt())
+}
+
+/// Returns `log(2/delta)`, also where the quotient overflows.
+pub(crate) fn log_two_over(delta: f64) -> f64 {
+    LN_2 - delta.ln()
 }
 
 /// Returns `s = v k/gamma`: the smallest scale at which the bias v/s of the location estimate is at

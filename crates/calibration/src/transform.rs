@@ -65,7 +65,7 @@ impl std::error::Error for NotCalibrated {}
 /// * Any other convex calibrated loss: `psi~` is convex itself and `H-(eta) = L(0)`, so that
 ///   `Psi(a) = L(0) - H((1+a)/2)`, computed from values and slopes. The value is a lower bound,
 ///   within 1e-10 of Psi at `a` less `4e-15`: slopes do not tell smaller differences of classes.
-/// * Any other calibrated loss: a convex lower bound of `psi~`, piecewise linear, within about 1e-7
+/// * Any other calibrated loss: a convex lower bound of `psi~`, piecewise linear, within about 1e-9
 ///   of Psi, relative to it.
 ///
 /// So [`inverse`](Self::inverse) is accurate to rounding or from above, never too small.
@@ -101,6 +101,9 @@ impl<'a> PsiTransform<'a> {
             if has_closed_form(loss) { Form::Closed } else { Form::Convex }
         } else if has_closed_form(loss) && loss.is_classification_calibrated() {
             Form::Closed
+        } else if loss.special_case().is_some() && !loss.is_classification_calibrated() {
+            // It decides for itself, also where no grid would tell.
+            return Err(NotCalibrated::WrongSign { eta: 0.5_f64.next_up() });
         } else {
             Form::Hull(Hull::of(loss)?)
         };

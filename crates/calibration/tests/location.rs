@@ -82,7 +82,7 @@ fn a_nearly_flat_sum_has_its_root_in_the_middle() {
 #[test]
 fn extreme_sizes() {
     let sample = [1.0, -2.0, 4.0, 0.5, 30.0];
-    for size in [1e-150, 1e-10, 1e10, 1e150, 1e300] {
+    for size in [1e-300, 1e-150, 1e-10, 1e10, 1e150, 1e300] {
         let scaled = sample.map(|x| x * size);
         for scale in [1e-8, 0.3, 1.0, 10.0, 1e8] {
             let (got, want) = (estimate(&scaled, scale * size) / size, estimate(&sample, scale));
@@ -179,6 +179,21 @@ fn the_half_width_by_hand() {
     // At n = 4 log(2/delta) nothing can be said.
     assert!(confidence_interval(&[5.0; 9], 4.0, delta).unwrap().half_width.is_some());
     assert_eq!(confidence_interval(&[5.0; 8], 4.0, delta * 0.999).unwrap().bounds(), None);
+}
+
+/// At the least delta 2/delta is beyond the numbers, and its logarithm is not.
+#[test]
+fn the_half_width_at_extremes() {
+    for delta in [5e-324f64, 1e-308, 1e-300] {
+        let share = (2f64.ln() - delta.ln()) / 4000.0;
+        for variance in [1e-300, 1.0, 1e300] {
+            let interval = confidence_interval(&[0.0; 4000], variance, delta).unwrap();
+            let (scale, width) = ((0.5 / share).sqrt(), (2.0 * share).sqrt());
+            assert!((interval.scale / variance.sqrt() / scale - 1.0).abs() < 1e-14);
+            assert!((interval.published_half_width / variance.sqrt() / width - 1.0).abs() < 1e-14);
+            assert!(interval.half_width.unwrap() > interval.published_half_width);
+        }
+    }
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn a_loss_that_is_not_calibrated_says_why() {
 }
 
 #[test]
-fn without_convexity_the_hull_is_taken() {
+fn without_convexity_psi_is_convex_and_below_the_gap() {
     let loss = loss("garg-roth:alpha=1,beta=0.3");
     let transform = PsiTransform::of(&*loss).unwrap();
     let values: Vec<f64> = (0..=1000).map(|k| transform.value(f64::from(k) / 1000.0)).collect();

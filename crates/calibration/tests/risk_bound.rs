@@ -68,6 +68,43 @@ fn literals() {
     assert_eq!(untrained.dominant(), DominantTerm::Optimization);
 }
 
+/// The bound of the same problem in other units, and where a product of finite quantities is beyond
+/// the numbers though its root or its logarithm is not.
+#[test]
+fn extreme_quantities() {
+    // Features times the unit, distances divided by it, and the scale of the margins as it is.
+    for unit in [1e-150f64, 1e-100, 1e100, 1e150] {
+        let square = unit * unit;
+        let other = MarginPursuitBound {
+            strong_convexity: GENERAL.strong_convexity * square,
+            input_second_moment: GENERAL.input_second_moment * square,
+            step: GENERAL.step / square,
+            initial_distance: GENERAL.initial_distance / unit,
+            operator_norm_moment: GENERAL.operator_norm_moment * square,
+            gradient_constant: 1e10,
+            dimension: 1_000_000_000_000,
+            ..GENERAL
+        };
+        let bound = evaluate(&MarginPursuitBound { diameter: 1e308, delta: 1e-308, ..other });
+        // The cover has the logarithm of 1.5 sqrt(n)/delta, and of 7.5 1e308 sqrt(n)/delta.
+        let ten = 10f64.ln();
+        let want = |cover: f64| {
+            let root = (8.0 / 9.0 * 1e10 * 3.0 * (1e12 * cover + 308.0 * ten)).sqrt();
+            root * unit
+        };
+        assert!(close(bound.epsilon_star, want(1.5f64.ln() + 310.0 * ten)), "{unit} {bound:?}");
+        let sound = 2.0 * want(7.5f64.ln() + 618.0 * ten);
+        assert!(close(bound.sound_epsilon_star, sound), "{unit} {bound:?}");
+    }
+    let largest = MarginPursuitBound {
+        strong_convexity: 1e308,
+        input_second_moment: 1e308,
+        step: 0.9e-308,
+        ..SIMPLE
+    };
+    assert!(close(evaluate(&largest).beta, 1e308));
+}
+
 #[test]
 fn an_inverse_makes_it_a_misclassification_bound() {
     let bound = evaluate(&GENERAL);

@@ -20,6 +20,8 @@ pub struct Dataset<Y: ClassLabels = Labels> {
     design: Design,
     labels: Y,
     weights: Option<Vec<f64>>,
+    /// The weights without costs, where there are costs.
+    own_weights: Option<Vec<f64>>,
     feature_names: Option<Vec<String>>,
     folds: Option<Vec<usize>>,
 }
@@ -31,7 +33,8 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// The numbers differ.
     pub fn new(design: Design, labels: Y) -> Result<Self, Error> {
         check_count("labels", labels.len(), "rows", design.rows())?;
-        Ok(Dataset { design, labels, weights: None, feature_names: None, folds: None })
+        let (weights, own_weights, feature_names, folds) = (None, None, None, None);
+        Ok(Dataset { design, labels, weights, own_weights, feature_names, folds })
     }
 
     /// Gives the samples weights c_i.
@@ -51,7 +54,23 @@ impl<Y: ClassLabels> Dataset<Y> {
             return Err(Error::NoWeight { class: names[class].clone() });
         }
         self.weights = Some(weights);
+        self.own_weights = None;
         Ok(self)
+    }
+
+    /// Multiplies the weight of every sample, 1 if it has none, by a cost: costs count in fits, and
+    /// not where samples are counted, as in a training error.
+    ///
+    /// # Errors
+    /// Not one cost a row, and the errors of [`with_weights`](Self::with_weights) for the products.
+    pub fn with_costs(self, costs: &[f64]) -> Result<Self, Error> {
+        check_count("costs", costs.len(), "rows", self.rows())?;
+        let own = self.own_weights().map_or_else(|| vec![1.0; costs.len()], <[f64]>::to_vec);
+        let weight = |i: usize| self.weights.as_ref().map_or(1.0, |weights| weights[i]);
+        let weights = costs.iter().enumerate().map(|(i, cost)| cost * weight(i)).collect();
+        let mut data = self.with_weights(weights)?;
+        data.own_weights = Some(own);
+        Ok(data)
     }
 
     /// Gives the features names.
@@ -100,6 +119,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         if let Some(weights) = &self.weights {
             data = data.with_weights(weights.clone())?;
         }
+        data.own_weights.clone_from(&self.own_weights);
         data.feature_names.clone_from(&self.feature_names);
         data.folds.clone_from(&self.folds);
         Ok(data)
@@ -126,9 +146,14 @@ impl<Y: ClassLabels> Dataset<Y> {
         &self.labels
     }
 
-    /// Returns the n sample weights, if any: finite and not negative.
+    /// Returns the n sample weights, if any: finite and not negative, with the costs.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
+    }
+
+    /// Returns the n sample weights without the costs, if any: by them samples are counted.
+    pub fn own_weights(&self) -> Option<&[f64]> {
+        self.own_weights.as_deref().or(self.weights())
     }
 
     /// Returns the p feature names, if any: all distinct.
@@ -158,10 +183,12 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// If an index is not below n.
     pub fn select(&self, indices: &[usize]) -> Self {
         let chosen = |folds: &Vec<usize>| indices.iter().map(|&i| folds[i]).collect::<Vec<_>>();
+        let weights = |weights: &Vec<f64>| indices.iter().map(|&i| weights[i]).collect();
         Dataset {
             design: self.design.select(indices),
             labels: self.labels.select(indices),
-            weights: self.weights.as_ref().map(|c| indices.iter().map(|&i| c[i]).collect()),
+            weights: self.weights.as_ref().map(weights),
+            own_weights: self.own_weights.as_ref().map(weights),
             feature_names: self.feature_names.clone(),
             folds: self.folds.as_ref().and_then(|folds| renumber(&chosen(folds))),
         }
@@ -186,6 +213,22 @@ mod tests {
         let design = Design::from_rows(&[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]).unwrap();
         let labels = Labels::from_signs(vec![-1.0, 1.0, -1.0, 1.0]).unwrap();
         Dataset::new(design, labels).unwrap()
+    }
+
+    #[test]
+    fn costs_are_in_the_weights_and_not_in_the_count() {
+        let plain = four_rows().with_costs(&[5.0, 1.0, 5.0, 1.0]).unwrap();
+        assert_eq!(plain.weights(), Some(&[5.0, 1.0, 5.0, 1.0][..]));
+        assert_eq!(plain.own_weights(), Some(&[1.0; 4][..]));
+        let weighed = four_rows().with_weights(vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let costly = weighed.clone().with_costs(&[5.0, 1.0, 5.0, 1.0]).unwrap();
+        assert_eq!(costly.weights(), Some(&[5.0, 2.0, 15.0, 4.0][..]));
+        let labels = costly.labels().clone();
+        for data in [costly.relabelled(labels).unwrap(), costly.select(&[0, 1, 2, 3])] {
+            assert_eq!(data.own_weights(), weighed.weights());
+            assert_eq!(data.weights(), costly.weights());
+        }
+        assert!(weighed.with_costs(&[1.0]).is_err());
     }
 
     #[test]

@@ -120,10 +120,7 @@ fn svm_path<L: MarginLoss + ?Sized>(
             .into());
         }
     }
-    let n = risk.weights().len() as f64;
-    let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
-    let (signs, intercept) = (risk.signs(), risk.has_intercept());
-    let fits = svm::path(gram, signs, Some(&weights), intercept, lambdas, &training.options)?;
+    let fits = svm::path_of_risk(gram, risk, lambdas, &training.options)?;
     fits.iter().for_each(|fit| (training.observer)(&Observed::new(fit.lambda, &fit.report)));
     Ok(fits)
 }

@@ -41,6 +41,8 @@ mod columns;
 mod problem;
 mod sweep;
 
+use margins_losses::MarginLoss;
+use margins_optim::problem::EmpiricalRisk;
 use margins_optim::solve::{Ending, Monitor};
 use margins_optim::{Lambda, Options, Status};
 
@@ -125,19 +127,48 @@ pub fn path_with_cache(
     options: &Options,
     cache_bytes: usize,
 ) -> Result<Vec<KernelFit>, Error> {
+    check(lambdas, options)?;
+    let problem = Problem::new(gram, signs, weights, intercept)?;
+    Ok(path_of(&problem, lambdas, options, cache_bytes))
+}
+
+/// Fits as [`path`] does to the samples of a risk, by the hinge whatever its loss.
+pub(crate) fn path_of_risk<L: MarginLoss + ?Sized>(
+    gram: &Gram,
+    risk: &EmpiricalRisk<'_, L>,
+    lambdas: &[Lambda],
+    options: &Options,
+) -> Result<Vec<KernelFit>, Error> {
+    check(lambdas, options)?;
+    let n = risk.weights().len() as f64;
+    let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
+    let problem = Problem::new(gram, risk.signs(), Some(&weights), risk.has_intercept())?;
+    let problem = problem.counted_by(risk.counts());
+    Ok(path_of(&problem, lambdas, options, CACHE_BYTES))
+}
+
+fn check(lambdas: &[Lambda], options: &Options) -> Result<(), Error> {
     if !(options.tolerance.is_finite() && options.tolerance > 0.0) {
         return Err(margins_optim::Error::Tolerance(options.tolerance).into());
     }
     if lambdas.is_empty() {
         return Err(margins_optim::Error::NoLambdas.into());
     }
-    let problem = Problem::new(gram, signs, weights, intercept)?;
+    Ok(())
+}
+
+fn path_of(
+    problem: &Problem<'_>,
+    lambdas: &[Lambda],
+    options: &Options,
+    cache_bytes: usize,
+) -> Vec<KernelFit> {
     let mut lambdas = lambdas.to_vec();
     lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
     lambdas.dedup();
 
-    let mut solver = SequentialMinimization::new(&problem, cache_bytes);
-    Ok(lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect())
+    let mut solver = SequentialMinimization::new(problem, cache_bytes);
+    lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect()
 }
 
 /// The number of steps between two looks at which samples to set aside.

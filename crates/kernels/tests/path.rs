@@ -8,21 +8,9 @@ use margins_data::{Design, Labels};
 use margins_kernels::{Error, Gram, KernelFit, KernelObjective, KernelRegistry, Linear, fit, path};
 use margins_losses::MarginLoss;
 use margins_optim::{Objective, Observed, Options, Report, Solver, Status, lambda_grid};
-use margins_test_support::{close, lambda, loss};
+use margins_test_support::{close, lambda, loss, losses_of};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
-
-const LOSSES: [&str; 9] = [
-    "lhs",
-    "l-r:r=2",
-    "margin-pursuit:gamma=1,scale=1",
-    "log-cosh:gamma=1,scale=0.5",
-    "logistic",
-    "squared-hinge",
-    "smoothed-hinge:width=0.5",
-    "squared",
-    "exponential",
-];
 
 /// Whether two fits of one problem can both be right: neither is below what the other proves.
 fn compatible(one: &Report, other: &Report) -> bool {
@@ -78,7 +66,7 @@ fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Vec<f64>)> {
 }
 
 fn any_loss() -> impl Strategy<Value = &'static str> {
-    proptest::sample::select(LOSSES.to_vec())
+    proptest::sample::select(losses_of(Solver::Newton))
 }
 
 fn any_lambda() -> impl Strategy<Value = f64> {
@@ -343,7 +331,7 @@ fn deficient_kernel_matrices_are_certified_or_said_not_to_be() {
     let mut open = Vec::new();
     for (case, gram, signs) in &cases {
         let labels = Labels::from_signs(signs.clone()).unwrap();
-        for name in LOSSES {
+        for name in losses_of(Solver::Newton) {
             let loss = loss(name);
             for intercept in [true, false] {
                 let mut objective = KernelObjective::new(&*loss, gram, &labels).unwrap();

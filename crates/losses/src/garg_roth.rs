@@ -1,3 +1,5 @@
+mod calibration;
+
 use crate::scalar_search::monotone_root;
 use crate::vectorized::{batch, exp};
 use crate::{Error, MarginLoss, SpecialCase};
@@ -21,9 +23,6 @@ pub struct GargRoth {
     alpha: f64,
     beta: f64,
 }
-
-/// The maximum of `log(2 - exp(-x^2))/x`.
-const CALIBRATED_RATIO: f64 = 0.491_130_662_283_017_67;
 
 impl GargRoth {
     /// Returns the loss with decay `alpha` on the right and growth `beta` on the left.
@@ -122,7 +121,7 @@ impl MarginLoss for GargRoth {
     }
 
     fn is_classification_calibrated(&self) -> bool {
-        self.beta <= CALIBRATED_RATIO * self.alpha.sqrt()
+        self.slack() >= 0.0
     }
 
     fn lower_bound(&self) -> Option<f64> {
@@ -160,6 +159,10 @@ impl MarginLoss for GargRoth {
             Some(u) => -u,
             None => 0.0,
         }
+    }
+
+    fn psi_transform(&self, a: f64) -> Option<f64> {
+        self.is_classification_calibrated().then(|| self.calibrated_psi(a))
     }
 
     fn special_case(&self) -> Option<SpecialCase> {

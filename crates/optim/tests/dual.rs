@@ -9,25 +9,10 @@ use margins_optim::{
     Fit, Objective, Options, Report, Solver, Status, Training, cross_validate, fit, lambda_grid,
     path,
 };
-use margins_test_support::{lambda, loss};
+use margins_test_support::{CONVEX_LOSSES, lambda, loss};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
-
-/// Every convex loss of the registry, those with kinks first.
-const CONVEX: [&str; 11] = [
-    "hinge",
-    "leaky-relu:lambda=0.1",
-    "lhs",
-    "l-r:r=2",
-    "margin-pursuit:gamma=1,scale=1",
-    "log-cosh:gamma=1,scale=0.5",
-    "logistic",
-    "squared-hinge",
-    "smoothed-hinge:width=0.5",
-    "squared",
-    "exponential",
-];
 
 fn options(solver: Solver) -> Options<'static> {
     Options { solver, ..Options::default() }
@@ -61,7 +46,7 @@ proptest! {
     #[test]
     fn the_two_agree_on_every_convex_loss(
         (rows, signs, weights) in samples(),
-        name in proptest::sample::select(CONVEX.to_vec()),
+        name in proptest::sample::select(&CONVEX_LOSSES[..]),
         exponent in -3.0..0.5f64,
         intercept: bool,
     ) {
@@ -249,7 +234,7 @@ fn agree_on(folder: &Path, names: &[&str], at: f64) {
         let file = folder.join(format!("{name}.csv.gz"));
         let data = read::dataset(&file, &ReadOptions::default()).unwrap();
         let mut most = 0.0f64;
-        for specification in CONVEX {
+        for specification in CONVEX_LOSSES {
             let loss = loss(specification);
             let solve = |solver| {
                 let training = Training {
@@ -266,6 +251,6 @@ fn agree_on(folder: &Path, names: &[&str], at: f64) {
                 most = most.max(difference / sdca.objective.abs());
             }
         }
-        eprintln!("{name}: {} losses, at most {most:.1e} apart", CONVEX.len());
+        eprintln!("{name}: {} losses, at most {most:.1e} apart", CONVEX_LOSSES.len());
     }
 }

@@ -6,22 +6,10 @@ use margins_optim::{
     ClassWeights, Error, Objective, Options, Solver, Status, Training, cross_validate, fit,
     lambda_grid, path,
 };
-use margins_test_support::{close, lambda, loss};
+use margins_test_support::{SOLVERS, close, lambda, loss, losses_of};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
-
-const SMOOTH: [&str; 9] = [
-    "lhs",
-    "l-r:r=2",
-    "l-r:r=1.2",
-    "margin-pursuit:gamma=1,scale=1",
-    "log-cosh:gamma=1,scale=0.5",
-    "logistic",
-    "squared-hinge",
-    "smoothed-hinge:width=0.5",
-    "squared",
-];
 
 /// Rows and labels of both classes.
 fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
@@ -36,7 +24,7 @@ fn samples() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
 }
 
 fn any_loss() -> impl Strategy<Value = &'static str> {
-    proptest::sample::select(SMOOTH.to_vec())
+    proptest::sample::select(losses_of(Solver::MM))
 }
 
 fn any_lambda() -> impl Strategy<Value = f64> {
@@ -600,15 +588,7 @@ fn deadlines_are_kept_and_reported() {
     let lambdas = lambda_grid(1.0, 1e-3, 4).unwrap();
     let now = std::time::Instant::now();
     let far = now + std::time::Duration::from_secs(3600);
-    for solver in [
-        Solver::Newton,
-        Solver::MM,
-        Solver::MM_ACCELERATED,
-        Solver::MmBatched,
-        Solver::SDCA,
-        Solver::Bundle,
-        Solver::GRADIENT_DESCENT,
-    ] {
+    for solver in SOLVERS {
         let fits = |deadline| {
             let options = Options { solver, deadline, ..Options::default() };
             let objective = Objective::of(&*logistic, &data).unwrap();
@@ -682,15 +662,7 @@ fn a_callback_sees_and_stops_every_solver() {
     let mixture = GaussianMixture::example(Example::One, 1).unwrap();
     let (data, loss) = (mixture.sample(60, 2).unwrap(), loss("lhs"));
     let objective = Objective::of(&*loss, &data).unwrap();
-    for solver in [
-        Solver::Newton,
-        Solver::MM,
-        Solver::MM_ACCELERATED,
-        Solver::MmBatched,
-        Solver::SDCA,
-        Solver::Bundle,
-        Solver::GRADIENT_DESCENT,
-    ] {
+    for solver in SOLVERS {
         let seen: Mutex<Vec<Iteration>> = Mutex::new(Vec::new());
         let see = |iteration: &Iteration| {
             seen.lock().unwrap().push(*iteration);

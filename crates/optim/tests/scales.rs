@@ -3,36 +3,12 @@
 use margins_data::{Design, Labels};
 use margins_losses::{Logistic, MarginLoss};
 use margins_optim::{Fit, Objective, Options, Solver, Status, fit, lambda_grid, path};
-use margins_test_support::{lambda, loss};
+use margins_test_support::{CONVEX_LOSSES, SOLVERS, lambda, loss};
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-
-const CONVEX: [&str; 11] = [
-    "hinge",
-    "leaky-relu:lambda=0.1",
-    "lhs",
-    "l-r:r=2",
-    "margin-pursuit:gamma=1,scale=1",
-    "log-cosh:gamma=1,scale=0.5",
-    "logistic",
-    "squared-hinge",
-    "smoothed-hinge:width=0.5",
-    "squared",
-    "exponential",
-];
-
-const SOLVERS: [Solver; 7] = [
-    Solver::Newton,
-    Solver::SDCA,
-    Solver::Bundle,
-    Solver::GRADIENT_DESCENT,
-    Solver::MM,
-    Solver::MM_ACCELERATED,
-    Solver::MmBatched,
-];
 
 /// A small table whose columns have scales and offsets of their own.
 #[derive(Debug, Clone)]
@@ -95,7 +71,7 @@ proptest! {
     #[test]
     fn what_a_report_says_is_true(
         table in tables(),
-        name in proptest::sample::select(CONVEX.to_vec()),
+        name in proptest::sample::select(&CONVEX_LOSSES[..]),
         exponent in -8.0..2.0f64,
         intercept: bool,
     ) {

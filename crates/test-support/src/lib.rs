@@ -4,9 +4,42 @@
 use std::fs;
 
 use margins_losses::{LossRegistry, MarginLoss};
-use margins_optim::{Lambda, Report};
+use margins_optim::{Lambda, Report, Solver};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+/// The convex losses of the standard registry, those with kinks first.
+pub const CONVEX_LOSSES: [&str; 12] = [
+    "hinge",
+    "leaky-relu:lambda=0.1",
+    "lhs",
+    "l-r:r=2",
+    "l-r:r=1.2",
+    "margin-pursuit:gamma=1,scale=1",
+    "log-cosh:gamma=1,scale=0.5",
+    "logistic",
+    "squared-hinge",
+    "smoothed-hinge:width=0.5",
+    "squared",
+    "exponential",
+];
+
+/// Every solver that [`Solver::Auto`] could choose or a caller could ask for.
+pub const SOLVERS: [Solver; 7] = [
+    Solver::Newton,
+    Solver::SDCA,
+    Solver::Bundle,
+    Solver::GRADIENT_DESCENT,
+    Solver::MM,
+    Solver::MM_ACCELERATED,
+    Solver::MmBatched,
+];
+
+/// Returns those of [`CONVEX_LOSSES`] that have what a solver needs.
+pub fn losses_of(solver: Solver) -> Vec<&'static str> {
+    let takes = |name: &&str| solver.needs().iter().all(|need| need.check(&*loss(name)).is_ok());
+    CONVEX_LOSSES.into_iter().filter(takes).collect()
+}
 
 /// Returns a loss of the standard registry.
 ///
@@ -135,6 +168,23 @@ impl ReferenceSolution {
                 self.lambda
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_convex_loss_of_the_registry_is_left_out() {
+        for name in LossRegistry::standard().names().filter(|name| loss(name).is_convex()) {
+            let is_here = |specification: &&str| specification.split(':').next() == Some(name);
+            assert!(CONVEX_LOSSES.iter().any(is_here), "{name}");
+        }
+        assert!(CONVEX_LOSSES.iter().all(|name| loss(name).is_convex()));
+        assert_eq!(losses_of(Solver::SDCA), CONVEX_LOSSES);
+        assert_eq!(losses_of(Solver::Newton), CONVEX_LOSSES[2..]);
+        assert_eq!(losses_of(Solver::MM), CONVEX_LOSSES[2..11]);
     }
 }
 

@@ -29,38 +29,32 @@ struct Node {
 }
 
 impl Hull {
-    /// The relative distance of the bound from `psi~` down to which cells are halved.
-    const PRECISION: f64 = 1e-7;
-    const MOST_CELLS: usize = 1 << 14;
+    /// The relative distance of the bound from `psi~` down to which cells are halved, in a first
+    /// pass and in a second one.
+    const PRECISIONS: (f64, f64) = (1e-4, 5e-10);
+    const MOST_CELLS: usize = 1 << 17;
     const SHORTEST_CELL: f64 = 1e-13;
     /// The power of 1/2 at which the first cell, from 0, ends: at dyadic `a` the shares
     /// `(1 +- a)/2` are exact.
     const FIRST_CELL: i32 = 27;
 
     /// Returns the bound for a calibrated loss.
+    ///
+    /// The hull of some values of `psi~` is at least Psi. Where the bound of a cell lies above it,
+    /// the cell bears no part of the hull and is not halved in the second pass.
     pub(super) fn of(loss: &dyn MarginLoss) -> Result<Self, NotCalibrated> {
-        let mut last = Node::at(loss, 0.0)?;
+        let (coarse, fine) = Self::PRECISIONS;
+        let mut above = Hull { vertices: vec![(0.0, 0.0)] };
+        for_each_cell(loss, &|cell| cell.is_close(coarse), &mut |cell| {
+            above.push(cell.end.a, cell.end.gap);
+        })?;
         let mut hull = Hull { vertices: vec![(0.0, 0.0)] };
-        for exponent in (0..=Self::FIRST_CELL).rev() {
-            let mut stack = vec![Node::at(loss, 0.5f64.powi(exponent))?];
-            while let Some(next) = stack.pop() {
-                let (bend, low) = last.bend(&next);
-                let share = (bend - last.a) / (next.a - last.a);
-                let chord = last.gap + share * (next.gap - last.gap);
-                let close = chord - low <= Self::PRECISION * chord;
-                let cells = hull.vertices.len() / 2 + stack.len();
-                if close || cells > Self::MOST_CELLS || next.a - last.a < Self::SHORTEST_CELL {
-                    hull.push(bend, low);
-                    if next.slope.is_finite() {
-                        hull.push(next.a, next.gap);
-                    }
-                    last = next;
-                } else {
-                    stack.push(next);
-                    stack.push(Node::at(loss, f64::midpoint(last.a, next.a))?);
-                }
+        for_each_cell(loss, &|cell| cell.is_close(fine) || cell.is_above(&above), &mut |cell| {
+            hull.push(cell.bend.0, cell.bend.1);
+            if cell.end.slope.is_finite() {
+                hull.push(cell.end.a, cell.end.gap);
             }
-        }
+        })?;
         Ok(hull)
     }
 
@@ -83,6 +77,56 @@ impl Hull {
             (Some(&(_, y)), None) | (None, Some(&(_, y))) => y,
             (None, None) => f64::NAN,
         }
+    }
+}
+
+/// A part of [0, 1], on which the bound of `psi~` is a line with one bend.
+struct Cell {
+    start: Node,
+    end: Node,
+    /// The place of the bend and the bound there.
+    bend: (f64, f64),
+}
+
+/// Takes cells of [0, 1] from left to right, each halved until it is `fine`.
+fn for_each_cell(
+    loss: &dyn MarginLoss,
+    fine: &dyn Fn(&Cell) -> bool,
+    take: &mut dyn FnMut(&Cell),
+) -> Result<(), NotCalibrated> {
+    let mut start = Node::at(loss, 0.0)?;
+    let mut taken = 0;
+    for exponent in (0..=Hull::FIRST_CELL).rev() {
+        let mut stack = vec![Node::at(loss, 0.5f64.powi(exponent))?];
+        while let Some(end) = stack.pop() {
+            let cell = Cell { start, end, bend: start.bend(&end) };
+            let width = end.a - start.a;
+            let last = taken + stack.len() > Hull::MOST_CELLS || width < Hull::SHORTEST_CELL;
+            if last || fine(&cell) {
+                take(&cell);
+                taken += 1;
+                start = end;
+            } else {
+                stack.push(end);
+                stack.push(Node::at(loss, f64::midpoint(start.a, end.a))?);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Cell {
+    /// Returns true if the bound is within a share of the chord.
+    fn is_close(&self, precision: f64) -> bool {
+        let share = (self.bend.0 - self.start.a) / (self.end.a - self.start.a);
+        let chord = self.start.gap + share * (self.end.gap - self.start.gap);
+        chord - self.bend.1 <= precision * chord
+    }
+
+    /// Returns true if the bound is nowhere below a convex function.
+    fn is_above(&self, convex: &Hull) -> bool {
+        let points = [(self.start.a, self.start.gap), self.bend, (self.end.a, self.end.gap)];
+        points.iter().all(|&(a, bound)| bound >= convex.value(a))
     }
 }
 

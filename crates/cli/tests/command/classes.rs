@@ -162,6 +162,28 @@ fn errors_count_the_weights() {
         let output = workshop.run(&[&fit[..], more].concat());
         assert_eq!(fact(&text(&output.stdout), "training error"), "25.00 %", "{more:?}");
     }
+    // The history counts as the report does, and costs count in neither.
+    for more in [
+        &[][..],
+        &["--solver", "mm"],
+        &["--solver", "mm-batched"],
+        &["--solver", "sdca"],
+        &["--solver", "bundle"],
+        &["--solver", "gd"],
+        &["--kernel", "gaussian:sigma=0.001"],
+        &["--kernel", "gaussian:sigma=0.001", "--loss", "hinge"],
+        &["--class-weight", "balanced"],
+        &["--class-weight", "no=9"],
+        &["--class-weight", "no=9", "--solver", "sdca"],
+        &["--class-weight", "no=9", "--kernel", "gaussian:sigma=0.001", "--loss", "hinge"],
+    ] {
+        let fit = ["fit", "--lambda", "10", "--history", "history.csv"];
+        let output = workshop.output(&[&fit[..], &data, more].concat());
+        let history = std::fs::read_to_string(workshop.path("history.csv")).expect("a history");
+        let last = history.lines().last().expect("a row").split(',').nth(5).expect("an error");
+        let percent = 100.0 * last.parse::<f64>().expect("a number");
+        assert_eq!(fact(&output, "training error"), format!("{percent:.2} %"), "{more:?}");
+    }
     let stream = [&["stream", "--lambda", "10", "--loss", "logistic"], &data[..]].concat();
     let epochs = workshop.output(&[&stream[..], &["--epochs", "10"]].concat());
     assert_eq!(fact(&epochs, "training error"), "25.00 %");

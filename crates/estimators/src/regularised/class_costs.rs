@@ -66,9 +66,7 @@ impl ClassCosts {
             };
             factors[k] = *cost;
         }
-        let weight = |row: usize| data.weights().map_or(1.0, |weights| weights[row]);
-        let weights =
-            (0..data.rows()).map(|row| factors[labels.index(row)] * weight(row)).collect();
-        Ok(data.with_weights(weights)?)
+        let costs: Vec<f64> = (0..data.rows()).map(|row| factors[labels.index(row)]).collect();
+        Ok(data.with_costs(&costs)?)
     }
 }

@@ -192,7 +192,6 @@ impl Contests {
         training: &Training<'_, L>,
         folds: &[usize],
         lambdas: &[Lambda],
-        sample_weights: Option<&[f64]>,
     ) -> Result<Vec<PlattScaling>, Error> {
         let n = self.data.rows();
         let scores = prepared.held_out_scores(folds, self.len(), |train| {
@@ -203,7 +202,7 @@ impl Contests {
             let rows = contest.rows(&by_class).unwrap_or_else(|| (0..n).collect());
             let own = contest.data(&self.data)?;
             let of = |values: &[f64]| -> Vec<f64> { rows.iter().map(|&row| values[row]).collect() };
-            let weights = sample_weights.map(of);
+            let weights = self.data.own_weights().map(of);
             platt_scaling(&of(scores), &of(own.labels().signs()), weights.as_deref())
         };
         self.each.iter().zip(&scores).map(scale).collect()

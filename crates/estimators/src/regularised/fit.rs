@@ -58,8 +58,7 @@ impl Settings {
             let limit = self.time_limit.map(TimeLimit::new);
             let Selected { prepared, found, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
-            let sample_weights = self.weights_of_samples(data).map(<[f64]>::to_vec);
-            Ok(Path::new(found.path, Ground { contests, prepared, sample_weights }))
+            Ok(Path::new(found.path, Ground { contests, prepared }))
         })
     }
 
@@ -94,20 +93,13 @@ impl Settings {
             Probabilities::Platt { folds } => {
                 let (folds, _) = folds_of(contests.classes(), folds, self.seed)?;
                 let training = self.training(limit.and_then(|limit| limit.of_fit()));
-                let sample_weights = self.weights_of_samples(data);
-                Some(contests.platt(&prepared, &training, &folds, &way, sample_weights)?)
+                Some(contests.platt(&prepared, &training, &folds, &way)?)
             }
         };
         let prepared = prepared.into_owned();
         let choice = Choice { curve, kernels, folds };
-        let sample_weights = self.weights_of_samples(data).map(<[f64]>::to_vec);
-        let ground = Ground { contests, prepared, sample_weights };
+        let ground = Ground { contests, prepared };
         Fitted::new(self, ground, fits, choice, platt.as_deref())
-    }
-
-    /// Returns the weights of the samples without the costs of their classes.
-    fn weights_of_samples<'w, Y: ClassLabels>(&'w self, data: &'w Dataset<Y>) -> Option<&'w [f64]> {
-        self.sample_weights.as_deref().or(data.weights())
     }
 
     /// Returns the binary problems that the classes of the data are broken into, with all weights.

@@ -46,8 +46,6 @@ pub struct Path {
 pub(super) struct Ground {
     pub(super) contests: Contests,
     pub(super) prepared: Prepared<'static>,
-    /// The weights of the samples without the costs of their classes.
-    pub(super) sample_weights: Option<Vec<f64>>,
 }
 
 /// The choice that a cross-validation has made, for the report.
@@ -147,6 +145,6 @@ impl Ground {
             scheme.decide(classes, &of_row) != data.labels().index(row)
         };
         let mistakes: Vec<bool> = (0..data.rows()).map(mistake).collect();
-        Ok(mistake_rate(&mistakes, self.sample_weights.as_deref())?.rate)
+        Ok(mistake_rate(&mistakes, data.own_weights())?.rate)
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Problem<'a> {
     pub(super) signs: &'a [f64],
     /// The weights `c_i / n`.
     pub(super) weights: Vec<f64>,
+    /// The weights by which summaries of margins count the samples.
+    counts: Vec<f64>,
     pub(super) intercept: bool,
     /// The samples of positive weight.
     pub(super) samples: Vec<usize>,
@@ -57,6 +59,7 @@ impl<'a> Problem<'a> {
         Ok(Problem {
             gram,
             signs,
+            counts: mean_weights.clone(),
             weights: mean_weights,
             intercept,
             samples,
@@ -65,13 +68,19 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// Counts samples by weights of their own in summaries of margins.
+    pub(super) fn counted_by(mut self, counts: &[f64]) -> Self {
+        self.counts = counts.to_vec();
+        self
+    }
+
     /// Returns what the margins of a point are like, of the samples that count.
     pub(super) fn summary(&self, point: &DualPoint) -> MarginSummary {
         // y_i g_i = 1 - y_i f_i.
         let margin = |i: usize| 1.0 - self.signs[i] * (point.gradient[i] - point.intercept);
         let margins: Vec<f64> = self.samples.iter().map(|&i| margin(i)).collect();
-        let signs: Vec<f64> = self.samples.iter().map(|&i| self.signs[i]).collect();
-        MarginSummary::new(&margins, &signs)
+        let of = |values: &[f64]| self.samples.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+        MarginSummary::new(&margins, &of(self.signs), &of(&self.counts))
     }
 
     pub(super) fn len(&self) -> usize {

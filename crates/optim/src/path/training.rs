@@ -143,7 +143,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     where
         'a: 'd,
     {
-        let mut risk = EmpiricalRisk::new(self.loss, data.labels())?;
+        let counts = data.own_weights().map_or_else(|| vec![1.0; data.rows()], <[f64]>::to_vec);
+        let mut risk = EmpiricalRisk::new(self.loss, data.labels())?.counted_by(counts);
         if let Some(weights) = data.weights() {
             risk = risk.with_weights(weights)?;
         }
@@ -170,11 +171,15 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         'a: 'd,
     {
         let n = data.rows();
-        let mut weights = vec![0.0; n];
-        for (&i, c) in rows.iter().zip(self.risk(&data.select(rows))?.weights()) {
+        let (mut weights, mut counts) = (vec![0.0; n], vec![0.0; n]);
+        let chosen = data.select(rows);
+        let part = self.risk(&chosen)?;
+        for ((&i, c), count) in rows.iter().zip(part.weights()).zip(part.counts()) {
             weights[i] = n as f64 * c;
+            counts[i] = *count;
         }
         let risk = EmpiricalRisk::new(self.loss, data.labels())?.with_weights(&weights)?;
+        let risk = risk.counted_by(counts);
         Ok(if self.intercept { risk } else { risk.without_intercept() })
     }
 }

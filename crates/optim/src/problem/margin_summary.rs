@@ -1,7 +1,7 @@
 use margins_data::metrics::{MarginStatistics, error_rate};
 
-/// A summary of the margins of the samples of positive weight, each counted once; NaN where a score
-/// is NaN.
+/// A summary of the margins of the samples that the objective counts, by their own weights, without
+/// the costs of classes; NaN where a score is NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarginSummary {
     /// The share of the samples on the wrong side.
@@ -21,11 +21,13 @@ impl MarginSummary {
         MarginSummary { error: none, mean: none, variance: none, skewness: none }
     }
 
-    /// Returns the summary of margins `y_i f(x_i)`, given the `y_i`.
-    pub fn new(margins: &[f64], signs: &[f64]) -> Self {
+    /// Returns the summary of margins `y_i f(x_i)`, given the `y_i` and the weights by which they
+    /// count.
+    pub fn new(margins: &[f64], signs: &[f64], weights: &[f64]) -> Self {
         let scores: Vec<f64> = margins.iter().zip(signs).map(|(u, y)| u * y).collect();
-        let error = error_rate(&scores, signs, None).map_or(f64::NAN, |error| error.rate);
-        match MarginStatistics::new(&scores, signs, None) {
+        let weights = Some(weights);
+        let error = error_rate(&scores, signs, weights).map_or(f64::NAN, |error| error.rate);
+        match MarginStatistics::new(&scores, signs, weights) {
             Ok(MarginStatistics { mean, variance, skewness, .. }) => {
                 MarginSummary { error, mean, variance, skewness }
             }

@@ -16,6 +16,8 @@ pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
     pub(crate) signs: Cow<'a, [f64]>,
     /// The weights `c_i / n`.
     pub(crate) weights: Vec<f64>,
+    /// The weights by which summaries count the samples; `None` for the `c_i`.
+    counts: Option<Vec<f64>>,
     pub(crate) intercept: bool,
     smoothing: Option<Smoothing>,
 }
@@ -35,6 +37,7 @@ impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
             loss: self.loss,
             signs: self.signs.clone(),
             weights: self.weights.clone(),
+            counts: self.counts.clone(),
             intercept: self.intercept,
             smoothing: self.smoothing.clone(),
         }
@@ -56,6 +59,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             loss,
             signs: Cow::Borrowed(labels.signs()),
             weights: vec![1.0 / labels.len() as f64; labels.len()],
+            counts: None,
             intercept: true,
             smoothing: None,
         })
@@ -89,6 +93,19 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         Ok(self)
     }
 
+    /// Counts samples by weights of their own in summaries of margins, those of positive weight in
+    /// the risk: costs of classes are for the fit alone.
+    pub(crate) fn counted_by(mut self, counts: Vec<f64>) -> Self {
+        debug_assert_eq!(counts.len(), self.weights.len());
+        self.counts = Some(counts);
+        self
+    }
+
+    /// Returns the weights by which summaries of margins count the samples.
+    pub fn counts(&self) -> &[f64] {
+        self.counts.as_deref().unwrap_or(&self.weights)
+    }
+
     /// Returns the mean over some of the samples; `None` if a class has no weight among them or the
     /// loss is smoothed.
     pub(crate) fn select(&self, rows: &[usize]) -> Option<Self> {
@@ -103,6 +120,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             loss: self.loss,
             signs: Cow::Owned(signs),
             weights,
+            counts: self.counts.as_ref().map(|all| rows.iter().map(|&i| all[i]).collect()),
             intercept: self.intercept,
             smoothing: None,
         })
@@ -113,9 +131,14 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     where
         'a: 'b,
     {
-        let (signs, weights, intercept) =
-            (self.signs.clone(), self.weights.clone(), self.intercept);
-        EmpiricalRisk { loss, signs, weights, intercept, smoothing: None }
+        EmpiricalRisk {
+            loss,
+            signs: self.signs.clone(),
+            weights: self.weights.clone(),
+            counts: self.counts.clone(),
+            intercept: self.intercept,
+            smoothing: None,
+        }
     }
 
     /// Fixes the intercept at 0.
@@ -222,7 +245,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             let pairs = values.iter().zip(&self.weights);
             pairs.filter(|(_, c)| **c > 0.0).map(|(value, _)| *value).collect()
         };
-        MarginSummary::new(&counted(margins), &counted(&self.signs))
+        MarginSummary::new(&counted(margins), &counted(&self.signs), &counted(self.counts()))
     }
 
     /// Returns true if every margin, of the samples of positive weight, is at least `from`.
