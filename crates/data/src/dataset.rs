@@ -182,14 +182,33 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// # Panics
     /// If an index is not below n.
     pub fn select(&self, indices: &[usize]) -> Self {
+        let design = self.design.select(indices);
+        let names = self.feature_names.clone();
+        Dataset { feature_names: names, ..self.chosen(indices, design) }
+    }
+
+    /// Returns the rows with the given indices, which [`select`](Self::select) explains, with a
+    /// design in place of theirs and without names of features.
+    ///
+    /// # Errors
+    /// The design has not one row an index.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn select_as(&self, indices: &[usize], design: Design) -> Result<Self, Error> {
+        check_count("indices", indices.len(), "rows", design.rows())?;
+        Ok(self.chosen(indices, design))
+    }
+
+    fn chosen(&self, indices: &[usize], design: Design) -> Self {
         let chosen = |folds: &Vec<usize>| indices.iter().map(|&i| folds[i]).collect::<Vec<_>>();
         let weights = |weights: &Vec<f64>| indices.iter().map(|&i| weights[i]).collect();
         Dataset {
-            design: self.design.select(indices),
+            design,
             labels: self.labels.select(indices),
             weights: self.weights.as_ref().map(weights),
             own_weights: self.own_weights.as_ref().map(weights),
-            feature_names: self.feature_names.clone(),
+            feature_names: None,
             folds: self.folds.as_ref().and_then(|folds| renumber(&chosen(folds))),
         }
     }

@@ -316,17 +316,12 @@ impl Subset<'_> {
 
     /// Returns these rows of the data, with the features in place.
     fn chosen(&self, data: &Dataset) -> Result<Dataset, Error> {
-        let labels = match self.rows {
-            Some(rows) => data.labels().select(rows),
-            None => data.labels().clone(),
+        let design = self.design.clone();
+        let chosen = match self.rows {
+            Some(rows) => data.select_as(rows, design),
+            None => data.select_as(&(0..data.rows()).collect::<Vec<_>>(), design),
         };
-        let chosen = Dataset::new(self.design.clone(), labels)?;
-        let Some(weights) = data.weights() else { return Ok(chosen) };
-        let weights = match self.rows {
-            Some(rows) => rows.iter().map(|&i| weights[i]).collect(),
-            None => weights.to_vec(),
-        };
-        Ok(chosen.with_weights(weights)?)
+        Ok(chosen?)
     }
 }
 
