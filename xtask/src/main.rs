@@ -1,7 +1,6 @@
 //! Automation of the workspace: `cargo xtask <task>`.
 
 mod compare;
-mod dependencies;
 mod figure;
 mod focused;
 mod layers;
@@ -30,8 +29,6 @@ struct Arguments {
 enum Task {
     /// Check that no dependency needs a newer Rust than the workspace promises
     Msrv,
-    /// Check the licences and sources of the dependencies
-    Dependencies,
     /// Check that crates, and the modules of each crate, depend on those below them only
     Layers(layers::Arguments),
     /// Draw every loss with its derivative into docs/pictures
@@ -194,7 +191,6 @@ fn metadata(options: &[&str]) -> Result<serde_json::Value, Box<dyn Error>> {
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Msrv => msrv::check(),
-        Task::Dependencies => dependencies::check(),
         Task::Layers(arguments) => layers::run(&arguments),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
         Task::Experiment { name } => name.run(),

@@ -21,7 +21,7 @@ impl Preconditioner {
     pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
         let n = matrix.nrows();
         if n <= LARGEST_FACTOR {
-            Preconditioner::Factor(SampleFactor::new(n))
+            Preconditioner::Factor(SampleFactor::new(matrix))
         } else {
             Preconditioner::LowRank(LowRank::new(matrix))
         }
@@ -30,17 +30,17 @@ impl Preconditioner {
     /// Makes ready for a W, given the diagonal of `W^(1/2)`.
     pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
         match self {
-            Preconditioner::Factor(factor) => factor.extend(matrix, roots),
+            Preconditioner::Factor(factor) => factor.prepare(matrix, roots),
             Preconditioner::LowRank(low_rank) => low_rank.prepare(roots),
         }
     }
 
     /// Makes ready for a W, with nothing kept of earlier ones.
     pub(crate) fn renew(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
-        if let Preconditioner::Factor(factor) = self {
-            factor.clear();
+        match self {
+            Preconditioner::Factor(factor) => factor.renew(matrix, roots),
+            Preconditioner::LowRank(low_rank) => low_rank.prepare(roots),
         }
-        self.prepare(matrix, roots);
     }
 
     /// Applies the preconditioner to each residual. Several at once cost little more than one.
@@ -59,7 +59,7 @@ impl Preconditioner {
     pub(crate) fn patience(&self, matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
         const MOST_STEPS: usize = 500;
         match self {
-            Preconditioner::Factor(_) => SampleFactor::patience(matrix, roots),
+            Preconditioner::Factor(factor) => factor.patience(matrix, roots),
             Preconditioner::LowRank(_) => MOST_STEPS,
         }
     }
@@ -90,13 +90,19 @@ impl Preconditioner {
     }
 }
 
-/// The Cholesky factor of `K + W^(-1)` over some samples, at the W of the time when each was added.
+/// The Cholesky factor of `K + W^(-1)` over some samples, at the W of the time when each was added,
+/// beside the diagonal of the others.
 ///
 /// `I + W^(1/2) K W^(1/2) = W^(1/2) (K + W^(-1)) W^(1/2)`, and along a path `K + W^(-1)` hardly
 /// changes but for the samples that gain curvature: on the ray beyond separation W does not change
 /// at all.
+///
+/// Where the kernel is narrow or lambda large the diagonal is enough: there is no factor before the
+/// steps without one have cost as much.
 #[derive(Clone)]
 pub(crate) struct SampleFactor {
+    /// The diagonal of K.
+    diagonal: Vec<f64>,
     samples: Vec<usize>,
     /// True for the samples that are in the factor.
     contained: Vec<bool>,
@@ -146,9 +152,11 @@ impl Factor {
 }
 
 impl SampleFactor {
-    /// Returns the preconditioner of no samples: the identity.
-    pub(crate) fn new(n: usize) -> Self {
+    /// Returns the preconditioner without a factor: the diagonal.
+    pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
+        let n = matrix.nrows();
         SampleFactor {
+            diagonal: matrix.diagonal().as_slice().to_vec(),
             samples: Vec::new(),
             contained: vec![false; n],
             factor: Factor::Single(GrowingCholesky::new(n)),
@@ -163,7 +171,9 @@ impl SampleFactor {
         roots: &[f64],
         residuals: [&[f64]; N],
     ) -> [Vec<f64>; N] {
-        let mut out = residuals.map(<[f64]>::to_vec);
+        let alone = |(i, r): (usize, &f64)| r / (1.0 + roots[i] * roots[i] * self.diagonal[i]);
+        let mut out =
+            residuals.map(|residual| residual.iter().enumerate().map(alone).collect::<Vec<f64>>());
         if self.samples.is_empty() {
             return out;
         }
@@ -196,22 +206,36 @@ impl SampleFactor {
     }
 
     /// Returns the number of steps after which a fresh factor is cheaper than going on.
-    pub(crate) fn patience(matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
-        (2.0 * Self::price(matrix, roots)) as usize + 10
+    pub(crate) fn patience(&self, matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
+        let shares = if self.samples.is_empty() { 1.0 } else { 2.0 };
+        (shares * Self::price(matrix, roots)) as usize + 10
     }
 
     /// Pays for steps taken, and makes a fresh factor once they have cost as much. Says whether it
     /// has.
     pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
-        const FREE: f64 = 3.0;
-        self.debt += (steps as f64 - FREE).max(0.0);
+        // A step without a factor costs less, and a factor has to be paid for first.
+        let free = if self.samples.is_empty() { 10.0 } else { 3.0 };
+        self.debt += (steps as f64 - free).max(0.0);
         let due = self.debt > Self::price(matrix, roots);
         if due {
             self.debt = 0.0;
-            self.clear();
-            self.extend(matrix, roots);
+            self.renew(matrix, roots);
         }
         due
+    }
+
+    /// Makes the factor anew.
+    pub(crate) fn renew(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+        self.clear();
+        self.extend(matrix, roots);
+    }
+
+    /// Takes the samples that have gained curvature into the factor, if there is one.
+    pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+        if !self.samples.is_empty() {
+            self.extend(matrix, roots);
+        }
     }
 
     fn clear(&mut self) {
