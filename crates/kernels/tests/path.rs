@@ -12,7 +12,7 @@ use margins_test_support::{close, lambda, loss};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
-const LOSSES: [&str; 9] = [
+const LOSSES: [&str; 11] = [
     "lhs",
     "l-r:r=2",
     "margin-pursuit:gamma=1,scale=1",
@@ -20,6 +20,8 @@ const LOSSES: [&str; 9] = [
     "logistic",
     "squared-hinge",
     "smoothed-hinge:width=0.5",
+    "modified-huber",
+    "dwd:q=1",
     "squared",
     "exponential",
 ];

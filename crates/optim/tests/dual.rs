@@ -25,6 +25,8 @@ const CONVEX: [&str; 11] = [
     "logistic",
     "squared-hinge",
     "smoothed-hinge:width=0.5",
+    "modified-huber",
+    "dwd:q=1",
     "squared",
     "exponential",
 ];

@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
 
-const SMOOTH: [&str; 9] = [
+const SMOOTH: [&str; 11] = [
     "lhs",
     "l-r:r=2",
     "l-r:r=1.2",
@@ -20,6 +20,8 @@ const SMOOTH: [&str; 9] = [
     "logistic",
     "squared-hinge",
     "smoothed-hinge:width=0.5",
+    "modified-huber",
+    "dwd:q=1",
     "squared",
 ];
 
