@@ -15,7 +15,7 @@ use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
 
 /// Every convex loss of the registry, those with kinks first.
-const CONVEX: [&str; 11] = [
+const CONVEX: [&str; 13] = [
     "hinge",
     "leaky-relu:lambda=0.1",
     "lhs",

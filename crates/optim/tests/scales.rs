@@ -10,7 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-const CONVEX: [&str; 11] = [
+const CONVEX: [&str; 13] = [
     "hinge",
     "leaky-relu:lambda=0.1",
     "lhs",
