@@ -24,7 +24,7 @@ use crate::settings::{
 #[pyo3(from_item_all)]
 pub(crate) struct Watchers {
     /// A function of every iteration, as a dictionary.
-    callback: Option<Py<PyAny>>,
+    pub(crate) callback: Option<Py<PyAny>>,
     /// A function of the numbers of fits made and of all fits.
     progress: Option<Py<PyAny>>,
 }
@@ -180,23 +180,33 @@ pub(crate) fn kernel_names() -> Vec<String> {
     Registry::standard().kernels.names().map(str::to_owned).collect()
 }
 
+impl Watchers {
+    /// Returns the observer that calls the function of the user and ends the fit with the job.
+    pub(crate) fn of_iterations(&self, stop: &Stop) -> IterationObserver {
+        let (callback, stop) =
+            (Python::attach(|py| self.callback.as_ref().map(|f| f.clone_ref(py))), stop.clone());
+        IterationObserver::new(move |iteration| {
+            if let Some(callback) = &callback {
+                stop.call(|py| {
+                    callback.call1(py, (report::of_iteration(py, iteration)?,)).map(drop)
+                });
+            }
+            stop.look()
+        })
+    }
+}
+
 /// Returns the settings with the functions of the user, any of which may end the fit.
 fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
-    let Watchers { callback, progress } = watchers;
-    let iterations = stop.clone();
-    let iterations = IterationObserver::new(move |iteration| {
-        if let Some(callback) = &callback {
-            iterations
-                .call(|py| callback.call1(py, (report::of_iteration(py, iteration)?,)).map(drop));
+    let iterations = watchers.of_iterations(stop);
+    let progress = match watchers.progress {
+        Some(progress) => {
+            let stop = stop.clone();
+            Observer::new(move |made| {
+                let (done, total) = (made.done, made.total);
+                stop.call(|py| progress.call1(py, (done, total)).map(drop));
+            })
         }
-        iterations.look()
-    });
-    let fits = stop.clone();
-    let progress = match progress {
-        Some(progress) => Observer::new(move |made| {
-            let (done, total) = (made.done, made.total);
-            fits.call(|py| progress.call1(py, (done, total)).map(drop));
-        }),
         None => Observer::default(),
     };
     Settings { iterations, progress, ..settings }

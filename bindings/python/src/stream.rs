@@ -1,6 +1,7 @@
 //! Stochastic gradient.
 
 use margins::data::Labels;
+use margins::estimators::regularised::IterationObserver;
 use margins::estimators::stream::{Learner, Method, Projection, Settings, StepSchedule};
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
@@ -13,8 +14,9 @@ use crate::data::{Data, Samples};
 use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::model::Model;
+use crate::regularised::Watchers;
 use crate::report;
-use crate::settings::{Stream, loss_of};
+use crate::settings::{Stream, limit_of, loss_of};
 
 /// Returns the settings of the library.
 fn settings_of(given: Stream) -> PyResult<Settings> {
@@ -43,6 +45,8 @@ fn settings_of(given: Stream) -> PyResult<Settings> {
         seed: given.random_state,
         tolerance: given.tol,
         history: false,
+        time_limit: limit_of(given.time_limit)?,
+        iterations: IterationObserver::default(),
     })
 }
 
@@ -85,10 +89,15 @@ pub(crate) fn fit_stream<'py>(
     py: Python<'py>,
     data: Data<'py>,
     settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = settings_of(Stream::read(settings)?)?;
     let data = data.of_two()?;
-    let fitted = run(py, 1, &Stop::default(), move || settings.fit(&data))?;
+    let stop = Stop::default();
+    // Who watches pays for it: without a callback nobody does.
+    let iterations = watchers.callback.is_some().then(|| watchers.of_iterations(&stop));
+    let settings = Settings { iterations: iterations.unwrap_or_default(), ..settings };
+    let fitted = run(py, 1, &stop, move || settings.fit(&data))?;
     let result = report::of_reports(py, std::iter::once(&fitted.fit.report))?;
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)

@@ -7,6 +7,7 @@ from ._massart import MassartClassifier
 from ._native import __version__
 from ._regularised import MarginClassifier, MarginClassifierCV, MarginPath, RobustClassifier
 from ._stream import StreamClassifier
+from .onnx import to_onnx
 
 __all__ = [
     "FocusedClassifier",
@@ -20,5 +21,6 @@ __all__ = [
     "display",
     "load",
     "losses",
+    "to_onnx",
     "__version__",
 ]

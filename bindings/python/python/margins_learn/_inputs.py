@@ -28,6 +28,8 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
             raise ValueError(f"Found array with {rows} sample(s) and {columns} feature(s): at least 1 of each is required.")
         return X
     numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biu"
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise TypeError(f"X has the dtype {X.dtype}, but times are no numbers: subtract one of them and divide by a unit.")
     dtype = np.float64 if sparse.issparse(X) else None if numbers else (np.float64, np.float32)
     return validate_data(
         estimator, X, reset=reset, dtype=dtype, accept_sparse="csr", accept_large_sparse=True, ensure_all_finite=False

@@ -604,7 +604,8 @@ def _folds(cv: Any, X: Any, y: Any) -> Any:
     splits = list(check_cv(cv, y, classifier=True).split(np.zeros(rows), y))
     folds = np.full(rows, -1)
     for fold, (train, test) in enumerate(splits):
-        if test.max(initial=-1) >= rows or (folds[test] >= 0).any() or len(train) + len(test) != rows:
-            raise ValueError(f"cv is {cv!r}, but must hold out every row once and train on all others.")
-        folds[test] = fold
+        once = len(train) + len(test) == rows and (folds[test] < 0).all()
+        folds[test] = fold if once else -1
+    if (folds < 0).any():
+        raise ValueError(f"cv is {cv!r}, but must hold out every row once and train on all others.")
     return folds.tolist()

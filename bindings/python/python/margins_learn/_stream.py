@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.utils.validation import column_or_1d
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier
 from ._inputs import checked, names_of, samples_of, weights_of
+
+from ._progress import watchers
 
 
 class StreamClassifier(BinaryClassifier, ModelClassifier):
@@ -58,8 +61,13 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         The cost of an error on a sample of each class, for `fit`.
     tol : float, default=1e-6
         The relative duality gap at which `fit` counts as converged.
+    time_limit : float or None, default=None
+        The seconds after which `fit` ends with the epoch under way.
     random_state : int, RandomState or None, default=None
         The seed of the order, of the start and of the samples held out; None takes the seed 1.
+    callback : callable or None, default=None
+        A function that `fit` calls with a dictionary for every epoch, each of which then costs twice or three times as
+        much. What it raises ends the fit.
 
     Attributes
     ----------
@@ -111,7 +119,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         standardize: bool = False,
         class_weight: Any = None,
         tol: float = 1e-6,
+        time_limit: float | None = None,
         random_state: Any = None,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
     ) -> None:
         self.loss = loss
         self.lam = lam
@@ -131,7 +141,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         self.standardize = standardize
         self.class_weight = class_weight
         self.tol = tol
+        self.time_limit = time_limit
         self.random_state = random_state
+        self.callback = callback
 
     def fit(self, X: Any, y: Any) -> StreamClassifier:
         """Fits the classifier anew, by several epochs over the samples.
@@ -149,7 +161,8 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
             The classifier, fitted.
         """
         settings = self._settings(class_weight=self._class_costs())
-        report = _native.fit_stream(self._data(X, y, None), settings)
+        with watchers(self.callback, False) as watching:
+            report = _native.fit_stream(self._data(X, y, None), settings, watching)
         self._forget()
         self._adopt(report["model"])
         self._adopt_report(report)
