@@ -516,9 +516,10 @@ model_, n_features_in_, feature_names_in_
     Examples
     --------
     >>> from margins_learn import RobustClassifier
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [90.0]], [0, 0, 1, 1, 0]
-    >>> RobustClassifier("catoni:alpha=1", "logistic", C=10.0).fit(X, y).predict([[0.0], [3.0]]).tolist()
-    [0, 1]
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> robust = RobustClassifier(C=10.0).fit(X, y)
+    >>> robust.predict([[0.0], [3.0]]).tolist(), robust.status_
+    ([0, 1], 'converged')
     """
 
     def __init__(

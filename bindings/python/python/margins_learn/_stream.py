@@ -194,7 +194,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         weights = weights_of(sample_weight, X)
         strange = y[~np.isin(y, known)]
         if len(y) != X.shape[0] or len(strange):
-            what = f"has {len(y)} labels for {X.shape[0]} samples" if len(y) != X.shape[0] else f"has the class {strange[0]!r}"
+            what = f"has {len(y)} labels for {X.shape[0]} samples" if len(y) != X.shape[0] else f"has the class {strange.tolist()[0]!r}"
             raise ValueError(f"y {what}, but must have one of the classes {known.tolist()} for each sample.")
         settings = self._settings(class_weight=self._class_costs())
         features = X.shape[1]
@@ -213,7 +213,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         if first:
             known = np.unique(y if classes is None else np.asarray(classes))
             if len(known) == 1:
-                raise ValueError(f"The first chunk has one class, {known[0]!r}: tell both by classes.")
+                raise ValueError(f"The first chunk has one class, {known.tolist()[0]!r}: tell both by classes.")
             self._accept_classes(known)
             return known
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
