@@ -13,7 +13,6 @@ mod commands;
 mod failure;
 mod output;
 mod source;
-mod specification;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -119,6 +119,10 @@ pub enum Error {
         /// The fault in words.
         reason: String,
     },
+    /// A text is not the state of a learner that is to go on.
+    #[cfg(feature = "serde")]
+    #[error("not the state of this learner: {0}")]
+    State(String),
     /// The time limit came before any lambda was certified in all folds.
     #[error(
         "the time limit of {0:?} came before the fits at any lambda were certified in all folds: give more time, fewer \

@@ -17,11 +17,14 @@
 
 #[cfg(feature = "serde")]
 mod checkpoint_file;
+mod ensemble;
 mod fit;
 mod game;
 mod learner;
 mod settings;
+mod specification;
 
+pub use ensemble::Ensemble;
 pub use fit::Fitted;
 pub use learner::Learner;
 #[cfg(feature = "serde")]

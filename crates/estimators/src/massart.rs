@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use margins_data::Dataset;
 use margins_data::read::Stream;
+use margins_data::{Dataset, Design, Sample};
 use margins_losses::LeakyRelu;
 use margins_massart::cutting_planes::End;
 use margins_massart::{
@@ -27,6 +27,7 @@ use margins_massart::{
 };
 use margins_model::{Model, TrainingSummary};
 use margins_optim::online::LinearClassifier;
+use nalgebra::DMatrix;
 
 use crate::{Error, Evidence, linear_model};
 
@@ -35,6 +36,9 @@ use crate::{Error, Evidence, linear_model};
 pub struct Settings {
     /// The learner, with all that it is told of the problem.
     pub method: Method,
+    /// True for an intercept: the coefficient of a feature that is 1 for every sample before samples
+    /// are scaled to norm 1. For data in memory.
+    pub intercept: bool,
     /// The seed of samples held out, of their order and of random projections.
     pub seed: u64,
     /// The number of threads; those of the rayon pool at hand unless told.
@@ -110,6 +114,7 @@ impl Settings {
     pub fn new(method: Method) -> Self {
         Settings {
             method,
+            intercept: false,
             seed: 1,
             #[cfg(feature = "rayon")]
             threads: None,
@@ -130,9 +135,16 @@ impl Settings {
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<Fitted, Error> {
-        let sample = SphereSample::of(data)?;
-        let answer = self.learn(&sample)?;
+        let with_constant = match self.intercept {
+            true => Some(with_constant(data)?),
+            false => None,
+        };
+        let sample = SphereSample::of(with_constant.as_ref().unwrap_or(data))?;
+        let mut answer = self.learn(&sample)?;
         let training_error = Some(sample.error(&answer.classifier.coef));
+        if self.intercept {
+            answer.classifier.intercept = answer.classifier.coef.pop().unwrap_or_default();
+        }
         let labels = data.labels();
         let source = Source {
             classes: (labels.negative_class(), labels.positive_class()),
@@ -181,6 +193,9 @@ impl Settings {
         let refuse = |one: &str, reason| {
             Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
         };
+        if self.intercept {
+            return refuse("an intercept", "it is for data in memory: add a column of ones");
+        }
         let Method::Gradient { problem } = self.method else {
             return refuse("a learner of several passes", "it needs all rows at once");
         };
@@ -207,6 +222,32 @@ impl Settings {
             rows: stream.rows() as usize,
         })
     }
+}
+
+/// Returns the data with one more feature, which is 1 for every sample.
+fn with_constant(data: &Dataset) -> Result<Dataset, Error> {
+    let (rows, columns) = (data.rows(), data.columns());
+    let design = if data.design().is_sparse() {
+        let row = |sample: Sample<'_>| {
+            let mut row = Vec::new();
+            sample.for_each(|column, x| row.push((column, x)));
+            row.push((columns, 1.0));
+            row
+        };
+        let rows: Vec<Vec<(usize, f64)>> = data.design().samples().map(row).collect();
+        Design::from_sparse_rows(&rows, columns + 1)?
+    } else {
+        let mut values = vec![1.0; rows * (columns + 1)];
+        for (out, sample) in values.chunks_exact_mut(columns + 1).zip(data.design().samples()) {
+            sample.for_each(|column, x| out[column] = x);
+        }
+        Design::from_samples(DMatrix::from_vec(columns + 1, rows, values))?
+    };
+    let augmented = Dataset::new(design, data.labels().clone())?;
+    Ok(match data.weights() {
+        Some(weights) => augmented.with_weights(weights.to_vec())?,
+        None => augmented,
+    })
 }
 
 impl Answer {

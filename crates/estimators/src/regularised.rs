@@ -43,6 +43,6 @@ pub use prepared::PRECOMPUTED;
 pub use prepared::{Prepared, Subset};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
-pub use settings::{Probabilities, Regularisation, Settings};
+pub use settings::{Held, Probabilities, Regularisation, Settings};
 #[cfg(feature = "kernels")]
 pub use space::KernelChoice;

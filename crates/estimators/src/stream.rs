@@ -14,9 +14,11 @@
 //! ```
 
 mod fit;
+mod learner;
 mod rescaling;
 mod settings;
 
 pub use fit::{Fitted, Streamed};
+pub use learner::Learner;
 pub use rescaling::data_driven_scale;
 pub use settings::{Method, Projection, Settings, StepSchedule};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use margins_boost::{Combination, SlackKind};
 use margins_data::{Dataset, Design, Labels};
 use margins_estimators::Evidence;
-use margins_estimators::focused::{Checkpointing, Learner, Settings, SlackBudget, Subsampling};
+use margins_estimators::focused::{
+    Checkpointing, Ensemble, Learner, Settings, SlackBudget, Subsampling,
+};
 use margins_kernels::KernelRegistry;
 use margins_losses::{Hinge, Logistic};
 use margins_optim::Lambda;
@@ -81,7 +83,7 @@ fn the_average_of_linear_classifiers_is_a_model() {
     let settings = Settings::default();
     assert!(settings.makes_model());
     let fitted = settings.fit(&data).unwrap();
-    let (model, classifier) = (fitted.model.unwrap(), fitted.classifier.unwrap());
+    let (model, classifier) = (fitted.model.unwrap(), fitted.ensemble.classifier().unwrap());
     assert_eq!(model.members()[0].coef, classifier.coef);
     assert_eq!((model.loss(), model.members()[0].lambda), ("zero-one", None));
     let stumps = Learner::Stump { thresholds: 10, eta: 0.1 };
@@ -125,4 +127,42 @@ fn settings_that_no_game_can_use_are_refused() {
     assert!(Settings { slack, subsample, ..Settings::default() }.fit(&data()).is_err());
     let with_slack = Settings { slack, ..Settings::default() }.fit(&data()).unwrap();
     assert!(with_slack.outliers.is_some());
+}
+
+/// Every learner leaves an ensemble that decides as the game has judged it, also from a file.
+#[test]
+fn ensembles_of_every_learner_score_samples() {
+    let registry = margins_model::Registry::standard();
+    let data = data();
+    let learners = [
+        "perceptron",
+        "averaged-perceptron",
+        "passive-aggressive:capped=1",
+        "online-gradient:inverse-sqrt=1,loss=hinge",
+        "stump:thresholds=5,eta=0.1",
+        "kernel-perceptron:budget=50",
+        "mlp:hidden=4,step=0.05,loss=logistic",
+    ];
+    for text in learners {
+        let learner = Learner::parse(text, Some("gaussian:sigma=1"), &registry).unwrap();
+        let settings =
+            Settings { learner, max_steps: Some(400), outputs: Some(5), ..Settings::default() };
+        let fitted = settings.fit(&data).unwrap();
+        assert_eq!(fitted.ensemble.len(), 5, "{text}");
+        let scores = fitted.ensemble.scores(data.design(), &registry.kernels).unwrap();
+        let wrong = scores.iter().zip(data.labels().signs());
+        let wrong = wrong.filter(|(score, y)| (if **score > 0.0 { 1.0 } else { -1.0 }) != **y);
+        assert_eq!(wrong.count(), fitted.evaluation.mistakes, "{text}");
+        let text = serde_json::to_string(&fitted.ensemble).unwrap();
+        let read: Ensemble = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, fitted.ensemble);
+    }
+    for (text, reason) in [
+        ("boost", "known are perceptron, averaged"),
+        ("stump:eta=x", "the value 'x' of 'eta' is not a number"),
+        ("mlp:hidden=8,loss=hinges", "unknown loss 'hinges'"),
+    ] {
+        let refused = Learner::parse(text, None, &registry).unwrap_err();
+        assert!(refused.starts_with(reason), "{refused}");
+    }
 }

@@ -3,11 +3,12 @@
 
 use std::fmt::Write;
 
-use margins_data::Dataset;
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
+use margins_data::{Dataset, Design};
 use margins_estimators::massart::{Method, Settings};
 use margins_estimators::{Error, Evidence};
 use margins_massart::{Problem, Target};
+use margins_model::Registry;
 
 /// Unit samples with a margin of 0.3 from the first axis, one label in ten flipped.
 fn text(rows: usize, weights: bool) -> String {
@@ -82,4 +83,27 @@ fn a_stream_is_for_the_gradient_and_for_rows_without_weights() {
     let cuts = Settings::new(Method::Cuts { problem: problem(), dimensions: None });
     let refused = cuts.fit_stream(&mut stream(&plain, None));
     assert!(matches!(refused, Err(Error::Contradiction { .. })), "{refused:?}");
+}
+
+/// Moved classes are as easy to part with an intercept as those around the origin.
+#[test]
+fn an_intercept_parts_classes_that_are_not_around_the_origin() {
+    let data = data(600);
+    let rows: Vec<Vec<f64>> = data
+        .design()
+        .samples()
+        .map(|x| vec![x.dot(&[1.0, 0.0]) + 1.0, x.dot(&[0.0, 1.0])])
+        .collect();
+    let moved = data.with_design(Design::from_rows(&rows).unwrap()).unwrap();
+    let method = Method::Cuts { problem: problem(), dimensions: None };
+    let plain = Settings::new(method).fit(&moved).unwrap().training_error.unwrap();
+    let settings = Settings { intercept: true, ..Settings::new(method) };
+    let fitted = settings.fit(&moved).unwrap();
+    let member = &fitted.model.members()[0];
+    assert!(fitted.training_error.unwrap() < 0.35 && fitted.training_error.unwrap() < plain);
+    assert!(member.coef.len() == 2 && member.intercept != 0.0);
+    let scores = fitted.model.decision_function(moved.design(), &Registry::standard()).unwrap();
+    let wrong =
+        scores.iter().zip(moved.labels().signs()).filter(|(s, y)| (**s > 0.0) != (**y > 0.0));
+    assert_eq!(wrong.count() as f64 / 600.0, fitted.training_error.unwrap());
 }

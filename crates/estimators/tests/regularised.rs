@@ -6,8 +6,8 @@ use std::sync::Arc;
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
-    Approximation, ClassCosts, CrossValidation, Fitted, KernelChoice, LeaveOneOut, Probabilities,
-    Regularisation, Settings,
+    Approximation, ClassCosts, CrossValidation, Fitted, Held, KernelChoice, LeaveOneOut,
+    Probabilities, Regularisation, Settings,
 };
 use margins_estimators::{Error, Evidence};
 use margins_losses::{GargRoth, Hinge, Logistic};
@@ -252,4 +252,31 @@ fn costs_of_classes_do_not_count_in_training_errors() {
         largest = largest.max(error);
     }
     assert!(largest > 0.1, "{largest}");
+}
+
+/// With C held, a row of weight k is k rows in every fold and in every pair of classes; with lambda
+/// held it is not, for the parts have other shares of the rows than of the weights.
+#[test]
+fn with_c_held_weights_are_repetitions_in_parts_too() {
+    let data = three();
+    let weights: Vec<f64> = (0..60).map(|i| f64::from(i % 4)).collect();
+    let repeated: Vec<usize> = (0..60).flat_map(|i| vec![i; i % 4]).collect();
+    let folds: Vec<usize> = (0..60).map(|i| usize::from(i % 7 < 2)).collect();
+    let of = |held, data: &Dataset<Classes>, folds: Vec<usize>| {
+        let c = |c: f64| Lambda::new(0.5 / (data.rows() as f64 * c)).unwrap();
+        let how = CrossValidation { lambdas: vec![c(0.1), c(1.0)], ..CrossValidation::default() };
+        let settings = Settings { held, scheme: Some(Scheme::OneVersusOne), ..validated(how) };
+        let settings = Settings { loss: Arc::new(Logistic), ..settings };
+        settings.fit(&data.clone().with_folds(folds).unwrap()).unwrap()
+    };
+    let weighed = data.clone().with_weights(weights).unwrap();
+    let again = data.select(&repeated);
+    let distance = |held| {
+        let one = of(held, &weighed, folds.clone());
+        let other = of(held, &again, repeated.iter().map(|&i| folds[i]).collect());
+        let pairs = one.fits.iter().zip(&other.fits);
+        pairs.map(|(a, b)| (a.coef[0] - b.coef[0]).abs()).fold(0.0, f64::max)
+    };
+    assert!(distance(Held::C) < 1e-6, "{}", distance(Held::C));
+    assert!(distance(Held::Lambda) > 1e-3, "{}", distance(Held::Lambda));
 }

@@ -131,3 +131,23 @@ fn steps_that_diverge_name_the_row() {
     let error = settings().fit(&data).unwrap_err().to_string();
     assert!(error.contains("row 8"), "{error}");
 }
+
+/// A learner takes chunks as a stream does, and goes on from its state as if nothing had been.
+#[test]
+fn a_learner_takes_chunks_and_goes_on_from_its_state() {
+    let text = text(50);
+    let streamed = settings().fit_stream(&mut stream(&text)).unwrap();
+    let data = data(50);
+    let mut learner = settings().learner(2).unwrap();
+    for rows in [0..20usize, 20..50] {
+        let chunk = data.select(&rows.collect::<Vec<_>>());
+        learner.take(chunk.design(), chunk.labels().signs(), None).unwrap();
+        learner = settings().resumed(2, &learner.state().unwrap()).unwrap();
+    }
+    let names = Some(vec!["x".to_owned(), "z".to_owned()]);
+    assert_eq!(learner.model(("no", "yes"), names).unwrap(), streamed.model);
+    assert_eq!((learner.rows(), learner.steps()), (50, 50));
+    let refused = settings().resumed(3, &learner.state().unwrap()).unwrap_err();
+    assert_eq!(refused.to_string(), "not the state of this learner: it has 2 features, not 3");
+    assert!(matches!(settings().resumed(2, "{}"), Err(Error::State(_))));
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, IterationObserver, Observer, Probabilities, Progress,
+    ClassCosts, CrossValidation, Held, IterationObserver, Observer, Probabilities, Progress,
     Regularisation, Settings,
 };
 use margins_losses::MarginLoss;
@@ -91,6 +91,13 @@ impl ClassifierBuilder {
     #[must_use]
     pub fn cross_validation(mut self, how: CrossValidation) -> Self {
         self.cross_validation = Some(how);
+        self
+    }
+
+    /// Holds lambda or C the same for fits to all rows and to parts of them; lambda unless told.
+    #[must_use]
+    pub fn held(mut self, held: Held) -> Self {
+        self.settings.held = held;
         self
     }
 

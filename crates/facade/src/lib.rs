@@ -213,8 +213,9 @@ pub use margins_estimators::on_threads;
 #[cfg(feature = "kernels")]
 pub use margins_estimators::regularised::{Approximation, PRECOMPUTED};
 pub use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, DEFAULT_FOLDS, KernelReport, LeaveOneOut, MemberReport, Prepared,
-    Probabilities, Progress, Selection, Subset, TrainingReport, folds_of, status_in_words,
+    ClassCosts, CrossValidation, DEFAULT_FOLDS, Held, KernelReport, LeaveOneOut, MemberReport,
+    Prepared, Probabilities, Progress, Selection, Subset, TrainingReport, folds_of,
+    status_in_words,
 };
 pub use margins_estimators::stream::data_driven_scale;
 #[cfg(feature = "kernels")]

@@ -1,11 +1,19 @@
-//! A box of a loss and a reference to one are losses: every method is passed on, so that a closed
+//! A box of a loss, a shared loss and a reference to one are losses: every method is passed on, so that a closed
 //! form is never replaced by a numerical default.
+
+use std::sync::Arc;
 
 use crate::{HomogeneousTail, Interval, MarginLoss, SpecialCase};
 
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         impl<T: MarginLoss + ?Sized> MarginLoss for Box<T> {
+            $(fn $name(&self, $($argument: $type),*) $(-> $result)? {
+                (**self).$name($($argument),*)
+            })*
+        }
+
+        impl<T: MarginLoss + ?Sized> MarginLoss for Arc<T> {
             $(fn $name(&self, $($argument: $type),*) $(-> $result)? {
                 (**self).$name($($argument),*)
             })*

@@ -38,6 +38,34 @@ impl Model {
         Ok(out)
     }
 
+    /// Returns probabilities of which the class that the scores [decide](Self::decide) is the most probable one, for
+    /// every sample: those of [`class_probabilities`](Self::class_probabilities) where they say so themselves, else the
+    /// nearest that do, in squares: the class that is decided and those above it share what they have, up to 1e-12 that
+    /// it is ahead by.
+    ///
+    /// # Errors
+    /// [`class_probabilities`](Self::class_probabilities) says which.
+    ///
+    /// # Panics
+    /// If the scores do not have one column a member.
+    pub fn deciding_probabilities(
+        &self,
+        scores: &DMatrix<f64>,
+        loss: &dyn MarginLoss,
+    ) -> Result<DMatrix<f64>, Error> {
+        let mut out = self.class_probabilities(scores, loss)?;
+        for (row, scores) in scores.row_iter().enumerate() {
+            let scores: Vec<f64> = scores.iter().copied().collect();
+            let decided = self.decide(&scores);
+            let mut p: Vec<f64> = out.row(row).iter().copied().collect();
+            if p.iter().enumerate().any(|(k, &other)| k != decided && other >= p[decided]) {
+                prefer(decided, &mut p);
+                out.row_mut(row).iter_mut().zip(p).for_each(|(out, p)| *out = p);
+            }
+        }
+        Ok(out)
+    }
+
     fn member_probability(
         &self,
         member: &crate::Member,
@@ -63,4 +91,54 @@ fn normalized(p: Vec<f64>) -> Vec<f64> {
     let sum: f64 = p.iter().sum();
     let even = 1.0 / p.len() as f64;
     p.into_iter().map(|p| if sum > 0.0 { p / sum } else { even }).collect()
+}
+
+/// Moves the probabilities no farther than to make the class at an index the most probable one: it and
+/// the largest others come to their mean, but for a lead that survives rounding.
+fn prefer(decided: usize, p: &mut [f64]) {
+    const LEAD: f64 = 1e-12;
+    let mut others: Vec<usize> = (0..p.len()).filter(|&k| k != decided).collect();
+    others.sort_by(|&a, &b| p[b].total_cmp(&p[a]));
+    let mut sum = p[decided];
+    let mut shared = 0;
+    while shared < others.len() && p[others[shared]] * (shared + 1) as f64 >= sum {
+        sum += p[others[shared]];
+        shared += 1;
+    }
+    let mean = sum / (shared + 1) as f64;
+    let lead = LEAD.min(mean);
+    others[..shared].iter().for_each(|&k| p[k] = mean - lead / (shared + 1) as f64);
+    p[decided] = mean + lead * shared as f64 / (shared + 1) as f64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prefer;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_above_the_class_is_shared_with_it() {
+        let mut p = [0.5, 0.3, 0.2];
+        prefer(1, &mut p);
+        assert!((p[0] - 0.4).abs() < 1e-11 && (p[1] - 0.4).abs() < 1e-11 && p[2] == 0.2);
+    }
+
+    proptest! {
+        /// No other distribution that prefers the class is nearer: what moves has moved to one value,
+        /// above all that has not.
+        #[test]
+        fn the_class_leads_at_the_least_cost(raw in proptest::collection::vec(0.0..1.0f64, 2..7), at in 0usize..7) {
+            let total: f64 = raw.iter().sum::<f64>() + 1e-9;
+            let before: Vec<f64> = raw.iter().map(|p| (p + 1e-9 / raw.len() as f64) / total).collect();
+            let decided = at % before.len();
+            let mut p = before.clone();
+            prefer(decided, &mut p);
+            prop_assert!((p.iter().sum::<f64>() - before.iter().sum::<f64>()).abs() < 1e-12);
+            for k in 0..p.len() {
+                prop_assert!(p[k] >= 0.0 && (k == decided || p[k] < p[decided]));
+                prop_assert!(k == decided || p[k] == before[k] || (p[decided] - p[k]) <= 1.1e-12);
+                prop_assert!(k == decided || p[k] <= before[k]);
+            }
+        }
+    }
 }

@@ -1,12 +1,8 @@
 //! The command that makes the largest loss small, by focused online learning.
 
-mod learner;
-
 use margins::Registry;
-use margins::boost::{Combination, SlackKind};
-use margins::estimators::focused::{
-    Checkpointing, Fitted, Learner, Settings, SlackBudget, Subsampling,
-};
+use margins::boost::Combination;
+use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
 
 use crate::arguments::check;
 use crate::arguments::focus::FocusArguments;
@@ -18,7 +14,6 @@ use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
-use crate::specification::Specification;
 
 pub(super) fn focus(registry: &Registry, arguments: &FocusArguments) -> Result<(), Failure> {
     let to = &arguments.output;
@@ -50,14 +45,20 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings,
     // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
     let loss = if game.loss.trim() == "ramp" { "hinge" } else { &game.loss };
     Ok(Settings {
-        learner: learner::parse(&learner.learner, learner.kernel.as_deref(), registry)?,
+        learner: option("--learner", &learner.learner, |text| {
+            Learner::parse(text, learner.kernel.as_deref(), registry)
+        })?,
         loss: registry.losses.parse(loss).map_err(Failure::usage)?.into(),
         intercept: !learner.no_intercept,
         max_steps: game.max_steps,
         outputs: game.outputs,
         combination: game.combine.map(Combination::from),
-        slack: game.slack.as_deref().map(parse_slack).transpose()?,
-        subsample: game.subsample.as_deref().map(parse_subsample).transpose()?,
+        slack: game.slack.as_deref().map(|text| option("--slack", text, str::parse)).transpose()?,
+        subsample: game
+            .subsample
+            .as_deref()
+            .map(|text| option("--subsample", text, str::parse))
+            .transpose()?,
         seed: game.seed,
         checkpoint: arguments
             .checkpoint()
@@ -65,34 +66,13 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings,
     })
 }
 
-/// Reads `--slack`.
-fn parse_slack(text: &str) -> Result<SlackBudget, Failure> {
-    let mut given = Specification::new("--slack", text)?;
-    let kind = match given.name() {
-        "additive-sum" => SlackKind::AdditiveSum,
-        "additive-euclidean" => SlackKind::AdditiveEuclidean,
-        "multiplicative" => SlackKind::Multiplicative,
-        _ => {
-            return Err(
-                given.refuse("known are additive-sum, additive-euclidean and multiplicative")
-            );
-        }
-    };
-    let budget = given.take("budget")?;
-    given.finish("budget")?;
-    let budget = budget.ok_or_else(|| given.refuse("its budget is missing, as in budget=5"))?;
-    Ok(SlackBudget { kind, budget })
-}
-
-/// Reads `--subsample`.
-fn parse_subsample(text: &str) -> Result<Subsampling, Failure> {
-    let mut given = Specification::nameless("--subsample", text)?;
-    let (outliers, rare) = (given.take("outliers")?, given.take("rare")?);
-    given.finish("outliers and rare")?;
-    let (Some(outliers), Some(rare)) = (outliers, rare) else {
-        return Err(given.refuse("both counts are needed, as in outliers=5,rare=200"));
-    };
-    Ok(Subsampling { outliers, rare })
+/// Returns what an option says, or the refusal of its text.
+fn option<T>(
+    name: &str,
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, Failure> {
+    read(text).map_err(|reason| Failure::usage(format!("{name} '{text}': {reason}")))
 }
 
 fn document<'a>(
@@ -102,6 +82,7 @@ fn document<'a>(
     fitted: &'a Fitted,
 ) -> FocusedDocument<'a> {
     let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);
+    let member = fitted.model.as_ref().map(|model| &model.members()[0]);
     FocusedDocument {
         format: "margins-fol",
         version: VERSION,
@@ -110,7 +91,7 @@ fn document<'a>(
         learner: &arguments.learner.learner,
         kernel: fitted.kernel.as_deref(),
         combination: fitted.combination,
-        members: fitted.members,
+        members: fitted.ensemble.len(),
         samples: fitted.samples,
         seed: settings.seed,
         steps: ending.rounds,
@@ -123,7 +104,7 @@ fn document<'a>(
         mistakes: evaluation.mistakes,
         losses: &evaluation.losses,
         outliers: fitted.outliers.as_ref().map(|rows| rows.iter().map(|row| row + 1).collect()),
-        intercept: fitted.classifier.as_ref().map(|classifier| classifier.intercept),
-        coef: fitted.classifier.as_ref().map(|classifier| classifier.coef.as_slice()),
+        intercept: member.map(|member| member.intercept),
+        coef: member.map(|member| member.coef.as_slice()),
     }
 }

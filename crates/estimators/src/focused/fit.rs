@@ -6,6 +6,7 @@ use margins_optim::online::LinearClassifier;
 
 #[cfg(feature = "serde")]
 use super::checkpoint_file::CheckpointFile;
+use super::ensemble::Ensemble;
 use super::game::Table;
 use super::settings::Settings;
 use crate::{Error, Evidence, linear_model};
@@ -26,8 +27,8 @@ pub struct Fitted {
     pub evaluation: Evaluation,
     /// The way in which the classifiers make one.
     pub combination: Combination,
-    /// The number of classifiers in the ensemble.
-    pub members: usize,
+    /// The classifiers that the game leaves behind.
+    pub ensemble: Ensemble,
     /// The number of samples learnt from.
     pub samples: usize,
     /// The most steps.
@@ -36,8 +37,6 @@ pub struct Fitted {
     pub finished: bool,
     /// The rows with slack, from 0, the largest first; `None` without slack.
     pub outliers: Option<Vec<usize>>,
-    /// The average of linear classifiers.
-    pub classifier: Option<LinearClassifier>,
     /// The specification of the kernel of the learner.
     pub kernel: Option<String>,
 }
@@ -73,8 +72,8 @@ impl Settings {
         };
         let outcome = table.play()?;
         let (ending, evaluation) = (outcome.ending, outcome.evaluation);
-        let model = match &outcome.classifier {
-            Some(classifier) => Some(model(data, chosen.rows(), classifier)?),
+        let model = match outcome.ensemble.classifier() {
+            Some(classifier) => Some(model(data, chosen.rows(), &classifier)?),
             None => None,
         };
         Ok(Fitted {
@@ -87,11 +86,10 @@ impl Settings {
             ending,
             evaluation,
             combination: self.combination(),
-            members: outcome.members,
+            ensemble: outcome.ensemble,
             samples: chosen.rows(),
             max_steps: horizon.rounds(),
             outliers: outcome.outliers,
-            classifier: outcome.classifier,
             kernel: outcome.kernel,
         })
     }

@@ -3,8 +3,8 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "kernels")]
 use margins_boost::KernelPerceptron;
 use margins_boost::{
-    Checkpoint, Combination, Ensemble, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon,
-    MultilayerPerceptron, Slack, Stop, StumpWinnow,
+    Checkpoint, Evaluation, FocusedPlayer, Fol, Game, GameOutcome, Horizon, MultilayerPerceptron,
+    Slack, Stop, StumpWinnow,
 };
 use margins_data::Dataset;
 #[cfg(feature = "kernels")]
@@ -21,6 +21,7 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "serde")]
 use super::checkpoint_file::CheckpointFile;
+use super::ensemble::Ensemble;
 use super::learner::Learner;
 use super::settings::{Settings, SlackBudget};
 use crate::Error;
@@ -42,9 +43,8 @@ pub(super) struct Table<'a> {
 pub(super) struct Outcome {
     pub(super) ending: GameOutcome,
     pub(super) evaluation: Evaluation,
-    pub(super) members: usize,
-    /// The average, of linear classifiers.
-    pub(super) classifier: Option<LinearClassifier>,
+    /// The classifiers together.
+    pub(super) ensemble: Ensemble,
     /// The flagged rows, from 0.
     pub(super) outliers: Option<Vec<usize>>,
     /// The specification of the kernel of the learner.
@@ -87,25 +87,37 @@ impl Table<'_> {
                     |state| {
                         state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier)
                     },
-                    Ensemble::mean_classifier,
+                    |ensemble| Ensemble::Linear(ensemble.clone()),
                 )
             }
             Learner::Stump { thresholds, eta } => {
                 let learner = StumpWinnow::new(design, *thresholds, *eta)?;
-                self.play_with(learner, |state| state, |state| state, |_| None)
+                self.play_with(
+                    learner,
+                    |state| state,
+                    |state| state,
+                    |ensemble| Ensemble::Stumps(ensemble.clone()),
+                )
             }
             #[cfg(feature = "kernels")]
             Learner::KernelPerceptron { kernel, registry, budget } => {
                 let kernel = registry.parse_for(kernel, design, seed)?;
                 let kernel = &*kernel;
                 let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
+                let specification = kernel.specification();
                 let outcome = self.play_with(
                     KernelPerceptron::new(value, *budget, seed)?,
                     |state| state.map(|l| l.map_kernel(drop), |c| c.map_kernel(drop)),
                     |state| state.map(|l| l.map_kernel(|()| value), |c| c.map_kernel(|()| value)),
-                    |_| None,
+                    |ensemble| {
+                        let members = ensemble.members().iter();
+                        let members = members.map(|c| c.clone().map_kernel(drop)).collect();
+                        let sections =
+                            margins_boost::Ensemble::new(ensemble.combination(), members);
+                        Ensemble::Kernel { kernel: specification.clone(), sections }
+                    },
                 )?;
-                Ok(Outcome { kernel: Some(kernel.specification()), ..outcome })
+                Ok(Outcome { kernel: Some(specification.clone()), ..outcome })
             }
             Learner::MultilayerPerceptron { hidden, step, loss } => {
                 let loss = &**loss;
@@ -113,7 +125,7 @@ impl Table<'_> {
                     MultilayerPerceptron::new(p, hidden, loss, *step, seed)?,
                     |state| state.map(|learner| learner.map_loss(drop), |network| network),
                     |state| state.map(|learner| learner.map_loss(|()| loss), |network| network),
-                    |_| None,
+                    |ensemble| Ensemble::Networks(ensemble.clone()),
                 )
             }
         }
@@ -141,17 +153,22 @@ impl Table<'_> {
     where
         L: OnlineLearner<Snapshot = LinearClassifier> + Clone + Serialize + DeserializeOwned,
     {
-        self.play_with(learner, |state| state, |state| state, Ensemble::mean_classifier)
+        self.play_with(
+            learner,
+            |state| state,
+            |state| state,
+            |ensemble| Ensemble::Linear(ensemble.clone()),
+        )
     }
 
     /// Plays with a learner; `hold` takes the functions out of it for a file, `back` puts them in
-    /// again.
+    /// again; `keep` makes the ensemble that the fit leaves behind.
     fn play_with<L, M, R>(
         &self,
         learner: L,
         hold: impl Fn(Live<L>) -> Checkpoint<FocusedPlayer, M, R>,
         back: impl Fn(Checkpoint<FocusedPlayer, M, R>) -> Live<L>,
-        collapse: impl Fn(&Ensemble<L::Snapshot>) -> Option<LinearClassifier>,
+        keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Ensemble,
     ) -> Result<Outcome, Error>
     where
         L: OnlineLearner + Clone,
@@ -182,11 +199,7 @@ impl Table<'_> {
         Ok(Outcome {
             ending,
             evaluation: Evaluation::new(game.ensemble(), design, labels, loss)?,
-            members: game.ensemble().members().len(),
-            classifier: match self.settings.combination() {
-                Combination::Average => collapse(game.ensemble()),
-                Combination::Majority => None,
-            },
+            ensemble: keep(game.ensemble()),
             outliers: game.slack().map(Slack::outliers),
             kernel: None,
         })

@@ -92,7 +92,8 @@ impl Settings {
             Probabilities::OfTheLoss => None,
             Probabilities::Platt { folds } => {
                 let (folds, _) = folds_of(contests.classes(), folds, self.seed)?;
-                let training = self.training(limit.and_then(|limit| limit.of_fit()));
+                let deadline = limit.and_then(|limit| limit.of_fit());
+                let training = self.training(data.rows(), deadline);
                 Some(contests.platt(&prepared, &training, &folds, &way)?)
             }
         };

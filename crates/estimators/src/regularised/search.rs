@@ -80,7 +80,8 @@ impl Settings {
             let search = Search {
                 contests,
                 prepared: &prepared,
-                training: self.training(limit.and_then(|limit| limit.of_fit())),
+                training: self
+                    .training(contests.any().rows(), limit.and_then(|limit| limit.of_fit())),
                 watcher: &watcher,
                 folds,
                 limit,

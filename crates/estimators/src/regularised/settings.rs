@@ -32,6 +32,8 @@ pub struct Settings {
     pub kernels: KernelChoice,
     /// The way to lambda.
     pub regularisation: Regularisation,
+    /// What is the same for problems of different numbers of rows.
+    pub held: Held,
     /// The binary problems that several classes are broken into.
     pub scheme: Option<Scheme>,
     /// True for an intercept, which is not penalised.
@@ -82,6 +84,19 @@ pub enum Regularisation {
     CrossValidated(CrossValidation),
 }
 
+/// The regularisation that is the same for fits to all rows and to parts of them: without a fold, or
+/// with two of several classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Held {
+    /// The weight of the penalty beside the mean loss of the rows of the fit.
+    #[default]
+    Lambda,
+    /// The weight of the sum of losses beside half of the penalty, `C = 1/(2 n lambda)`, where n
+    /// counts all rows. A row of weight k is then the same as k rows, whatever part they are in.
+    /// Fits without one sample have the lambda of all.
+    C,
+}
+
 /// The source of the probabilities of a classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Probabilities {
@@ -105,6 +120,7 @@ impl Default for Settings {
             #[cfg(feature = "kernels")]
             kernels: KernelChoice::default(),
             regularisation: Regularisation::default(),
+            held: Held::default(),
             scheme: None,
             intercept: true,
             standardize: false,
@@ -238,14 +254,19 @@ impl Settings {
         spaces
     }
 
-    /// Returns the settings of fits that end by the deadline, or by that of the options if there is
-    /// none.
-    pub(super) fn training(&self, deadline: Option<Instant>) -> Training<'_, dyn MarginLoss> {
+    /// Returns the settings of fits to data of this number of rows or parts of them, which end by the
+    /// deadline, or by that of the options if there is none.
+    pub(super) fn training(
+        &self,
+        rows: usize,
+        deadline: Option<Instant>,
+    ) -> Training<'_, dyn MarginLoss> {
         let deadline = deadline.or(self.options.deadline);
         Training {
             intercept: self.intercept,
             standardize: self.standardize,
             class_weights: self.class_weights,
+            of_rows: (self.held == Held::C).then_some(rows),
             options: Options {
                 deadline,
                 watch: self.iterations.watch().or(self.options.watch),

@@ -5,9 +5,9 @@ use margins_data::Dataset;
 use margins_data::metrics::{MistakeTally, is_mistake};
 use margins_data::read::Stream;
 use margins_losses::MarginLoss;
-use margins_model::{Model, TrainingSummary};
-use margins_optim::online::stochastic::{self, Averaging, Sampling, StochasticGradient};
-use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
+use margins_model::Model;
+use margins_optim::online::LinearClassifier;
+use margins_optim::online::stochastic::{Averaging, Sampling, StochasticGradient};
 use margins_optim::{ClassWeights, Fit, Options, Training};
 
 use super::rescaling::data_driven_scale;
@@ -116,24 +116,19 @@ impl Settings {
     /// [`Error::Optim`]: steps that diverge, with the row. [`Error::EmptyStream`],
     /// [`Error::ZeroWeights`]: no rows, or none that counts.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
-        self.check_stream()?;
-        let gradient = self.gradient()?;
-        // Nothing of the settings for streams depends on the number of steps.
-        let mut learner =
-            gradient.learner(&*self.loss, stream.columns(), self.lambda, self.intercept, 0)?;
+        let mut learner = self.learner(stream.columns())?;
         let mut classes = None;
         let mut tally = MistakeTally::default();
         while let Some(chunk) = stream.next_chunk()? {
             let signs = chunk.labels.signs();
-            let scores: Vec<f64> = chunk.design.samples().map(|x| learner.score(&x)).collect();
+            let scores = learner.scores(&chunk.design);
             let rows = (chunk.before as usize..).take(scores.len());
             margins_optim::Error::check_scores(&scores, rows)?;
             let weights = chunk.weights.as_deref();
             for (i, (&score, &y)) in scores.iter().zip(signs).enumerate() {
                 tally.add(is_mistake(score, y), weights.map_or(1.0, |weights| weights[i]));
             }
-            let (design, batch, before) = (&chunk.design, gradient.batch, chunk.before);
-            stochastic::pass(&mut learner, design, signs, weights, batch, before)?;
+            learner.take(&chunk.design, signs, weights)?;
             let labels = &chunk.labels;
             let names = || (labels.negative_class().to_owned(), labels.positive_class().to_owned());
             classes.get_or_insert_with(names);
@@ -141,19 +136,13 @@ impl Settings {
         let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
         let progressive_error = tally.rate().ok_or(Error::ZeroWeights)?;
         let (rows, steps) = (stream.rows(), learner.steps());
-        let model = linear_model(
-            &*self.loss,
-            Some(self.lambda),
-            (&negative, &positive),
-            stream.feature_names().map(<[String]>::to_vec),
-            TrainingSummary::uncertified(rows as usize),
-            &learner.snapshot(),
-        )?;
+        let names = stream.feature_names().map(<[String]>::to_vec);
+        let model = learner.model((&negative, &positive), names)?;
         Ok(Streamed { model, evidence: Evidence::None, rows, steps, progressive_error })
     }
 
     /// Refuses the settings that need all rows at once.
-    fn check_stream(&self) -> Result<(), Error> {
+    pub(super) fn check_stream(&self) -> Result<(), Error> {
         let once = "a stream passes by once: read the rows into memory";
         let suffix = "the mean of the last steps needs their number, which a stream does not tell";
         let refused = [

@@ -30,6 +30,10 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     pub standardize: bool,
     /// The weights of the classes.
     pub class_weights: ClassWeights,
+    /// The number of rows that lambda is meant for, if a fit may be to a part of them: the losses are
+    /// then divided by it, so that `C = 1/(2 n lambda)` is the same for every part. Unless told the
+    /// losses are divided by the number of rows of the fit, and lambda is the same for every part.
+    pub of_rows: Option<usize>,
     /// The solver.
     pub options: Options<'a>,
     /// True if cross-validation may leave lambdas out of the later folds that the earlier ones have
@@ -48,6 +52,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             intercept: true,
             standardize: false,
             class_weights: ClassWeights::AsGiven,
+            of_rows: None,
             options: Options::default(),
             abandon_hopeless: false,
             observer: &|_| {},
@@ -150,6 +155,10 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         }
         if self.class_weights == ClassWeights::Balanced {
             risk = risk.with_weights(&balancing_weights(data))?;
+        }
+        let n = data.rows();
+        if let Some(all) = self.of_rows.filter(|&all| all != n) {
+            risk = risk.with_weights(&vec![n as f64 / all as f64; n])?;
         }
         Ok(if self.intercept { risk } else { risk.without_intercept() })
     }

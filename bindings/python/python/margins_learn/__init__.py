@@ -1,0 +1,26 @@
+"""Margin losses for scikit-learn: classifiers with a duality gap on every fit."""
+
+from . import calibration, display, losses
+from ._files import load
+from ._focused import FocusedClassifier
+from ._massart import MassartClassifier
+from ._native import __version__
+from ._regularised import MarginClassifier, MarginClassifierCV, MarginPath, RobustClassifier
+from ._stream import StreamClassifier
+from .onnx import to_onnx
+
+__all__ = [
+    "FocusedClassifier",
+    "MarginClassifier",
+    "MarginClassifierCV",
+    "MarginPath",
+    "MassartClassifier",
+    "RobustClassifier",
+    "StreamClassifier",
+    "calibration",
+    "display",
+    "load",
+    "losses",
+    "to_onnx",
+    "__version__",
+]

@@ -1,0 +1,302 @@
+"""What all classifiers of this package have in common: they are made of a model."""
+
+from __future__ import annotations
+
+import warnings
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from . import _native
+from ._inputs import blocks, checked, classes_named, names_of, samples_of, seed_of, targets_of, weights_of
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    """Tells if a classifier has probabilities, or will have them once it is fitted."""
+    if hasattr(estimator, "model_"):
+        available = estimator.model_ is not None and estimator.model_.has_probabilities
+    else:
+        available = estimator._will_have_probabilities()
+    if not available:
+        loss = getattr(estimator, "loss", None)
+        raise AttributeError(
+            f"The loss {loss!r} has no probabilities: MarginClassifier(probability='platt') scales scores instead."
+        )
+    return True
+
+
+class Fitting(BaseEstimator):
+    """An estimator whose settings are those that the native module lists for its name."""
+
+    def _settings(self, **changed: Any) -> dict[str, Any]:
+        """Returns the settings for the native module, some of them changed."""
+        settings = {name: getattr(self, name) for name in _native.SETTINGS[self._listed()] if name not in changed}
+        if "random_state" in settings:
+            settings["random_state"] = seed_of(self.random_state)
+        if "n_jobs" in settings:
+            settings["n_jobs"] = effective_n_jobs(self.n_jobs)
+        return settings | changed
+
+    def _listed(self) -> str:
+        """Returns the name under which the native module lists the settings."""
+        own = (kind.__name__ for kind in type(self).__mro__)
+        return next(name for name in own if name in _native.SETTINGS)
+
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        """Returns the samples for the native module, and sets what is known of them."""
+        X = checked(self, X, reset=True)
+        classes, targets = targets_of(y)
+        check_consistent_length(_Rows(X), targets)
+        weights = weights_of(sample_weight, _Rows(X))
+        self._accept_classes(classes)
+        self.classes_ = classes
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "samples": samples_of(self._functions(X)),
+            "targets": targets,
+            "classes": names_of(classes),
+            "names": None if names is None or self._is_precomputed() else list(names),
+            "weights": weights,
+        }
+
+    def _accept_classes(self, classes: np.ndarray) -> None:
+        """Refuses classes that the estimator is not for; any number of them is welcome here."""
+
+    def _functions(self, X: Any) -> Any:
+        """Returns what the samples are to the library: themselves, unless a kernel is a function of Python."""
+        return X
+
+    def _is_precomputed(self) -> bool:
+        """Tells if the library sees a kernel matrix in the place of the features."""
+        return False
+
+    def _class_costs(self) -> Any:
+        """Returns the weights of classes with the names of classes in the place of the classes."""
+        if not isinstance(self.class_weight, dict):
+            return self.class_weight
+        return [(str(label.item() if isinstance(label, np.generic) else label), float(cost)) for label, cost in self.class_weight.items()]
+
+
+class _Rows:
+    """A number of rows, for checks of scikit-learn that ask for no more."""
+
+    def __init__(self, X: Any) -> None:
+        self.shape = (X.shape[0],)
+
+
+class ModelClassifier(ClassifierMixin, Fitting):
+    """A classifier that predicts with a model of the library."""
+
+    def _will_have_probabilities(self) -> bool:
+        """Tells if a fit with these settings has probabilities."""
+        if getattr(self, "probability", "loss") != "loss":
+            return True
+        try:
+            return not np.isnan(_native.probability(self.loss, np.zeros(1)))[0]
+        except (TypeError, ValueError):
+            # The fit says what is wrong with the loss.
+            return True
+
+    def _adopt(self, model: _native.Model) -> None:
+        """Takes a model, with the attributes that follow from it."""
+        self._forget_model()
+        self.model_ = model
+        intercept, coef = model.intercept, model.coef
+        if model.basis is None and not self._is_precomputed():
+            self.coef_ = coef
+        else:
+            self.dual_coef_ = coef
+        self.intercept_ = intercept
+
+    def _forget_model(self) -> None:
+        """Forgets the model of a fit before."""
+        for name in ("model_", "coef_", "dual_coef_", "intercept_"):
+            self.__dict__.pop(name, None)
+
+    def _adopt_report(self, report: dict[str, Any]) -> None:
+        """Takes the evidence of a fit: a number for two classes, an array with one entry a member for more."""
+        members = len(report["iterations"])
+        number = (lambda values: float(values[0])) if members == 1 else np.asarray
+        self.objective_ = number(report["objective"])
+        self.lower_bound_ = number(report["lower_bound"])
+        self.dual_gap_ = number(report["dual_gap"])
+        self.relative_gap_ = number(report["relative_gap"])
+        self.n_iter_ = max(1, *report["iterations"])
+        self.status_ = next((status for status in report["status"] if status != "converged"), "converged")
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Returns the score of every sample under every member."""
+        check_is_fitted(self, "model_")
+        X = self._functions(checked(self, X, reset=False))
+        threads = effective_n_jobs(getattr(self, "n_jobs", None))
+        if sparse.issparse(X):
+            return self.model_.scores(samples_of(X), threads)
+        return np.concatenate([self.model_.scores(samples_of(block), threads) for block in blocks(X)])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Returns the score of every sample, of which the sign decides between two classes.
+
+        Of several classes there is a column for each, and the largest entry decides; one-versus-one counts the contests
+        that a class wins, and the sum of its scores parts what is even.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
+        scores = self._scores(X)
+        if self.model_.scheme == "binary":
+            return scores[:, 0]
+        return scores if self.model_.scheme == "one-versus-rest" else _standing(scores, len(self.classes_))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Returns the class of every sample.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        classes : array of shape (n_samples,)
+            The classes.
+        """
+        scores = self._scores(X)
+        return self.classes_[self.model_.decide(scores)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Returns the probability of every class for every sample.
+
+        The class that `predict` returns is the most probable one, whatever the scheme and the source of the
+        probabilities.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_classes)
+            The probabilities.
+        """
+        scores = self._scores(X)
+        return self.model_.probabilities(scores)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Returns the logarithms of what `predict_proba` returns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        logarithms : array of shape (n_samples, n_classes)
+            The logarithms.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the classifier to a file that `margins_learn.load` and the command read.
+
+        Parameters
+        ----------
+        path : path
+            The file, which is JSON if its name ends in `.json`, and else binary.
+        """
+        check_is_fitted(self, "model_")
+        if self._is_precomputed():
+            raise ValueError("A classifier of a kernel matrix is no use without its rows: pickle the estimator instead.")
+        self.model_.save(path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class BinaryClassifier:
+    """What classifiers of two classes have in common."""
+
+    def _accept_classes(self, classes: np.ndarray) -> None:
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has {len(classes)} classes. OneVsRestClassifier of scikit-learn makes a classifier of several."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier:
+    """Returns the estimator, fitted as far as the model of a file tells."""
+    estimator.classes_ = classes_named(model.classes)
+    estimator.n_features_in_ = model.columns
+    if model.feature_names is not None:
+        estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+    estimator._adopt(model)
+    return estimator
+
+
+def warn_of_gap(report: dict[str, Any], tolerance: float) -> None:
+    """Says once that a fit is not certified: with its gap, the tolerance and what to do."""
+    ends = zip(report["relative_gap"], report["status"], report["reason"])
+    left = [end for end in ends if end[1] != "converged"]
+    if not left:
+        return
+    gap, status, reason = max(left, key=lambda end: end[0] if end[0] == end[0] else np.inf)
+    remedy = _REMEDIES.get(status, "Try another solver or a larger tol.")
+    warnings.warn(
+        f"The relative duality gap is {gap:.1e}, above the tolerance {tolerance:.1e}: {reason}. {remedy}",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+_REMEDIES = {
+    "iteration-limit": "Raise max_iter, or standardize the features.",
+    "time-limit": "Raise time_limit, or be content with the point that was reached.",
+    "interrupted": "The point that was reached is kept.",
+    "stalled": "Standardize the features, or raise tol.",
+    "rounding-limit": "Standardize the features, raise tol, or lower C.",
+    "unbounded": "Take class_weight='balanced' or another loss.",
+    "truncated": "Let the approximation of the kernel be finer.",
+    "numerical-trouble": "Standardize the features.",
+}
+
+
+def _standing(scores: np.ndarray, classes: int) -> np.ndarray:
+    """Returns the contests that every class wins, and for what is even a part of its sum of scores below one half."""
+    votes, sums = np.zeros((2, len(scores), classes))
+    pairs = ((i, j) for i in range(classes) for j in range(i + 1, classes))
+    for score, (i, j) in zip(scores.T, pairs):
+        wins = score > 0
+        votes[:, j] += wins
+        votes[:, i] += ~wins
+        sums[:, j] += score
+        sums[:, i] -= score
+    return votes + sums / (3 * (np.abs(sums) + 1))

@@ -1,0 +1,35 @@
+"""Classifiers of files."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from ._base import adopted
+from ._native import Model
+from ._regularised import MarginClassifier
+
+
+def load(path: str | PathLike[str]) -> MarginClassifier:
+    """Returns the classifier of a file that `save` or the command has written.
+
+    The file tells the loss, the kernel and C, which the estimator has for parameters; all other parameters have their
+    defaults. Classes are whole numbers if the names of all of them are, numbers if those are, and else text.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    classifier : MarginClassifier
+        The classifier, ready to predict.
+    """
+    model = Model.load(path)
+    kernel = None if model.basis is None else model.basis["kernel"]
+    estimator = adopted(MarginClassifier(loss=model.loss, kernel=kernel), model)
+    first = model.training[0]
+    if first["lambda"] is not None:
+        estimator.lambda_ = first["lambda"]
+        estimator.C = 1 / (2 * first["rows"] * first["lambda"])
+    return estimator

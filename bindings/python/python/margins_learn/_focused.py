@@ -1,0 +1,193 @@
+"""Ensembles that make the largest loss of a sample small."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from . import _native
+from ._base import BinaryClassifier, ModelClassifier
+from ._inputs import blocks, checked, samples_of
+
+
+class FocusedClassifier(BinaryClassifier, ModelClassifier):
+    """An ensemble of two classes that focused online learning makes right on every sample, if it can.
+
+    An online learner plays against a player who draws the samples that it gets wrong. Every sample counts alike.
+
+    Parameters
+    ----------
+    learner : str, default="perceptron"
+        The learner: `"perceptron"`, `"averaged-perceptron"`, `"passive-aggressive"` (`:capped=C` or `:damped=C`),
+        `"online-gradient:inverse-sqrt=1,loss=hinge"`, `"stump:thresholds=20,eta=0.1"`,
+        `"kernel-perceptron:budget=1000"` with a kernel, or `"mlp:hidden=32x16,step=0.05,loss=logistic"`.
+    kernel : str or None, default=None
+        The kernel of the kernel perceptron, as `MarginClassifier` takes it.
+    loss : str, default="zero-one"
+        The loss, which is clipped to [0, 1]; `"ramp"` is the clipped hinge loss.
+    fit_intercept : bool, default=True
+        True adds an intercept to linear learners.
+    max_steps : int or None, default=None
+        The most steps; None takes the number that the theory asks for.
+    outputs : int or None, default=None
+        The number of classifiers in the ensemble; None takes the number that the theory asks for.
+    combine : {"majority", "average"} or None, default=None
+        The combination of the classifiers; None averages linear ones and lets others vote.
+    slack : str or None, default=None
+        The slack for outliers, such as `"additive-sum:budget=5"`.
+    subsample : str or None, default=None
+        The counts by which a random part of the samples is drawn to learn from, such as `"outliers=5,rare=200"`.
+    checkpoint : path or None, default=None
+        The file of the state of the game, written now and then and at the end; where it is there the game goes on.
+    pause_at : int or None, default=None
+        The step after which the game ends, to go on later from its checkpoint.
+    random_state : int, RandomState or None, default=None
+        The seed of the game; None takes the seed 1.
+    n_jobs : int or None, default=None
+        The number of threads, on which no result depends: one for None, all for -1.
+
+    Attributes
+    ----------
+    ensemble_ : Ensemble
+        The classifiers, which decide together.
+    max_loss_ : float
+        The largest loss of a sample.
+    consistent_at_ : int or None
+        The step by which the ensemble was right on every sample; None if it never was.
+    n_iter_ : int
+        The steps of the game.
+    finished_ : bool
+        True if the game came to its end, and was not paused.
+    outliers_ : list of int or None
+        The rows with slack, the largest first.
+    coef_, intercept_ : array
+        The coefficients, if the ensemble is one linear classifier.
+    model_ : Model or None
+        The model, as files keep it; None of an ensemble that no file holds, which can be pickled.
+    classes_, n_features_in_, feature_names_in_
+        The facts of the data, as `MarginClassifier` has them.
+
+    Examples
+    --------
+    >>> from margins_learn import FocusedClassifier
+    >>> X, y = [[1.0, 0.1], [-1.0, 0.2], [0.5, -0.9]], ["yes", "no", "yes"]
+    >>> FocusedClassifier().fit(X, y).predict(X).tolist()
+    ['yes', 'no', 'yes']
+    """
+
+    def __init__(
+        self,
+        learner: str = "perceptron",
+        kernel: str | None = None,
+        *,
+        loss: str = "zero-one",
+        fit_intercept: bool = True,
+        max_steps: int | None = None,
+        outputs: int | None = None,
+        combine: str | None = None,
+        slack: str | None = None,
+        subsample: str | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        pause_at: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.kernel = kernel
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.max_steps = max_steps
+        self.outputs = outputs
+        self.combine = combine
+        self.slack = slack
+        self.subsample = subsample
+        self.checkpoint = checkpoint
+        self.pause_at = pause_at
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> FocusedClassifier:
+        """Plays the game.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        y : array of shape (n_samples,)
+            Their classes, of which there are two.
+
+        Returns
+        -------
+        self : FocusedClassifier
+            The ensemble.
+        """
+        report = _native.fit_focused(self._data(X, y, None), self._settings())
+        self.ensemble_ = report["ensemble"]
+        self._forget_model()
+        if report["model"] is None:
+            self.model_ = None
+        else:
+            self._adopt(report["model"])
+        self.max_loss_, self.consistent_at_ = report["max_loss"], report["consistent_at"]
+        self.n_iter_, self.finished_ = max(1, report["rounds"]), report["finished"]
+        self.outliers_, self.kernel_ = report["outliers"], report["kernel"]
+        return self
+
+    def _scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "ensemble_")
+        X = checked(self, X, reset=False)
+        threads = effective_n_jobs(self.n_jobs)
+        parts = [X] if sparse.issparse(X) else blocks(X)
+        return np.concatenate([self.ensemble_.scores(samples_of(part), threads) for part in parts])[:, None]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Returns the score of every sample, of which the sign decides.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,)
+            The scores.
+        """
+        return self._scores(X)[:, 0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Returns the class of every sample.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        classes : array of shape (n_samples,)
+            The classes.
+        """
+        scores = self._scores(X)[:, 0]
+        return self.classes_[(scores > 0).astype(int)]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the classifier to a file, if the ensemble is one linear classifier.
+
+        Parameters
+        ----------
+        path : path
+            The file, which is JSON if its name ends in `.json`, and else binary.
+        """
+        check_is_fitted(self, "ensemble_")
+        if self.model_ is None:
+            raise ValueError(f"The learner is {self.learner!r}, whose ensemble no file holds: pickle the estimator instead.")
+        super().save(path)
+
+    def _will_have_probabilities(self) -> bool:
+        return False

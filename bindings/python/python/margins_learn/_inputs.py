@@ -1,0 +1,143 @@
+"""Inputs of every kind, brought to the library with one copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, assert_all_finite, column_or_1d, validate_data
+
+from ._native import DenseRows, Samples, sparse_rows
+
+_BLOCK_BYTES = 1 << 25
+
+
+def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Returns X as a matrix whose rows can be cut, and holds it to the features of the fit.
+
+    Nothing dense is copied here unless it has to be parsed; the library looks for NaN and infinity.
+    """
+    if _is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if 0 in X.shape:
+            rows, columns = X.shape
+            raise ValueError(f"Found array with {rows} sample(s) and {columns} feature(s): at least 1 of each is required.")
+        return X
+    numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biu"
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise TypeError(f"X has the dtype {X.dtype}, but times are no numbers: subtract one of them and divide by a unit.")
+    dtype = np.float64 if sparse.issparse(X) else None if numbers else (np.float64, np.float32)
+    return validate_data(
+        estimator, X, reset=reset, dtype=dtype, accept_sparse="csr", accept_large_sparse=True, ensure_all_finite=False
+    )
+
+
+def samples_of(X: Any) -> Samples:
+    """Returns checked X in the memory of the library."""
+    if sparse.issparse(X):
+        return _of_csr(X)
+    table = DenseRows(*X.shape)
+    for block in blocks(X):
+        table.append(_numbers(block))
+    return table.finish()
+
+
+def blocks(X: Any) -> Iterator[Any]:
+    """Cuts checked X into blocks of rows of some megabytes each."""
+    rows, columns = X.shape
+    step = max(1, _BLOCK_BYTES // (8 * columns))
+    if step >= rows:
+        yield X
+        return
+    for start in range(0, rows, step):
+        stop = min(start + step, rows)
+        if hasattr(X, "iloc"):
+            yield X.iloc[start:stop]
+        elif hasattr(X, "column_names"):
+            yield X.slice(start, stop - start)
+        else:
+            yield X[start:stop]
+
+
+def _is_frame(X: Any) -> bool:
+    """Tells frames of pandas and polars and tables of pyarrow, without importing any of them."""
+    return hasattr(X, "shape") and (hasattr(X, "columns") or hasattr(X, "column_names")) and not sparse.issparse(X)
+
+
+def _numbers(block: Any) -> np.ndarray:
+    """Returns a block as an array of float64 or float32."""
+    if not _is_frame(block):
+        return block if block.dtype in (np.float64, np.float32) else block.astype(np.float64)
+    names = list(block.column_names if hasattr(block, "column_names") else block.columns)
+    out = np.empty(block.shape, order="F")
+    for k, name in enumerate(names):
+        column = block.iloc[:, k] if hasattr(block, "iloc") else block[name] if not hasattr(block, "column_names") else block.column(k)
+        try:
+            out[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(block, "iloc") else column.to_numpy()
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Column '{name}' does not consist of numbers: {error}. Encode it first.") from error
+    return out
+
+
+def _of_csr(X: Any) -> Samples:
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return sparse_rows(X.indptr.astype(np.int64, copy=False), X.indices, X.data, X.shape[1])
+
+
+def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the classes in order, and the index of that of every sample."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    classes, targets = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        only = classes.tolist()[0] if len(classes) else None
+        raise ValueError(f"y has one class, {only!r}, but a classifier needs samples of two classes.")
+    return classes, targets.astype(np.int64, copy=False)
+
+
+def names_of(classes: np.ndarray) -> list[str]:
+    """Returns the names of classes in files."""
+    return [str(label) for label in classes.tolist()]
+
+
+def classes_named(names: list[str]) -> np.ndarray:
+    """Returns the classes of a file: whole numbers or numbers where all names are, else the names."""
+    for kind in (int, float):
+        try:
+            return np.array([kind(name) for name in names])
+        except ValueError:
+            pass
+    return np.array(names)
+
+
+def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Returns the weights of the samples, of which the library refuses those below 0."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    rows = _num_samples(X)
+    if weights.ndim == 0:
+        return np.full(rows, float(weights))
+    if weights.shape != (rows,):
+        raise ValueError(f"sample_weight has the shape {weights.shape}, but must have the shape ({rows},).")
+    if not weights.any():
+        raise ValueError("All weights in sample_weight are zero: at least one sample of each class must count.")
+    return np.ascontiguousarray(weights)
+
+
+def seed_of(random_state: Any) -> int:
+    """Returns a seed: 1 for None, so that a fit is the same again unless told otherwise."""
+    if random_state is None:
+        return 1
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -1,0 +1,117 @@
+"""Halfspaces under label noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _native
+from ._base import BinaryClassifier, ModelClassifier
+
+
+class MassartClassifier(BinaryClassifier, ModelClassifier):
+    """A halfspace with a margin, learned although any label may be flipped.
+
+    Every label may be flipped with a probability of at most `eta` < 1/2, which an adversary chooses sample by sample.
+    The learner is told `eta` and the margin `gamma`, or finds them. Samples are scaled to norm 1.
+
+    Parameters
+    ----------
+    learner : {"auto", "sgd", "cuts"}, default="auto"
+        The learner: stochastic gradient for many noise rates and margins, for those that are told, or cutting planes.
+    eta : float or None, default=None
+        The noise rate, for `"sgd"` and `"cuts"`.
+    gamma : float or None, default=None
+        The margin of the best halfspace on samples of norm 1, for `"sgd"` and `"cuts"`.
+    epsilon : float, default=0.05
+        The excess over `eta` that the error may have.
+    delta : float, default=0.05
+        The probability with which the learner may fail.
+    project : int or None, default=None
+        The number of random dimensions that `"cuts"` projects to; None lets it choose.
+    fit_intercept : bool, default=True
+        True gives every sample a feature that is 1, so that the halfspace need not pass through the origin.
+    random_state : int, RandomState or None, default=None
+        The seed of samples held out, of their order and of projections; None takes the seed 1.
+    n_jobs : int or None, default=None
+        The number of threads, on which no result depends: one for None, all for -1.
+
+    Attributes
+    ----------
+    error_bound_ : float or None
+        The bound on the error, which holds with probability `1 - delta`; None of cutting planes.
+    training_error_ : float
+        The share of samples on the wrong side.
+    eta_, gamma_ : float
+        The noise rate and the margin that the halfspace was learned with.
+    n_iter_ : int
+        The steps, or the calls of the oracle.
+    end_ : str or None
+        The end of the search by cutting planes, "accepted" if it found what it looked for.
+    coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
+        The facts of the halfspace, as `MarginClassifier` has them.
+
+    Notes
+    -----
+    `fit` takes no weights of samples, because what is drawn by weight is not what is drawn among repetitions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from margins_learn import MassartClassifier
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(2000, 2))
+    >>> y = (X[:, 0] > 0) ^ (rng.random(2000) < 0.1)
+    >>> halfspace = MassartClassifier("sgd", eta=0.15, gamma=0.2, fit_intercept=False).fit(X, y)
+    >>> bool(halfspace.score(X, X[:, 0] > 0) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        learner: str = "auto",
+        eta: float | None = None,
+        gamma: float | None = None,
+        *,
+        epsilon: float = 0.05,
+        delta: float = 0.05,
+        project: int | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.eta = eta
+        self.gamma = gamma
+        self.epsilon = epsilon
+        self.delta = delta
+        self.project = project
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> MassartClassifier:
+        """Learns the halfspace.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        y : array of shape (n_samples,)
+            Their classes, of which there are two.
+
+        Returns
+        -------
+        self : MassartClassifier
+            The halfspace, learned.
+        """
+        report = _native.fit_massart(self._data(X, y, None), self._settings())
+        self._adopt(report["model"])
+        self.error_bound_ = report.get("error_bound")
+        self.training_error_ = report["training_error"]
+        self.eta_, self.gamma_ = report["noise"], report["margin"]
+        self.n_iter_, self.end_ = max(1, report["steps"]), report["end"]
+        self.dimensions_ = report["dimensions"]
+        return self
+
+    def _will_have_probabilities(self) -> bool:
+        return False

@@ -1,0 +1,271 @@
+"""The native module: settings, arrays and errors on their way to the library."""
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+SETTINGS: dict[str, list[str]]
+__version__: str
+
+class FitData(TypedDict):
+    """The samples with their classes."""
+
+    samples: Samples
+    targets: NDArray[np.int64]
+    classes: list[str]
+    names: list[str] | None
+    weights: Array | None
+
+class FitWatchers(TypedDict):
+    """The functions that see a fit on its way."""
+
+    callback: Callable[[dict[str, Any]], Any] | None
+    progress: Callable[[int, int], Any] | None
+
+class BoundData(TypedDict):
+    """The numbers that the bound on the risk of margin pursuit is a function of."""
+
+    strong_convexity: float
+    input_second_moment: float
+    step: float
+    iterations: int
+    initial_distance: float
+    diameter: float
+    samples: int
+    dimension: int
+    scale: float
+    delta: float
+    gradient_constant: float
+    operator_norm_moment: float
+
+class MarginClassifierSettings(TypedDict):
+    """The settings of MarginClassifier."""
+
+    loss: str
+    C: float
+    kernel: str | None
+    approximation: str | None
+    fit_intercept: bool
+    standardize: bool
+    class_weight: list[tuple[str, float]] | Literal["balanced"] | None
+    multi_class: str
+    probability: str
+    solver: str
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    random_state: int
+    n_jobs: int
+
+class MarginClassifierCVSettings(TypedDict):
+    """The settings of MarginClassifierCV."""
+
+    loss: str
+    Cs: list[float] | None
+    lambdas: list[float] | None
+    kernels: list[str] | None
+    approximation: str | None
+    cv: int | str | list[int] | None
+    selection: str
+    abandon_hopeless: bool
+    fit_intercept: bool
+    standardize: bool
+    class_weight: list[tuple[str, float]] | Literal["balanced"] | None
+    multi_class: str
+    probability: str
+    solver: str
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    random_state: int
+    n_jobs: int
+
+class MarginPathSettings(TypedDict):
+    """The settings of MarginPath."""
+
+    loss: str
+    Cs: list[float] | None
+    lambdas: list[float] | None
+    kernel: str | None
+    approximation: str | None
+    fit_intercept: bool
+    standardize: bool
+    class_weight: list[tuple[str, float]] | Literal["balanced"] | None
+    multi_class: str
+    solver: str
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    random_state: int
+    n_jobs: int
+
+class RobustClassifierSettings(TypedDict):
+    """The settings of RobustClassifier."""
+
+    objective: str
+    loss: str
+    C: float
+    kernel: str | None
+    approximation: str | None
+    fit_intercept: bool
+    standardize: bool
+    class_weight: list[tuple[str, float]] | Literal["balanced"] | None
+    multi_class: str
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    random_state: int
+    n_jobs: int
+
+class StreamClassifierSettings(TypedDict):
+    """The settings of StreamClassifier."""
+
+    loss: str
+    lam: float
+    method: str
+    schedule: str
+    first_step: float | None
+    fit_intercept: bool
+    epochs: int | None
+    replacement: bool
+    batch: int
+    average: str
+    radius: float | None
+    start_norm: float | None
+    hold_out: float | None
+    patience: int
+    rescale_at: int | None
+    standardize: bool
+    class_weight: list[tuple[str, float]] | Literal["balanced"] | None
+    tol: float
+    time_limit: float | None
+    random_state: int
+
+class MassartClassifierSettings(TypedDict):
+    """The settings of MassartClassifier."""
+
+    learner: str
+    eta: float | None
+    gamma: float | None
+    epsilon: float
+    delta: float
+    project: int | None
+    fit_intercept: bool
+    random_state: int
+    n_jobs: int
+
+class FocusedClassifierSettings(TypedDict):
+    """The settings of FocusedClassifier."""
+
+    learner: str
+    kernel: str | None
+    loss: str
+    fit_intercept: bool
+    max_steps: int | None
+    outputs: int | None
+    combine: str | None
+    slack: str | None
+    subsample: str | None
+    checkpoint: str | PathLike[str] | None
+    pause_at: int | None
+    random_state: int
+    n_jobs: int
+
+class Samples:
+    """Samples in the memory of the library."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+class DenseRows:
+    """Dense samples that come in blocks of rows."""
+
+    def __init__(self, rows: int, columns: int) -> None: ...
+    def append(self, block: NDArray[Any]) -> None: ...
+    def finish(self) -> Samples: ...
+
+class Model:
+    """A classifier, as files keep it."""
+
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model: ...
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Model: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def classes(self) -> list[str]: ...
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def feature_names(self) -> list[str] | None: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def intercept(self) -> Array: ...
+    @property
+    def coef(self) -> Array: ...
+    @property
+    def platt(self) -> list[tuple[float, float]] | None: ...
+    @property
+    def training(self) -> list[dict[str, Any]]: ...
+    @property
+    def basis(self) -> dict[str, Any] | None: ...
+    @property
+    def has_probabilities(self) -> bool: ...
+    def scores(self, samples: Samples, threads: int) -> Array: ...
+    def decide(self, scores: Array) -> NDArray[np.int64]: ...
+    def probabilities(self, scores: Array) -> Array: ...
+
+class Ensemble:
+    """The classifiers of a game, which decide together."""
+
+    @staticmethod
+    def from_json(text: str) -> Ensemble: ...
+    def to_json(self) -> str: ...
+    def __len__(self) -> int: ...
+    def scores(self, samples: Samples, threads: int) -> Array: ...
+
+class StreamLearner:
+    """Stochastic gradient on chunks of samples as they come."""
+
+    def __init__(self, settings: StreamClassifierSettings, features: int) -> None: ...
+    @staticmethod
+    def resumed(settings: StreamClassifierSettings, features: int, state: str) -> StreamLearner: ...
+    def take(self, samples: Samples, signs: Array, weights: Array | None) -> None: ...
+    def model(self, classes: tuple[str, str], names: list[str] | None) -> Model: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    def state(self) -> str: ...
+
+def sparse_rows(offsets: NDArray[np.int64], indices: NDArray[Any], values: Array, columns: int) -> Samples: ...
+def fit_classifier(data: FitData, settings: MarginClassifierSettings, watchers: FitWatchers) -> dict[str, Any]: ...
+def fit_cross_validated(data: FitData, settings: MarginClassifierCVSettings, watchers: FitWatchers) -> dict[str, Any]: ...
+def fit_path(data: FitData, settings: MarginPathSettings, watchers: FitWatchers) -> dict[str, Any]: ...
+def fit_robust(data: FitData, settings: RobustClassifierSettings, watchers: FitWatchers) -> dict[str, Any]: ...
+def fit_stream(data: FitData, settings: StreamClassifierSettings, watchers: FitWatchers) -> dict[str, Any]: ...
+def fit_massart(data: FitData, settings: MassartClassifierSettings) -> dict[str, Any]: ...
+def fit_focused(data: FitData, settings: FocusedClassifierSettings) -> dict[str, Any]: ...
+def kernel_names() -> list[str]: ...
+def loss_names() -> list[str]: ...
+def loss_specification(loss: str) -> str: ...
+def value(loss: str, at: Array) -> Array: ...
+def derivative(loss: str, at: Array) -> Array: ...
+def conjugate(loss: str, at: Array) -> Array: ...
+def population_minimizer(loss: str, at: Array) -> Array: ...
+def probability(loss: str, at: Array) -> Array: ...
+def psi(loss: str, at: Array) -> Array: ...
+def psi_inverse(loss: str, at: Array) -> Array: ...
+def not_calibrated(loss: str) -> str | None: ...
+def catoni_location(sample: Array, scale: float | None, variance_bound: float | None, delta: float) -> dict[str, Any]: ...
+def misclassification_bound(given: BoundData, gamma: float) -> dict[str, float]: ...
+def reliability(probabilities: Array, signs: Array, bins: int, strategy: str) -> dict[str, Any]: ...

@@ -1,0 +1,226 @@
+"""Classifiers by stochastic gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from . import _native
+from ._base import BinaryClassifier, ModelClassifier
+from ._inputs import checked, names_of, samples_of, weights_of
+
+from ._progress import watchers
+
+
+class StreamClassifier(BinaryClassifier, ModelClassifier):
+    """A linear classifier of two classes by stochastic gradient, over data in memory or chunk by chunk.
+
+    It descends on `(1/n) sum_i L(y_i f(x_i)) + lam ||w||^2`. `fit` visits the samples several times in an order that
+    it draws; `partial_fit` takes each chunk once, as it comes, in bounded memory.
+
+    Parameters
+    ----------
+    loss : str, default="lhs"
+        The loss, as `MarginClassifier` takes it.
+    lam : float, default=1e-4
+        The weight of the penalty, which is lambda; the number of samples, which C needs, is not known of a stream.
+    method : {"sgd", "pegasos"}, default="sgd"
+        The method: stochastic gradient on any loss, or Pegasos on the loss `"hinge"`.
+    schedule : str, default="bottou"
+        The way in which the steps get shorter: `"constant"`, `"inverse-sqrt"`, `"inverse-time"`, `"bottou"` or
+        `"margin-pursuit"`.
+    first_step : float or None, default=None
+        The first step length; None takes 1, or that of the schedule.
+    fit_intercept : bool, default=True
+        True adds an intercept.
+    epochs : int or None, default=None
+        The passes of `fit` over the data; None takes 10.
+    replacement : bool, default=False
+        True makes `fit` draw the samples independently.
+    batch : int, default=1
+        The number of samples of a step.
+    average : str, default="none"
+        The classifier to end with: `"none"` for the last iterate, `"polyak"` for the mean of all, `"suffix:0.5"` for that
+        of the last half.
+    radius : float or None, default=None
+        The radius of the ball that coefficients are kept in; None takes that of the method, infinity none.
+    start_norm : float or None, default=None
+        The norm of random coefficients to start at; None starts at 0.
+    hold_out : float or None, default=None
+        The share of the samples that `fit` holds out to stop early.
+    patience : int, default=5
+        The epochs without improvement on the samples held out that end `fit`.
+    rescale_at : int or None, default=None
+        The step at which `fit` sets the scale of the loss `margin-pursuit` from the data.
+    standardize : bool, default=False
+        True makes `fit` scale the features to unit standard deviation.
+    class_weight : dict, "balanced" or None, default=None
+        The cost of an error on a sample of each class, for `fit`.
+    tol : float, default=1e-6
+        The relative duality gap at which `fit` counts as converged.
+    time_limit : float or None, default=None
+        The seconds after which `fit` ends with the epoch under way.
+    random_state : int, RandomState or None, default=None
+        The seed of the order, of the start and of the samples held out; None takes the seed 1.
+    callback : callable or None, default=None
+        A function that `fit` calls with a dictionary for every epoch, each of which then costs twice or three times as
+        much. What it raises ends the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
+        The facts of the classifier, as `MarginClassifier` has them.
+    objective_, lower_bound_, dual_gap_, relative_gap_, status_
+        The evidence after `fit`, as `MarginClassifier` has it; nobody knows the objective of a stream.
+    n_iter_ : int
+        The number of epochs.
+    t_ : int
+        The number of samples that `partial_fit` has taken.
+
+    Notes
+    -----
+    `fit` takes no weights of samples, because steps on a weighted sample are not those on its repetitions. The weight
+    of a sample of `partial_fit` multiplies its step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from margins_learn import StreamClassifier
+    >>> X = np.random.default_rng(1).normal(size=(200, 2))
+    >>> y = X[:, 0] > 0
+    >>> stream = StreamClassifier("logistic")
+    >>> for rows in np.split(np.arange(200), 4):
+    ...     stream = stream.partial_fit(X[rows], y[rows], classes=[False, True])
+    >>> bool(stream.score(X, y) > 0.9), stream.t_
+    (True, 200)
+    """
+
+    def __init__(
+        self,
+        loss: str = "lhs",
+        lam: float = 1e-4,
+        *,
+        method: str = "sgd",
+        schedule: str = "bottou",
+        first_step: float | None = None,
+        fit_intercept: bool = True,
+        epochs: int | None = None,
+        replacement: bool = False,
+        batch: int = 1,
+        average: str = "none",
+        radius: float | None = None,
+        start_norm: float | None = None,
+        hold_out: float | None = None,
+        patience: int = 5,
+        rescale_at: int | None = None,
+        standardize: bool = False,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
+    ) -> None:
+        self.loss = loss
+        self.lam = lam
+        self.method = method
+        self.schedule = schedule
+        self.first_step = first_step
+        self.fit_intercept = fit_intercept
+        self.epochs = epochs
+        self.replacement = replacement
+        self.batch = batch
+        self.average = average
+        self.radius = radius
+        self.start_norm = start_norm
+        self.hold_out = hold_out
+        self.patience = patience
+        self.rescale_at = rescale_at
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.tol = tol
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any) -> StreamClassifier:
+        """Fits the classifier anew, by several epochs over the samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        y : array of shape (n_samples,)
+            Their classes, of which there are two.
+
+        Returns
+        -------
+        self : StreamClassifier
+            The classifier, fitted.
+        """
+        settings = self._settings(class_weight=self._class_costs())
+        with watchers(self.callback, False) as watching:
+            report = _native.fit_stream(self._data(X, y, None), settings, watching)
+        self._forget()
+        self._adopt(report["model"])
+        self._adopt_report(report)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> StreamClassifier:
+        """Takes the steps of a chunk of samples, in their order.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples of the chunk.
+        y : array of shape (n_samples,)
+            Their classes.
+        classes : array of shape (2,) or None, default=None
+            The classes of the stream, which the first chunk must tell unless it has both.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            The weights of the samples, 1 for None.
+
+        Returns
+        -------
+        self : StreamClassifier
+            The classifier after the chunk.
+        """
+        first = not hasattr(self, "_state")
+        X = checked(self, X, reset=first)
+        y = column_or_1d(y, warn=True)
+        known = self._known_classes(y, classes, first)
+        weights = weights_of(sample_weight, X)
+        strange = y[~np.isin(y, known)]
+        if len(y) != X.shape[0] or len(strange):
+            what = f"has {len(y)} labels for {X.shape[0]} samples" if len(y) != X.shape[0] else f"has the class {strange.tolist()[0]!r}"
+            raise ValueError(f"y {what}, but must have one of the classes {known.tolist()} for each sample.")
+        settings = self._settings(class_weight=self._class_costs())
+        features = X.shape[1]
+        learner = (
+            _native.StreamLearner(settings, features) if first else _native.StreamLearner.resumed(settings, features, self._state)
+        )
+        learner.take(samples_of(X), np.where(y == known[1], 1.0, -1.0), weights)
+        self.classes_ = known
+        self._state, self.t_, self.n_iter_ = learner.state(), learner.rows, 1
+        names = getattr(self, "feature_names_in_", None)
+        self._adopt(learner.model(tuple(names_of(known)), None if names is None else list(names)))
+        return self
+
+    def _known_classes(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
+        """Returns the two classes of the stream, and refuses others than before."""
+        if first:
+            known = np.unique(y if classes is None else np.asarray(classes))
+            if len(known) == 1:
+                raise ValueError(f"The first chunk has one class, {known.tolist()[0]!r}: tell both by classes.")
+            self._accept_classes(known)
+            return known
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes is {list(classes)!r}, but was {self.classes_.tolist()} before.")
+        return self.classes_
+
+    def _forget(self) -> None:
+        """Forgets the chunks before, for `fit` begins anew."""
+        for name in ("_state", "t_"):
+            self.__dict__.pop(name, None)

@@ -1,0 +1,164 @@
+"""What a surrogate risk says about misclassification, and robust estimates of location."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from .losses import over_array
+
+__all__ = [
+    "Location",
+    "catoni_location",
+    "is_calibrated",
+    "margin_pursuit_bound",
+    "psi",
+    "psi_inverse",
+    "reliability",
+]
+
+
+def psi(loss: str, at: Any) -> np.ndarray | float:
+    """Returns the Psi-transform: the least excess surrogate risk at an excess misclassification risk in [0, 1].
+
+    A loss that is not calibrated is refused with the reason.
+    """
+    _refuse(at, lambda risks: (risks >= 0) & (risks <= 1), "in [0, 1]")
+    return over_array(_native.psi, loss, at)
+
+
+def psi_inverse(loss: str, at: Any) -> np.ndarray | float:
+    """Returns the most that the misclassification risk exceeds the least one by, at an excess surrogate risk.
+
+    A loss that is not calibrated is refused with the reason.
+    """
+    _refuse(at, lambda risks: risks >= 0, "at least 0")
+    return over_array(_native.psi_inverse, loss, at)
+
+
+def is_calibrated(loss: str) -> bool:
+    """Tells if a small surrogate risk makes the misclassification risk small."""
+    return _native.not_calibrated(loss) is None
+
+
+@dataclass(frozen=True)
+class Location:
+    """An estimate of the mean of a distribution.
+
+    Attributes
+    ----------
+    estimate : float
+        The estimate.
+    roots : tuple of float
+        The least and the largest root of its equation.
+    scale : float
+        The scale that it was found at.
+    interval : tuple of float or None
+        The interval that holds the mean with probability 1 - delta, if a bound on the variance was given and the sample
+        is large enough.
+    """
+
+    estimate: float
+    roots: tuple[float, float]
+    scale: float
+    interval: tuple[float, float] | None
+
+
+def catoni_location(
+    sample: Any, scale: float | None = None, *, variance_bound: float | None = None, delta: float = 0.05
+) -> Location:
+    """Returns the M-estimate of location of Catoni's type.
+
+    Parameters
+    ----------
+    sample : array of shape (n,)
+        The sample.
+    scale : float or None, default=None
+        The scale, in the unit of the sample, or None to take it from the bound on the variance.
+    variance_bound : float or None, default=None
+        A bound on the variance, from which the scale and an interval follow.
+    delta : float, default=0.05
+        The probability with which the interval may fail.
+
+    Returns
+    -------
+    location : Location
+        The estimate with its interval.
+
+    Examples
+    --------
+    >>> from margins_learn.calibration import catoni_location
+    >>> round(catoni_location([1.0, 2.0, 3.0, 1000.0], scale=1.0).estimate, 2)
+    2.5
+    """
+    sample = np.asarray(sample, dtype=np.float64)
+    if sample.ndim != 1:
+        raise ValueError(f"sample has the shape {sample.shape}, but must have one dimension.")
+    found = _native.catoni_location(np.ascontiguousarray(sample), scale, variance_bound, delta)
+    return Location(found["estimate"], found["roots"], found.get("scale", scale), found.get("interval"))
+
+
+def margin_pursuit_bound(
+    *,
+    gamma: float,
+    scale: float,
+    strong_convexity: float,
+    input_second_moment: float,
+    step: float,
+    iterations: int,
+    initial_distance: float,
+    diameter: float,
+    samples: int,
+    dimension: int,
+    delta: float = 0.05,
+    gradient_constant: float = 0.5,
+    operator_norm_moment: float | None = None,
+) -> dict[str, float]:
+    """Returns every term of the bound on the risk of margin pursuit by gradient descent.
+
+    The names are those of the quantities of theorem 11 of Holland (2019); `operator_norm_moment` is
+    `input_second_moment` unless told. The entries that begin with `sound_` are of the proof as corrected.
+    """
+    given = {name: number for name, number in locals().items() if name != "gamma"}
+    if operator_norm_moment is None:
+        given["operator_norm_moment"] = input_second_moment
+    return _native.misclassification_bound(given, gamma)
+
+
+def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: str = "uniform") -> dict[str, Any]:
+    """Returns the mean probability and the observed frequency in every bin that has samples, and their distance.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n,)
+        The probabilities of the positive class.
+    outcomes : array of shape (n,)
+        True for samples of the positive class.
+    bins : int, default=10
+        The number of bins.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        The bins have the same width, or nearly the same number of samples.
+
+    Returns
+    -------
+    found : dict
+        The arrays `count`, `mean_probability` and `observed_frequency`, and the numbers `calibration_error`,
+        `expected_if_calibrated` and `brier`.
+    """
+    probabilities = np.ascontiguousarray(probabilities, dtype=np.float64)
+    signs = np.where(np.asarray(outcomes, dtype=bool), 1.0, -1.0)
+    for name, array in (("probabilities", probabilities), ("outcomes", signs)):
+        if array.ndim != 1:
+            raise ValueError(f"{name} has the shape {array.shape}, but must have one dimension.")
+    return _native.reliability(probabilities, signs, bins, strategy)
+
+
+def _refuse(at: Any, accept: Any, requirement: str) -> None:
+    """Refuses the first number outside a range, NaN included."""
+    risks = np.asarray(at, dtype=np.float64)
+    bad = risks[~accept(risks)]
+    if bad.size:
+        raise ValueError(f"The risk is {bad.flat[0]}, but must be {requirement}.")

@@ -1,0 +1,377 @@
+"""Pictures after the Display pattern of scikit-learn; matplotlib is imported when one is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import calibration
+
+__all__ = ["ErrorPathDisplay", "KernelGridDisplay", "MarginDistributionDisplay", "PsiDisplay", "ReliabilityDisplay"]
+
+_BLUE, _ORANGE, _GREY = "#1f5f99", "#d9822b", "#777777"
+
+
+class _Display:
+    """What displays have in common: `plot` draws them, and `figure_` and `ax_` are then set."""
+
+    def _axes(self, ax: Any) -> Any:
+        """Returns the axes to draw on, and keeps them."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(layout="constrained")[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+class ErrorPathDisplay(_Display):
+    """The cross-validated error along the values of C, with its standard errors.
+
+    Parameters
+    ----------
+    Cs, mean_error, standard_error : array of shape (n_Cs,)
+        The curve.
+    best, one_se : int
+        The indices of the least error, and of the least C within one standard error of it.
+    selected : int or None, default=None
+        The index that the search has taken.
+    certified : array of bool of shape (n_Cs,) or None, default=None
+        True where all fits are certified.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and the figure, once drawn.
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: np.ndarray,
+        mean_error: np.ndarray,
+        standard_error: np.ndarray,
+        best: int,
+        one_se: int,
+        selected: int | None = None,
+        certified: np.ndarray | None = None,
+    ) -> None:
+        self.Cs = Cs
+        self.mean_error = mean_error
+        self.standard_error = standard_error
+        self.best = best
+        self.one_se = one_se
+        self.selected = selected
+        self.certified = certified
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ErrorPathDisplay:
+        """Returns the display of a fitted `MarginClassifierCV`, drawn."""
+        check_is_fitted(estimator, "path_")
+        path = estimator.path_
+        shown = cls(
+            **{name: path[name] for name in ("Cs", "mean_error", "standard_error", "best", "one_se", "certified")},
+            selected=int(np.argmin(np.abs(np.log(path["lambdas"] / estimator.best_lambda_)))),
+        )
+        return shown.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> ErrorPathDisplay:
+        """Draws the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : ErrorPathDisplay
+            The display.
+        """
+        ax = self._axes(ax)
+        error, spread = 100 * self.mean_error, 100 * self.standard_error
+        ax.fill_between(self.Cs, error - spread, error + spread, color=_BLUE, alpha=0.18, linewidth=0, label="± 1 standard error")
+        ax.plot(self.Cs, error, color=_BLUE, label="mean error")
+        if self.certified is not None and not np.all(self.certified):
+            open_ = ~np.asarray(self.certified)
+            ax.plot(self.Cs[open_], error[open_], "x", color=_GREY, label="not certified")
+        ax.axhline(error[self.best] + spread[self.best], color=_GREY, linestyle=":", linewidth=1)
+        ax.plot(self.Cs[self.best], error[self.best], "o", color=_ORANGE, label="least")
+        ax.plot(self.Cs[self.one_se], error[self.one_se], "s", color=_ORANGE, markerfacecolor="white", label="within one standard error")
+        if self.selected is not None:
+            ax.axvline(self.Cs[self.selected], color=_ORANGE, linewidth=1, label="selected")
+        ax.set(xscale="log", xlabel="C", ylabel="cross-validated error (%)")
+        ax.legend(frameon=False, fontsize="small")
+        return self
+
+
+class KernelGridDisplay(_Display):
+    """The cross-validated error of every kernel at every C, as a grid of colours.
+
+    Parameters
+    ----------
+    Cs : array of shape (n_Cs,)
+        The values of C.
+    kernels : list of str
+        The kernels.
+    errors : array of shape (n_kernels, n_Cs)
+        The mean errors.
+    selected : tuple of int
+        The place of the kernel and of the C selected.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and the figure, once drawn.
+    """
+
+    def __init__(self, *, Cs: np.ndarray, kernels: list[str], errors: np.ndarray, selected: tuple[int, int]) -> None:
+        self.Cs = Cs
+        self.kernels = kernels
+        self.errors = errors
+        self.selected = selected
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> KernelGridDisplay:
+        """Returns the display of a fitted `MarginClassifierCV` with kernels, drawn."""
+        check_is_fitted(estimator, "path_")
+        paths = estimator.paths_ or {estimator.best_kernel_: estimator.path_}
+        if estimator.best_kernel_ is None:
+            raise ValueError("The search chose among no kernels: ErrorPathDisplay shows its errors.")
+        kernels = list(paths)
+        path = estimator.path_
+        at = int(np.argmin(np.abs(np.log(path["lambdas"] / estimator.best_lambda_))))
+        shown = cls(
+            Cs=path["Cs"],
+            kernels=kernels,
+            errors=np.stack([curve["mean_error"] for curve in paths.values()]),
+            selected=(kernels.index(estimator.best_kernel_), at),
+        )
+        return shown.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None, cmap: str = "viridis_r") -> KernelGridDisplay:
+        """Draws the grid.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+        cmap : str, default="viridis_r"
+            The map of colours.
+
+        Returns
+        -------
+        display : KernelGridDisplay
+            The display.
+        """
+        ax = self._axes(ax)
+        rows = np.arange(len(self.kernels))
+        mesh = ax.pcolormesh(self.Cs, rows, 100 * self.errors, cmap=cmap, shading="nearest")
+        row, column = self.selected
+        ax.plot(self.Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="white", markeredgewidth=2)
+        ax.set(xscale="log", xlabel="C")
+        ax.set_yticks(rows, self.kernels)
+        ax.invert_yaxis()
+        self.figure_.colorbar(mesh, ax=ax, label="cross-validated error (%)")
+        return self
+
+
+class MarginDistributionDisplay(_Display):
+    """The share of the samples whose margin is at most a value: those left of 0 are wrong.
+
+    Parameters
+    ----------
+    margins : array of shape (n_samples,)
+        The margins, the score of the true class less the largest of another, or `y f(x)` for two classes.
+    name : str or None, default=None
+        The name in the legend.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and the figure, once drawn.
+    """
+
+    def __init__(self, *, margins: np.ndarray, name: str | None = None) -> None:
+        self.margins = margins
+        self.name = name
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None) -> MarginDistributionDisplay:
+        """Returns the display of a fitted classifier on samples with their classes, drawn."""
+        scores = estimator.decision_function(X)
+        return cls.from_predictions(y, scores, classes=estimator.classes_, name=name, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls, y: Any, scores: np.ndarray, *, classes: Any = None, name: str | None = None, ax: Any = None
+    ) -> MarginDistributionDisplay:
+        """Returns the display of scores, one a sample or one a sample and class, drawn."""
+        y = np.asarray(y)
+        classes = np.unique(y) if classes is None else np.asarray(classes)
+        places = np.searchsorted(classes, y)
+        if scores.ndim == 1:
+            margins = np.where(places == 1, scores, -scores)
+        else:
+            own = scores[np.arange(len(y)), places]
+            others = scores.copy()
+            others[np.arange(len(y)), places] = -np.inf
+            margins = own - others.max(axis=1)
+        return cls(margins=margins, name=name).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> MarginDistributionDisplay:
+        """Draws the distribution.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : MarginDistributionDisplay
+            The display.
+        """
+        ax = self._axes(ax)
+        wrong = np.mean(self.margins <= 0)
+        label = f"{self.name}: " if self.name else ""
+        ax.ecdf(self.margins, label=f"{label}{100 * wrong:.1f} % at most 0")
+        ax.axvline(0, color=_GREY, linewidth=1, linestyle=":")
+        ax.set(xlabel="margin", ylabel="share of samples with at most this margin", ylim=(0, 1))
+        ax.legend(frameon=False, fontsize="small")
+        return self
+
+
+class ReliabilityDisplay(_Display):
+    """The observed frequency of the positive class beside its mean probability, bin by bin.
+
+    Parameters
+    ----------
+    reliability : dict
+        What `margins_learn.calibration.reliability` returns.
+    name : str or None, default=None
+        The name in the legend.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and the figure, once drawn.
+    """
+
+    def __init__(self, *, reliability: dict[str, Any], name: str | None = None) -> None:
+        self.reliability = reliability
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        positive: Any = None,
+        bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+    ) -> ReliabilityDisplay:
+        """Returns the display of a fitted classifier for one class, the last unless told, drawn."""
+        classes = list(estimator.classes_)
+        positive = classes[-1] if positive is None else positive
+        if positive not in classes:
+            raise ValueError(f"positive is {positive!r}, but the classes are {classes}.")
+        probabilities = estimator.predict_proba(X)[:, classes.index(positive)]
+        outcomes = np.asarray(y) == positive
+        return cls.from_predictions(outcomes, probabilities, bins=bins, strategy=strategy, name=name, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        outcomes: Any,
+        probabilities: Any,
+        *,
+        bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Any = None,
+    ) -> ReliabilityDisplay:
+        """Returns the display of probabilities beside outcomes, drawn."""
+        found = calibration.reliability(probabilities, outcomes, bins=bins, strategy=strategy)
+        return cls(reliability=found, name=name).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> ReliabilityDisplay:
+        """Draws the diagram; the area of a point is that of its share of the samples.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            The display.
+        """
+        ax = self._axes(ax)
+        found = self.reliability
+        label = f"{self.name}: " if self.name else ""
+        error, chance = found["calibration_error"], found["expected_if_calibrated"]
+        (line,) = ax.plot(
+            found["mean_probability"], found["observed_frequency"], label=f"{label}off by {error:.3f}, {chance:.3f} by chance"
+        )
+        sizes = 300 * found["count"] / found["count"].sum()
+        ax.scatter(found["mean_probability"], found["observed_frequency"], s=8 + sizes, color=line.get_color())
+        ax.plot([0, 1], [0, 1], color=_GREY, linewidth=1, linestyle=":")
+        ax.set(xlabel="mean probability", ylabel="observed frequency", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        ax.legend(frameon=False, fontsize="small", loc="upper left")
+        return self
+
+
+class PsiDisplay(_Display):
+    """What an excess surrogate risk says about misclassification: the Psi-transforms of losses.
+
+    Parameters
+    ----------
+    curves : dict of str to array
+        The Psi-transform of each loss at the risks.
+    risks : array
+        The excess misclassification risks.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and the figure, once drawn.
+    """
+
+    def __init__(self, *, risks: np.ndarray, curves: dict[str, np.ndarray]) -> None:
+        self.risks = risks
+        self.curves = curves
+
+    @classmethod
+    def from_losses(cls, losses: list[str], *, points: int = 201, ax: Any = None) -> PsiDisplay:
+        """Returns the display of losses, all of which must be calibrated, drawn."""
+        risks = np.linspace(0, 1, points)
+        return cls(risks=risks, curves={loss: calibration.psi(loss, risks) for loss in losses}).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> PsiDisplay:
+        """Draws the transforms.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            The axes to draw on; None makes new ones.
+
+        Returns
+        -------
+        display : PsiDisplay
+            The display.
+        """
+        ax = self._axes(ax)
+        for loss, values in self.curves.items():
+            ax.plot(self.risks, values, label=loss)
+        ax.set(xlabel="excess misclassification risk", ylabel="least excess surrogate risk", xlim=(0, 1))
+        ax.set_ylim(bottom=0)
+        ax.legend(frameon=False, fontsize="small")
+        return self

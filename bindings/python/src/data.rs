@@ -1,0 +1,157 @@
+//! Arrays as designs, with one copy.
+
+use margins::data::{ClassLabels, Classes, Dataset, Design};
+use margins::nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+use numpy::ndarray::ArrayView2;
+use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::errors::of_data;
+
+/// Samples in the memory of the library.
+#[pyclass(frozen, module = "margins_learn._native")]
+pub(crate) struct Samples(pub(crate) Design);
+
+#[pymethods]
+impl Samples {
+    /// The numbers of rows and columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.0.rows(), self.0.columns())
+    }
+}
+
+/// Dense samples that come in blocks of rows.
+#[pyclass(module = "margins_learn._native")]
+pub(crate) struct DenseRows {
+    columns: usize,
+    values: Vec<f64>,
+}
+
+#[pymethods]
+impl DenseRows {
+    /// Makes room for all rows.
+    #[new]
+    fn new(rows: usize, columns: usize) -> PyResult<Self> {
+        let mut values = Vec::new();
+        let room = rows.checked_mul(columns).map(|count| values.try_reserve_exact(count));
+        match room {
+            Some(Ok(())) => Ok(DenseRows { columns, values }),
+            _ => Err(PyValueError::new_err(format!(
+                "a table of {rows} rows and {columns} columns does not fit into memory"
+            ))),
+        }
+    }
+
+    /// Copies a block of rows of float64 or float32, in any order and stride.
+    fn append(&mut self, py: Python<'_>, block: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok(block) = block.extract::<PyReadonlyArray2<'_, f64>>() {
+            self.take(py, block.as_array(), |x| x)
+        } else if let Ok(block) = block.extract::<PyReadonlyArray2<'_, f32>>() {
+            self.take(py, block.as_array(), f64::from)
+        } else {
+            Err(PyTypeError::new_err("a block of rows must be a 2-d array of float64 or float32"))
+        }
+    }
+
+    /// Returns the samples; the rows appended are gone from here.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Samples> {
+        let values = std::mem::take(&mut self.values);
+        let columns = self.columns;
+        let rows = values.len().checked_div(columns).unwrap_or(0);
+        py.detach(|| Design::from_samples(DMatrix::from_vec(columns, rows, values)))
+            .map(Samples)
+            .map_err(of_data)
+    }
+}
+
+impl DenseRows {
+    fn take<T: Element + Copy + Send + Sync>(
+        &mut self,
+        py: Python<'_>,
+        block: ArrayView2<'_, T>,
+        wide: impl Fn(T) -> f64 + Send + Sync,
+    ) -> PyResult<()> {
+        if block.ncols() != self.columns {
+            let (found, expected) = (block.ncols(), self.columns);
+            let message = format!("a block has {found} columns, but must have {expected}");
+            return Err(PyValueError::new_err(message));
+        }
+        py.detach(|| match block.as_slice() {
+            Some(values) => self.values.extend(values.iter().map(|&x| wide(x))),
+            None => block
+                .rows()
+                .into_iter()
+                .for_each(|row| self.values.extend(row.iter().map(|&x| wide(x)))),
+        });
+        Ok(())
+    }
+}
+
+/// Returns samples of compressed sparse rows with ascending columns.
+#[pyfunction]
+pub(crate) fn sparse_rows(
+    py: Python<'_>,
+    offsets: PyReadonlyArray1<'_, i64>,
+    indices: &Bound<'_, PyAny>,
+    values: PyReadonlyArray1<'_, f64>,
+    columns: usize,
+) -> PyResult<Samples> {
+    let narrow = indices.extract::<PyReadonlyArray1<'_, i32>>();
+    let wide = indices.extract::<PyReadonlyArray1<'_, i64>>();
+    let indices: Vec<usize> = match (&narrow, &wide) {
+        (Ok(indices), _) => indices.as_array().iter().map(|&j| j as usize).collect(),
+        (_, Ok(indices)) => indices.as_array().iter().map(|&j| j as usize).collect(),
+        _ => return Err(PyTypeError::new_err("indices must be an array of int32 or int64")),
+    };
+    let offsets: Vec<usize> = offsets.as_array().iter().map(|&at| at as usize).collect();
+    let values = values.as_array().to_vec();
+    let rows = offsets.len().saturating_sub(1);
+    py.detach(|| {
+        let matrix = CsrMatrix::try_from_csr_data(rows, columns, offsets, indices, values)
+            .map_err(|error| {
+                PyValueError::new_err(format!("the sparse matrix is malformed: {error}"))
+            })?;
+        Design::sparse(matrix).map(Samples).map_err(of_data)
+    })
+}
+
+/// The samples with their classes, given by index and name, as every fit takes them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Data<'py> {
+    samples: Py<Samples>,
+    targets: PyReadonlyArray1<'py, i64>,
+    classes: Vec<String>,
+    names: Option<Vec<String>>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+}
+
+impl Data<'_> {
+    /// Returns the data set of the library.
+    pub(crate) fn dataset(self) -> PyResult<Dataset<Classes>> {
+        let targets = self.targets.as_array().iter().map(|&k| k as usize).collect();
+        let classes = Classes::from_indices(targets, self.classes).map_err(of_data)?;
+        let mut data = Dataset::new(self.samples.get().0.clone(), classes).map_err(of_data)?;
+        if let Some(names) = self.names {
+            data = data.with_feature_names(names).map_err(of_data)?;
+        }
+        if let Some(weights) = self.weights {
+            data = data.with_weights(weights.as_array().to_vec()).map_err(of_data)?;
+        }
+        Ok(data)
+    }
+
+    /// Returns the data set of two classes, the second of which is positive.
+    pub(crate) fn of_two(self) -> PyResult<Dataset> {
+        let data = self.dataset()?;
+        let count = data.labels().names().len();
+        if count != 2 {
+            let message = format!("there are {count} classes, but must be 2");
+            return Err(PyValueError::new_err(message));
+        }
+        data.relabelled(data.labels().between(0, 1)).map_err(of_data)
+    }
+}

@@ -1,0 +1,126 @@
+//! The doorway of every long call: it releases the lock of the interpreter, watches for signals,
+//! and brings back what callbacks raise.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::prelude::*;
+
+use crate::errors::to_python;
+
+/// The time between two looks for signals.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// The time that a job may take to end after it was told so. One that takes longer is left to
+/// end by itself: it owns all that it works on.
+const PATIENCE: Duration = Duration::from_millis(150);
+
+/// The message to a job that its caller wants it no more, with what a callback has raised.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    stopped: AtomicBool,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Stop {
+    /// Tells the job to end.
+    fn stop(&self) {
+        self.0.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Says if the job shall go on.
+    pub(crate) fn look(&self) -> ControlFlow<()> {
+        if self.0.stopped.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Calls Python from the thread of a job; what it raises ends the job and reaches the caller.
+    pub(crate) fn call(&self, callback: impl FnOnce(Python<'_>) -> PyResult<()>) {
+        if self.look().is_break() {
+            return;
+        }
+        if let Err(raised) = Python::attach(callback) {
+            self.stop();
+            let mut place = self.0.raised.lock().unwrap_or_else(PoisonError::into_inner);
+            place.get_or_insert(raised);
+        }
+    }
+
+    fn raised(&self) -> Option<PyErr> {
+        self.0.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Runs a job on a pool of threads of its own, so that neither a fork nor another call shares it.
+/// Ends early with the exception of a signal or of a callback.
+pub(crate) fn run<T: Send + 'static>(
+    py: Python<'_>,
+    threads: usize,
+    stop: &Stop,
+    job: impl FnOnce() -> Result<T, margins::Error> + Send + 'static,
+) -> PyResult<T> {
+    let (done, answer) = sync_channel(1);
+    let worker = std::thread::Builder::new().name("margins".to_owned()).spawn(move || {
+        // The caller may have gone.
+        let _ = done.send(margins::on_threads(Some(threads), job));
+    })?;
+    match wait(py, answer, stop)? {
+        Some(result) => match stop.raised() {
+            Some(raised) => Err(raised),
+            None => result.map_err(to_python),
+        },
+        None => Err(stop.raised().unwrap_or_else(|| broken(worker))),
+    }
+}
+
+/// Returns what the job sends, or nothing if it broke down or has been left alone.
+fn wait<T: Send>(py: Python<'_>, mut answer: Receiver<T>, stop: &Stop) -> PyResult<Option<T>> {
+    let (mut signal, mut leave_at) = (None, None);
+    loop {
+        let received;
+        (answer, received) = py.detach(move || {
+            let received = answer.recv_timeout(BETWEEN_LOOKS);
+            (answer, received)
+        });
+        match received {
+            Ok(result) => return signal.map_or(Ok(Some(result)), Err),
+            Err(RecvTimeoutError::Disconnected) => return signal.map_or(Ok(None), Err),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if signal.is_none() {
+            signal = py.check_signals().err();
+        }
+        if signal.is_some() || stop.look().is_break() {
+            stop.stop();
+            let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + PATIENCE);
+            if Instant::now() >= leave_at {
+                return signal.map_or(Ok(None), Err);
+            }
+        }
+    }
+}
+
+/// Returns the exception for a job that panicked.
+fn broken(worker: JoinHandle<()>) -> PyErr {
+    let reason = match worker.join() {
+        Ok(()) => return PyKeyboardInterrupt::new_err("the job was told to end"),
+        Err(panic) => panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no reason was given")
+            .to_owned(),
+    };
+    PyRuntimeError::new_err(format!("margins has a fault, please report it: {reason}"))
+}

@@ -1,0 +1,58 @@
+//! Exceptions for the errors of the library: `ValueError` for what it refuses, `OSError` and its
+//! kinds for files, with the message of the error, which names the value and the place.
+
+use margins::Error;
+use margins::calibration::Error as Calibration;
+use margins::data::Error as Data;
+use margins::model::Error as Model;
+use pyo3::PyErr;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTimeoutError, PyValueError};
+
+/// Returns the exception for an error.
+pub(crate) fn to_python(error: Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Model(error) => of_model(error),
+        Error::Data(error) => of_data(error),
+        Error::TimeLimit(_) => PyTimeoutError::new_err(message),
+        Error::Threads { .. } => PyRuntimeError::new_err(message),
+        Error::Checkpoint { .. } => PyOSError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// Returns the exception for an error of a model or its file.
+pub(crate) fn of_model(error: Model) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Model::File { source, .. } if matches!(*source, Model::Io(_)) => in_words(*source, message),
+        Model::NoProbabilities(loss) => PyValueError::new_err(format!(
+            "the loss '{loss}' has no probabilities: fit with probability=\"platt\""
+        )),
+        Model::Io(_) => in_words(error, message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// Returns the exception of the kind of a failure of the system, with a message of ours.
+fn in_words(error: Model, message: String) -> PyErr {
+    match error {
+        Model::Io(source) => PyErr::from(std::io::Error::new(source.kind(), message)),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// Returns the exception for an error of data.
+pub(crate) fn of_data(error: Data) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Returns the exception for an error of calibration.
+pub(crate) fn of_calibration(error: Calibration) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Returns the refusal of a setting.
+pub(crate) fn refuse(setting: &str, value: impl std::fmt::Display, requirement: &str) -> PyErr {
+    PyValueError::new_err(format!("{setting} is {value}, but must be {requirement}"))
+}

@@ -1,0 +1,134 @@
+//! Focused online learning.
+
+use margins::Registry;
+use margins::boost::Combination;
+use margins::estimators::focused::{self, Checkpointing, Learner, Settings};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+use crate::data::{Data, Samples};
+use crate::doorway::{Stop, run};
+use crate::errors::refuse;
+use crate::model::Model;
+use crate::settings::{Focused, loss_of};
+
+/// The classifiers of a game, which decide together.
+#[pyclass(frozen, module = "margins_learn._native")]
+pub(crate) struct Ensemble(Arc<focused::Ensemble>);
+
+#[pymethods]
+impl Ensemble {
+    /// Returns the ensemble of a text that `to_json` has made.
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        let read = serde_json::from_str(text).map(|ensemble| Ensemble(Arc::new(ensemble)));
+        read.map_err(|error| PyValueError::new_err(format!("not an ensemble: {error}")))
+    }
+
+    /// Returns the ensemble as text.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&*self.0).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((py.get_type::<Ensemble>().getattr("from_json")?, (self.to_json()?,)))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the scores of samples.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        samples: &Samples,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (ensemble, design) = (Arc::clone(&self.0), samples.0.clone());
+        let scores = move || ensemble.scores(&design, &Registry::standard().kernels);
+        Ok(run(py, threads, &Stop::default(), scores)?.into_pyarray(py))
+    }
+}
+
+/// Returns the ensemble that a game leaves behind.
+#[pyfunction]
+pub(crate) fn fit_focused<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    settings: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let given = Focused::read(settings)?;
+    let threads = given.n_jobs;
+    let settings = settings_of(given)?;
+    settings.check().map_err(crate::errors::to_python)?;
+    let data = data.of_two()?;
+    let fitted = run(py, threads, &Stop::default(), move || settings.fit(&data))?;
+    let result = PyDict::new(py);
+    result.set_item("rounds", fitted.ending.rounds)?;
+    result.set_item("max_steps", fitted.max_steps)?;
+    result.set_item("consistent_at", fitted.ending.consistent_at)?;
+    result.set_item("finished", fitted.finished)?;
+    result.set_item("max_loss", fitted.evaluation.max_loss())?;
+    result.set_item("outliers", fitted.outliers)?;
+    result.set_item("kernel", fitted.kernel)?;
+    result.set_item("model", fitted.model.map(Model::new))?;
+    result.set_item("ensemble", Ensemble(Arc::new(fitted.ensemble)))?;
+    Ok(result)
+}
+
+fn settings_of(given: Focused) -> PyResult<Settings> {
+    let said = |name: &'static str| {
+        move |reason: String| PyValueError::new_err(format!("{name}: {reason}"))
+    };
+    let learner = Learner::parse(&given.learner, given.kernel.as_deref(), &Registry::standard());
+    let learner = learner.map_err(said("learner"))?;
+    match (&learner, &given.kernel) {
+        (Learner::KernelPerceptron { .. }, None) => {
+            return Err(PyValueError::new_err(
+                "learner is 'kernel-perceptron', which needs a kernel",
+            ));
+        }
+        (Learner::KernelPerceptron { .. }, Some(_)) | (_, None) => {}
+        (_, Some(kernel)) => {
+            let message =
+                format!("kernel is '{kernel}', but only the learner kernel-perceptron takes one");
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    // The ramp is the hinge loss clipped to [0, 1], as every loss of a game is.
+    let loss = if given.loss.trim() == "ramp" { "hinge" } else { &given.loss };
+    let combination = match given.combine.as_deref() {
+        None => None,
+        Some("majority") => Some(Combination::Majority),
+        Some("average") => Some(Combination::Average),
+        Some(other) => {
+            return Err(refuse("combine", format!("'{other}'"), "None, 'majority' or 'average'"));
+        }
+    };
+    if given.pause_at.is_some() && given.checkpoint.is_none() {
+        return Err(PyValueError::new_err(
+            "pause_at needs a checkpoint, from which the game goes on",
+        ));
+    }
+    Ok(Settings {
+        loss: loss_of(loss)?,
+        learner,
+        intercept: given.fit_intercept,
+        max_steps: given.max_steps,
+        outputs: given.outputs,
+        combination,
+        slack: given.slack.as_deref().map(str::parse).transpose().map_err(said("slack"))?,
+        subsample: given
+            .subsample
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(said("subsample"))?,
+        seed: given.random_state,
+        checkpoint: given.checkpoint.map(|path| Checkpointing { path, pause_at: given.pause_at }),
+    })
+}

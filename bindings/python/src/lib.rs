@@ -1,0 +1,53 @@
+//! The native module of `margins_learn`: settings, arrays and errors on their way between Python
+//! and the crate `margins`, which does all of the work.
+
+mod calibration;
+mod data;
+mod doorway;
+mod errors;
+mod focused;
+mod losses;
+mod massart;
+mod model;
+mod regularised;
+mod report;
+mod settings;
+mod stream;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = true)]
+mod _native {
+    #[pymodule_export]
+    use super::calibration::{
+        catoni_location, misclassification_bound, not_calibrated, psi, psi_inverse, reliability,
+    };
+    #[pymodule_export]
+    use super::data::{DenseRows, Samples, sparse_rows};
+    #[pymodule_export]
+    use super::focused::{Ensemble, fit_focused};
+    #[pymodule_export]
+    use super::losses::{
+        conjugate, derivative, loss_names, loss_specification, population_minimizer, probability,
+        value,
+    };
+    #[pymodule_export]
+    use super::massart::fit_massart;
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::regularised::{
+        fit_classifier, fit_cross_validated, fit_path, fit_robust, kernel_names,
+    };
+    #[pymodule_export]
+    use super::stream::{StreamLearner, fit_stream};
+
+    use pyo3::prelude::*;
+
+    /// Tells which settings each estimator has.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("SETTINGS", super::settings::all(module.py())?)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

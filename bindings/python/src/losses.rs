@@ -1,0 +1,52 @@
+//! Functions of losses over arrays.
+
+use margins::Registry;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::settings::loss_of;
+
+/// Returns the names of the losses.
+#[pyfunction]
+pub(crate) fn loss_names() -> Vec<String> {
+    Registry::standard().losses.names().map(str::to_owned).collect()
+}
+
+/// Returns the complete specification of a loss.
+#[pyfunction]
+pub(crate) fn loss_specification(loss: &str) -> PyResult<String> {
+    Ok(loss_of(loss)?.specification())
+}
+
+/// Defines functions of a loss and an array of numbers.
+macro_rules! over_arrays {
+    ($($(#[$doc:meta])* $name:ident: $of:expr;)*) => {$(
+        $(#[$doc])*
+        #[pyfunction]
+        pub(crate) fn $name<'py>(
+            py: Python<'py>,
+            loss: &str,
+            at: PyReadonlyArray1<'py, f64>,
+        ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+            let loss = loss_of(loss)?;
+            let at = at.as_array();
+            let values: Vec<f64> = py.detach(|| at.iter().map(|&x| ($of)(&*loss, x)).collect());
+            Ok(values.into_pyarray(py))
+        }
+    )*};
+}
+
+type Loss = dyn margins::losses::MarginLoss;
+
+over_arrays! {
+    /// Returns `L(u)`.
+    value: |loss: &Loss, u| loss.value(u);
+    /// Returns `L'(u)`.
+    derivative: |loss: &Loss, u| loss.derivative(u);
+    /// Returns the conjugate at -t, `sup_u (-t u - L(u))`, infinite outside its domain.
+    conjugate: |loss: &Loss, t| loss.conjugate(t);
+    /// Returns the score of least expected loss where the positive class has the probability eta.
+    population_minimizer: |loss: &Loss, eta| loss.population_minimizer(eta);
+    /// Returns the probability of the positive class at a score, NaN where the loss has none.
+    probability: |loss: &Loss, score| loss.probability(score).unwrap_or(f64::NAN);
+}

@@ -1,0 +1,213 @@
+//! Models: scores, decisions, probabilities and files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use margins::Registry;
+use margins::model::{Format, Functions};
+use margins::nalgebra::DMatrix;
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::data::Samples;
+use crate::doorway::{Stop, run};
+use crate::errors::of_model;
+use crate::settings::loss_of;
+
+/// A classifier, as files keep it.
+#[pyclass(frozen, module = "margins_learn._native")]
+pub(crate) struct Model(Arc<margins::Model>);
+
+#[pymethods]
+impl Model {
+    /// Returns the model of bytes that were written by this package or by the command.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        margins::Model::from_bytes(bytes, &Registry::standard()).map(Model::new).map_err(of_model)
+    }
+
+    /// Returns the model of a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let read = move || Ok(margins::Model::load(path, &Registry::standard())?);
+        run(py, 1, &Stop::default(), read).map(Model::new)
+    }
+
+    /// Writes the model to a file, as JSON if its name ends in .json, else binary.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let model = Arc::clone(&self.0);
+        run(py, 1, &Stop::default(), move || Ok(model.save(path)?))
+    }
+
+    /// Returns the bytes of the model, with a checksum.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.0.to_bytes(Format::Binary).map_err(of_model)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Model>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
+    }
+
+    /// The specification of the loss.
+    #[getter]
+    fn loss(&self) -> &str {
+        self.0.loss()
+    }
+
+    /// The names of the classes.
+    #[getter]
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().to_vec()
+    }
+
+    /// The scheme by which the members decide: binary, one-versus-rest or one-versus-one.
+    #[getter]
+    fn scheme(&self) -> String {
+        self.0.scheme().to_string()
+    }
+
+    /// The names of the features, if there are any.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.0.feature_names().map(<[String]>::to_vec)
+    }
+
+    /// The number of features.
+    #[getter]
+    fn columns(&self) -> usize {
+        self.0.columns()
+    }
+
+    /// The intercept of every member.
+    #[getter]
+    fn intercept<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let intercepts: Vec<f64> = self.0.members().iter().map(|member| member.intercept).collect();
+        intercepts.into_pyarray(py)
+    }
+
+    /// The coefficients of every member, one a row.
+    #[getter]
+    fn coef<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        let members = self.0.members();
+        let shape = (members.len(), members[0].coef.len());
+        Array2::from_shape_fn(shape, |(m, j)| members[m].coef[j]).into_pyarray(py)
+    }
+
+    /// The Platt scaling of every member, as slope and intercept, if there is one.
+    #[getter]
+    fn platt(&self) -> Option<Vec<(f64, f64)>> {
+        let scaling = |member: &margins::model::Member| {
+            member.platt.map(|platt| (platt.slope(), platt.intercept()))
+        };
+        self.0.members().iter().map(scaling).collect()
+    }
+
+    /// What a file says of the fit of every member.
+    #[getter]
+    fn training<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let of_member = |member: &margins::model::Member| {
+            let result = PyDict::new(py);
+            result.set_item("lambda", member.lambda)?;
+            result.set_item("rows", member.training.rows)?;
+            result.set_item("objective", member.training.objective)?;
+            result.set_item("lower_bound", member.training.dual_objective)?;
+            result.set_item("relative_gap", member.training.relative_gap)?;
+            result.set_item("converged", member.training.converged)?;
+            Ok(result)
+        };
+        self.0.members().iter().map(of_member).collect()
+    }
+
+    /// The functions that the members combine, if they are not linear in the features: the kernel,
+    /// the factors of the features, and samples or frequencies.
+    #[getter]
+    fn basis<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(basis) = self.0.basis() else { return Ok(None) };
+        let (name, design) = match basis.functions() {
+            Functions::Sections(design) => ("sections", design),
+            Functions::Fourier(design) => ("frequencies", design),
+        };
+        let result = PyDict::new(py);
+        result.set_item("kernel", basis.kernel())?;
+        result.set_item("scales", basis.scales().map(<[f64]>::to_vec))?;
+        result.set_item(name, to_array(py, &design.to_dense()))?;
+        Ok(Some(result))
+    }
+
+    /// Returns the score of every sample under every member, one sample a row.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        samples: &Samples,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (model, design) = (Arc::clone(&self.0), samples.0.clone());
+        let scores = move || Ok(model.decision_functions(&design, &Registry::standard())?);
+        Ok(to_array(py, &run(py, threads, &Stop::default(), scores)?))
+    }
+
+    /// Returns the class of every sample, by its index, from its scores.
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let scores = self.checked(&scores)?;
+        let decide = |row: usize| {
+            let of_row: Vec<f64> = scores.row(row).iter().copied().collect();
+            self.0.decide(&of_row) as i64
+        };
+        Ok((0..scores.nrows()).map(decide).collect::<Vec<_>>().into_pyarray(py))
+    }
+
+    /// Returns the probabilities of all classes for every sample, from its scores: the class that
+    /// the scores decide is the most probable one.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let scores = self.checked(&scores)?;
+        let loss = loss_of(self.0.loss())?;
+        let probabilities = self.0.deciding_probabilities(&scores, &*loss);
+        Ok(to_array(py, &probabilities.map_err(of_model)?))
+    }
+
+    /// True if the model has probabilities.
+    #[getter]
+    fn has_probabilities(&self) -> PyResult<bool> {
+        let loss = loss_of(self.0.loss())?;
+        Ok(self.0.members().iter().all(|member| member.probability(&*loss, 0.0).is_some()))
+    }
+}
+
+impl Model {
+    /// Returns the model for Python.
+    pub(crate) fn new(model: margins::Model) -> Self {
+        Model(Arc::new(model))
+    }
+
+    /// Returns scores as the library has them.
+    fn checked(&self, scores: &PyReadonlyArray2<'_, f64>) -> PyResult<DMatrix<f64>> {
+        let scores = scores.as_array();
+        let (found, expected) = (scores.ncols(), self.0.members().len());
+        if found != expected {
+            let message = format!("there are {found} columns of scores, but must be {expected}");
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(DMatrix::from_fn(scores.nrows(), scores.ncols(), |i, j| scores[(i, j)]))
+    }
+}
+
+/// Returns a matrix as an array.
+fn to_array<'py>(py: Python<'py>, matrix: &DMatrix<f64>) -> Bound<'py, PyArray2<f64>> {
+    Array2::from_shape_fn(matrix.shape(), |at| matrix[at]).into_pyarray(py)
+}

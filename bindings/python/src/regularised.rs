@@ -1,0 +1,265 @@
+//! Fits of the regularised risk.
+
+use margins::estimators::regularised::{
+    Held, IterationObserver, KernelChoice, Observer, Regularisation, Settings,
+};
+use margins::optim::{Options, Solver, StepRule};
+use margins::robust::Learner;
+use margins::{CrossValidation, DEFAULT_FOLDS, Probabilities, Registry, Selection};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::data::Data;
+use crate::doorway::{Stop, run};
+use crate::errors::{of_data, refuse, to_python};
+use crate::report;
+use crate::settings::{
+    Classifier, CrossValidated, Cv, Path, Robust, kernels_of, lambda_of, lambdas_of, limit_of,
+    loss_of, probabilities_of, scheme_of,
+};
+
+/// The functions of the user that see a fit on its way.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Watchers {
+    /// A function of every iteration, as a dictionary.
+    pub(crate) callback: Option<Py<PyAny>>,
+    /// A function of the numbers of fits made and of all fits.
+    progress: Option<Py<PyAny>>,
+}
+
+/// Returns the settings of the library that all of these estimators have. Each of its settings is
+/// named here, so that a new one is not forgotten.
+macro_rules! shared {
+    ($given:ident) => {{
+        let (class_weights, class_costs) = $given.class_weight.parts()?;
+        Settings {
+            loss: loss_of(&$given.loss)?,
+            learner: None,
+            kernels: KernelChoice::default(),
+            regularisation: Regularisation::default(),
+            held: Held::C,
+            scheme: Some(scheme_of(&$given.multi_class)?),
+            intercept: $given.fit_intercept,
+            standardize: $given.standardize,
+            class_weights,
+            class_costs,
+            sample_weights: None,
+            probabilities: Probabilities::OfTheLoss,
+            options: Options::default(),
+            seed: $given.random_state,
+            threads: None,
+            time_limit: limit_of($given.time_limit)?,
+            progress: Observer::default(),
+            iterations: IterationObserver::default(),
+        }
+    }};
+}
+
+/// Returns the classifier at one C.
+#[pyfunction]
+pub(crate) fn fit_classifier<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
+) -> PyResult<Bound<'py, PyDict>> {
+    let given = Classifier::read(settings)?;
+    let data = data.dataset()?;
+    let settings = Settings {
+        kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
+        regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
+        probabilities: probabilities_of(&given.probability, None)?,
+        ..shared!(given)
+    };
+    let options = options(&given.solver, given.tol, given.max_iter, given.random_state)?;
+    let stop = Stop::default();
+    let settings = watched(Settings { options, ..settings }, watchers, &stop);
+    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
+    report::of_fit(py, fitted)
+}
+
+/// Returns the classifier at the C that cross-validation selects.
+#[pyfunction]
+pub(crate) fn fit_cross_validated<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
+) -> PyResult<Bound<'py, PyDict>> {
+    let given = CrossValidated::read(settings)?;
+    let mut data = data.dataset()?;
+    let mut how = CrossValidation {
+        selection: selection_of(&given.selection)?,
+        abandon_hopeless: given.abandon_hopeless,
+        ..CrossValidation::default()
+    };
+    let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
+    how.lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
+    match given.cv {
+        Cv::Default => how.folds = Some(default_folds(&data)),
+        Cv::Count(count) => how.folds = Some(count),
+        Cv::OfRows(folds) => data = data.with_folds(folds).map_err(of_data)?,
+        Cv::LeaveOneOut(method) => how.leave_one_out = Some(method),
+    }
+    let settings = Settings {
+        kernels: some_kernels(given.kernels, given.approximation)?,
+        regularisation: Regularisation::CrossValidated(how),
+        held,
+        probabilities: probabilities_of(&given.probability, None)?,
+        ..shared!(given)
+    };
+    let options = options(&given.solver, given.tol, given.max_iter, given.random_state)?;
+    let stop = Stop::default();
+    let settings = watched(Settings { options, ..settings }, watchers, &stop);
+    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
+    report::of_fit(py, fitted)
+}
+
+/// Returns the fits at every C of a path.
+#[pyfunction]
+pub(crate) fn fit_path<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
+) -> PyResult<Bound<'py, PyDict>> {
+    let given = Path::read(settings)?;
+    let data = data.dataset()?;
+    let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
+    let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
+    let settings = Settings {
+        kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
+        regularisation: Regularisation::path(lambdas).map_err(to_python)?,
+        held,
+        ..shared!(given)
+    };
+    let options = options(&given.solver, given.tol, given.max_iter, given.random_state)?;
+    let stop = Stop::default();
+    let settings = watched(Settings { options, ..settings }, watchers, &stop);
+    let rows = data.rows();
+    let path = run(py, given.n_jobs, &stop, move || settings.path(&data))?;
+    let result = report::of_path(py, &path)?;
+    result.set_item("rows", rows)?;
+    Ok(result)
+}
+
+/// Returns the classifier of a robust objective.
+#[pyfunction]
+pub(crate) fn fit_robust<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
+) -> PyResult<Bound<'py, PyDict>> {
+    let given = Robust::read(settings)?;
+    let data = data.dataset()?;
+    let learner: Learner = given
+        .objective
+        .parse()
+        .map_err(|error| PyValueError::new_err(format!("objective: {error}")))?;
+    let settings = Settings {
+        learner: Some(learner),
+        kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
+        regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
+        ..shared!(given)
+    };
+    let options = options("auto", given.tol, given.max_iter, given.random_state)?;
+    let stop = Stop::default();
+    let settings = watched(Settings { options, ..settings }, watchers, &stop);
+    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
+    let result = report::of_fit(py, fitted)?;
+    result.set_item("certifiable", learner.is_certified())?;
+    Ok(result)
+}
+
+/// Returns the names of the kernels.
+#[pyfunction]
+pub(crate) fn kernel_names() -> Vec<String> {
+    Registry::standard().kernels.names().map(str::to_owned).collect()
+}
+
+impl Watchers {
+    /// Returns the observer that calls the function of the user and ends the fit with the job.
+    pub(crate) fn of_iterations(&self, stop: &Stop) -> IterationObserver {
+        let (callback, stop) =
+            (Python::attach(|py| self.callback.as_ref().map(|f| f.clone_ref(py))), stop.clone());
+        IterationObserver::new(move |iteration| {
+            if let Some(callback) = &callback {
+                stop.call(|py| {
+                    callback.call1(py, (report::of_iteration(py, iteration)?,)).map(drop)
+                });
+            }
+            stop.look()
+        })
+    }
+}
+
+/// Returns the settings with the functions of the user, any of which may end the fit.
+fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
+    let iterations = watchers.of_iterations(stop);
+    let progress = match watchers.progress {
+        Some(progress) => {
+            let stop = stop.clone();
+            Observer::new(move |made| {
+                let (done, total) = (made.done, made.total);
+                stop.call(|py| progress.call1(py, (done, total)).map(drop));
+            })
+        }
+        None => Observer::default(),
+    };
+    Settings { iterations, progress, ..settings }
+}
+
+fn options(
+    solver: &str,
+    tolerance: f64,
+    max_iterations: Option<usize>,
+    seed: u64,
+) -> PyResult<Options<'static>> {
+    let solver = match solver {
+        "auto" => Solver::Auto,
+        "newton" => Solver::Newton,
+        "mm" => Solver::MM,
+        "mm-accelerated" => Solver::MM_ACCELERATED,
+        "mm-batched" => Solver::MmBatched,
+        "sdca" => Solver::Sdca { seed },
+        "bundle" => Solver::Bundle,
+        "gd" => Solver::GradientDescent { step: StepRule::default() },
+        _ => {
+            let known =
+                "'auto', 'newton', 'mm', 'mm-accelerated', 'mm-batched', 'sdca', 'bundle' or 'gd'";
+            return Err(refuse("solver", format!("'{solver}'"), known));
+        }
+    };
+    Ok(Options { solver, tolerance, max_iterations, ..Options::default() })
+}
+
+fn selection_of(name: &str) -> PyResult<Selection> {
+    match name {
+        "best" => Ok(Selection::Best),
+        "one-se" => Ok(Selection::OneStandardError),
+        _ => Err(refuse("selection", format!("'{name}'"), "'best' or 'one-se'")),
+    }
+}
+
+/// Returns the choice among kernels, of which there is one at least if any list is given.
+fn some_kernels(
+    kernels: Option<Vec<String>>,
+    approximation: Option<String>,
+) -> PyResult<KernelChoice> {
+    match kernels {
+        Some(kernels) if kernels.is_empty() => {
+            Err(refuse("kernels", "[]", "None or at least one kernel"))
+        }
+        kernels => kernels_of(kernels.unwrap_or_default(), approximation),
+    }
+}
+
+/// Returns the number of folds unless told: as many as the smallest class has samples, if these are
+/// fewer than the library takes.
+fn default_folds(data: &margins::data::Dataset<margins::data::Classes>) -> usize {
+    let smallest = data.labels().rows_by_class().iter().map(Vec::len).min();
+    smallest.unwrap_or(0).clamp(2, DEFAULT_FOLDS)
+}

@@ -1,0 +1,130 @@
+//! The results of fits as dictionaries.
+
+use margins::estimators::regularised::{Fitted, Path, status_in_words};
+use margins::optim::solve::Iteration;
+use margins::optim::{ErrorCurve, Fit, Report, Status};
+use numpy::ndarray::{Array2, Array3};
+use numpy::{IntoPyArray, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::model::Model;
+
+/// Returns the model of a fit with its evidence.
+pub(crate) fn of_fit(py: Python<'_>, fitted: Fitted) -> PyResult<Bound<'_, PyDict>> {
+    let result = of_reports(py, fitted.fits.iter().map(|fit| &fit.report))?;
+    let members = fitted.model.members();
+    result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;
+    result.set_item("kernel", fitted.report.kernel.clone())?;
+    if let Some(curve) = &fitted.report.curve {
+        result.set_item("curve", of_curve(py, curve)?)?;
+        let kernels = fitted.report.kernels.iter();
+        let kernels = kernels.map(|tried| Ok((tried.kernel.as_str(), of_curve(py, &tried.curve)?)));
+        result.set_item("curves", kernels.collect::<PyResult<Vec<_>>>()?)?;
+    }
+    if let Some(folds) = &fitted.folds {
+        let of_rows: Vec<i64> = folds.of_rows.iter().map(|&fold| fold as i64).collect();
+        result.set_item("folds", of_rows.into_pyarray(py))?;
+    }
+    result.set_item("model", Model::new(fitted.model))?;
+    Ok(result)
+}
+
+/// Returns what the reports of several fits say, one entry a fit.
+pub(crate) fn of_reports<'py, 'r>(
+    py: Python<'py>,
+    reports: impl Iterator<Item = &'r Report> + Clone,
+) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    let numbers = |of: fn(&Report) -> f64| -> Vec<f64> { reports.clone().map(of).collect() };
+    result.set_item("objective", numbers(|report| report.objective).into_pyarray(py))?;
+    result.set_item("lower_bound", numbers(|report| report.dual_objective).into_pyarray(py))?;
+    result.set_item("dual_gap", numbers(|report| report.duality_gap).into_pyarray(py))?;
+    result.set_item("relative_gap", numbers(|report| report.relative_gap).into_pyarray(py))?;
+    result.set_item(
+        "iterations",
+        reports.clone().map(|report| report.iterations).collect::<Vec<_>>(),
+    )?;
+    let ends = |name: fn(Status) -> &'static str| -> Vec<_> {
+        reports.clone().map(|report| name(report.status)).collect()
+    };
+    result.set_item("status", ends(status_name))?;
+    result.set_item("reason", ends(status_in_words))?;
+    Ok(result)
+}
+
+fn of_curve<'py>(py: Python<'py>, curve: &ErrorCurve) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    let lambdas: Vec<f64> = curve.lambdas.iter().map(|lambda| lambda.get()).collect();
+    result.set_item("lambdas", lambdas.into_pyarray(py))?;
+    result.set_item("mean_error", curve.mean_error.to_pyarray(py))?;
+    result.set_item("standard_error", curve.standard_error.to_pyarray(py))?;
+    result.set_item("worst_relative_gap", curve.worst_relative_gap.to_pyarray(py))?;
+    result.set_item("certified", curve.certified.to_pyarray(py))?;
+    result.set_item("abandoned", curve.abandoned.to_pyarray(py))?;
+    result.set_item("best", curve.best)?;
+    result.set_item("one_se", curve.one_standard_error)?;
+    Ok(result)
+}
+
+/// Returns the fits of a path: arrays along the lambdas and the members.
+pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyDict>> {
+    let (count, members) = (path.fits.len(), path.fits[0].len());
+    let numbers = |of: fn(&Fit) -> f64| {
+        Array2::from_shape_fn((count, members), |(k, m)| of(&path.fits[k][m])).into_pyarray(py)
+    };
+    let result = PyDict::new(py);
+    let lambdas: Vec<f64> = path.fits.iter().map(|fits| fits[0].lambda.get()).collect();
+    result.set_item("lambdas", lambdas.into_pyarray(py))?;
+    let length = path.fits[0][0].coef.len();
+    let coefs =
+        Array3::from_shape_fn((count, members, length), |(k, m, j)| path.fits[k][m].coef[j]);
+    result.set_item("coef", coefs.into_pyarray(py))?;
+    result.set_item("intercept", numbers(|fit| fit.intercept))?;
+    result.set_item("objective", numbers(|fit| fit.report.objective))?;
+    result.set_item("lower_bound", numbers(|fit| fit.report.dual_objective))?;
+    result.set_item("dual_gap", numbers(|fit| fit.report.duality_gap))?;
+    result.set_item("relative_gap", numbers(|fit| fit.report.relative_gap))?;
+    result.set_item("iterations", numbers(|fit| fit.report.iterations as f64))?;
+    let statuses = |name: fn(Status) -> &'static str| -> Vec<Vec<&'static str>> {
+        let of_members = |fits: &Vec<Fit>| fits.iter().map(|fit| name(fit.report.status)).collect();
+        path.fits.iter().map(of_members).collect()
+    };
+    result.set_item("status", statuses(status_name))?;
+    result.set_item("reason", statuses(status_in_words))?;
+    result.set_item("kernel", path.kernel_specification())?;
+    Ok(result)
+}
+
+/// Returns an iteration for a callback.
+pub(crate) fn of_iteration<'py>(
+    py: Python<'py>,
+    iteration: &Iteration,
+) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    result.set_item("lambda", iteration.lambda.get())?;
+    result.set_item("iteration", iteration.iteration)?;
+    result.set_item("passes", iteration.passes)?;
+    result.set_item("objective", iteration.objective)?;
+    result.set_item("relative_gap", iteration.relative_gap)?;
+    result.set_item("step", iteration.step)?;
+    result.set_item("elapsed", iteration.elapsed.as_secs_f64())?;
+    Ok(result)
+}
+
+/// Returns the name of a status, as the documents of the command have it.
+pub(crate) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Converged => "converged",
+        Status::IterationLimit => "iteration-limit",
+        Status::TimeLimit => "time-limit",
+        Status::Interrupted => "interrupted",
+        Status::Stalled => "stalled",
+        Status::RoundingLimit => "rounding-limit",
+        Status::Unbounded => "unbounded",
+        Status::Truncated => "truncated",
+        Status::NumericalTrouble => "numerical-trouble",
+        Status::Contradicted => "contradicted",
+        _ => "rule-met",
+    }
+}

@@ -1,0 +1,308 @@
+//! The settings of the estimators, as dictionaries of Python give them.
+
+use std::time::Duration;
+
+use margins::data::Listed;
+use margins::estimators::regularised::KernelChoice;
+use margins::optim::{ClassWeights, Lambda, lambda_grid};
+use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::errors::{refuse, to_python};
+
+/// Defines settings: a struct, the names of its fields, and a reader that takes every one of them
+/// out of a dictionary.
+macro_rules! settings {
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[allow(non_snake_case, reason = "C is the name that users know")]
+        pub(crate) struct $name { $(pub(crate) $field: $type),* }
+
+        impl $name {
+            pub(crate) const NAMES: &[&str] = &[$(stringify!($field)),*];
+
+            pub(crate) fn read(given: &Bound<'_, PyDict>) -> PyResult<Self> {
+                $crate::settings::check_names(given, Self::NAMES)?;
+                Ok($name { $($field: $crate::settings::read(given, stringify!($field))?),* })
+            }
+        }
+    };
+}
+
+settings! {
+    /// The settings of `MarginClassifier`.
+    Classifier {
+        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, fit_intercept: bool,
+        standardize: bool, class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
+        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+    }
+}
+
+settings! {
+    /// The settings of `MarginClassifierCV`.
+    CrossValidated {
+        loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>,
+        approximation: Option<String>, cv: Cv, selection: String, abandon_hopeless: bool, fit_intercept: bool,
+        standardize: bool, class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
+        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+    }
+}
+
+settings! {
+    /// The settings of `MarginPath`.
+    Path {
+        loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>,
+        approximation: Option<String>, fit_intercept: bool, standardize: bool, class_weight: Weights,
+        multi_class: String, solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>,
+        random_state: u64, n_jobs: usize,
+    }
+}
+
+settings! {
+    /// The settings of `RobustClassifier`.
+    Robust {
+        objective: String, loss: String, C: f64, kernel: Option<String>, approximation: Option<String>,
+        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, tol: f64,
+        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+    }
+}
+
+settings! {
+    /// The settings of `StreamClassifier`.
+    Stream {
+        loss: String, lam: f64, method: String, schedule: String, first_step: Option<f64>, fit_intercept: bool,
+        epochs: Option<usize>, replacement: bool, batch: usize, average: String, radius: Option<f64>,
+        start_norm: Option<f64>, hold_out: Option<f64>, patience: usize, rescale_at: Option<u64>, standardize: bool,
+        class_weight: Weights, tol: f64, time_limit: Option<f64>, random_state: u64,
+    }
+}
+
+settings! {
+    /// The settings of `MassartClassifier`.
+    Massart {
+        learner: String, eta: Option<f64>, gamma: Option<f64>, epsilon: f64, delta: f64, project: Option<usize>,
+        fit_intercept: bool, random_state: u64, n_jobs: usize,
+    }
+}
+
+settings! {
+    /// The settings of `FocusedClassifier`.
+    Focused {
+        learner: String, kernel: Option<String>, loss: String, fit_intercept: bool, max_steps: Option<u64>,
+        outputs: Option<usize>, combine: Option<String>, slack: Option<String>, subsample: Option<String>,
+        checkpoint: Option<std::path::PathBuf>, pause_at: Option<u64>, random_state: u64, n_jobs: usize,
+    }
+}
+
+/// Returns the names of the settings of each estimator.
+pub(crate) fn all(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let names = PyDict::new(py);
+    for (estimator, settings) in [
+        ("MarginClassifier", Classifier::NAMES),
+        ("MarginClassifierCV", CrossValidated::NAMES),
+        ("MarginPath", Path::NAMES),
+        ("RobustClassifier", Robust::NAMES),
+        ("StreamClassifier", Stream::NAMES),
+        ("MassartClassifier", Massart::NAMES),
+        ("FocusedClassifier", Focused::NAMES),
+    ] {
+        names.set_item(estimator, settings.to_vec())?;
+    }
+    Ok(names)
+}
+
+/// Refuses settings of other names.
+pub(crate) fn check_names(given: &Bound<'_, PyDict>, names: &[&str]) -> PyResult<()> {
+    for name in given.keys() {
+        let name: String = name.extract()?;
+        if !names.contains(&name.as_str()) {
+            let known = Listed(names);
+            return Err(PyTypeError::new_err(format!(
+                "there is no setting '{name}': known are {known}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the value of a setting.
+pub(crate) fn read<'py, T: FromPyObjectOwned<'py>>(
+    given: &Bound<'py, PyDict>,
+    name: &str,
+) -> PyResult<T> {
+    let Some(value) = given.get_item(name)? else {
+        return Err(PyTypeError::new_err(format!("the setting '{name}' is missing")));
+    };
+    value.extract::<T>().map_err(|error| {
+        let error: PyErr = error.into();
+        let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+        let text = format!("{name} is {shown}: {}", error.value(given.py()));
+        if error.is_instance_of::<PyTypeError>(given.py()) {
+            PyTypeError::new_err(text)
+        } else {
+            PyValueError::new_err(text)
+        }
+    })
+}
+
+/// The weights of classes.
+#[derive(Default)]
+pub(crate) enum Weights {
+    /// Every class has those of its samples.
+    #[default]
+    AsGiven,
+    /// Both sides of every binary problem have the same total weight.
+    Balanced,
+    /// The costs of classes, by name.
+    Costs(Vec<(String, f64)>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Weights {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_none() {
+            return Ok(Weights::AsGiven);
+        }
+        match value.cast::<PyString>() {
+            Ok(text) if text.to_string_lossy() == "balanced" => Ok(Weights::Balanced),
+            Ok(_) => Err(PyValueError::new_err("it must be None, 'balanced' or a dict of costs")),
+            Err(_) => value.extract().map(Weights::Costs),
+        }
+    }
+}
+
+impl Weights {
+    /// Returns the two settings of the library.
+    pub(crate) fn parts(self) -> PyResult<(ClassWeights, ClassCosts)> {
+        Ok(match self {
+            Weights::AsGiven => (ClassWeights::AsGiven, ClassCosts::default()),
+            Weights::Balanced => (ClassWeights::Balanced, ClassCosts::default()),
+            Weights::Costs(costs) => {
+                (ClassWeights::AsGiven, ClassCosts::new(costs).map_err(to_python)?)
+            }
+        })
+    }
+}
+
+/// The folds of a cross-validation.
+pub(crate) enum Cv {
+    /// As many as the library takes unless told.
+    Default,
+    /// So many stratified folds.
+    Count(usize),
+    /// The fold of every row.
+    OfRows(Vec<usize>),
+    /// Every sample is a fold.
+    LeaveOneOut(margins::LeaveOneOut),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Cv {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_none() {
+            return Ok(Cv::Default);
+        }
+        if let Ok(text) = value.cast::<PyString>() {
+            return match text.to_string_lossy().as_ref() {
+                "leave-one-out" => Ok(Cv::LeaveOneOut(margins::LeaveOneOut::Exact)),
+                "one-step" => Ok(Cv::LeaveOneOut(margins::LeaveOneOut::OneStep)),
+                _ => Err(PyValueError::new_err(
+                    "it must be a number of folds, a splitter, the fold of every row, 'leave-one-out' or 'one-step'",
+                )),
+            };
+        }
+        match value.extract() {
+            Ok(count) => Ok(Cv::Count(count)),
+            Err(_) => value.extract().map(Cv::OfRows),
+        }
+    }
+}
+
+/// Returns lambda for `C = 1/(2 n lambda)`.
+pub(crate) fn lambda_of(c: f64, rows: usize) -> PyResult<Lambda> {
+    if !(c.is_finite() && c > 0.0) {
+        return Err(refuse("C", c, "a finite number greater than 0"));
+    }
+    let lambda = 1.0 / (2.0 * rows as f64 * c);
+    Lambda::new(lambda)
+        .map_err(|_| refuse("C", c, "a number for which 1/(2 n C) is finite and greater than 0"))
+}
+
+/// The grid of C unless told: from the first to the last, so many.
+const DEFAULT_GRID: (f64, f64, usize) = (1e-4, 1e4, 33);
+
+/// Returns the lambdas that were given as such or as values of C, or those of the default grid of C.
+pub(crate) fn lambdas_of(
+    cs: Option<Vec<f64>>,
+    lambdas: Option<Vec<f64>>,
+    rows: usize,
+) -> PyResult<Vec<Lambda>> {
+    let refused = |error: margins::optim::Error| PyValueError::new_err(error.to_string());
+    match (cs, lambdas) {
+        (Some(_), Some(_)) => {
+            Err(PyValueError::new_err("Cs and lambdas are both given: leave one of them out"))
+        }
+        (Some(cs), None) => cs.into_iter().map(|c| lambda_of(c, rows)).collect(),
+        (None, Some(lambdas)) => {
+            lambdas.into_iter().map(|lambda| Lambda::new(lambda).map_err(refused)).collect()
+        }
+        (None, None) => {
+            let (from, to, count) = DEFAULT_GRID;
+            let (first, last) = (lambda_of(from, rows)?, lambda_of(to, rows)?);
+            lambda_grid(first.get(), last.get(), count).map_err(refused)
+        }
+    }
+}
+
+/// Returns the loss of a specification.
+pub(crate) fn loss_of(
+    specification: &str,
+) -> PyResult<std::sync::Arc<dyn margins::losses::MarginLoss>> {
+    let loss = Registry::standard().losses.parse(specification);
+    loss.map(std::sync::Arc::from).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Returns the choice among kernels, of which an empty list is none.
+pub(crate) fn kernels_of(
+    specifications: Vec<String>,
+    approximation: Option<String>,
+) -> PyResult<KernelChoice> {
+    let approximation = match approximation {
+        None => Approximation::None,
+        Some(text) => text
+            .parse()
+            .map_err(|reason| PyValueError::new_err(format!("approximation: {reason}")))?,
+    };
+    Ok(KernelChoice { specifications, approximation, registry: Registry::standard().kernels })
+}
+
+/// Returns the scheme of a name.
+pub(crate) fn scheme_of(name: &str) -> PyResult<Scheme> {
+    match name {
+        "ovr" => Ok(Scheme::OneVersusRest),
+        "ovo" => Ok(Scheme::OneVersusOne),
+        _ => Err(refuse("multi_class", format!("'{name}'"), "'ovr' or 'ovo'")),
+    }
+}
+
+/// Returns the source of probabilities of a name, with the folds that scores are held out in.
+pub(crate) fn probabilities_of(name: &str, folds: Option<usize>) -> PyResult<Probabilities> {
+    match name {
+        "loss" => Ok(Probabilities::OfTheLoss),
+        "platt" => Ok(Probabilities::Platt { folds }),
+        _ => Err(refuse("probability", format!("'{name}'"), "'loss' or 'platt'")),
+    }
+}
+
+/// Returns the limit of a number of seconds.
+pub(crate) fn limit_of(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let read = |seconds| {
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|_| refuse("time_limit", seconds, "a number of seconds of at least 0"))
+    };
+    seconds.map(read).transpose()
+}

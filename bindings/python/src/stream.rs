@@ -1,0 +1,171 @@
+//! Stochastic gradient.
+
+use margins::data::Labels;
+use margins::estimators::regularised::IterationObserver;
+use margins::estimators::stream::{Learner, Method, Projection, Settings, StepSchedule};
+use margins::optim::Lambda;
+use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::data::{Data, Samples};
+use crate::doorway::{Stop, run};
+use crate::errors::{of_data, refuse, to_python};
+use crate::model::Model;
+use crate::regularised::Watchers;
+use crate::report;
+use crate::settings::{Stream, limit_of, loss_of};
+
+/// Returns the settings of the library.
+fn settings_of(given: Stream) -> PyResult<Settings> {
+    let refused = |error: margins::optim::Error| PyValueError::new_err(error.to_string());
+    let (class_weights, class_costs) = given.class_weight.parts()?;
+    Ok(Settings {
+        loss: loss_of(&given.loss)?,
+        lambda: Lambda::new(given.lam).map_err(refused)?,
+        method: method_of(&given.method, &given.schedule, given.first_step)?,
+        intercept: given.fit_intercept,
+        epochs: given.epochs,
+        sampling: if given.replacement { Sampling::WithReplacement } else { Sampling::Shuffled },
+        batch: given.batch,
+        averaging: averaging_of(&given.average)?,
+        projection: given.radius.map_or(Projection::OfTheMethod, |radius| {
+            if radius == f64::INFINITY { Projection::None } else { Projection::Radius(radius) }
+        }),
+        start: given.start_norm.map_or(Start::Origin, Start::Random),
+        early_stopping: given
+            .hold_out
+            .map(|hold_out| EarlyStopping { hold_out, patience: given.patience }),
+        rescale_at: given.rescale_at,
+        standardize: given.standardize,
+        class_weights,
+        class_costs,
+        seed: given.random_state,
+        tolerance: given.tol,
+        history: false,
+        time_limit: limit_of(given.time_limit)?,
+        iterations: IterationObserver::default(),
+    })
+}
+
+fn method_of(method: &str, schedule: &str, first: Option<f64>) -> PyResult<Method> {
+    let schedule = match schedule {
+        "constant" => StepSchedule::Constant,
+        "inverse-sqrt" => StepSchedule::InverseSqrt,
+        "inverse-time" => StepSchedule::InverseTime,
+        "bottou" => StepSchedule::Bottou,
+        "margin-pursuit" => StepSchedule::MarginPursuit,
+        _ => {
+            let known = "'constant', 'inverse-sqrt', 'inverse-time', 'bottou' or 'margin-pursuit'";
+            return Err(refuse("schedule", format!("'{schedule}'"), known));
+        }
+    };
+    match method {
+        "sgd" => Ok(Method::Gradient { schedule, first }),
+        "pegasos" if schedule == StepSchedule::Bottou && first.is_none() => Ok(Method::Pegasos),
+        "pegasos" => Err(PyValueError::new_err(
+            "method is 'pegasos', which sets its own steps: leave schedule and first_step out",
+        )),
+        _ => Err(refuse("method", format!("'{method}'"), "'sgd' or 'pegasos'")),
+    }
+}
+
+/// Reads `none`, `polyak` or `suffix:SHARE`.
+fn averaging_of(text: &str) -> PyResult<Averaging> {
+    let share = text.strip_prefix("suffix:").and_then(|share| share.parse().ok());
+    match (text, share) {
+        ("none", _) => Ok(Averaging::None),
+        ("polyak", _) => Ok(Averaging::Polyak),
+        (_, Some(share)) => Ok(Averaging::Suffix(share)),
+        _ => Err(refuse("average", format!("'{text}'"), "'none', 'polyak' or 'suffix:SHARE'")),
+    }
+}
+
+/// Returns the classifier of several epochs over data in memory.
+#[pyfunction]
+pub(crate) fn fit_stream<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
+) -> PyResult<Bound<'py, PyDict>> {
+    let settings = settings_of(Stream::read(settings)?)?;
+    let data = data.of_two()?;
+    let stop = Stop::default();
+    // Who watches pays for it: without a callback nobody does.
+    let iterations = watchers.callback.is_some().then(|| watchers.of_iterations(&stop));
+    let settings = Settings { iterations: iterations.unwrap_or_default(), ..settings };
+    let fitted = run(py, 1, &stop, move || settings.fit(&data))?;
+    let result = report::of_reports(py, std::iter::once(&fitted.fit.report))?;
+    result.set_item("model", Model::new(fitted.model))?;
+    Ok(result)
+}
+
+/// Stochastic gradient on chunks of samples as they come.
+#[pyclass(module = "margins_learn._native")]
+pub(crate) struct StreamLearner(Learner);
+
+#[pymethods]
+impl StreamLearner {
+    /// Returns a learner of samples of so many features.
+    #[new]
+    fn new(settings: &Bound<'_, PyDict>, features: usize) -> PyResult<Self> {
+        let settings = settings_of(Stream::read(settings)?)?;
+        settings.learner(features).map(StreamLearner).map_err(to_python)
+    }
+
+    /// Returns the learner that goes on from a state.
+    #[staticmethod]
+    fn resumed(settings: &Bound<'_, PyDict>, features: usize, state: &str) -> PyResult<Self> {
+        let settings = settings_of(Stream::read(settings)?)?;
+        let learner = settings.resumed(features, state);
+        learner.map(StreamLearner).map_err(to_python)
+    }
+
+    /// Takes the steps of a chunk of samples with their signs. A chunk that is refused leaves the
+    /// learner as it was.
+    fn take(
+        &mut self,
+        py: Python<'_>,
+        samples: &Samples,
+        signs: PyReadonlyArray1<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<()> {
+        let (design, signs) = (samples.0.clone(), signs.as_array().to_vec());
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        // The signs of a chunk may all be the same, but they must be signs.
+        Labels::from_signs(signs.iter().copied().chain([1.0, -1.0]).collect()).map_err(of_data)?;
+        let mut learner = self.0.clone();
+        let job = move || {
+            learner.take(&design, &signs, weights.as_deref())?;
+            Ok(learner)
+        };
+        self.0 = run(py, 1, &Stop::default(), job)?;
+        Ok(())
+    }
+
+    /// Returns the model of the two classes, the negative and the positive one.
+    fn model(&self, classes: (String, String), names: Option<Vec<String>>) -> PyResult<Model> {
+        let model = self.0.model((&classes.0, &classes.1), names);
+        model.map(Model::new).map_err(to_python)
+    }
+
+    /// The number of rows taken.
+    #[getter]
+    fn rows(&self) -> PyResult<u64> {
+        Ok(self.0.rows())
+    }
+
+    /// The number of steps taken.
+    #[getter]
+    fn steps(&self) -> PyResult<u64> {
+        Ok(self.0.steps())
+    }
+
+    /// Returns the state in which the learner goes on later.
+    fn state(&self) -> PyResult<String> {
+        self.0.state().map_err(to_python)
+    }
+}

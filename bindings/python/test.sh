@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a fresh environment under target/, and runs the tests there.
+set -euo pipefail
+cd "$(dirname "$0")"
+target="$(cd ../.. && pwd)/target"
+environment="$target/margins-learn"
+rm -rf "$environment" "$target/wheels"
+python3 -m venv "$environment"
+"$environment/bin/pip" install --quiet --disable-pip-version-check "maturin==1.16.*"
+"$environment/bin/maturin" build --quiet --locked --profile dev --target-dir "$target" --out "$target/wheels"
+"$environment/bin/pip" install --quiet --disable-pip-version-check \
+    "$(echo "$target"/wheels/margins_learn-*.whl)[test]" "scikit-learn==${SCIKIT_LEARN:-1.9}.*"
+"$environment/bin/python" -m pytest "$@"

@@ -1,0 +1,232 @@
+"""What the estimators promise beyond the conventions."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import margins_learn as ml
+from conftest import clouds
+
+LOSSES = [name for name in ml.losses.names() if name not in ("garg-roth", "zero-one", "leaky-relu")]
+
+
+def objective(model, X, y):
+    """Returns the objective of a classifier of two classes, by the losses of the package."""
+    margins = np.where(y == model.classes_[1], 1, -1) * model.decision_function(X)
+    return np.mean(ml.losses.value(model.loss, margins)) + model.lambda_ * np.sum(model.coef_**2)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_evidence_is_that_of_the_objective(loss, two):
+    X, y = two
+    model = ml.MarginClassifier(loss, C=0.5).fit(X, y)
+    assert model.status_ == "converged" and model.relative_gap_ <= 1e-6 and model.n_iter_ >= 1
+    assert model.lambda_ == 1 / (2 * len(y) * 0.5)
+    assert model.objective_ == pytest.approx(objective(model, X, y), rel=1e-12)
+    assert model.lower_bound_ <= model.objective_ <= model.lower_bound_ + model.dual_gap_ * (1 + 1e-9)
+    # No neighbour is better than the bound.
+    for step in np.random.default_rng(1).normal(size=(20, X.shape[1])):
+        other = ml.MarginClassifier(loss, C=0.5).fit(X, y)
+        other.coef_ = model.coef_ + 0.01 * step
+        margins = np.where(y == 1, 1, -1) * (X @ other.coef_[0] + model.intercept_[0])
+        value = np.mean(ml.losses.value(loss, margins)) + model.lambda_ * np.sum(other.coef_**2)
+        assert value >= model.lower_bound_
+
+
+@pytest.mark.parametrize("scheme", ["ovr", "ovo"])
+@pytest.mark.parametrize("probability", ["loss", "platt"])
+@pytest.mark.parametrize("loss", ["lhs", "logistic", "squared-hinge"])
+def test_the_most_probable_class_is_the_prediction(loss, probability, scheme):
+    X, y = clouds(200, 4, seed=3)
+    model = ml.MarginClassifier(loss, multi_class=scheme, probability=probability).fit(X, y)
+    p, scores = model.predict_proba(X), model.decision_function(X)
+    assert p.shape == scores.shape == (200, 4)
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    assert np.array_equal(p.argmax(axis=1), model.predict(X)) and np.array_equal(scores.argmax(axis=1), model.predict(X))
+    members = 4 if scheme == "ovr" else 6
+    assert model.coef_.shape == (members, 3) and model.dual_gap_.shape == (members,)
+
+
+def test_a_loss_without_probabilities_has_none_to_offer(two):
+    assert not hasattr(ml.MarginClassifier("hinge"), "predict_proba")
+    with pytest.raises(AttributeError) as refused:
+        ml.MarginClassifier("hinge").predict_proba  # noqa: B018
+    assert "has no probabilities" in str(refused.value.__cause__)
+    platt = ml.MarginClassifier("hinge", probability="platt").fit(*two)
+    assert np.array_equal(platt.predict_proba(two[0])[:, 1] > 0.5, platt.predict(two[0]) == 1)
+
+
+def test_a_function_is_a_kernel_like_the_named_one(two):
+    X, y = two
+
+    def gaussian(a, b):
+        return np.exp(-0.5 * ((a[:, None] - b[None]) ** 2).sum(axis=2))
+
+    own = ml.MarginClassifier("logistic", kernel=gaussian, tol=1e-9).fit(X, y)
+    named = ml.MarginClassifier("logistic", kernel="gaussian:sigma=0.5", tol=1e-9).fit(X, y)
+    given = ml.MarginClassifier("logistic", kernel="precomputed", tol=1e-9).fit(gaussian(X, X), y)
+    for other in (own.decision_function(X), given.decision_function(gaussian(X, X))):
+        np.testing.assert_allclose(other, named.decision_function(X), rtol=1e-5, atol=1e-7)
+    assert not hasattr(own, "coef_") and own.dual_coef_.shape == (1, len(y))
+    with pytest.raises(ValueError, match="pickle"):
+        own.save("x.json")
+
+
+def test_one_warning_names_gap_tolerance_and_remedy(three):
+    with pytest.warns(ConvergenceWarning) as seen:
+        model = ml.MarginClassifier("logistic", solver="mm", max_iter=2, C=100.0).fit(*three)
+    (warning,) = seen
+    text = str(warning.message)
+    assert f"{model.relative_gap_.max():.1e}" in text and "tolerance 1.0e-06" in text and "Raise max_iter" in text
+    assert warning.filename == __file__ and model.status_ == "iteration-limit"
+
+
+def test_cross_validation_finds_what_a_search_by_hand_finds(two):
+    X, y = two
+    Cs = [1e-3, 1e-2, 1e-1, 1.0]
+    folds = StratifiedKFold(4, shuffle=True, random_state=1)
+    search = ml.MarginClassifierCV("logistic", Cs=Cs, cv=folds).fit(X, y)
+    # The same C, not the same lambda, as scikit-learn has it.
+    by_hand = GridSearchCV(ml.MarginClassifier("logistic"), {"C": Cs}, cv=folds).fit(X, y)
+    errors = 1 - by_hand.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(search.errors_, errors, atol=1e-12)
+    assert search.best_C_ == pytest.approx(by_hand.best_params_["C"])
+    np.testing.assert_allclose(search.coef_, by_hand.best_estimator_.coef_, rtol=1e-3)
+    assert search.path_["Cs"] == pytest.approx(Cs) and search.path_["certified"].all()
+
+
+@pytest.mark.parametrize("cv", [3, KFold(3), "vector", "splits"])
+def test_folds_come_in_every_form(cv, two):
+    X, y = two
+    vector = np.arange(len(y)) // 2 % 3
+    given = {"vector": vector, "splits": [(np.flatnonzero(vector != k), np.flatnonzero(vector == k)) for k in range(3)]}
+    search = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], cv=given.get(cv, cv) if isinstance(cv, str) else cv).fit(X, y)
+    assert set(search.folds_) == {0, 1, 2}
+    if isinstance(cv, str):
+        assert np.array_equal(search.folds_, vector)
+    with pytest.raises(ValueError, match="hold out every row once"):
+        ml.MarginClassifierCV(cv=ShuffleSplit(3, random_state=1)).fit(X, y)
+
+
+def test_leaving_one_out_and_the_rule_of_one_standard_error(two):
+    X, y = two
+    search = ml.MarginClassifierCV("logistic", Cs=np.geomspace(1e-3, 10, 9), kernels="gaussian:sigma=0.5", cv="leave-one-out")
+    one_se = ml.MarginClassifierCV(**(search.get_params() | {"selection": "one-se"})).fit(X, y)
+    best = search.fit(X, y)
+    assert one_se.best_C_ <= best.best_C_ and best.best_kernel_ == "gaussian:sigma=0.5"
+
+
+def test_a_path_is_its_fits(two):
+    X, y = two
+    path = ml.MarginPath("logistic", Cs=[0.1, 10.0, 1.0], tol=1e-9).fit(X, y)
+    assert path.Cs_ == pytest.approx([0.1, 1.0, 10.0]) and path.coefs_.shape == (3, 1, 3)
+    for k, C in enumerate(path.Cs_):
+        single = ml.MarginClassifier("logistic", C, tol=1e-9).fit(X, y)
+        np.testing.assert_allclose(path.coefs_[k], single.coef_, rtol=1e-4)
+        assert path.objectives_[k, 0] == pytest.approx(single.objective_, rel=1e-8)
+    assert (path.relative_gaps_ <= 1e-9).all() and (path.statuses_ == "converged").all()
+
+
+def test_the_ray_takes_no_iterations_and_counts_one():
+    X, y = make_blobs(60, centers=[[-9, 0], [9, 0]], random_state=1)
+    path = ml.MarginPath("lhs").fit(X, y)
+    assert path.n_iter_ >= 1 and (path.relative_gaps_ <= 1e-6).all()
+
+
+def test_a_stream_in_chunks_is_the_stream(two):
+    X, y = two
+    whole = ml.StreamClassifier("logistic", lam=0.01).partial_fit(X, y)
+    chunks = ml.StreamClassifier("logistic", lam=0.01)
+    for rows in np.array_split(np.arange(len(y)), 7):
+        chunks = pickle.loads(pickle.dumps(chunks.partial_fit(X[rows], y[rows], classes=[0, 1])))
+    assert np.array_equal(whole.coef_, chunks.coef_) and chunks.t_ == len(y)
+    pegasos = ml.StreamClassifier("hinge", lam=0.01, method="pegasos").fit(X, y)
+    assert pegasos.relative_gap_ < 0.5 and pegasos.n_iter_ == 10
+    with pytest.raises(ValueError, match="classes is"):
+        chunks.partial_fit(X, y, classes=[0, 2])
+    with pytest.raises(ValueError, match="has the class 2"):
+        chunks.partial_fit(X[:1], [2])
+
+
+def test_halfspaces_have_a_bound_on_their_error():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 3))
+    clean = X[:, 0] + 0.5 > 0
+    y = clean ^ (rng.random(3000) < 0.1)
+    model = ml.MassartClassifier("sgd", eta=0.12, gamma=0.1).fit(X, y)
+    assert model.score(X, clean) > 0.9 and 0.1 < model.error_bound_ < 0.5 and model.intercept_[0] != 0
+    cuts = ml.MassartClassifier("cuts", eta=0.12, gamma=0.1).fit(X, y)
+    assert cuts.error_bound_ is None and cuts.end_ is not None
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "stump", "mlp:hidden=4", "kernel-perceptron:budget=50"])
+def test_games_with_any_learner(learner, two, tmp_path):
+    X, y = two
+    kernel = "gaussian" if learner.startswith("kernel") else None
+    settings = {"learner": learner, "kernel": kernel, "max_steps": 2000, "outputs": 9}
+    whole = ml.FocusedClassifier(**settings).fit(X, y)
+    assert len(whole.ensemble_) == 9 and whole.score(X, y) > 0.6
+    again = pickle.loads(pickle.dumps(whole))
+    assert np.array_equal(again.decision_function(X), whole.decision_function(X))
+    parts = ml.FocusedClassifier(**settings, checkpoint=tmp_path / "game", pause_at=700).fit(X, y)
+    assert not parts.finished_ or parts.consistent_at_ is not None
+    parts.set_params(pause_at=None).fit(X, y)
+    assert np.array_equal(parts.decision_function(X), whole.decision_function(X)) and parts.n_iter_ == whole.n_iter_
+
+
+@pytest.mark.parametrize("objective", ["catoni:alpha=1", "median-of-means:blocks=5"])
+def test_robust_objectives_withstand_outliers(objective):
+    X, y = clouds(100, 2, seed=2, features=2)
+    X[:4] *= -400
+    robust = ml.RobustClassifier(objective, "logistic").fit(X, y)
+    assert robust.score(X[4:], y[4:]) > 0.75 and np.isinf(robust.dual_gap_)
+
+
+def test_works_inside_scikit_learn(three):
+    X, y = three
+    pipeline = make_pipeline(StandardScaler(), ml.MarginClassifier("logistic"))
+    grid = GridSearchCV(pipeline, {"marginclassifier__C": [0.01, 1.0]}, n_jobs=2).fit(X, y)
+    assert grid.best_score_ > 0.5
+    assert cross_val_score(ml.MarginClassifier(kernel="gaussian"), X, y, n_jobs=2).mean() > 0.5
+    calibrated = CalibratedClassifierCV(ml.MarginClassifier("hinge"), cv=3).fit(X, y)
+    assert calibrated.predict_proba(X).shape == (150, 3)
+
+
+@pytest.mark.parametrize("dump", [lambda m, p: p.write_bytes(pickle.dumps(m)), joblib.dump])
+def test_dumps_predict_alike(dump, three, tmp_path):
+    X, y = three
+    model = ml.MarginClassifier("logistic", kernel="gaussian").fit(X, np.array(["a", "b", "c"])[y])
+    dump(model, tmp_path / "model")
+    read = joblib.load(tmp_path / "model") if dump is joblib.dump else pickle.loads((tmp_path / "model").read_bytes())
+    assert np.array_equal(read.predict_proba(X), model.predict_proba(X))
+    damaged = bytearray(model.model_.to_bytes())
+    damaged[40] ^= 1
+    with pytest.raises(ValueError, match="checksum|model file"):
+        type(model.model_).from_bytes(bytes(damaged))
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.bin"])
+@pytest.mark.parametrize("kernel", [None, "gaussian"])
+def test_files_predict_alike(name, kernel, three, tmp_path):
+    X, y = three
+    model = ml.MarginClassifier("logistic", 3.0, kernel, probability="platt").fit(X, y)
+    model.save(tmp_path / name)
+    read = ml.load(tmp_path / name)
+    assert np.array_equal(read.predict(X), model.predict(X)) and read.classes_.dtype.kind == "i"
+    assert np.array_equal(read.predict_proba(X), model.predict_proba(X)) and read.C == pytest.approx(3.0)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        ml.load(tmp_path / "nowhere.json")
+
+
+def test_threads_and_orders_change_nothing(three):
+    X, y = three
+    fits = [ml.MarginClassifier("logistic", n_jobs=jobs).fit(x, y) for jobs in (1, 2, -1) for x in (X, np.asfortranarray(X))]
+    assert all(np.array_equal(fit.coef_, fits[0].coef_) for fit in fits)

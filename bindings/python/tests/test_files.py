@@ -1,0 +1,62 @@
+"""Files go back and forth between the package and the command."""
+
+import csv
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import margins_learn as ml
+from conftest import clouds
+
+REPOSITORY = Path(__file__).parents[3]
+FIXTURES = sorted(REPOSITORY.glob("crates/model/tests/fixtures/*"))
+
+
+@pytest.fixture
+def command():
+    """Returns the command that `cargo build -p margins-cli` makes, or the one that MARGINS names."""
+    path = Path(os.environ.get("MARGINS", REPOSITORY / "target/debug/margins"))
+    if not path.exists():
+        pytest.skip(f"there is no command at {path}: build it, or name it by MARGINS")
+    return path
+
+
+def test_fixtures_of_the_library_are_there():
+    assert len(FIXTURES) > 3
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+def test_models_of_the_library_predict_or_are_refused(path):
+    try:
+        model = ml.load(path)
+    except ValueError as refusal:
+        assert str(path) in str(refusal)
+    else:
+        X = np.random.default_rng(1).normal(size=(10, model.n_features_in_))
+        assert set(model.predict(X)) <= set(model.classes_)
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.bin"])
+@pytest.mark.parametrize("kernel", [None, "gaussian:sigma=0.5"])
+def test_models_go_both_ways(command, name, kernel, tmp_path):
+    X, y = clouds(60, 2)
+    with open(tmp_path / "data.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["a", "b", "c", "label"])
+        rows.writerows([*map(repr, x.tolist()), label] for x, label in zip(X, np.array(["no", "yes"])[y]))
+    ours = ml.MarginClassifier("logistic", kernel=kernel).fit(X, np.array(["no", "yes"])[y])
+    ours.save(tmp_path / name)
+    predicted = subprocess.run(
+        [command, "predict", "--model", tmp_path / name, "--data", tmp_path / "data.csv", "--format", "json"],
+        capture_output=True, text=True, check=False,
+    )
+    assert predicted.returncode == 0, predicted.stderr
+    arguments = ["fit", "--data", tmp_path / "data.csv", "--loss", "logistic", "--lambda", repr(ours.lambda_), "--out", tmp_path / f"their-{name}"]
+    subprocess.run([command, *arguments, *(["--kernel", kernel] if kernel else [])], check=True, capture_output=True)
+    theirs = ml.load(tmp_path / f"their-{name}")
+    np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), rtol=1e-9)
+    assert theirs.classes_.tolist() == ["no", "yes"] and theirs.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert theirs.C == pytest.approx(ours.C)

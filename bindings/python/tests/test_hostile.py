@@ -1,0 +1,191 @@
+"""Hostile arrays at every public function: ValueError or TypeError with the value and the place, never a panic."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import margins_learn as ml
+
+ESTIMATORS = [
+    ml.MarginClassifier(),
+    ml.MarginClassifier("logistic", kernel="gaussian"),
+    ml.MarginClassifier("hinge", kernel="poly", approximation="nystrom:m=5"),
+    ml.MarginClassifierCV(Cs=[0.1, 1.0], cv=2),
+    ml.MarginPath(Cs=[0.1, 1.0]),
+    ml.RobustClassifier(),
+    ml.RobustClassifier("catoni:alpha=1", "logistic"),
+    ml.StreamClassifier(),
+    ml.MassartClassifier(),
+    ml.FocusedClassifier(max_steps=100, outputs=3),
+]
+GOOD = np.random.default_rng(1).normal(size=(20, 3))
+LABELS = np.arange(20) % 2
+
+
+def spoiled(value):
+    X = GOOD.copy()
+    X[7, 1] = value
+    return X
+
+
+SAMPLES = {
+    "NaN": spoiled(np.nan),
+    "infinite": spoiled(np.inf),
+    "sparse NaN": sparse.csr_array(spoiled(np.nan)),
+    "no rows": GOOD[:0],
+    "no columns": GOOD[:, :0],
+    "one dimension": GOOD[:, 0],
+    "three dimensions": GOOD[None],
+    "text": np.full((20, 3), "a"),
+    "objects": np.full((20, 3), object()),
+    "complex": GOOD + 1j,
+    "None": None,
+    "a number": 3.0,
+    "fewer rows": GOOD[:19],
+    "a dict": {"a": 1},
+    "dates": np.full((20, 3), np.datetime64("2020-01-01")),
+    "ragged": [[1.0, 2.0], [1.0]] * 10,
+    "malformed sparse": sparse.csr_array((np.ones(20), np.full(20, 9), np.arange(21)), shape=(20, 10))[:, :0],
+}
+TARGETS = {
+    "one class": np.ones(20, dtype=int),
+    "NaN": np.where(LABELS == 1, np.nan, 0.0),
+    "continuous": GOOD[:, 0],
+    "two columns": np.column_stack([LABELS, LABELS]),
+    "None": None,
+    "fewer": LABELS[:10],
+    "empty": LABELS[:0],
+    "objects": np.array([object()] * 20),
+    "a number": 1,
+}
+WEIGHTS = {
+    "negative": np.where(np.arange(20) == 7, -1.0, 1.0),
+    "NaN": np.where(np.arange(20) == 7, np.nan, 1.0),
+    "infinite": np.where(np.arange(20) == 7, np.inf, 1.0),
+    "zeros": np.zeros(20),
+    "of one class": LABELS.astype(float),
+    "fewer": np.ones(19),
+    "two columns": np.ones((20, 2)),
+    "text": ["a"] * 20,
+}
+
+
+def name_of(estimator):
+    return repr(estimator).replace("\n", "")
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_samples(estimator, kind):
+    with pytest.raises((ValueError, TypeError)):
+        estimator.fit(SAMPLES[kind], LABELS)
+    if hasattr(estimator, "predict") and kind != "fewer rows":
+        estimator.fit(GOOD, LABELS)
+        with pytest.raises((ValueError, TypeError)):
+            estimator.predict(SAMPLES[kind])
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_targets(estimator, kind):
+    with pytest.raises((ValueError, TypeError)):
+        estimator.fit(GOOD, TARGETS[kind])
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=name_of)
+def test_weights(estimator, kind):
+    with pytest.raises((ValueError, TypeError)):
+        estimator.fit(GOOD, LABELS, sample_weight=WEIGHTS[kind])
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 5e-324])
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
+    try:
+        fitted = estimator.fit(size * GOOD, LABELS)
+    except ValueError as refusal:
+        assert str(refusal)
+    else:
+        assert fitted is estimator
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (ml.MarginClassifier(C=-1), r"C is -1, but must be a finite number greater than 0"),
+        (ml.MarginClassifier(C=np.nan), "C is NaN"),
+        (ml.MarginClassifier(C="1"), "C is '1'"),
+        (ml.MarginClassifier(loss="hinges"), "unknown loss 'hinges'.*did you mean 'hinge'"),
+        (ml.MarginClassifier(loss=3), "loss is 3"),
+        (ml.MarginClassifier(kernel="gauss"), "gauss"),
+        (ml.MarginClassifier(kernel="gaussian", approximation="nystrom:m=0"), "m is 0"),
+        (ml.MarginClassifier(approximation="rff"), "a linear classifier"),
+        (ml.MarginClassifier(solver="sgd"), "solver is 'sgd'"),
+        (ml.MarginClassifier(tol=0), "the tolerance is 0"),
+        (ml.MarginClassifier(max_iter=-1), "max_iter is -1"),
+        (ml.MarginClassifier(time_limit=-1), "time_limit is -1"),
+        (ml.MarginClassifier(random_state=-1), "random_state is -1"),
+        (ml.MarginClassifier(multi_class="all"), "multi_class is 'all'"),
+        (ml.MarginClassifier(probability="yes"), "probability is 'yes'"),
+        (ml.MarginClassifier(class_weight="even"), "class_weight is 'even'"),
+        (ml.MarginClassifier(class_weight={5: 1.0}), "no class '5'"),
+        (ml.MarginClassifier(class_weight={1: -1.0}), "-1"),
+        (ml.MarginClassifier(callback=3), "callback is 3"),
+        (ml.MarginClassifier(kernel=lambda a, b: 1.0), "the shape|of shape"),
+        (ml.MarginClassifierCV(Cs=[]), "at least one lambda"),
+        (ml.MarginClassifierCV(Cs=[1.0], lambdas=[1.0]), "Cs and lambdas are both given"),
+        (ml.MarginClassifierCV(kernels=[]), "kernels is"),
+        (ml.MarginClassifierCV(cv=1), "is 1, but must be at least 2"),
+        (ml.MarginClassifierCV(cv=[0] * 20), "fold"),
+        (ml.MarginClassifierCV(cv=[(np.arange(10), np.arange(10, 20))]), "hold out every row once"),
+        (ml.MarginClassifierCV(selection="worst"), "selection is 'worst'"),
+        (ml.RobustClassifier("mean"), "objective: "),
+        (ml.StreamClassifier(lam=0), "lambda is 0"),
+        (ml.StreamClassifier(method="pegasos"), "pegasos"),
+        (ml.StreamClassifier(average="some"), "average is 'some'"),
+        (ml.MassartClassifier("sgd"), "needs eta and gamma"),
+        (ml.MassartClassifier(eta=0.1), "takes no eta"),
+        (ml.MassartClassifier("cuts", eta=0.7, gamma=0.1), "0.7"),
+        (ml.FocusedClassifier("boost"), "learner: known are"),
+        (ml.FocusedClassifier("kernel-perceptron"), "needs a kernel"),
+        (ml.FocusedClassifier(kernel="gaussian"), "kernel is 'gaussian'"),
+        (ml.FocusedClassifier(slack="sum:budget=1"), "slack: known are"),
+        (ml.FocusedClassifier(pause_at=5), "pause_at needs a checkpoint"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_settings_are_refused_with_their_value(estimator, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        estimator.fit(GOOD, LABELS)
+
+
+HOSTILE = [np.nan, np.inf, [], "a", object(), [[1.0], [2.0, 3.0]], 1j, None, -1.0, 2.0]
+
+
+@pytest.mark.parametrize("given", HOSTILE, ids=repr)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda given: ml.losses.population_minimizer("lhs", given),
+        lambda given: ml.losses.value("lhs", given),
+        lambda given: ml.losses.conjugate("logistic", given),
+        lambda given: ml.losses.probability("logistic", given),
+        lambda given: ml.calibration.psi("lhs", given),
+        lambda given: ml.calibration.psi_inverse("lhs", given),
+        lambda given: ml.calibration.catoni_location(given, 1.0),
+        lambda given: ml.calibration.catoni_location([1.0, 2.0], given),
+        lambda given: ml.calibration.catoni_location([1.0, 2.0], variance_bound=1.0, delta=given),
+        lambda given: ml.calibration.reliability(given, [True]),
+        lambda given: ml.calibration.margin_pursuit_bound(
+            gamma=1.0, scale=given, strong_convexity=1.0, input_second_moment=2.0, step=0.1, iterations=5,
+            initial_distance=1.0, diameter=1.0, samples=100, dimension=2,
+        ),
+        lambda given: ml.load(given),
+    ],
+)
+def test_functions_answer_or_refuse(function, given):
+    try:
+        function(given)
+    except (ValueError, TypeError, FileNotFoundError) as refusal:
+        assert str(refusal)

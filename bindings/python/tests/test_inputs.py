@@ -1,0 +1,105 @@
+"""Samples of every kind give the same fit."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import margins_learn as ml
+from margins_learn import _inputs
+
+
+def kinds(X, folder):
+    """Returns X as everything that the package takes."""
+    names = [f"x{k}" for k in range(X.shape[1])]
+    path = folder / "x.dat"
+    mapped = np.memmap(path, dtype=X.dtype, mode="w+", shape=X.shape)
+    mapped[:] = X
+    mapped.flush()
+    wide = sparse.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    unsorted = sparse.csr_matrix(X)
+    unsorted.has_sorted_indices = False
+    frame = pd.DataFrame(X, columns=names)
+    return {
+        "list": X.tolist(),
+        "F": np.asfortranarray(X),
+        "strided": np.repeat(X, 2, axis=0)[::2],
+        "reversed": X[::-1].copy()[::-1],
+        "memmap": np.memmap(path, dtype=X.dtype, mode="r", shape=X.shape),
+        "csr_matrix": sparse.csr_matrix(X),
+        "csc_array": sparse.csc_array(X),
+        "coo_matrix": sparse.coo_matrix(X),
+        "coo_array": sparse.coo_array(X),
+        "64-bit indices": wide,
+        "pandas": frame,
+        "pandas of several types": frame.astype({"x0": "float32", "x1": "Float64"}),
+        "polars": pl.DataFrame(X, schema=names),
+        "pyarrow": pa.table(dict(zip(names, X.T))),
+    }
+
+
+@pytest.mark.parametrize("blocks", [1 << 25, 100])
+def test_every_kind_gives_the_same_fit(two, tmp_path, monkeypatch, blocks):
+    monkeypatch.setattr(_inputs, "_BLOCK_BYTES", blocks)
+    X, y = two
+    X = np.where(np.abs(X) < 0.3, 0, X).astype(np.float32).astype(np.float64)
+    expected = ml.MarginClassifier("logistic").fit(X, y)
+    for kind, given in kinds(X, tmp_path).items():
+        fitted = ml.MarginClassifier("logistic").fit(given, y)
+        np.testing.assert_allclose(fitted.coef_, expected.coef_, rtol=1e-6, err_msg=kind)
+        np.testing.assert_allclose(fitted.decision_function(given), expected.decision_function(X), rtol=1e-6, err_msg=kind)
+
+
+def test_float32_is_not_rounded_further(two):
+    X = two[0].astype(np.float32)
+    narrow, wide = (ml.MarginClassifier("logistic").fit(x, two[1]) for x in (X, X.astype(np.float64)))
+    assert np.array_equal(narrow.coef_, wide.coef_)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, lambda data: pl.DataFrame(data), lambda data: pa.table(data)])
+def test_names_of_features_are_kept_and_held_to(frame, two):
+    X, y = two
+    data = {"a": X[:, 0], "b": X[:, 1]}
+    model = ml.MarginClassifier("logistic").fit(frame(data), y)
+    assert model.feature_names_in_.tolist() == ["a", "b"] and model.model_.feature_names == ["a", "b"]
+    with pytest.raises(ValueError, match="eature names"):
+        model.predict(frame({"b": X[:, 1], "a": X[:, 0]}))
+
+
+@pytest.mark.parametrize(
+    "labels", [["no", "yes"], [False, True], [-1, 1], [0.0, 1.0], [3, 7], np.array(["no", "yes"], dtype=object)]
+)
+def test_labels_come_back_as_they_were(labels, two):
+    X, y = two
+    labels = np.asarray(labels)
+    for given in (labels[y], labels[y].tolist(), pd.Series(labels[y]), pl.Series(labels[y].tolist())):
+        predicted = ml.MarginClassifier("logistic").fit(X, given).predict(X)
+        assert set(predicted.tolist()) == set(labels.tolist())
+
+
+def test_categories_are_labels(two):
+    X, y = two
+    series = pd.Series(np.array(["no", "yes"])[y]).astype("category")
+    assert ml.MarginClassifier("logistic").fit(X, series).classes_.tolist() == ["no", "yes"]
+
+
+def test_weights_are_repetitions_and_classes_have_costs(two):
+    X, y = two
+    weights = np.arange(len(y)) % 3
+    weighed = ml.MarginClassifier("logistic", tol=1e-10).fit(X, y, weights)
+    again = ml.MarginClassifier("logistic", tol=1e-10).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighed.coef_, again.coef_, rtol=1e-6)
+    costs = ml.MarginClassifier("logistic", class_weight={1: 3.0}, tol=1e-10).fit(X, y)
+    by_hand = ml.MarginClassifier("logistic", tol=1e-10).fit(X, y, np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_allclose(costs.coef_, by_hand.coef_, rtol=1e-6)
+
+
+def test_nothing_warns_about_lists_or_scalars(two):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ml.MarginClassifier("logistic").fit(two[0].tolist(), two[1].tolist(), 2.0)

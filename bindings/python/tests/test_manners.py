@@ -1,0 +1,152 @@
+"""Long calls release the lock, end by Ctrl-C, by callbacks and by the clock, and stand forks and threads."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import margins_learn as ml
+from conftest import clouds
+
+
+def slow():
+    """Returns a fit that would take minutes."""
+    X, y = clouds(3000, 2, features=40)
+    return ml.MarginClassifier("logistic", C=1e3, solver="mm", max_iter=10**9, tol=1e-300), X, y
+
+
+SLOW = [
+    lambda: slow(),
+    lambda: (ml.MarginClassifierCV("hinge", kernels="gaussian", tol=1e-12, max_iter=10**9), *clouds(1500, 2)),
+    lambda: (ml.MassartClassifier("sgd", eta=0.1, gamma=0.001, epsilon=0.001), *clouds(3000, 2)),
+    lambda: (ml.FocusedClassifier(max_steps=10**9), *clouds(3000, 2)),
+    lambda: (ml.StreamClassifier(epochs=10**6), *clouds(3000, 2)),
+]
+
+
+@pytest.mark.parametrize("make", SLOW)
+def test_ctrl_c_ends_a_fit_soon_and_leaves_the_process_usable(make):
+    estimator, X, y = make()
+    # The program is its own, because a fit that is left alone may go on for a while.
+    program = f"""
+import sys, time, threading, signal, os
+sys.path.insert(0, {os.path.dirname(__file__)!r})
+import test_manners, margins_learn as ml
+estimator, X, y = test_manners.SLOW[{SLOW.index(make)}]()
+sent = []
+def interrupt():
+    time.sleep(0.5)
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+try:
+    estimator.fit(X, y)
+    print("finished")
+except KeyboardInterrupt:
+    print(time.perf_counter() - sent[0])
+print(ml.MarginClassifier("logistic").fit(X[:100], y[:100]).status_, flush=True)
+os._exit(0)
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment)
+    took, status = done.stdout.split()
+    assert status == "converged" and float(took) < 0.3, done.stderr
+
+
+def test_an_exception_of_a_callback_ends_the_fit_and_arrives():
+    seen = []
+
+    def callback(iteration):
+        seen.append(iteration)
+        if len(seen) == 3:
+            raise RuntimeError("enough")
+
+    estimator, X, y = slow()
+    with pytest.raises(RuntimeError, match="enough"):
+        estimator.set_params(callback=callback).fit(X, y)
+    assert len(seen) == 3 and seen[1]["objective"] <= seen[0]["objective"]
+    assert set(seen[0]) == {"lambda", "iteration", "passes", "objective", "relative_gap", "step", "elapsed"}
+    with pytest.raises(RuntimeError, match="enough"):
+        seen.clear()
+        ml.StreamClassifier(epochs=10**4, callback=callback).fit(X, y)
+
+
+def test_a_time_limit_ends_with_the_best_point_so_far():
+    estimator, X, y = slow()
+    began = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="time limit.*time_limit"):
+        estimator.set_params(time_limit=0.3).fit(X, y)
+    assert time.perf_counter() - began < 3
+    assert estimator.status_ == "time-limit" and estimator.lower_bound_ <= estimator.objective_
+    with pytest.raises(TimeoutError, match="time limit"):
+        ml.MarginClassifierCV("logistic", kernels="gaussian", time_limit=1e-6).fit(X, y)
+
+
+def test_progress_is_shown_when_asked_for(capsys, two):
+    ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], cv=3, progress=True).fit(*two)
+    assert "8/8" in capsys.readouterr().err
+
+
+def test_other_threads_run_during_a_fit():
+    estimator, X, y = slow()
+    worker = threading.Thread(target=lambda: estimator.set_params(time_limit=1.0).fit(X, y))
+    worker.start()
+    turns, until = 0, time.perf_counter() + 0.5
+    while time.perf_counter() < until:
+        turns += 1
+    worker.join()
+    assert turns > 10_000
+
+
+def test_fits_in_threads_are_the_fits():
+    X, y = clouds(200, 3)
+    expected = ml.MarginClassifier("logistic", n_jobs=2).fit(X, y).coef_
+    with ThreadPoolExecutor(4) as pool:
+        fits = list(pool.map(lambda _: ml.MarginClassifier("logistic", n_jobs=2).fit(X, y).coef_, range(8)))
+    assert all(np.array_equal(fit, expected) for fit in fits)
+
+
+def child(queue):
+    X, y = clouds(200, 3)
+    queue.put(ml.MarginClassifier("logistic", n_jobs=2).fit(X, y).coef_)
+
+
+def test_fits_after_a_fork_are_the_fits():
+    X, y = clouds(200, 3)
+    expected = ml.MarginClassifier("logistic", n_jobs=2).fit(X, y).coef_
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=child, args=(queue,))
+    process.start()
+    assert np.array_equal(queue.get(timeout=60), expected)
+    process.join()
+
+
+PEAK = """
+import resource, sys, numpy as np, margins_learn as ml
+rows, columns = 250_000, 100
+# Columns around 0: the library moves those that are far from it, in a copy of its own.
+X = np.resize(np.arange(-5, 6), (rows, columns)).astype(sys.argv[1], order=sys.argv[2])
+y = np.arange(rows) % 2
+estimator = ml.StreamClassifier("logistic", epochs=1) if sys.argv[3] == "stream" else ml.MarginClassifier("logistic", tol=1e-3)
+estimator.fit(X[:1000], y[:1000])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+estimator.fit(X, y)
+estimator.predict(X)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / (8 * rows * columns))
+"""
+
+
+@pytest.mark.parametrize("learner", ["stream", "newton"])
+@pytest.mark.parametrize(("dtype", "order"), [("f8", "C"), ("f4", "C"), ("f8", "F")])
+def test_a_fit_makes_one_copy_of_the_data(dtype, order, learner):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", PEAK, dtype, order, learner], capture_output=True, text=True, env=environment)
+    assert float(done.stdout) < 1.25, done.stderr

@@ -1,0 +1,73 @@
+"""Graphs give what the classifiers give, for every loss and kernel that ONNX can express."""
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import margins_learn as ml
+from conftest import clouds
+
+LOSSES = [name for name in ml.losses.names() if name not in ("garg-roth", "zero-one", "leaky-relu", "hinge", "l-r")] + ["l-r:r=2", "l-r:r=3"]
+KERNELS = [
+    None,
+    "linear",
+    "gaussian",
+    "laplacian:sigma=0.5",
+    "matern32:length=2",
+    "matern52:length=2",
+    "poly:degree=3,scale=0.5,offset=1",
+    "anova:sigma=0.7,degree=2",
+]
+
+
+def assert_agrees(model, X):
+    session = onnxruntime.InferenceSession(ml.to_onnx(model).SerializeToString())
+    names = [output.name for output in session.get_outputs()]
+    found = dict(zip(names, session.run(None, {"X": X})))
+    assert found["label"].tolist() == model.predict(X).tolist()
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(found["scores"].reshape(scores.shape), scores, rtol=1e-12, atol=1e-12)
+    assert ("probabilities" in found) == hasattr(model, "predict_proba")
+    if "probabilities" in found:
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), rtol=1e-12, atol=2e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_agrees(loss, classes):
+    X, y = clouds(90, classes)
+    assert_agrees(ml.MarginClassifier(loss, C=0.3, solver="auto").fit(X, y), X)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_every_kernel_agrees(kernel):
+    X, y = clouds(80, 3)
+    assert_agrees(ml.MarginClassifier("logistic", 2.0, kernel, standardize=True).fit(X, y), X)
+
+
+def test_labels_of_text_and_platt_scaling_agree():
+    X, y = clouds(80, 2)
+    assert_agrees(ml.MarginClassifier("squared-hinge", probability="platt").fit(X, np.array(["ham", "spam"])[y]), X)
+
+
+def test_other_estimators_agree():
+    X, y = clouds(80, 2)
+    for estimator in (ml.StreamClassifier(), ml.MassartClassifier(), ml.FocusedClassifier(max_steps=500), ml.MarginClassifierCV(Cs=[0.1, 1.0])):
+        assert_agrees(estimator.fit(X, y), X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "classes", "name"),
+    [
+        (ml.MarginClassifier(kernel="gaussian+linear"), 2, "gaussian"),
+        (ml.MarginClassifier(kernel="gaussian:sigma=1", approximation="rff:m=10"), 2, "random Fourier"),
+        (ml.MarginClassifier(kernel=lambda a, b: a @ b.T), 2, "function"),
+        (ml.MarginClassifier(multi_class="ovo"), 3, "one-versus-one"),
+        (ml.MarginClassifier("logistic", probability="platt"), 3, "Platt"),
+        (ml.FocusedClassifier("stump", max_steps=100, outputs=3), 2, "FocusedClassifier"),
+    ],
+)
+def test_what_cannot_be_expressed_is_refused_by_name(estimator, classes, name):
+    X, y = clouds(60, classes)
+    with pytest.raises(ValueError, match=name):
+        ml.to_onnx(estimator.fit(X, y))

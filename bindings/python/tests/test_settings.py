@@ -1,0 +1,63 @@
+"""Constructors, stubs and the native settings name the same things."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import margins_learn as ml
+from margins_learn import _native
+
+ESTIMATORS = [getattr(ml, name) for name in _native.SETTINGS]
+# What the library sees as functions, not as settings.
+WATCHERS = {"callback", "progress"}
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_constructors_have_the_settings_and_no_others(estimator):
+    names = set(inspect.signature(estimator).parameters)
+    assert names - WATCHERS == set(_native.SETTINGS[estimator.__name__])
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_documentation_names_every_parameter(estimator):
+    text = inspect.getdoc(estimator).split("Parameters\n")[1].split("Attributes\n")[0]
+    heads = [line.split(" : ")[0] for line in text.splitlines() if line and not line.startswith((" ", "-"))]
+    named = {name.strip() for head in heads for name in head.split(",")}
+    assert named == set(inspect.signature(estimator).parameters)
+
+
+def stubs():
+    return ast.parse((Path(ml.__file__).parent / "_native.pyi").read_text())
+
+
+@pytest.mark.parametrize("name", list(_native.SETTINGS))
+def test_stubs_have_the_settings_and_no_others(name):
+    classes = {node.name: node for node in stubs().body if isinstance(node, ast.ClassDef)}
+    fields = [line.target.id for line in classes[name + "Settings"].body if isinstance(line, ast.AnnAssign)]
+    assert fields == list(_native.SETTINGS[name])
+
+
+def test_stubs_have_the_functions_and_classes_of_the_module():
+    told = {node.name for node in stubs().body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    told = {name for name in told if not name.endswith(("Settings", "Data", "Watchers"))}
+    there = {name for name in dir(_native) if callable(getattr(_native, name)) and not name.startswith("__")}
+    assert told == there
+    for node in stubs().body:
+        if isinstance(node, ast.FunctionDef):
+            parameters = [argument.arg for argument in node.args.posonlyargs + node.args.args]
+            assert parameters == list(inspect.signature(getattr(_native, node.name)).parameters), node.name
+        elif node.name in there if isinstance(node, ast.ClassDef) else False:
+            members = {line.name for line in node.body if isinstance(line, ast.FunctionDef)} - {"__init__", "__len__"}
+            assert members == {name for name in dir(getattr(_native, node.name)) if not name.startswith("_")}, node.name
+
+
+def test_unknown_and_missing_settings_are_refused():
+    settings = {name: None for name in _native.SETTINGS["MassartClassifier"]}
+    data = ml.MassartClassifier()._data([[0.0], [1.0]], [0, 1], None)
+    with pytest.raises(TypeError, match="there is no setting 'eps'"):
+        _native.fit_massart(data, settings | {"eps": 1})
+    del settings["eta"]
+    with pytest.raises(TypeError, match="learner is None"):
+        _native.fit_massart(data, settings)

@@ -1,0 +1,40 @@
+"""Tutorials run and leave their pictures; examples in the documentation print what they say."""
+
+import doctest
+import importlib.util
+import inspect
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+import margins_learn as ml
+
+TUTORIALS = sorted((Path(__file__).parents[1] / "tutorials").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorial(path, tmp_path, capsys):
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    tutorial = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(tutorial)
+    smaller = {"rows": 100_000} if "rows" in inspect.signature(tutorial.main).parameters else {}
+    tutorial.main(tmp_path, **smaller)
+    plt.close("all")
+    assert (tmp_path / f"{path.stem}.png").stat().st_size > 10_000 and capsys.readouterr().out
+
+
+PUBLIC = [getattr(ml, name) for name in ml.__all__ if name != "__version__"]
+
+
+@pytest.mark.parametrize("thing", PUBLIC, ids=lambda thing: thing.__name__)
+def test_examples_and_documentation(thing):
+    assert inspect.getdoc(thing)
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for example in finder.find(thing, module=False):
+        assert not runner.run(example).failed
+    members = vars(thing).items() if inspect.isclass(thing) or inspect.ismodule(thing) else []
+    for name, member in members:
+        if inspect.isfunction(member) and not name.startswith("_"):
+            assert inspect.getdoc(member), name

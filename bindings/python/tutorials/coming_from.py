@@ -1,0 +1,69 @@
+"""Coming from other programs.
+
+Each pair fits the same objective: the coefficients of ours are theirs, or their objective is above ours. The words for
+the parameters of the R packages lhsc, kerndwd and gcdnet stand at the end.
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
+from sklearn.svm import SVC, LinearSVC
+
+from margins_learn import MarginClassifier, MarginClassifierCV, MarginPath, StreamClassifier
+
+
+def samples(rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Draws two overlapping clouds."""
+    rng = np.random.default_rng(4)
+    y = np.arange(rows) % 2
+    return rng.normal(size=(rows, 3)) + np.where(y, 0.6, -0.6)[:, None], y
+
+
+def main(folder: Path) -> None:
+    X, y = samples()
+
+    # LogisticRegression(C) penalises with ||w||^2/2 beside C times the sum of losses: C is our C.
+    theirs = LogisticRegression(C=0.5, tol=1e-10).fit(X, y)
+    ours = MarginClassifier("logistic", C=0.5).fit(X, y)
+    print("LogisticRegression:", np.abs(theirs.coef_ - ours.coef_).max())
+
+    # SVC(kernel="rbf", gamma) is the hinge loss with the kernel gaussian:sigma=gamma.
+    theirs = SVC(C=0.5, gamma=0.3, tol=1e-8).fit(X, y)
+    ours = MarginClassifier("squared-hinge", C=0.5, kernel="gaussian:sigma=0.3").fit(X, y)
+    print("SVC agrees with another loss on", np.mean(theirs.predict(X) == ours.predict(X)))
+    hinge = MarginClassifier("hinge", C=0.5, kernel="gaussian:sigma=0.3").fit(X, y)
+    print("SVC:", np.abs(theirs.decision_function(X) - hinge.decision_function(X)).max())
+
+    # LinearSVC penalises its intercept, as a coefficient of a feature that is intercept_scaling.
+    ones = np.column_stack([X, np.ones(len(X))])
+    theirs = LinearSVC(C=0.5, tol=1e-10, max_iter=100_000).fit(X, y)
+    ours = MarginClassifier("squared-hinge", C=0.5, fit_intercept=False).fit(ones, y)
+    print("LinearSVC:", np.abs(theirs.coef_ - ours.coef_[:, :3]).max())
+
+    # LogisticRegressionCV(Cs, cv) chooses by accuracy, as ours does by errors; ours has standard errors too.
+    Cs = np.geomspace(1e-4, 10, 12)
+    theirs = LogisticRegressionCV(Cs=Cs, cv=5, l1_ratios=(0,), use_legacy_attributes=False).fit(X, y)
+    ours = MarginClassifierCV("logistic", Cs=Cs, cv=5).fit(X, y)
+    print("LogisticRegressionCV:", theirs.C_, "and", ours.best_C_)
+
+    # SGDClassifier(alpha) penalises with alpha ||w||^2/2 beside the mean loss: alpha is 2 lam.
+    theirs = SGDClassifier("log_loss", alpha=2e-3, random_state=1).fit(X, y)
+    ours = StreamClassifier("logistic", lam=1e-3).fit(X, y)
+    print("SGDClassifier agrees on", np.mean(theirs.predict(X) == ours.predict(X)))
+
+    # lhsc(x, y, kern=rbfdot(sigma), lambda) and kerndwd(..., qval) minimise the mean loss beside lambda a'Ka: their
+    # lambda is ours, and the losses are "lhs" and "l-r" in spirit; gcdnet(lambda2) halves the penalty: lambda2 is 2 lambda.
+    path = MarginPath("lhs", lambdas=np.geomspace(1, 1e-4, 30), kernel="gaussian:sigma=0.3").fit(X, y)
+    print("lhsc: a path of", len(path.lambdas_), "lambdas, the largest relative gap is", path.relative_gaps_.max())
+
+    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+    linear = MarginPath("logistic").fit(X, y)
+    ax.plot(linear.Cs_, linear.coefs_[:, 0])
+    ax.set(xscale="log", xlabel="C", ylabel="coefficients", title="MarginPath: every point has a certificate")
+    figure.savefig(folder / "coming_from.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main(Path("."))

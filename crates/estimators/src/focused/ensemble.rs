@@ -1,0 +1,103 @@
+#[cfg(feature = "kernels")]
+use margins_boost::KernelExpansion;
+use margins_boost::{Combination, Network, StumpVote};
+#[cfg(feature = "kernels")]
+use margins_data::Sample;
+use margins_data::{Design, parallel};
+#[cfg(feature = "kernels")]
+use margins_kernels::KernelRegistry;
+use margins_optim::online::{LinearClassifier, Scorer};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The classifiers that a game leaves behind, of whatever kind its learner makes, which decide
+/// together. It has the traits of serde, so that a program can keep those that no model holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Ensemble {
+    /// Linear classifiers.
+    Linear(margins_boost::Ensemble<LinearClassifier>),
+    /// Weighted votes of decision stumps.
+    Stumps(margins_boost::Ensemble<StumpVote>),
+    /// Combinations of kernel sections.
+    #[cfg(feature = "kernels")]
+    Kernel {
+        /// The specification of the kernel, complete.
+        kernel: String,
+        /// The combinations.
+        sections: margins_boost::Ensemble<KernelExpansion<()>>,
+    },
+    /// Multilayer perceptrons.
+    Networks(margins_boost::Ensemble<Network>),
+}
+
+impl Ensemble {
+    /// Returns the number of classifiers.
+    pub fn len(&self) -> usize {
+        match self {
+            Ensemble::Linear(ensemble) => ensemble.members().len(),
+            Ensemble::Stumps(ensemble) => ensemble.members().len(),
+            #[cfg(feature = "kernels")]
+            Ensemble::Kernel { sections, .. } => sections.members().len(),
+            Ensemble::Networks(ensemble) => ensemble.members().len(),
+        }
+    }
+
+    /// Returns true before the first classifier was taken.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the one linear classifier that the ensemble is; `None` of another one.
+    pub fn classifier(&self) -> Option<LinearClassifier> {
+        match self {
+            Ensemble::Linear(ensemble) if ensemble.combination() == Combination::Average => {
+                ensemble.mean_classifier()
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the scores of samples, of which those above 0 stand for the positive class.
+    ///
+    /// # Errors
+    /// [`Error::Optim`]: a score that is not finite. [`Error::Kernels`]: a kernel that the registry
+    /// does not have.
+    ///
+    /// # Panics
+    /// If the samples have other features than those of the game.
+    pub fn scores(
+        &self,
+        design: &Design,
+        #[cfg(feature = "kernels")] registry: &KernelRegistry,
+    ) -> Result<Vec<f64>, Error> {
+        let scores = match self {
+            Ensemble::Linear(ensemble) => scores_by(ensemble, design),
+            Ensemble::Stumps(ensemble) => scores_by(ensemble, design),
+            #[cfg(feature = "kernels")]
+            Ensemble::Kernel { kernel, sections } => {
+                let kernel = registry.parse(kernel)?;
+                let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
+                let members = sections.members().iter();
+                let members = members.map(|c| c.clone().map_kernel(|()| &value)).collect();
+                let ensemble = margins_boost::Ensemble::new(sections.combination(), members);
+                scores_by(&ensemble, design)
+            }
+            Ensemble::Networks(ensemble) => scores_by(ensemble, design),
+        };
+        margins_optim::Error::check_scores(&scores, 0..scores.len())?;
+        Ok(scores)
+    }
+}
+
+fn scores_by(scorer: &(impl Scorer + Sync), design: &Design) -> Vec<f64> {
+    const BLOCK: usize = 256;
+    let mut scores = vec![0.0; design.rows()];
+    parallel::for_each_chunk(&mut scores, BLOCK, |k, out| {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = scorer.score(&design.sample(BLOCK * k + i));
+        }
+    });
+    scores
+}

@@ -1,0 +1,132 @@
+use std::sync::Arc;
+
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use margins_model::{Model, TrainingSummary};
+use margins_optim::online::stochastic;
+use margins_optim::online::{OnlineGradient, OnlineLearner, Scorer};
+
+use super::settings::Settings;
+use crate::{Error, linear_model};
+
+/// Stochastic gradient on chunks of samples as they come, in bounded memory.
+///
+/// ```
+/// use margins_data::Design;
+/// use margins_estimators::stream::Settings;
+/// use margins_optim::Lambda;
+///
+/// let mut learner = Settings::new(Lambda::new(0.01)?).learner(1)?;
+/// for _ in 0..3 {
+///     learner.take(&Design::from_rows(&[[1.0], [-1.0]])?, &[1.0, -1.0], None)?;
+/// }
+/// assert_eq!(learner.rows(), 6);
+/// let model = learner.model(("no", "yes"), None)?;
+/// assert!(model.members()[0].coef[0] > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Learner {
+    settings: Settings,
+    batch: usize,
+    gradient: OnlineGradient<Arc<dyn MarginLoss>>,
+    rows: u64,
+}
+
+impl Settings {
+    /// Returns a learner of samples of so many features, before the first of them.
+    ///
+    /// # Errors
+    /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: a
+    /// setting that is for data in memory alone.
+    pub fn learner(&self, features: usize) -> Result<Learner, Error> {
+        self.check_stream()?;
+        let gradient = self.gradient()?;
+        // Nothing of the settings for streams depends on the number of steps.
+        let (loss, batch) = (Arc::clone(&self.loss), gradient.batch);
+        let gradient = gradient.learner(loss, features, self.lambda, self.intercept, 0)?;
+        Ok(Learner { settings: self.clone(), batch, gradient, rows: 0 })
+    }
+
+    /// Returns the learner whose [state](Learner::state) this text is, for the same settings and
+    /// features.
+    ///
+    /// # Errors
+    /// [`learner`](Self::learner) says which settings are refused. [`Error::State`]: a text of
+    /// another kind, or of other settings.
+    #[cfg(feature = "serde")]
+    pub fn resumed(&self, features: usize, state: &str) -> Result<Learner, Error> {
+        let fresh = self.learner(features)?;
+        let (rows, gradient): (u64, OnlineGradient<()>) =
+            serde_json::from_str(state).map_err(|error| Error::State(error.to_string()))?;
+        let gradient = gradient.map_loss(|()| Arc::clone(&self.loss));
+        let found = gradient.snapshot().coef.len();
+        if found != features {
+            return Err(Error::State(format!("it has {found} features, not {features}")));
+        }
+        Ok(Learner { gradient, rows, ..fresh })
+    }
+}
+
+impl Learner {
+    /// Takes the steps of a chunk of samples, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Optim`]: steps that diverge, with step and row.
+    ///
+    /// # Panics
+    /// If the samples have another number of features than the learner, or there is not one sign or
+    /// weight a sample.
+    pub fn take(
+        &mut self,
+        design: &Design,
+        signs: &[f64],
+        weights: Option<&[f64]>,
+    ) -> Result<(), Error> {
+        stochastic::pass(&mut self.gradient, design, signs, weights, self.batch, self.rows)?;
+        self.rows += signs.len() as u64;
+        Ok(())
+    }
+
+    /// Returns the scores of samples under the present iterate.
+    pub fn scores(&self, design: &Design) -> Vec<f64> {
+        design.samples().map(|x| self.gradient.score(&x)).collect()
+    }
+
+    /// Returns the number of rows taken.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the number of steps taken.
+    pub fn steps(&self) -> u64 {
+        self.gradient.steps()
+    }
+
+    /// Returns the classifier of the two classes, the negative and the positive one.
+    ///
+    /// # Errors
+    /// [`Error::Model`]: coefficients that are not finite, or another number of names than of
+    /// features.
+    pub fn model(
+        &self,
+        classes: (&str, &str),
+        feature_names: Option<Vec<String>>,
+    ) -> Result<Model, Error> {
+        let Settings { loss, lambda, .. } = &self.settings;
+        let training = TrainingSummary::uncertified(self.rows as usize);
+        let classifier = self.gradient.snapshot();
+        Ok(linear_model(&**loss, Some(*lambda), classes, feature_names, training, &classifier)?)
+    }
+
+    /// Returns the state in which the learner goes on later, as text.
+    ///
+    /// # Errors
+    /// [`Error::State`]: a number that is not finite.
+    #[cfg(feature = "serde")]
+    pub fn state(&self) -> Result<String, Error> {
+        let gradient = self.gradient.clone().map_loss(drop);
+        serde_json::to_string(&(self.rows, gradient))
+            .map_err(|error| Error::State(error.to_string()))
+    }
+}
