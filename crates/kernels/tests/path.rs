@@ -188,10 +188,18 @@ proptest! {
         prop_assert!(plain.report.converged(), "{:?}", plain.report);
         let scaled = plain.report.objective * total / n as f64;
         prop_assert!(close(weighted.report.objective, scaled, 1e-7), "{} {scaled}", weighted.report.objective);
-        // A sample without weight has no pull; what is left of its coefficient is as small as the gap.
-        let size = weighted.coef.iter().fold(0.0f64, |m, a| m.max(a.abs()));
-        for (a, &c) in weighted.coef.iter().zip(&weights) {
-            prop_assert!(c > 0.0 || a.abs() <= 1e-6 * size, "{a} without weight, {size}");
+        // One function minimises both: F is no less than its minimum plus lambda times the squared
+        // norm of the difference, which bounds the distance of the scores by the gaps.
+        let cross = gram.cross_of(&(0..n).collect::<Vec<_>>(), &repeated);
+        let scores = |fit: &KernelFit, values: &DMatrix<f64>| -> Vec<f64> {
+            fit.scores(values).iter().map(|score| score - fit.intercept).collect()
+        };
+        let radius = |fit: &KernelFit| (fit.report.duality_gap / fit.lambda.get()).sqrt();
+        let apart = radius(&weighted) + radius(&plain);
+        let both = scores(&weighted, gram.matrix()).into_iter().zip(scores(&plain, &cross));
+        for (i, (one, other)) in both.enumerate() {
+            let most = apart * gram.matrix()[(i, i)].sqrt() + 1e-9 * (1.0 + one.abs());
+            prop_assert!((one - other).abs() <= most, "{one} {other} {most}");
         }
     }
 
