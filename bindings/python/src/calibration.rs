@@ -19,7 +19,7 @@ pub(crate) fn psi<'py>(
     loss: &str,
     at: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    transformed(py, loss, &at, |psi, risk| psi.value(risk))
+    transformed(py, loss, &at, false)
 }
 
 /// Returns the inverse of the Psi-transform of a loss at excess surrogate risks.
@@ -29,20 +29,21 @@ pub(crate) fn psi_inverse<'py>(
     loss: &str,
     at: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    transformed(py, loss, &at, |psi, risk| psi.inverse(risk))
+    transformed(py, loss, &at, true)
 }
 
 fn transformed<'py>(
     py: Python<'py>,
     specification: &str,
     at: &PyReadonlyArray1<'py, f64>,
-    of: impl Fn(&PsiTransform<'_>, f64) -> f64 + Sync,
+    inverse: bool,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let loss = loss_of(specification)?;
     let at = at.as_array();
     let values: Result<Vec<f64>, String> = py.detach(|| {
         let transform = PsiTransform::of(&*loss).map_err(|reason| reason.to_string())?;
-        Ok(at.iter().map(|&x| of(&transform, x)).collect())
+        let of = |x: f64| if inverse { transform.inverse(x) } else { transform.value(x) };
+        Ok(at.iter().map(|&x| of(x)).collect())
     });
     match values {
         Ok(values) => Ok(values.into_pyarray(py)),
