@@ -215,7 +215,7 @@ def _of_loss(graph: _Graph, loss: str, scores: str) -> str:
     given = {key: float(value) for key, value in (pair.split("=") for pair in rest.split(",") if pair)}
     if name in ("logistic", "exponential"):
         return _sigmoid(graph, scores if name == "logistic" else graph.add("Mul", scores, graph.constant(2.0)))
-    if name in ("squared", "squared-hinge"):
+    if name in ("squared", "squared-hinge", "modified-huber"):
         half = graph.add("Mul", graph.add("Add", scores, graph.constant(1.0)), graph.constant(0.5))
         return graph.add("Clip", half, graph.constant(0.0), graph.constant(1.0))
     if name not in _FALLS:
@@ -236,6 +236,12 @@ def _tail(power: Any) -> Any:
         return graph.add("Pow", graph.add("Reciprocal", graph.add("Max", u, graph.constant(1.0))), graph.constant(power(given)))
 
     return falls
+
+
+def _distance_weighted(graph: _Graph, u: str, given: dict[str, float]) -> str:
+    """Returns the fall of distance weighted discrimination, `(max(u, knee)/knee)^-(q + 1)`."""
+    knee = graph.constant(given["q"] / (given["q"] + 1))
+    return graph.add("Pow", graph.add("Div", graph.add("Max", u, knee), knee), graph.constant(-given["q"] - 1))
 
 
 def _smoothed(graph: _Graph, u: str, given: dict[str, float]) -> str:
@@ -267,6 +273,7 @@ def _pursuit(graph: _Graph, u: str, given: dict[str, float]) -> str:
 _FALLS = {
     "lhs": _tail(lambda given: 1.0),
     "l-r": _tail(lambda given: 1.0 - 1.0 / given["r"]),
+    "dwd": _distance_weighted,
     "smoothed-hinge": _smoothed,
     "log-cosh": _log_cosh,
     "margin-pursuit": _pursuit,
