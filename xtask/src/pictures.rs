@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use crate::Outcome;
 
 /// Specification and file name of every picture.
-const LOSSES: [(&str, &str); 13] = [
+const LOSSES: [(&str, &str); 15] = [
     ("lhs", "lhs"),
     ("l-r:r=2", "l-r"),
     ("margin-pursuit:gamma=1,scale=1", "margin-pursuit"),
@@ -18,6 +18,8 @@ const LOSSES: [(&str, &str); 13] = [
     ("hinge", "hinge"),
     ("squared-hinge", "squared-hinge"),
     ("smoothed-hinge:width=1", "smoothed-hinge"),
+    ("modified-huber", "modified-huber"),
+    ("dwd:q=1", "dwd"),
     ("logistic", "logistic"),
     ("exponential", "exponential"),
     ("squared", "squared"),

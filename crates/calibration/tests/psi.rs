@@ -302,6 +302,9 @@ fn inverses_of_every_loss() {
         "l-r:r=2",
         "log-cosh",
         "smoothed-hinge",
+        "modified-huber",
+        "dwd",
+        "dwd:q=4",
         "zero-one",
         "garg-roth:alpha=1,beta=0.3",
     ] {

@@ -31,6 +31,8 @@
 //! | [`Hinge`] | `hinge` | yes | Cortes and Vapnik 1995 |
 //! | [`SquaredHinge`] | `squared-hinge` | yes | Cortes and Vapnik 1995 |
 //! | [`SmoothedHinge`] | `smoothed-hinge:width=1` | yes | Shalev-Shwartz and Zhang 2013 |
+//! | [`ModifiedHuber`] | `modified-huber` | yes | Zhang 2004 |
+//! | [`DistanceWeighted`] | `dwd:q=1` | yes | Marron, Todd and Ahn 2007; Wang and Zou 2018 |
 //! | [`Logistic`] | `logistic` | yes | Cox 1958 |
 //! | [`Exponential`] | `exponential` | yes | Freund and Schapire 1997 |
 //! | [`Squared`] | `squared` | yes | least squares on labels |
@@ -41,6 +43,7 @@ pub mod catoni;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 
+mod distance_weighted;
 mod error;
 mod exponential;
 mod forward;
@@ -53,6 +56,7 @@ mod log_cosh_margin_pursuit;
 mod logistic;
 mod margin_loss;
 mod margin_pursuit;
+mod modified_huber;
 mod out_of_range;
 mod power_hockey_stick;
 mod registry;
@@ -65,6 +69,7 @@ mod squared_hinge;
 mod vectorized;
 mod zero_one;
 
+pub use distance_weighted::DistanceWeighted;
 pub use error::Error;
 pub use exponential::Exponential;
 pub use garg_roth::GargRoth;
@@ -76,6 +81,7 @@ pub use log_cosh_margin_pursuit::LogCoshMarginPursuit;
 pub use logistic::Logistic;
 pub use margin_loss::{HomogeneousTail, MarginLoss, kink_at_zero};
 pub use margin_pursuit::MarginPursuit;
+pub use modified_huber::ModifiedHuber;
 pub use out_of_range::OutOfRange;
 pub use power_hockey_stick::PowerHockeyStick;
 pub use registry::LossRegistry;

@@ -3,9 +3,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::{
-    Error, Exponential, GargRoth, Hinge, LeakyHockeyStick, LeakyRelu, LogCoshMarginPursuit,
-    Logistic, MarginLoss, MarginPursuit, PowerHockeyStick, SmoothedHinge, Specification, Squared,
-    SquaredHinge, ZeroOne,
+    DistanceWeighted, Error, Exponential, GargRoth, Hinge, LeakyHockeyStick, LeakyRelu,
+    LogCoshMarginPursuit, Logistic, MarginLoss, MarginPursuit, ModifiedHuber, PowerHockeyStick,
+    SmoothedHinge, Specification, Squared, SquaredHinge, ZeroOne,
 };
 
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send + Sync;
@@ -74,6 +74,8 @@ impl LossRegistry {
             .with("hinge", &[], |_| Ok(Box::new(Hinge)))
             .with("squared-hinge", &[], |_| Ok(Box::new(SquaredHinge)))
             .with("smoothed-hinge", &[("width", 1.0)], |p| Ok(Box::new(SmoothedHinge::new(p[0])?)))
+            .with("modified-huber", &[], |_| Ok(Box::new(ModifiedHuber)))
+            .with("dwd", &[("q", 1.0)], |p| Ok(Box::new(DistanceWeighted::new(p[0])?)))
             .with("logistic", &[], |_| Ok(Box::new(Logistic)))
             .with("exponential", &[], |_| Ok(Box::new(Exponential)))
             .with("squared", &[], |_| Ok(Box::new(Squared)))
@@ -264,15 +266,15 @@ mod tests {
         for name in LossRegistry::standard().names() {
             assert!(message(name).starts_with(&format!("read as {name}")));
         }
-        assert_eq!(LossRegistry::default().names().count(), 13);
+        assert_eq!(LossRegistry::default().names().count(), 15);
     }
 
     #[test]
     fn errors_name_the_value_and_what_is_known() {
         assert_eq!(
             message("logitsic"),
-            "unknown loss 'logitsic': known are exponential, garg-roth, hinge, l-r, leaky-relu, lhs, \
-             log-cosh, logistic, margin-pursuit, smoothed-hinge, squared, squared-hinge, zero-one; \
+            "unknown loss 'logitsic': known are dwd, exponential, garg-roth, hinge, l-r, leaky-relu, lhs, \
+             log-cosh, logistic, margin-pursuit, modified-huber, smoothed-hinge, squared, squared-hinge, zero-one; \
              did you mean 'logistic'?"
         );
         assert!(message("ramp").ends_with("zero-one"));

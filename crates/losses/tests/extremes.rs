@@ -1,7 +1,7 @@
 //! Margins where careless formulas overflow, cancel or divide 0 by 0. The literals were computed
 //! with 700 digits from the doubles as they are.
 
-use margins_losses::{Error, LossRegistry, MarginLoss, Squared, SquaredHinge};
+use margins_losses::{Error, LossRegistry, MarginLoss, ModifiedHuber, Squared, SquaredHinge};
 
 const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
 const ABOVE_ONE: f64 = 1.0 + f64::EPSILON;
@@ -174,15 +174,23 @@ fn limits_at_infinity_are_not_nan() -> Result<(), Error> {
 #[test]
 fn probabilities_at_the_ends() -> Result<(), Error> {
     let registry = LossRegistry::standard();
-    for name in
-        ["lhs", "l-r", "margin-pursuit", "log-cosh", "smoothed-hinge", "logistic", "exponential"]
-    {
+    for name in [
+        "lhs",
+        "l-r",
+        "dwd",
+        "margin-pursuit",
+        "log-cosh",
+        "smoothed-hinge",
+        "modified-huber",
+        "logistic",
+        "exponential",
+    ] {
         let loss = registry.parse(name)?;
         assert_eq!(loss.probability(f64::INFINITY), Some(1.0), "{name}");
         assert_eq!(loss.probability(f64::NEG_INFINITY), Some(0.0), "{name}");
         assert_eq!(loss.probability(0.0), Some(0.5), "{name}");
     }
-    for loss in [&Squared as &dyn MarginLoss, &SquaredHinge] {
+    for loss in [&Squared as &dyn MarginLoss, &SquaredHinge, &ModifiedHuber] {
         assert_eq!(loss.probability(-7.0), Some(0.0));
         assert_eq!(loss.probability(0.5), Some(0.75));
         assert_eq!(loss.probability(1e6), Some(1.0));
@@ -197,14 +205,20 @@ fn probabilities_at_the_ends() -> Result<(), Error> {
 #[test]
 fn population_minimizers_of_certain_classes() -> Result<(), Error> {
     let registry = LossRegistry::standard();
-    for name in ["lhs", "l-r", "leaky-relu", "logistic", "exponential", "garg-roth"] {
+    for name in ["lhs", "l-r", "dwd", "leaky-relu", "logistic", "exponential", "garg-roth"] {
         let loss = registry.parse(name)?;
         assert_eq!(loss.population_minimizer(1.0), f64::INFINITY, "{name}");
         assert_eq!(loss.population_minimizer(0.0), f64::NEG_INFINITY, "{name}");
     }
-    for name in
-        ["margin-pursuit", "log-cosh", "hinge", "squared", "squared-hinge", "smoothed-hinge"]
-    {
+    for name in [
+        "margin-pursuit",
+        "log-cosh",
+        "hinge",
+        "squared",
+        "squared-hinge",
+        "smoothed-hinge",
+        "modified-huber",
+    ] {
         let u = registry.parse(name)?.population_minimizer(1.0);
         assert!((u - 1.0).abs() < 1e-15, "{name}: {u}");
     }
@@ -274,6 +288,9 @@ fn undecided_scores_are_the_minimisers_at_even_odds() {
         ("exponential", 0.0),
         ("squared", 0.0),
         ("squared-hinge", 0.0),
+        ("modified-huber", 0.0),
+        ("dwd:q=1", 0.5),
+        ("dwd:q=4", 0.8),
         ("margin-pursuit:gamma=1,scale=1", 0.0),
         ("margin-pursuit:gamma=3,scale=1", 3.0 - std::f64::consts::SQRT_2),
     ] {
@@ -300,8 +317,14 @@ fn every_size() -> Vec<f64> {
 fn losses_are_sound_at_margins_of_every_size() -> Result<(), Error> {
     let mut faults = Vec::new();
     let registry = LossRegistry::standard();
-    let others =
-        ["l-r:r=1.01", "l-r:r=1e6", "log-cosh:gamma=1e-3,scale=1e3", "smoothed-hinge:width=1e-3"];
+    let others = [
+        "l-r:r=1.01",
+        "l-r:r=1e6",
+        "dwd:q=0.01",
+        "dwd:q=100",
+        "log-cosh:gamma=1e-3,scale=1e3",
+        "smoothed-hinge:width=1e-3",
+    ];
     for specification in registry.names().chain(others) {
         let loss = registry.parse(specification)?;
         let mut fault = |text: String| faults.push(format!("{specification}: {text}"));

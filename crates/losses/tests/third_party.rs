@@ -2,8 +2,9 @@
 //! with the closed forms of the same function.
 
 use margins_losses::{
-    Exponential, Hinge, LeakyHockeyStick, LogCoshMarginPursuit, Logistic, MarginLoss,
-    MarginPursuit, PowerHockeyStick, SmoothedHinge, Squared, SquaredHinge, testkit,
+    DistanceWeighted, Exponential, Hinge, LeakyHockeyStick, LogCoshMarginPursuit, Logistic,
+    MarginLoss, MarginPursuit, ModifiedHuber, PowerHockeyStick, SmoothedHinge, Squared,
+    SquaredHinge, testkit,
 };
 
 /// The two required methods and nothing else.
@@ -86,6 +87,10 @@ fn defaults_agree_with_closed_forms() -> Result<(), margins_losses::Error> {
     compare(LogCoshMarginPursuit::new(1.5, 0.7)?);
     compare(SmoothedHinge::new(0.5)?);
     compare(SmoothedHinge::new(1.7)?);
+    compare(ModifiedHuber);
+    compare(DistanceWeighted::new(1.0)?);
+    compare(DistanceWeighted::new(0.3)?);
+    compare(DistanceWeighted::new(5.0)?);
     compare(Hinge);
     compare(SquaredHinge);
     compare(Squared);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// The convex losses of the standard registry, those with kinks first.
-pub const CONVEX_LOSSES: [&str; 12] = [
+pub const CONVEX_LOSSES: [&str; 14] = [
     "hinge",
     "leaky-relu:lambda=0.1",
     "lhs",
@@ -20,6 +20,8 @@ pub const CONVEX_LOSSES: [&str; 12] = [
     "logistic",
     "squared-hinge",
     "smoothed-hinge:width=0.5",
+    "modified-huber",
+    "dwd:q=1",
     "squared",
     "exponential",
 ];

@@ -22,8 +22,8 @@ pub(crate) struct LossArguments {
     /// Loss, such as lhs, hinge, logistic or l-r:r=2
     ///
     /// A name or name:parameter=value,...: lhs, l-r:r=2, margin-pursuit:gamma=1,scale=1,
-    /// log-cosh:gamma=1,scale=1, hinge, squared-hinge, smoothed-hinge:width=0.5, logistic,
-    /// exponential, squared, leaky-relu:lambda=0.1, garg-roth:alpha=1,beta=1.
+    /// log-cosh:gamma=1,scale=1, hinge, squared-hinge, smoothed-hinge:width=0.5, modified-huber,
+    /// dwd:q=1, logistic, exponential, squared, leaky-relu:lambda=0.1, garg-roth:alpha=1,beta=1.
     #[arg(long, default_value = "lhs")]
     pub(crate) loss: String,
     /// Weights of classes: none, balanced, or yes=2,no=1

@@ -38,7 +38,14 @@ struct Problem {
 
 fn problem() -> impl Strategy<Value = Problem> {
     let sample = (vec(-2.0..2.0f64, 3), any::<bool>(), 1u8..4);
-    let loss = prop::sample::select(vec!["logistic", "lhs", "squared-hinge", "hinge"]);
+    let loss = prop::sample::select(vec![
+        "logistic",
+        "lhs",
+        "squared-hinge",
+        "modified-huber",
+        "dwd",
+        "hinge",
+    ]);
     (vec(sample, 4..10), loss, -3.0..0.0f64).prop_map(|(samples, loss, exponent)| {
         let mut labels: Vec<bool> = samples.iter().map(|sample| sample.1).collect();
         (labels[0], labels[1]) = (false, true);
