@@ -130,7 +130,7 @@ fn solve<L: MarginLoss + ?Sized>(
     let extent = Rc::new(extent);
     // These solvers take the same steps in the row space, whose basis costs more than they do,
     // unless features of very different sizes call for it.
-    let as_well = options.solver.is_linear_only();
+    let as_well = options.solver.is_linear_only() && options.solver != Solver::ProximalNewton;
     if p > n && n <= dense_order && (!as_well || extent.is_wide()) {
         let row_space = RowSpace::of(&objective.design, &extent)?;
         let reduced = objective.over(row_space.coordinates.clone());

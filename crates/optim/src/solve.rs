@@ -30,6 +30,7 @@ pub(crate) use mm::{MajorizeMinimize, Majorizer};
 pub use monitor::{Monitor, Rule};
 pub(crate) use newton::{LARGEST_DENSE_ORDER, Newton, System};
 pub use options::{Options, Solver, StepRule, StoppingRule};
+pub(crate) use proximal_newton::ProximalNewton;
 pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
 pub(crate) use sdca::DualAscent;
 pub use watch::{Iteration, Watch};

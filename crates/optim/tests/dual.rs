@@ -61,10 +61,12 @@ proptest! {
         let solve = |solver| fit(&objective, lambda(10f64.powf(exponent)), &options(solver)).unwrap();
         let (sdca, bundle) = (solve(Solver::SDCA), solve(Solver::Bundle));
         agree(&sdca.report, &bundle.report, name);
+        let proximal = solve(Solver::ProximalNewton);
+        agree(&sdca.report, &proximal.report, name);
         if loss.is_differentiable() {
             agree(&sdca.report, &solve(Solver::Newton).report, name);
         } else {
-            prop_assert_eq!(&solve(Solver::Auto), &sdca);
+            prop_assert_eq!(&solve(Solver::Auto), &proximal);
         }
     }
 }
@@ -93,7 +95,9 @@ fn an_intercept_far_from_zero_is_found() {
         };
         let reference = solve(&near, Solver::SDCA);
         // The cuts of the bundle method suffer from bad scaling, coordinate ascent ends with Newton.
-        for (solver, shift) in [(Solver::SDCA, 1000.0), (Solver::Bundle, 10.0)] {
+        for (solver, shift) in
+            [(Solver::SDCA, 1000.0), (Solver::ProximalNewton, 1000.0), (Solver::Bundle, 10.0)]
+        {
             // The minimum does not depend on where the origin is.
             agree(&reference.report, &solve(&clouds(shift), solver).report, name);
         }

@@ -36,7 +36,10 @@ fn reaches_the_reference_minimisers(solver: Solver) {
         let labels = Labels::from_signs(problem.y.clone()).unwrap();
         for solution in problem.solutions.iter().filter(|s| s.kernel.is_none()) {
             let loss = solution.loss();
-            let takes_kinks = matches!(solver, Solver::Auto | Solver::SDCA | Solver::Bundle);
+            let takes_kinks = matches!(
+                solver,
+                Solver::Auto | Solver::ProximalNewton | Solver::SDCA | Solver::Bundle
+            );
             if !(loss.is_differentiable() || takes_kinks) {
                 continue;
             }

@@ -27,8 +27,9 @@ pub const CONVEX_LOSSES: [&str; 14] = [
 ];
 
 /// Every solver that [`Solver::Auto`] could choose or a caller could ask for.
-pub const SOLVERS: [Solver; 7] = [
+pub const SOLVERS: [Solver; 8] = [
     Solver::Newton,
+    Solver::ProximalNewton,
     Solver::SDCA,
     Solver::Bundle,
     Solver::GRADIENT_DESCENT,

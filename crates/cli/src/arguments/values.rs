@@ -90,8 +90,8 @@ impl fmt::Display for ClassWeight {
 /// The algorithms that minimise the regularised risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SolverName {
-    /// Newton for up to 3000 features or rows; for more, and for a loss with a kink such as hinge,
-    /// sdca
+    /// Newton for up to 3000 features or rows, proximal-newton for a loss with a kink such as hinge;
+    /// for more of both sdca
     Auto,
     /// Majorisation-minimisation as published
     Mm,
@@ -101,6 +101,8 @@ pub(crate) enum SolverName {
     MmBatched,
     /// Semismooth Newton: dense for up to 3000 features or rows, else conjugate gradients
     Newton,
+    /// Newton for a loss with a kink, by proximal steps: any convex loss, linear classifiers
+    ProximalNewton,
     /// Stochastic dual coordinate ascent: any convex loss, linear classifiers
     Sdca,
     /// Cutting planes (bundle method) with line search: any convex loss, linear classifiers
@@ -123,6 +125,7 @@ impl SolverName {
             SolverName::MmAccelerated => Solver::MM_ACCELERATED,
             SolverName::MmBatched => Solver::MmBatched,
             SolverName::Newton => Solver::Newton,
+            SolverName::ProximalNewton => Solver::ProximalNewton,
             SolverName::Sdca => Solver::Sdca { seed },
             SolverName::Bundle => Solver::Bundle,
             SolverName::Gd => Solver::GradientDescent { step },

@@ -72,6 +72,35 @@ impl DualPoint {
         DualPoint { duals, point, certificate }
     }
 
+    /// Returns a point with kept duals, which are feasible; for none, with the slopes at the point,
+    /// whose intercept is settled.
+    pub(crate) fn start<L: MarginLoss + ?Sized>(
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        lambda: Lambda,
+        kept: Option<Vec<f64>>,
+        point: &mut Point,
+    ) -> Self {
+        let duals = kept.unwrap_or_else(|| {
+            evaluator.settle_intercept(point);
+            let mut slopes = evaluator.samples.duals();
+            evaluator.samples.balance(&mut slopes);
+            slopes
+        });
+        let (certificate, _) = certify(evaluator, lambda, point, &duals);
+        DualPoint { duals, point: point.clone(), certificate }
+    }
+
+    /// Returns the norm of the gradient of F at the point.
+    pub(crate) fn gradient_norm<L: MarginLoss + ?Sized>(
+        &self,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        lambda: Lambda,
+    ) -> f64 {
+        evaluator.intercept_slope(&self.point);
+        evaluator.set_gradient(lambda, &self.point);
+        norm(&evaluator.gradient)
+    }
+
     /// Takes over the point if its F is smaller and the duals if their bound is larger. The gap
     /// becomes the smaller one of the gap between the two and the gap of the certificate of both.
     pub(crate) fn improve(&mut self, duals: &[f64], point: &Point, certificate: Certificate) {

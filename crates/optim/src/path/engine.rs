@@ -5,7 +5,7 @@ use crate::path::{Minimizer, fit};
 use crate::problem::{EmpiricalRisk, InMemory, Objective, PART, Point, Samples};
 use crate::solve::{
     Bundle, DualAscent, Ending, Fit, GradientDescent, MajorizeMinimize, Majorizer, Newton, Options,
-    Solver, StoppingRule, System,
+    ProximalNewton, Solver, StoppingRule, System,
 };
 use crate::{Error, Lambda};
 
@@ -13,6 +13,7 @@ use crate::{Error, Lambda};
 pub(super) enum Engine {
     Newton(System),
     Mm(MajorizeMinimize),
+    ProximalNewton(ProximalNewton),
     Sdca(Box<DualAscent>),
     Bundle(Bundle),
     GradientDescent(GradientDescent),
@@ -39,6 +40,7 @@ impl Engine {
                 let majorizer = Majorizer::of(objective)?;
                 Engine::Mm(MajorizeMinimize { majorizer, accelerated, stopping })
             }
+            Solver::ProximalNewton => Engine::ProximalNewton(ProximalNewton::new(system())),
             Solver::Sdca { seed } => {
                 Engine::Sdca(Box::new(DualAscent::new(&objective.design, system(), seed)))
             }
@@ -81,7 +83,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         const TOLERANCE: f64 = 1e-3;
         let objective = self.evaluator.samples.objective;
         let part = match self.engine {
-            Engine::Newton(_) => objective.part(),
+            Engine::Newton(_) | Engine::ProximalNewton(_) => objective.part(),
             _ => None,
         };
         let tolerance = options.tolerance.max(TOLERANCE);
@@ -114,6 +116,11 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
                 ending
             }
             Engine::Mm(method) => method.minimize(evaluator, lambda, point, options),
+            Engine::ProximalNewton(method) => {
+                let ending = method.minimize(evaluator, lambda, point, options);
+                self.duals = method.duals().map(<[f64]>::to_vec);
+                ending
+            }
             Engine::Sdca(ascent) => {
                 let ending = ascent.minimize(evaluator, lambda, point, options);
                 self.duals = ascent.duals().map(<[f64]>::to_vec);
@@ -129,7 +136,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     }
 
     fn is_local(&self) -> bool {
-        matches!(self.engine, Engine::Newton(_))
+        matches!(self.engine, Engine::Newton(_) | Engine::ProximalNewton(_))
     }
 
     fn passes(&self) -> usize {

@@ -126,6 +126,11 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         })
     }
 
+    /// Returns the risk of other samples, not smoothed, with their weights over n.
+    pub(crate) fn of_samples(&self, signs: Vec<f64>, weights: Vec<f64>) -> Self {
+        EmpiricalRisk { signs: Cow::Owned(signs), weights, smoothing: None, ..self.clone() }
+    }
+
     /// Returns the risk with another loss, not smoothed.
     pub(crate) fn with_loss<'b, M: MarginLoss + ?Sized>(&self, loss: &'b M) -> EmpiricalRisk<'b, M>
     where
@@ -185,11 +190,12 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     pub(crate) fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
         // The least relative difference of slopes that is no rounding.
         const APART: f64 = 1e-9;
+        let has_kinks = !self.loss.is_differentiable();
         match &self.smoothing {
             None => self.loss.second_derivatives(margins, out),
             Some(smoothing) => smoothing.each(self.loss, margins, out, |_, s, v| {
-                let at_kink = !self.loss.is_differentiable()
-                    && (s + self.loss.derivative(v)).abs() > APART * (1.0 + s.abs());
+                let at_kink =
+                    has_kinks && (s + self.loss.derivative(v)).abs() > APART * (1.0 + s.abs());
                 if at_kink {
                     1.0 / smoothing.strength
                 } else {

@@ -114,6 +114,18 @@ impl<'o> Monitor<'o> {
         }
     }
 
+    /// Returns the options of a solver inside of an iteration: a share of the tolerance and what is
+    /// left of the limit, without history and callback.
+    pub(crate) fn within(&self, share: f64) -> Options<'o> {
+        Options {
+            tolerance: share * self.options.tolerance,
+            max_iterations: Some(self.left()),
+            history: false,
+            watch: None,
+            ..*self.options
+        }
+    }
+
     /// Returns the limit that has been reached, if one has.
     pub fn exhausted(&self) -> Option<Status> {
         if self.iterations >= self.limit {

@@ -11,7 +11,8 @@ use crate::solve::Watch;
 #[non_exhaustive]
 pub enum Solver {
     /// Newton, where one of its two systems is small enough to be dense and for paths of several
-    /// lambdas; else, and for a loss with a kink, stochastic dual coordinate ascent.
+    /// lambdas; for a loss with a kink proximal Newton where that is so; else stochastic dual
+    /// coordinate ascent.
     #[default]
     Auto,
     /// Majorisation-minimisation (Kwon and Zou 2023, appendix C), with one eigendecomposition for
@@ -30,6 +31,9 @@ pub enum Solver {
     MmBatched,
     /// Semismooth Newton with line search.
     Newton,
+    /// The proximal point method on the dual with Newton for its steps, for every convex loss, with
+    /// kinks or without, and linear classifiers only.
+    ProximalNewton,
     /// Stochastic dual coordinate ascent, for every convex loss, with kinks or without, and linear
     /// classifiers only.
     Sdca {
@@ -63,7 +67,7 @@ impl Solver {
         const SMOOTH: &[Need] = &[Need::Convexity, Need::Differentiability];
         const BOUNDED: &[Need] = &[Need::Convexity, Need::Differentiability, Need::Curvature];
         match self {
-            Solver::Auto | Solver::Sdca { .. } | Solver::Bundle => CONVEX,
+            Solver::Auto | Solver::ProximalNewton | Solver::Sdca { .. } | Solver::Bundle => CONVEX,
             Solver::Mm { .. }
             | Solver::MmBatched
             | Solver::GradientDescent { step: StepRule::Smooth } => BOUNDED,
@@ -73,7 +77,13 @@ impl Solver {
 
     /// Returns true if the method is for linear classifiers only.
     pub fn is_linear_only(&self) -> bool {
-        matches!(self, Solver::Sdca { .. } | Solver::Bundle | Solver::GradientDescent { .. })
+        matches!(
+            self,
+            Solver::ProximalNewton
+                | Solver::Sdca { .. }
+                | Solver::Bundle
+                | Solver::GradientDescent { .. }
+        )
     }
 
     /// Returns the solver itself, or the choice of the automatic one, given if a Newton system is
@@ -92,6 +102,7 @@ impl Solver {
             Solver::Auto if risk.loss.is_differentiable() && (dense || lambdas > 1) => {
                 Solver::Newton
             }
+            Solver::Auto if !risk.loss.is_differentiable() && dense => Solver::ProximalNewton,
             Solver::Auto => Solver::SDCA,
             chosen => chosen,
         })
@@ -149,7 +160,7 @@ pub struct Options<'w> {
     /// The relative duality gap to reach.
     pub tolerance: f64,
     /// The largest number of iterations at one lambda; `None` for the default of the solver (10000
-    /// for MM and gradient descent, 200 for Newton, 1000 for dual ascent, 2000 for the bundle
+    /// for MM and gradient descent, 200 for Newton, 1000 for proximal Newton and dual ascent, 2000 for the bundle
     /// method).
     pub max_iterations: Option<usize>,
     /// The time at which solvers give up; they check it between iterations (dual ascent and the

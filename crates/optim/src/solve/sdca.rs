@@ -20,10 +20,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::certificate::Evaluator;
 use crate::certificate::dual::{DualPoint, coefficients};
-use crate::problem::summation::dot;
 use crate::problem::{InMemory, Point, Samples};
 use crate::solve::newton::System;
-use crate::solve::proximal_newton::polish;
+use crate::solve::proximal_newton::ProximalSteps;
 use crate::solve::{Ending, Monitor, Status};
 use crate::{Lambda, Objective, Options};
 
@@ -35,7 +34,8 @@ const SLOW: f64 = 0.5;
 
 /// Dual coordinate ascent along a path of lambdas.
 pub(crate) struct DualAscent {
-    system: System,
+    /// The steps that take over where the epochs are slow.
+    steps: ProximalSteps,
     random: ChaCha8Rng,
     /// The squares `||x_i||^2`.
     squares: Vec<f64>,
@@ -47,7 +47,7 @@ impl DualAscent {
     /// Returns the method for a design; `system` is the system of the Newton steps at the end.
     pub(crate) fn new(design: &Design, system: System, seed: u64) -> Self {
         DualAscent {
-            system,
+            steps: ProximalSteps::new(system, 1.0),
             random: ChaCha8Rng::seed_from_u64(seed),
             squares: design.samples().map(|x| x.squared_norm()).collect(),
             duals: None,
@@ -101,16 +101,11 @@ impl DualAscent {
             ascent.recentre(coef);
         };
         let (status, certificate) = match status {
-            Status::Stalled => {
-                let system = &mut self.system;
-                polish(evaluator, system, lambda, &mut best, given, options, &mut monitor)
-            }
+            Status::Stalled => self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor),
             status => (status, best.certificate),
         };
         let mut ending = monitor.end(status, certificate);
-        evaluator.intercept_slope(&best.point);
-        evaluator.set_gradient(lambda, &best.point);
-        ending.certificate.gradient_norm = dot(&evaluator.gradient, &evaluator.gradient).sqrt();
+        ending.certificate.gradient_norm = best.gradient_norm(evaluator, lambda);
         *point = best.point;
         self.duals = Some(best.duals);
         ending
@@ -132,7 +127,7 @@ impl DualAscent {
         };
         let intercept = point.intercept;
         evaluator.settle_intercept(point);
-        let slopes = evaluator.samples.margins.slopes().iter().map(|slope| -slope).collect();
+        let slopes = evaluator.samples.duals();
         let kept = DualPoint::at(evaluator, lambda, duals, intercept);
         let given = DualPoint::at(evaluator, lambda, slopes, point.intercept);
         let dual = |point: &DualPoint| point.certificate.dual_objective();
