@@ -148,7 +148,8 @@ fn ensembles_of_every_learner_score_samples() {
         let settings =
             Settings { learner, max_steps: Some(400), outputs: Some(5), ..Settings::default() };
         let fitted = settings.fit(&data).unwrap();
-        assert_eq!(fitted.ensemble.len(), 5, "{text}");
+        // A game that is won early leaves fewer classifiers than were asked for.
+        assert!((1..=5).contains(&fitted.ensemble.len()), "{text}");
         let scores = fitted.ensemble.scores(data.design(), &registry.kernels).unwrap();
         let wrong = scores.iter().zip(data.labels().signs());
         let wrong = wrong.filter(|(score, y)| (if **score > 0.0 { 1.0 } else { -1.0 }) != **y);

@@ -259,8 +259,10 @@ fn costs_of_classes_do_not_count_in_training_errors() {
 #[test]
 fn with_c_held_weights_are_repetitions_in_parts_too() {
     let data = three();
-    let weights: Vec<f64> = (0..60).map(|i| f64::from(i % 4)).collect();
-    let repeated: Vec<usize> = (0..60).flat_map(|i| vec![i; i % 4]).collect();
+    // The first class has a larger share of the weights than of the rows.
+    let times: Vec<usize> = (0..60).map(|i| if i % 3 == 0 { 3 } else { i % 2 }).collect();
+    let weights: Vec<f64> = times.iter().map(|&k| k as f64).collect();
+    let repeated: Vec<usize> = (0..60).flat_map(|i| vec![i; times[i]]).collect();
     let folds: Vec<usize> = (0..60).map(|i| usize::from(i % 7 < 2)).collect();
     let of = |held, data: &Dataset<Classes>, folds: Vec<usize>| {
         let c = |c: f64| Lambda::new(0.5 / (data.rows() as f64 * c)).unwrap();

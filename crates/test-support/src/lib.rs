@@ -187,7 +187,7 @@ mod tests {
         assert!(CONVEX_LOSSES.iter().all(|name| loss(name).is_convex()));
         assert_eq!(losses_of(Solver::SDCA), CONVEX_LOSSES);
         assert_eq!(losses_of(Solver::Newton), CONVEX_LOSSES[2..]);
-        assert_eq!(losses_of(Solver::MM), CONVEX_LOSSES[2..11]);
+        assert_eq!(losses_of(Solver::MM), CONVEX_LOSSES[2..13]);
     }
 }
 
