@@ -61,7 +61,7 @@ impl MedianOfMeans {
 
     /// Returns the mean of the second half of the iterates, which nothing certifies. The objective
     /// of the report is the median of the risks of the blocks, dealt once more, with the penalty,
-    /// and its gradient is that of the median block. [`Status::RuleMet`] means that all steps were
+    /// and its gradient is that of the median block. [`Status::RuleMet`](margins_optim::Status::RuleMet) means that all steps were
     /// made. The tolerance has no say in that; of the most iterations, [`steps`](Self::steps) at most
     /// are made.
     ///
