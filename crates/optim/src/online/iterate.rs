@@ -1,4 +1,5 @@
 use margins_data::Sample;
+#[cfg(feature = "serde")]
 use margins_losses::OutOfRange;
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
