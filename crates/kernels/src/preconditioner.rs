@@ -231,9 +231,11 @@ impl SampleFactor {
         self.extend(matrix, roots);
     }
 
-    /// Takes the samples that have gained curvature into the factor, if there is one.
+    /// Takes the samples that have gained curvature into the factor, if there is one or if it costs
+    /// no more than the steps that it is sure to save.
     pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
-        if !self.samples.is_empty() {
+        const CHEAP: f64 = 10.0;
+        if !self.samples.is_empty() || Self::price(matrix, roots) < CHEAP {
             self.extend(matrix, roots);
         }
     }
