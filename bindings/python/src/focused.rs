@@ -17,7 +17,7 @@ use crate::settings::{Focused, loss_of};
 
 /// The classifiers of a game, which decide together.
 #[pyclass(frozen, module = "margins_learn._native")]
-pub(crate) struct Ensemble(Arc<focused::Ensemble>);
+pub(crate) struct Ensemble(Arc<focused::Committee>);
 
 #[pymethods]
 impl Ensemble {

@@ -3,7 +3,7 @@
 use margins::estimators::regularised::{
     Held, IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
-use margins::optim::{Options, Solver, StepRule};
+use margins::optim::{Options, Solver};
 use margins::robust::Learner;
 use margins::{CrossValidation, DEFAULT_FOLDS, Probabilities, Registry, Selection};
 use pyo3::exceptions::PyValueError;
@@ -32,7 +32,7 @@ pub(crate) struct Watchers {
 /// Returns the settings of the library that all of these estimators have. Each of its settings is
 /// named here, so that a new one is not forgotten.
 macro_rules! shared {
-    ($given:ident) => {{
+    ($given:ident, $solver:expr) => {{
         let (class_weights, class_costs) = $given.class_weight.parts()?;
         Settings {
             loss: loss_of(&$given.loss)?,
@@ -47,7 +47,7 @@ macro_rules! shared {
             class_costs,
             sample_weights: None,
             probabilities: Probabilities::OfTheLoss,
-            options: Options::default(),
+            options: options($solver, $given.tol, $given.max_iter, $given.random_state)?,
             seed: $given.random_state,
             threads: None,
             time_limit: limit_of($given.time_limit)?,
@@ -71,12 +71,9 @@ pub(crate) fn fit_classifier<'py>(
         kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
         probabilities: probabilities_of(&given.probability, None)?,
-        ..shared!(given)
+        ..shared!(given, &given.solver)
     };
-    let options = options(&given.solver, given.tol, given.max_iter, given.random_state)?;
-    let stop = Stop::default();
-    let settings = watched(Settings { options, ..settings }, watchers, &stop);
-    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
+    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings| settings.fit(&data))?;
     report::of_fit(py, fitted)
 }
 
@@ -108,12 +105,9 @@ pub(crate) fn fit_cross_validated<'py>(
         regularisation: Regularisation::CrossValidated(how),
         held,
         probabilities: probabilities_of(&given.probability, None)?,
-        ..shared!(given)
+        ..shared!(given, &given.solver)
     };
-    let options = options(&given.solver, given.tol, given.max_iter, given.random_state)?;
-    let stop = Stop::default();
-    let settings = watched(Settings { options, ..settings }, watchers, &stop);
-    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
+    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings| settings.fit(&data))?;
     report::of_fit(py, fitted)
 }
 
@@ -133,13 +127,10 @@ pub(crate) fn fit_path<'py>(
         kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
         regularisation: Regularisation::path(lambdas).map_err(to_python)?,
         held,
-        ..shared!(given)
+        ..shared!(given, &given.solver)
     };
-    let options = options(&given.solver, given.tol, given.max_iter, given.random_state)?;
-    let stop = Stop::default();
-    let settings = watched(Settings { options, ..settings }, watchers, &stop);
     let rows = data.rows();
-    let path = run(py, given.n_jobs, &stop, move || settings.path(&data))?;
+    let path = solve(py, settings, given.n_jobs, watchers, move |settings| settings.path(&data))?;
     let result = report::of_path(py, &path)?;
     result.set_item("rows", rows)?;
     Ok(result)
@@ -163,12 +154,9 @@ pub(crate) fn fit_robust<'py>(
         learner: Some(learner),
         kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
-        ..shared!(given)
+        ..shared!(given, "auto")
     };
-    let options = options("auto", given.tol, given.max_iter, given.random_state)?;
-    let stop = Stop::default();
-    let settings = watched(Settings { options, ..settings }, watchers, &stop);
-    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
+    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings| settings.fit(&data))?;
     let result = report::of_fit(py, fitted)?;
     result.set_item("certifiable", learner.is_certified())?;
     Ok(result)
@@ -212,27 +200,30 @@ fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
     Settings { iterations, progress, ..settings }
 }
 
+/// Runs a job with these settings in the doorway, where the functions of the user see it.
+fn solve<T: Send + 'static>(
+    py: Python<'_>,
+    settings: Settings,
+    threads: usize,
+    watchers: Watchers,
+    job: impl FnOnce(&Settings) -> Result<T, margins::Error> + Send + 'static,
+) -> PyResult<T> {
+    let stop = Stop::default();
+    let settings = watched(settings, watchers, &stop);
+    run(py, threads, &stop, move || job(&settings))
+}
+
 fn options(
     solver: &str,
     tolerance: f64,
     max_iterations: Option<usize>,
     seed: u64,
 ) -> PyResult<Options<'static>> {
-    let solver = match solver {
-        "auto" => Solver::Auto,
-        "newton" => Solver::Newton,
-        "mm" => Solver::MM,
-        "mm-accelerated" => Solver::MM_ACCELERATED,
-        "mm-batched" => Solver::MmBatched,
-        "sdca" => Solver::Sdca { seed },
-        "bundle" => Solver::Bundle,
-        "gd" => Solver::GradientDescent { step: StepRule::default() },
-        _ => {
-            let known =
-                "'auto', 'newton', 'mm', 'mm-accelerated', 'mm-batched', 'sdca', 'bundle' or 'gd'";
-            return Err(refuse("solver", format!("'{solver}'"), known));
-        }
+    let Some(found) = Solver::named(solver) else {
+        let known = Solver::NAMED.map(|(name, _)| format!("'{name}'")).join(", ");
+        return Err(refuse("solver", format!("'{solver}'"), &format!("one of {known}")));
     };
+    let solver = found.seeded(seed);
     Ok(Options { solver, tolerance, max_iterations, ..Options::default() })
 }
 

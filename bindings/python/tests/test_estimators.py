@@ -80,6 +80,23 @@ def test_a_function_is_a_kernel_like_the_named_one(two):
         own.save("x.json")
 
 
+SOLVERS = ["newton", "proximal-newton", "mm", "mm-accelerated", "mm-batched", "sdca", "bundle", "gd"]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers_of_the_command_agree(two, solver):
+    automatic = ml.MarginClassifier("logistic").fit(*two)
+    other = ml.MarginClassifier("logistic", solver=solver).fit(*two)
+    assert other.status_ == "converged"
+    assert max(automatic.lower_bound_, other.lower_bound_) <= min(automatic.objective_, other.objective_)
+
+
+def test_a_solver_that_is_none_is_refused_with_those_there_are(two):
+    with pytest.raises(ValueError, match="solver is 'magic'") as refusal:
+        ml.MarginClassifier(solver="magic").fit(*two)
+    assert all(f"'{name}'" in str(refusal.value) for name in ["auto", *SOLVERS])
+
+
 def test_one_warning_names_gap_tolerance_and_remedy(three):
     with pytest.warns(ConvergenceWarning) as seen:
         model = ml.MarginClassifier("logistic", solver="mm", max_iter=2, C=100.0).fit(*three)

@@ -17,14 +17,14 @@
 
 #[cfg(feature = "serde")]
 mod checkpoint_file;
-mod ensemble;
+mod committee;
 mod fit;
 mod game;
 mod learner;
 mod settings;
 mod specification;
 
-pub use ensemble::Ensemble;
+pub use committee::Committee;
 pub use fit::Fitted;
 pub use learner::Learner;
 #[cfg(feature = "serde")]

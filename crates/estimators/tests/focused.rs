@@ -7,7 +7,7 @@ use margins_boost::{Combination, SlackKind};
 use margins_data::{Dataset, Design, Labels};
 use margins_estimators::Evidence;
 use margins_estimators::focused::{
-    Checkpointing, Ensemble, Learner, Settings, SlackBudget, Subsampling,
+    Checkpointing, Committee, Learner, Settings, SlackBudget, Subsampling,
 };
 use margins_kernels::KernelRegistry;
 use margins_losses::{Hinge, Logistic};
@@ -155,7 +155,7 @@ fn ensembles_of_every_learner_score_samples() {
         let wrong = wrong.filter(|(score, y)| (if **score > 0.0 { 1.0 } else { -1.0 }) != **y);
         assert_eq!(wrong.count(), fitted.evaluation.mistakes, "{text}");
         let text = serde_json::to_string(&fitted.ensemble).unwrap();
-        let read: Ensemble = serde_json::from_str(&text).unwrap();
+        let read: Committee = serde_json::from_str(&text).unwrap();
         assert_eq!(read, fitted.ensemble);
     }
     for (text, reason) in [

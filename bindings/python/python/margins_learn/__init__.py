@@ -5,7 +5,10 @@ from ._files import load
 from ._focused import FocusedClassifier
 from ._massart import MassartClassifier
 from ._native import __version__
-from ._regularised import MarginClassifier, MarginClassifierCV, MarginPath, RobustClassifier
+from ._path import MarginPath
+from ._regularised import MarginClassifier
+from ._robust import RobustClassifier
+from ._search import MarginClassifierCV
 from ._stream import StreamClassifier
 from .onnx import to_onnx
 

@@ -141,3 +141,8 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def numbers_of(values: Any) -> list[float] | None:
+    """Returns the numbers of an array as a list."""
+    return None if values is None else np.asarray(values, dtype=np.float64).ravel().tolist()

@@ -119,16 +119,9 @@ pub(crate) fn name_of(choice: &impl ValueEnum) -> String {
 impl SolverName {
     /// Returns the solver with the settings that it has of its own.
     pub(crate) fn solver(self, seed: u64, step: StepRule) -> Solver {
-        match self {
-            SolverName::Auto => Solver::Auto,
-            SolverName::Mm => Solver::MM,
-            SolverName::MmAccelerated => Solver::MM_ACCELERATED,
-            SolverName::MmBatched => Solver::MmBatched,
-            SolverName::Newton => Solver::Newton,
-            SolverName::ProximalNewton => Solver::ProximalNewton,
-            SolverName::Sdca => Solver::Sdca { seed },
-            SolverName::Bundle => Solver::Bundle,
-            SolverName::Gd => Solver::GradientDescent { step },
+        match Solver::named(&name_of(&self)).unwrap_or_default() {
+            Solver::GradientDescent { .. } => Solver::GradientDescent { step },
+            other => other.seeded(seed),
         }
     }
 }
@@ -258,6 +251,24 @@ pub(crate) fn step_rule(text: &str) -> Result<StepRule, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The command calls the solvers as every other text does.
+    #[test]
+    fn solvers_have_the_names_of_the_library() {
+        let names = SolverName::value_variants().iter().map(name_of).collect::<Vec<_>>();
+        let mut known = Solver::NAMED.map(|(name, _)| name.to_owned());
+        let mut sorted = names.clone();
+        sorted.sort();
+        known.sort();
+        assert_eq!(sorted, known);
+        for (variant, name) in SolverName::value_variants().iter().zip(&names) {
+            let solver = variant.solver(1, StepRule::default());
+            assert_eq!(Some(solver), Solver::named(name));
+        }
+        let step = StepRule::Fixed(0.5);
+        assert_eq!(SolverName::Gd.solver(1, step), Solver::GradientDescent { step });
+        assert_eq!(SolverName::Sdca.solver(7, step), Solver::Sdca { seed: 7 });
+    }
 
     #[test]
     fn weights_of_classes_are_names_or_costs() {

@@ -6,7 +6,7 @@ use margins_optim::online::LinearClassifier;
 
 #[cfg(feature = "serde")]
 use super::checkpoint_file::CheckpointFile;
-use super::ensemble::Ensemble;
+use super::committee::Committee;
 use super::game::Table;
 use super::settings::Settings;
 use crate::{Error, Evidence, linear_model};
@@ -28,7 +28,7 @@ pub struct Fitted {
     /// The way in which the classifiers make one.
     pub combination: Combination,
     /// The classifiers that the game leaves behind.
-    pub ensemble: Ensemble,
+    pub ensemble: Committee,
     /// The number of samples learnt from.
     pub samples: usize,
     /// The most steps.

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "serde")]
 use super::checkpoint_file::CheckpointFile;
-use super::ensemble::Ensemble;
+use super::committee::Committee;
 use super::learner::Learner;
 use super::settings::{Settings, SlackBudget};
 use crate::Error;
@@ -44,7 +44,7 @@ pub(super) struct Outcome {
     pub(super) ending: GameOutcome,
     pub(super) evaluation: Evaluation,
     /// The classifiers together.
-    pub(super) ensemble: Ensemble,
+    pub(super) ensemble: Committee,
     /// The flagged rows, from 0.
     pub(super) outliers: Option<Vec<usize>>,
     /// The specification of the kernel of the learner.
@@ -87,7 +87,7 @@ impl Table<'_> {
                     |state| {
                         state.map(|learner| learner.map_loss(|()| loss), |classifier| classifier)
                     },
-                    |ensemble| Ensemble::Linear(ensemble.clone()),
+                    |ensemble| Committee::Linear(ensemble.clone()),
                 )
             }
             Learner::Stump { thresholds, eta } => {
@@ -96,7 +96,7 @@ impl Table<'_> {
                     learner,
                     |state| state,
                     |state| state,
-                    |ensemble| Ensemble::Stumps(ensemble.clone()),
+                    |ensemble| Committee::Stumps(ensemble.clone()),
                 )
             }
             #[cfg(feature = "kernels")]
@@ -114,7 +114,7 @@ impl Table<'_> {
                         let members = members.map(|c| c.clone().map_kernel(drop)).collect();
                         let sections =
                             margins_boost::Ensemble::new(ensemble.combination(), members);
-                        Ensemble::Kernel { kernel: specification.clone(), sections }
+                        Committee::Kernel { kernel: specification.clone(), sections }
                     },
                 )?;
                 Ok(Outcome { kernel: Some(specification.clone()), ..outcome })
@@ -125,7 +125,7 @@ impl Table<'_> {
                     MultilayerPerceptron::new(p, hidden, loss, *step, seed)?,
                     |state| state.map(|learner| learner.map_loss(drop), |network| network),
                     |state| state.map(|learner| learner.map_loss(|()| loss), |network| network),
-                    |ensemble| Ensemble::Networks(ensemble.clone()),
+                    |ensemble| Committee::Networks(ensemble.clone()),
                 )
             }
         }
@@ -157,7 +157,7 @@ impl Table<'_> {
             learner,
             |state| state,
             |state| state,
-            |ensemble| Ensemble::Linear(ensemble.clone()),
+            |ensemble| Committee::Linear(ensemble.clone()),
         )
     }
 
@@ -168,7 +168,7 @@ impl Table<'_> {
         learner: L,
         hold: impl Fn(Live<L>) -> Checkpoint<FocusedPlayer, M, R>,
         back: impl Fn(Checkpoint<FocusedPlayer, M, R>) -> Live<L>,
-        keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Ensemble,
+        keep: impl Fn(&margins_boost::Ensemble<L::Snapshot>) -> Committee,
     ) -> Result<Outcome, Error>
     where
         L: OnlineLearner + Clone,

@@ -53,9 +53,9 @@ pub use settings::{Averaging, EarlyStopping, Sampling, Start, StochasticGradient
 /// The last two see one certificate an epoch, which costs as much as an epoch or two.
 ///
 /// # Errors
-/// The errors of [`StochasticGradient::check`] and [`Options::check`]. A class has too few samples to hold some out.
-/// [`Error::AtSample`]: a number is not finite, as when steps diverge; the error names step and
-/// row.
+/// The errors of [`StochasticGradient::check`] and [`Options::check`]. A class has too few samples
+/// to hold some out. [`Error::AtSample`]: a number is not finite, as when steps diverge; the error
+/// names step and row.
 pub fn fit<L: MarginLoss + ?Sized>(
     objective: &Objective<'_, L>,
     lambda: Lambda,

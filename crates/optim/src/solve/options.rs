@@ -61,6 +61,34 @@ impl Solver {
     /// Gradient descent with a line search.
     pub const GRADIENT_DESCENT: Solver = Solver::GradientDescent { step: StepRule::LineSearch };
 
+    /// The methods by the names that they have in texts, such as the command line and Python, each
+    /// with the settings that it has unless told.
+    pub const NAMED: [(&'static str, Solver); 9] = [
+        ("auto", Solver::Auto),
+        ("mm", Solver::MM),
+        ("mm-accelerated", Solver::MM_ACCELERATED),
+        ("mm-batched", Solver::MmBatched),
+        ("newton", Solver::Newton),
+        ("proximal-newton", Solver::ProximalNewton),
+        ("sdca", Solver::SDCA),
+        ("bundle", Solver::Bundle),
+        ("gd", Solver::GRADIENT_DESCENT),
+    ];
+
+    /// Returns the method of a name, which [`NAMED`](Self::NAMED) lists.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, solver)| solver)
+    }
+
+    /// Returns the method with another seed, if it draws anything.
+    #[must_use]
+    pub fn seeded(self, seed: u64) -> Self {
+        match self {
+            Solver::Sdca { .. } => Solver::Sdca { seed },
+            other => other,
+        }
+    }
+
     /// Returns the properties that the method needs of a loss.
     pub fn needs(&self) -> &'static [Need] {
         const CONVEX: &[Need] = &[Need::Convexity];
@@ -160,8 +188,8 @@ pub struct Options<'w> {
     /// The relative duality gap to reach.
     pub tolerance: f64,
     /// The largest number of iterations at one lambda; `None` for the default of the solver (10000
-    /// for MM and gradient descent, 200 for Newton, 1000 for proximal Newton and dual ascent, 2000 for the bundle
-    /// method).
+    /// for MM and gradient descent, 200 for Newton, 1000 for proximal Newton and dual ascent, 2000
+    /// for the bundle method).
     pub max_iterations: Option<usize>,
     /// The time at which solvers give up; they check it between iterations (dual ascent and the
     /// support vector machine between rounds of them). A fit that is not certified by then ends as

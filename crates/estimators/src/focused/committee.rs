@@ -15,7 +15,7 @@ use crate::Error;
 /// together. It has the traits of serde, so that a program can keep those that no model holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub enum Ensemble {
+pub enum Committee {
     /// Linear classifiers.
     Linear(margins_boost::Ensemble<LinearClassifier>),
     /// Weighted votes of decision stumps.
@@ -32,15 +32,15 @@ pub enum Ensemble {
     Networks(margins_boost::Ensemble<Network>),
 }
 
-impl Ensemble {
+impl Committee {
     /// Returns the number of classifiers.
     pub fn len(&self) -> usize {
         match self {
-            Ensemble::Linear(ensemble) => ensemble.members().len(),
-            Ensemble::Stumps(ensemble) => ensemble.members().len(),
+            Committee::Linear(ensemble) => ensemble.members().len(),
+            Committee::Stumps(ensemble) => ensemble.members().len(),
             #[cfg(feature = "kernels")]
-            Ensemble::Kernel { sections, .. } => sections.members().len(),
-            Ensemble::Networks(ensemble) => ensemble.members().len(),
+            Committee::Kernel { sections, .. } => sections.members().len(),
+            Committee::Networks(ensemble) => ensemble.members().len(),
         }
     }
 
@@ -52,7 +52,7 @@ impl Ensemble {
     /// Returns the one linear classifier that the ensemble is; `None` of another one.
     pub fn classifier(&self) -> Option<LinearClassifier> {
         match self {
-            Ensemble::Linear(ensemble) if ensemble.combination() == Combination::Average => {
+            Committee::Linear(ensemble) if ensemble.combination() == Combination::Average => {
                 ensemble.mean_classifier()
             }
             _ => None,
@@ -73,10 +73,10 @@ impl Ensemble {
         #[cfg(feature = "kernels")] registry: &KernelRegistry,
     ) -> Result<Vec<f64>, Error> {
         let scores = match self {
-            Ensemble::Linear(ensemble) => scores_by(ensemble, design),
-            Ensemble::Stumps(ensemble) => scores_by(ensemble, design),
+            Committee::Linear(ensemble) => scores_by(ensemble, design),
+            Committee::Stumps(ensemble) => scores_by(ensemble, design),
             #[cfg(feature = "kernels")]
-            Ensemble::Kernel { kernel, sections } => {
+            Committee::Kernel { kernel, sections } => {
                 let kernel = registry.parse(kernel)?;
                 let value = |x: &Sample<'_>, z: &Sample<'_>| kernel.value(x, z);
                 let members = sections.members().iter();
@@ -84,7 +84,7 @@ impl Ensemble {
                 let ensemble = margins_boost::Ensemble::new(sections.combination(), members);
                 scores_by(&ensemble, design)
             }
-            Ensemble::Networks(ensemble) => scores_by(ensemble, design),
+            Committee::Networks(ensemble) => scores_by(ensemble, design),
         };
         margins_optim::Error::check_scores(&scores, 0..scores.len())?;
         Ok(scores)

@@ -1,0 +1,189 @@
+"""The search for C and the kernel by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import _num_samples
+
+from . import _native
+from ._base import ModelClassifier, warn_of_gap
+from ._inputs import numbers_of
+from ._regularised import Regularised
+
+
+class MarginClassifierCV(Regularised, ModelClassifier):
+    """A linear or kernel classifier at the C, and with the kernel, that cross-validation selects.
+
+    The folds, all values of C and all binary problems share what can be computed once; then the classifier is fitted
+    to all samples.
+
+    Parameters
+    ----------
+    loss : str, default="lhs"
+        The loss, as `MarginClassifier` takes it.
+    Cs : array or None, default=None
+        The values of C to choose from, the same for fits without a fold; 33 from 1e-4 to 1e4 if `lambdas` is None too.
+    lambdas : array or None, default=None
+        The values of lambda to choose from, in the place of `Cs`; fits without a fold then have the same lambda.
+    kernels : list of str, str or None, default=None
+        The kernels to choose from; None fits linear classifiers.
+    approximation : str or None, default=None
+        The approximation of every kernel, as `MarginClassifier` takes it.
+    cv : int, splitter, array or None, default=None
+        The number of stratified folds, drawn by `random_state`; 5 for None, or as many as the smallest class has
+        samples. Else a splitter of scikit-learn or its splits,
+        which hold out every row once; the fold of every row, counted from 0; or `"leave-one-out"` or `"one-step"` for
+        two classes and a kernel.
+    selection : {"best", "one-se"}, default="best"
+        The rule: the C of the least error, or the least C within one standard error of it.
+    abandon_hopeless : bool, default=False
+        True gives values of C up that the first folds show to be hopeless.
+    fit_intercept, standardize, class_weight, multi_class, probability, solver, tol, max_iter, random_state, n_jobs, \
+callback, progress
+        The settings of every fit, as `MarginClassifier` takes them.
+    time_limit : float or None, default=None
+        The seconds after which the search ends: it chooses among what is certified in four fifths of them.
+
+    Attributes
+    ----------
+    best_C_, best_lambda_ : float
+        The regularisation selected.
+    best_kernel_ : str or None
+        The kernel selected, with all of its parameters.
+    path_ : dict of str to array
+        What cross-validation found along the lambdas with the kernel selected: `Cs`, `lambdas`, `mean_error`,
+        `standard_error`, `worst_relative_gap`, `certified` and `abandoned`, and the indices `best` and `one_se`.
+    paths_ : dict of str to dict
+        The same for each of several kernels.
+    errors_ : array of shape (n_Cs,) or (n_kernels, n_Cs)
+        The mean errors.
+    folds_ : array of shape (n_samples,)
+        The fold of every row.
+    classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, status_, n_iter_, \
+model_, n_features_in_, feature_names_in_
+        The facts of the final fit, as `MarginClassifier` has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from margins_learn import MarginClassifierCV
+    >>> X = np.random.default_rng(1).normal(size=(60, 2))
+    >>> search = MarginClassifierCV("logistic", Cs=[0.01, 1.0, 100.0]).fit(X, X[:, 0] > 0)
+    >>> search.best_C_ in (0.01, 1.0, 100.0), search.errors_.shape
+    (True, (3,))
+    """
+
+    def __init__(
+        self,
+        loss: str = "lhs",
+        Cs: Any = None,
+        lambdas: Any = None,
+        kernels: Any = None,
+        *,
+        approximation: str | None = None,
+        cv: Any = None,
+        selection: str = "best",
+        abandon_hopeless: bool = False,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        class_weight: Any = None,
+        multi_class: str = "ovr",
+        probability: str = "loss",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.Cs = Cs
+        self.lambdas = lambdas
+        self.kernels = kernels
+        self.approximation = approximation
+        self.cv = cv
+        self.selection = selection
+        self.abandon_hopeless = abandon_hopeless
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.probability = probability
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginClassifierCV:
+        """Selects C and the kernel, and fits the classifier with them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        y : array of shape (n_samples,)
+            Their classes.
+        sample_weight : array of shape (n_samples,) or None, default=None
+            Their weights, 1 for None, in the fits and in the errors.
+
+        Returns
+        -------
+        self : MarginClassifierCV
+            The classifier, fitted.
+        """
+        report = self._fit(
+            _native.fit_cross_validated,
+            X,
+            y,
+            sample_weight,
+            Cs=numbers_of(self.Cs),
+            lambdas=numbers_of(self.lambdas),
+            kernels=[self.kernels] if isinstance(self.kernels, str) else self.kernels,
+            cv=_folds(self.cv, X, y),
+        )
+        self._adopt(report["model"])
+        self._adopt_report(report)
+        rows = len(report["folds"])
+        self.lambda_ = self.best_lambda_ = report["lambdas"][0]
+        self.best_C_ = 1 / (2 * rows * self.lambda_)
+        self.best_kernel_ = report["kernel"]
+        self.folds_ = report["folds"]
+        self.path_ = _with_Cs(report["curve"], rows)
+        self.paths_ = {kernel: _with_Cs(curve, rows) for kernel, curve in report["curves"]}
+        curves = [self.paths_[kernel] for kernel in self.paths_] or [self.path_]
+        errors = [curve["mean_error"] for curve in curves]
+        self.errors_ = errors[0] if len(errors) == 1 else np.stack(errors)
+        warn_of_gap(report, self.tol)
+        return self
+
+
+def _with_Cs(curve: dict[str, Any], rows: int) -> dict[str, Any]:
+    """Returns the curve with the values of C beside the lambdas."""
+    return {"Cs": 1 / (2 * rows * curve["lambdas"]), **curve}
+
+
+def _folds(cv: Any, X: Any, y: Any) -> Any:
+    """Returns a number of folds, the fold of every row, or a word, for the native module."""
+    if cv is None or isinstance(cv, (str, int, np.integer)):
+        return cv if cv is None or isinstance(cv, str) else int(cv)
+    if isinstance(cv, (np.ndarray, list, tuple)) and all(isinstance(fold, (int, np.integer)) for fold in cv):
+        return [int(fold) for fold in cv]
+    rows = _num_samples(X)
+    splits = list(check_cv(cv, y, classifier=True).split(np.zeros(rows), y))
+    folds = np.full(rows, -1)
+    for fold, (train, test) in enumerate(splits):
+        once = len(train) + len(test) == rows and (folds[test] < 0).all()
+        folds[test] = fold if once else -1
+    if (folds < 0).any():
+        raise ValueError(f"cv is {cv!r}, but must hold out every row once and train on all others.")
+    return folds.tolist()
