@@ -170,8 +170,9 @@ class KernelGridDisplay(_Display):
         rows = np.arange(len(self.kernels))
         mesh = ax.pcolormesh(self.Cs, rows, 100 * self.errors, cmap=cmap, shading="nearest")
         row, column = self.selected
-        ax.plot(self.Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="white", markeredgewidth=2)
-        ax.set(xscale="log", xlabel="C")
+        # The cell of the least error has the lightest colour.
+        ax.plot(self.Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
+        ax.set(xscale="log", xlabel="C", ylabel="kernel")
         ax.set_yticks(rows, self.kernels)
         ax.invert_yaxis()
         self.figure_.colorbar(mesh, ax=ax, label="cross-validated error (%)")
