@@ -4,7 +4,7 @@ use margins_losses::MarginLoss;
 
 use crate::Lambda;
 use crate::certificate::{Certificate, Evaluator};
-use crate::problem::summation::norm;
+use crate::problem::summation::{dot, norm};
 use crate::problem::{FenchelYoung, InMemory, Point, Samples};
 
 impl FenchelYoung {
@@ -87,7 +87,13 @@ impl DualPoint {
             slopes
         });
         let (certificate, _) = certify(evaluator, lambda, point, &duals);
-        DualPoint { duals, point: point.clone(), certificate }
+        let mut start = DualPoint { duals, point: point.clone(), certificate };
+        if let Some(scale) = best_scale(evaluator, lambda, &start.duals) {
+            let scaled: Vec<f64> = start.duals.iter().map(|s| scale * s).collect();
+            let (certificate, _) = certify(evaluator, lambda, point, &scaled);
+            start.improve(&scaled, point, certificate);
+        }
+        start
     }
 
     /// Returns the norm of the gradient of F at the point.
@@ -122,6 +128,20 @@ impl DualPoint {
         let contradicted = before.contradicted || certificate.contradicted;
         self.certificate = Certificate { contradicted, ..of_point.or(across) };
     }
+}
+
+/// Returns the factor by which duals give the largest bound if their conjugates are linear, as those
+/// of the hinge are, if it is less than 1: duals of a larger lambda may be far too large.
+fn best_scale<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+    lambda: Lambda,
+    duals: &Vec<f64>,
+) -> Option<f64> {
+    let (coef, _) = coefficients(&mut evaluator.samples, lambda, duals);
+    let penalty = lambda.get() * dot(&coef, &coef);
+    let linear = evaluator.samples.objective.risk.dual_value(duals);
+    let scale = 0.5 * linear / penalty;
+    (scale > 0.0 && scale < 1.0).then_some(scale)
 }
 
 /// Returns `v/(2 lambda)`, and how far rounding can have moved it.

@@ -53,7 +53,7 @@ pub trait Descent {
 }
 
 /// Minimises F from `point`, in place, in at most `limit` steps. The point returned has a settled
-/// intercept.
+/// intercept. Steps that only creep, one after another, end the search: kinks stop each of them.
 pub fn descend<D: Descent>(
     problem: &mut D,
     lambda: Lambda,
@@ -61,9 +61,12 @@ pub fn descend<D: Descent>(
     options: &Options,
     limit: usize,
 ) -> Ending {
+    /// The number of creeping steps in a row that end the search.
+    const PATIENCE: usize = 20;
     let mut monitor = Monitor::new(options, lambda, limit);
     let mut certificate = problem.certify(lambda, point);
     let mut least_gap = certificate.duality_gap;
+    let mut creeping = 0;
     let status = loop {
         if let Some(status) = monitor.judge(problem.passes(), &certificate, || problem.margins()) {
             break status;
@@ -77,9 +80,14 @@ pub fn descend<D: Descent>(
             break step.reason(options.tolerance);
         };
         monitor.stepped(length);
+        creeping = if step.creeps(&reached) { creeping + 1 } else { 0 };
+        let reason = step.reason(options.tolerance);
         *point = next;
         certificate = reached;
         least_gap = least_gap.min(certificate.duality_gap);
+        if creeping == PATIENCE {
+            break reason;
+        }
     };
     monitor.end(status, certificate)
 }
@@ -114,6 +122,14 @@ impl<P: Products> Step<'_, P> {
     /// tolerance, rounding alone keeps the certificate from showing it.
     fn reason(&self, tolerance: f64) -> Status {
         if self.is_last(tolerance) { Status::RoundingLimit } else { Status::Stalled }
+    }
+
+    /// Returns true if a step has kept next to nothing of the decrease that its direction promised,
+    /// and has not halved the least gap either.
+    fn creeps(&self, reached: &Certificate) -> bool {
+        const LEAST: f64 = 1e-3;
+        let decrease = self.from.objective - reached.objective;
+        decrease < -LEAST * self.slope && reached.duality_gap > 0.5 * self.least_gap
     }
 
     /// Returns the point after a line search and an exact intercept; `None` if rounding hides any

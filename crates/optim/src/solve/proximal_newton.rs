@@ -42,7 +42,7 @@ impl ProximalNewton {
     /// Returns the method; `system` is the system of its Newton steps.
     pub(crate) fn new(system: System) -> Self {
         /// The strength from which a neighbouring lambda is reached in a few steps.
-        const LEAST: f64 = 0.02;
+        const LEAST: f64 = 0.006;
         let steps = ProximalSteps::new(system, LEAST);
         ProximalNewton { steps, radius: f64::INFINITY, duals: None }
     }
@@ -62,9 +62,12 @@ impl ProximalNewton {
     ) -> Ending {
         /// The largest factor by which the radius grows where it was too small.
         const MOST: f64 = 8.0;
+        /// The number of merged problems that are tried.
+        const TRIES: usize = 3;
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
         let mut best = DualPoint::start(evaluator, lambda, self.duals.take(), point);
         let mut radius = self.radius;
+        let mut tries = 0;
         let (status, certificate) = loop {
             evaluator.intercept_slope(&best.point);
             let margins = || evaluator.samples.summary();
@@ -72,14 +75,16 @@ impl ProximalNewton {
                 break (status, best.certificate);
             }
             let objective = evaluator.samples.objective;
-            let Some(merged) = objective.merged(evaluator.samples.margins.get(), radius) else {
+            let margins = evaluator.samples.margins.get();
+            let Some(merged) = merged(objective, margins, &mut radius) else {
                 let given = best.point.clone();
                 break self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor);
             };
             let moved = self.solve_merged(evaluator, &merged, lambda, &mut best, &mut monitor);
+            tries += 1;
             // Where no margin has left its line, it is not merging that keeps up the gap.
-            let left = moved > radius;
-            radius = if left { (AMPLE * moved).min(MOST * radius) } else { f64::INFINITY };
+            let is_too_small = moved > radius && tries < TRIES;
+            radius = if is_too_small { (AMPLE * moved).min(MOST * radius) } else { f64::INFINITY };
         };
         self.expect(farthest(point, &best.point));
         let mut ending = monitor.end(status, certificate);
@@ -92,8 +97,8 @@ impl ProximalNewton {
     /// Sets the radius for the next lambda by how far margins have moved at this one.
     fn expect(&mut self, moved: f64) {
         /// The least factor by which the radius shrinks from lambda to lambda.
-        const LEAST: f64 = 0.25;
-        let least = if self.radius.is_finite() { LEAST * self.radius } else { 0.0 };
+        const SHRINK: f64 = 0.25;
+        let least = if self.radius.is_finite() { SHRINK * self.radius } else { 0.0 };
         self.radius = (AMPLE * moved).max(least);
     }
 
@@ -132,6 +137,29 @@ impl ProximalNewton {
     }
 }
 
+/// Returns the problem merged about given margins, with a radius that grows until the merged
+/// problem has several samples for each coefficient: few ones leave it all but unbounded. Returns
+/// `None` if that is not far smaller than the whole problem.
+fn merged<'a, L: MarginLoss + ?Sized>(
+    objective: &Objective<'a, L>,
+    margins: &[f64],
+    radius: &mut f64,
+) -> Option<Merged<'a, L>> {
+    const SEVERAL: usize = 8;
+    const GROWTH: f64 = 4.0;
+    let least = SEVERAL * (objective.design.columns() + 1);
+    if 2 * least > objective.design.rows() {
+        return None;
+    }
+    loop {
+        let merged = objective.merged(margins, *radius)?;
+        if merged.objective.design.rows() >= least {
+            return Some(merged);
+        }
+        *radius = (GROWTH * *radius).max(f64::MIN_POSITIVE);
+    }
+}
+
 /// Returns the largest change of a margin between two points.
 fn farthest(one: &Point, other: &Point) -> f64 {
     let shift = other.intercept - one.intercept;
@@ -139,11 +167,63 @@ fn farthest(one: &Point, other: &Point) -> f64 {
     changes.fold(0.0, f64::max)
 }
 
+/// Returns the unit of sigma, given a mean dual: with it the mean slack `sigma s` is 1. A far
+/// smaller slack is lost in the rounding of the margins.
+fn unit(mean_dual: f64) -> f64 {
+    const LARGEST: f64 = 1e15;
+    (1.0 / mean_dual).clamp(1.0, LARGEST)
+}
+
+/// What proximal steps have reached lately.
+struct Progress {
+    /// The gap when it was last half of what it had been.
+    mark: f64,
+    /// The number of steps since then.
+    idle: usize,
+    /// The number of steps in which Newton's method failed.
+    failures: usize,
+    /// The reason to end, once steps lead no further.
+    reason: Status,
+}
+
+impl Progress {
+    /// The number of steps that may fail, and that may pass until the gap is half of what it was.
+    const PATIENCE: usize = 6;
+
+    fn new() -> Self {
+        Progress { mark: f64::INFINITY, idle: 0, failures: 0, reason: Status::Stalled }
+    }
+
+    /// Records a step of a strength that ended like this, with the gap that it reached.
+    fn see(&mut self, ending: &Ending, sigma: f64, gap: f64) {
+        if ending.status == Status::Converged {
+            self.idle += 1;
+            if gap <= 0.5 * self.mark {
+                (self.idle, self.mark) = (0, gap);
+            }
+            self.reason = Status::Stalled;
+            return;
+        }
+        // Nothing is left to change where a step as strong as can be does not move.
+        let is_stuck = sigma == 1.0 && ending.iterations <= 1;
+        self.failures = if is_stuck { Self::PATIENCE } else { self.failures + 1 };
+        (self.idle, self.mark) = (0, f64::INFINITY);
+        let by_rounding = ending.status == Status::RoundingLimit;
+        self.reason = if by_rounding { Status::RoundingLimit } else { Status::Stalled };
+    }
+
+    /// Returns the reason to end if the steps lead no further.
+    fn end(&self) -> Option<Status> {
+        let is_over = self.idle == Self::PATIENCE || self.failures == Self::PATIENCE;
+        is_over.then_some(self.reason)
+    }
+}
+
 /// Proximal steps, one after another.
 pub(crate) struct ProximalSteps {
     /// The system of the Newton steps.
     system: System,
-    /// The strength of the next proximal step.
+    /// The strength of the next proximal step, in [units](unit) that the duals set.
     sigma: f64,
     /// The least strength that a search begins with.
     least: f64,
@@ -168,52 +248,53 @@ impl ProximalSteps {
     ) -> (Status, Certificate) {
         /// The share of the tolerance that Newton's method goes to.
         const SHARE: f64 = 0.1;
-        /// The number of proximal steps that may pass without a smaller gap.
-        const PATIENCE: usize = 5;
-        /// The largest number of Newton steps of a proximal step at which sigma becomes smaller.
-        const FEW: usize = 12;
+        /// The largest number of Newton steps of a proximal step: more of them creep along kinks.
+        const MOST: usize = 100;
         // The steps of the last problem have made sigma too small for this one.
         self.sigma = (16.0 * self.sigma).clamp(self.least, 1.0);
-        let mut idle = 0;
-        // The reason why the steps lead no further.
-        let mut reason = Status::Stalled;
         // The point of the duals of another lambda may be far off.
-        let is_nearer = evaluator.value_at(lambda, &given) <= best.certificate.objective;
+        let mut smallest = evaluator.value_at(lambda, &given);
+        let is_nearer = smallest <= best.certificate.objective;
         let mut point = if is_nearer { given } else { best.point.clone() };
         let mut centres = best.duals.clone();
+        let mut progress = Progress::new();
         loop {
-            if idle == PATIENCE {
-                return (reason, best.certificate);
-            }
-            let options = monitor.within(SHARE);
+            // Where the hinge separates the classes, F is the mean dual to a factor; the duals at
+            // hand may be far off.
+            smallest = smallest.min(best.certificate.objective);
+            let sigma = self.sigma * unit(smallest.max(evaluator.samples.total_dual(&centres)));
+            let limit = Some(monitor.left().min(MOST));
+            let options = Options { max_iterations: limit, ..monitor.within(SHARE) };
             let (ending, duals) =
-                self.minimize_smoothed(evaluator, lambda, &centres, &mut point, &options);
+                self.minimize_smoothed(evaluator, lambda, &centres, sigma, &mut point, &options);
             monitor.count(ending.iterations.max(1));
             let (certificate, _) = dual::certify(evaluator, lambda, &point, &duals);
-            let gap_before = best.certificate.duality_gap;
             best.improve(&duals, &point, certificate);
-            idle = if best.certificate.duality_gap < gap_before { 0 } else { idle + 1 };
-            let by_rounding = ending.status == Status::RoundingLimit;
-            reason = if by_rounding { Status::RoundingLimit } else { Status::Stalled };
-            if ending.status == Status::Converged {
-                centres = duals;
-                if ending.iterations <= FEW {
-                    self.sigma *= 0.25;
-                }
-            } else {
-                // Steps as long as this one magnify the rounding of the scores.
-                self.sigma = f64::min(1.0, 16.0 * self.sigma);
-                centres.clone_from(&best.duals);
-                point.clone_from(&best.point);
-            }
+            centres = if ending.status == Status::Converged { duals } else { best.duals.clone() };
+            progress.see(&ending, self.sigma, certificate.duality_gap);
+            self.adapt(&ending);
             let margins = || evaluator.samples.summary();
             let passes = evaluator.passes;
             let judged =
                 monitor.judge_by(Rule::Gap, passes, &best.certificate, &certificate, margins);
-            if let Some(status) = judged {
+            if let Some(status) = judged.or_else(|| progress.end()) {
                 return (status, best.certificate);
             }
         }
+    }
+
+    /// Sets the strength of the next step by how Newton's method ended in this one.
+    fn adapt(&mut self, ending: &Ending) {
+        /// The largest number of Newton steps at which sigma becomes smaller.
+        const FEW: usize = 12;
+        self.sigma = match (ending.status == Status::Converged, ending.iterations) {
+            // Steps as long as this one magnify the rounding of the scores.
+            (false, _) => f64::min(1.0, 16.0 * self.sigma),
+            // The point is the minimum for a smaller sigma, too.
+            (true, 0) => 0.01 * self.sigma,
+            (true, 1..=FEW) => 0.25 * self.sigma,
+            (true, _) => self.sigma,
+        };
     }
 
     /// Takes a point to the minimum of F with the losses smoothed about the centres; returns the
@@ -223,12 +304,13 @@ impl ProximalSteps {
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
         lambda: Lambda,
         centres: &[f64],
+        sigma: f64,
         point: &mut Point,
         options: &Options,
     ) -> (Ending, Vec<f64>) {
         let objective = evaluator.samples.objective;
         let smoothed = Objective {
-            risk: objective.risk.clone().smoothed(centres.to_vec(), self.sigma),
+            risk: objective.risk.clone().smoothed(centres.to_vec(), sigma),
             design: Cow::Borrowed(&*objective.design),
         };
         let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.samples.extent));
