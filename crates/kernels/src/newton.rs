@@ -18,6 +18,7 @@ use margins_optim::solve::{Descent, Ending, descend};
 use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
 use nalgebra::DMatrix;
 
+use crate::Gram;
 use crate::newton_equation::{Equation, Moves};
 use crate::preconditioner::Preconditioner;
 use crate::rkhs_norm::{dot, largest_square, norm_of};
@@ -109,6 +110,46 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         self.margins.certificate(lambda, objective, norm, self.radius)
     }
 
+    /// Moves the intercept of a point to the minimum of F over it, sets the gradient there and
+    /// returns F.
+    fn settle(&mut self, lambda: Lambda, point: &mut Point) -> f64 {
+        point.intercept = self.margins.settle(&point.products, point.intercept);
+        self.margins.gradient(&mut self.gradient);
+        for (r, a) in self.gradient.iter_mut().zip(&point.coef) {
+            *r += 2.0 * lambda.get() * a;
+        }
+        self.margins.risk() + penalty(lambda, point)
+    }
+
+    /// Returns the certificate of the point that is settled, whose F is given, from the image of its
+    /// gradient.
+    fn certificate_of(&mut self, lambda: Lambda, objective: f64) -> Certificate {
+        let norm = norm_of(&self.gradient, &self.image, self.radius);
+        self.margins.certificate(lambda, objective, norm, self.radius)
+    }
+
+    /// Returns the certificates of points, with one product of K with all their gradients.
+    pub(crate) fn certify_all(
+        &mut self,
+        gram: &Gram,
+        points: &mut [(Lambda, &mut Point)],
+    ) -> Vec<Certificate> {
+        let mut gradients = DMatrix::zeros(self.gradient.len(), points.len());
+        for (mut column, (lambda, point)) in gradients.column_iter_mut().zip(&mut *points) {
+            self.settle(*lambda, point);
+            column.copy_from_slice(&self.gradient);
+        }
+        let images = gram.multiply(&gradients);
+        let columns = images.column_iter().zip(points);
+        columns
+            .map(|(image, (lambda, point))| {
+                let objective = self.settle(*lambda, point);
+                self.image.copy_from_slice(image.as_slice());
+                self.certificate_of(*lambda, objective)
+            })
+            .collect()
+    }
+
     /// Computes `out = K x`.
     pub(crate) fn multiply(&mut self, x: &[f64], out: &mut [f64]) {
         symmetric::multiply(self.matrix, x, out);
@@ -194,16 +235,10 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
     type Products = Vec<f64>;
 
     fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
-        point.intercept = self.margins.settle(&point.products, point.intercept);
-        let objective = self.margins.risk() + penalty(lambda, point);
-        self.margins.gradient(&mut self.gradient);
-        for (r, a) in self.gradient.iter_mut().zip(&point.coef) {
-            *r += 2.0 * lambda.get() * a;
-        }
+        let objective = self.settle(lambda, point);
         symmetric::multiply(self.matrix, &self.gradient, &mut self.image);
         self.passes += 1;
-        let norm = norm_of(&self.gradient, &self.image, self.radius);
-        self.margins.certificate(lambda, objective, norm, self.radius)
+        self.certificate_of(lambda, objective)
     }
 
     fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64 {

@@ -221,26 +221,24 @@ fn refine<L: MarginLoss + ?Sized>(
     Ok(())
 }
 
-/// Certifies every point whose scores are not what its coefficients and K make of them: neither the
-/// rounding that recurrences have gathered nor a factorisation of K is trusted.
+/// Certifies every point by its coefficients and K: neither the rounding that recurrences have
+/// gathered in the scores nor a factorisation of K is trusted.
 fn verify<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
     solver: &mut SampleNewton<'_, L>,
     path: &mut [Solved],
     options: &Options,
 ) {
-    // Scores this near change the gap by far less than any tolerance.
-    const DRIFT: f64 = 1e-11;
     let (n, count) = (objective.gram.len(), path.len());
     let coefs = DMatrix::from_fn(n, count, |i, k| path[k].point.coef[i]);
     let scores = objective.gram.multiply(&coefs);
     for (solved, scores) in path.iter_mut().zip(scores.column_iter()) {
-        let size = scores.amax().max(1.0);
-        let drift = scores.iter().zip(&solved.point.products).map(|(f, g)| (f - g).abs());
-        if drift.fold(0.0, f64::max) > DRIFT * size || size.is_nan() {
-            solved.point.products = scores.iter().copied().collect();
-            solved.ending.certificate = solver.certify(solved.lambda, &mut solved.point);
-        }
+        solved.point.products.copy_from_slice(scores.as_slice());
+    }
+    let mut points: Vec<_> = path.iter_mut().map(|s| (s.lambda, &mut s.point)).collect();
+    let certificates = solver.certify_all(objective.gram, &mut points);
+    for (solved, certificate) in path.iter_mut().zip(certificates) {
+        solved.ending.certificate = certificate;
         solved.ending = solved.ending.clone().judged(options.tolerance);
         if solved.ending.status != Status::Converged {
             // No function at all is a classifier too, and where rounding rules it may be the better

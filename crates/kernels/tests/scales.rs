@@ -2,12 +2,12 @@
 
 use margins_data::{Design, Labels};
 use margins_kernels::{
-    Gaussian, Gram, Kernel, KernelObjective, KernelRegistry, PivotedCholesky, SigmaRange, combine,
-    fit, svm,
+    Gaussian, Gram, Kernel, KernelFit, KernelObjective, KernelRegistry, PivotedCholesky,
+    SigmaRange, combine, fit, svm,
 };
-use margins_losses::{LeakyHockeyStick, Squared};
-use margins_optim::Options;
-use margins_test_support::lambda;
+use margins_losses::{LeakyHockeyStick, MarginLoss, Squared};
+use margins_optim::{Options, Solver, Status};
+use margins_test_support::{CONVEX_LOSSES, lambda, loss};
 use proptest::prelude::*;
 
 fn kernel(specification: &str) -> Box<dyn Kernel> {
@@ -243,7 +243,7 @@ proptest! {
             let kernel = KernelRegistry::standard().parse_for(specification, &design, 3).unwrap();
             let gram = Gram::new(&*kernel, &design).unwrap();
             let options = Options::default();
-            let newton = |loss: &dyn margins_losses::MarginLoss| {
+            let newton = |loss: &dyn MarginLoss| {
                 let objective = KernelObjective::new(loss, &gram, &labels).unwrap();
                 let fit = fit(&objective, at, &options).unwrap();
                 let mut scores = combine(&*kernel, &design, &design, &fit.coef).unwrap();
@@ -263,6 +263,146 @@ proptest! {
             ("poly".to_owned(), format!("poly:degree=3,scale={square:e},offset=1")),
         ] {
             prop_assert_eq!(scores(&one, 1.0), scores(&other, unit), "{} {}", other, exponent);
+        }
+    }
+}
+
+/// A sum in twice the working precision.
+#[derive(Clone, Copy)]
+struct Long {
+    high: f64,
+    low: f64,
+}
+
+impl Long {
+    fn add_product(self, a: f64, b: f64) -> Self {
+        let product = a * b;
+        let sum = self.high + product;
+        let taken = sum - self.high;
+        let lost = (self.high - (sum - taken)) + (product - taken);
+        Long { high: sum, low: self.low + a.mul_add(b, -product) + lost }
+    }
+
+    fn value(self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// Returns F of a fit, scores and norm in twice the working precision; how far the rounding of those
+/// can have moved it; and the squared norm that its coefficients would have if none cancelled.
+fn value(table: &Rows, gram: &Gram, loss: &dyn MarginLoss, fit: &KernelFit) -> (f64, f64, f64) {
+    let n = table.rows.len();
+    let at_origin = table.weights.iter().sum::<f64>() * loss.value(0.0).abs() / n as f64;
+    // Nothing is told from zero that is this small beside F at the origin.
+    let (mut risk, mut slack, mut without) = (0.0, 1e-15 * at_origin, 0.0);
+    let mut norm = Long { high: 0.0, low: 0.0 };
+    for i in 0..n {
+        let column = gram.matrix().column(i);
+        let start = Long { high: fit.intercept, low: 0.0 };
+        let pairs = || column.iter().zip(&fit.coef);
+        let score = pairs().fold(start, |sum, (k, a)| sum.add_product(*k, *a)).value();
+        let absolute: f64 = pairs().map(|(k, a)| (k * a).abs()).sum();
+        let (y, c) = (table.signs[i], table.weights[i] / n as f64);
+        let term = c * loss.value(y * score);
+        risk += term;
+        // Scores are products with K in the working precision.
+        let blur = 1e-13 * (1.0 + absolute);
+        let slope_at = |blur: f64| loss.derivative(y * score + blur).abs();
+        slack += 1e-13 * term.abs() + c * blur * slope_at(-blur).max(slope_at(blur));
+        norm = norm.add_product(fit.coef[i], score - fit.intercept);
+        without += absolute * fit.coef[i].abs();
+    }
+    let penalty = fit.lambda.get() * norm.value();
+    (risk + penalty, slack + 1e-13 * fit.lambda.get() * without, without)
+}
+
+/// Rows whose columns have scales of their own, with signs and weights.
+#[derive(Debug, Clone)]
+struct Rows {
+    rows: Vec<Vec<f64>>,
+    signs: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+fn tables() -> impl Strategy<Value = Rows> {
+    (2usize..8, 1usize..16, any::<bool>()).prop_flat_map(|(half, p, separable)| {
+        let n = 2 * half;
+        let unit = prop::collection::vec(-1.0..1.0f64, n * p);
+        // One unit for all columns, and a smaller one for each: the kernel knows but one scale.
+        let scales = (-12.0..12.0f64, prop::collection::vec(-2.0..0.0f64, p));
+        let weight = prop_oneof![4 => Just(1.0), 1 => (-2.0..12.0f64).prop_map(|e| 10f64.powf(e))];
+        let weights = prop::collection::vec(weight, n);
+        (unit, scales, weights).prop_map(move |(unit, (common, scales), weights)| {
+            let signs: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            let entry = |i: usize, j: usize| {
+                let side = if separable && j == 0 { 2.0 * signs[i] } else { 0.0 };
+                10f64.powf(common + scales[j]) * (side + unit[i * p + j])
+            };
+            let rows = (0..n).map(|i| (0..p).map(|j| entry(i, j)).collect()).collect();
+            Rows { rows, signs, weights }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(60) })]
+
+    /// F is what a report says, and no lower bound of one solver lies above a value that another one
+    /// reached, whatever the scales and weights.
+    #[test]
+    fn what_a_report_says_is_true(
+        table in tables(),
+        name in proptest::sample::select(&CONVEX_LOSSES[..]),
+        specification in proptest::sample::select(&["linear", "gaussian", "poly:degree=2"][..]),
+        exponent in -8.0..2.0f64,
+        intercept: bool,
+    ) {
+        let loss = loss(name);
+        let at = lambda(10f64.powf(exponent));
+        let options = Options { max_iterations: Some(500), ..Options::default() };
+        let design = dense(&table.rows);
+        let labels = Labels::from_signs(table.signs.clone()).unwrap();
+        let kernel = KernelRegistry::standard().parse_for(specification, &design, 3).unwrap();
+        let gram = Gram::new(&*kernel, &design).unwrap();
+        let weights = &table.weights;
+        let objective = KernelObjective::new(&*loss, &gram, &labels).unwrap();
+        let objective = objective.with_weights(weights).unwrap();
+        let objective = if intercept { objective } else { objective.without_intercept() };
+        let mut fits = Vec::new();
+        for solver in [Solver::Auto, Solver::Newton, Solver::MM, Solver::MmBatched] {
+            // A solver that does not take the loss says so.
+            if let Ok(fit) = fit(&objective, at, &Options { solver, ..options }) {
+                fits.push((format!("{solver:?}"), fit));
+            }
+        }
+        if name == "hinge" {
+            let signs = &table.signs;
+            let fit = svm::fit(&gram, signs, Some(weights), intercept, at, &options).unwrap();
+            fits.push(("svm".to_owned(), fit));
+        }
+        fits.retain(|(_, fit)| {
+            !matches!(fit.report.status, Status::Unbounded | Status::NumericalTrouble)
+        });
+        let mut least = f64::INFINITY;
+        let mut bounds = Vec::new();
+        for (who, fit) in &fits {
+            let KernelFit { report, .. } = fit;
+            prop_assert!(report.duality_gap >= 0.0, "{who} {report:?}");
+            let is_within = report.relative_gap <= options.tolerance;
+            prop_assert_eq!(report.converged(), is_within, "{} {:?}", who, report);
+            let (value, slack, without) = value(&table, &gram, &*loss, fit);
+            prop_assert!(
+                (value - report.objective).abs() <= slack + report.rounding,
+                "{who} {name} {specification}: F is {value:e}, not {:e}: {report:?}",
+                report.objective
+            );
+            // K is known to its rounding, and semidefinite to it.
+            let slack = slack + 1e-14 * at.get() * without;
+            least = least.min(value + slack);
+            bounds.push((who, report.dual_objective - slack));
+        }
+        for (who, bound) in bounds {
+            prop_assert!(bound <= least, "{who} {name}: bound {bound:e} above {least:e}");
         }
     }
 }
