@@ -231,11 +231,12 @@ impl SampleFactor {
         self.extend(matrix, roots);
     }
 
-    /// Takes the samples that have gained curvature into the factor, if there is one or if it costs
-    /// no more than the steps that it is sure to save.
+    /// Takes the samples that have gained curvature into the factor, if there is one or if a factor
+    /// of them all would cost no more than the steps that it is sure to save.
     pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
-        const CHEAP: f64 = 10.0;
-        if !self.samples.is_empty() || Self::price(matrix, roots) < CHEAP {
+        /// The largest order at which that is so: few samples of many may be curved at first.
+        const SMALL: usize = 800;
+        if !self.samples.is_empty() || roots.len() <= SMALL {
             self.extend(matrix, roots);
         }
     }
