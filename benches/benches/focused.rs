@@ -1,8 +1,8 @@
-//! A round of focused online learning beside one of uniform sampling, in turn: the same learner, loss and
-//! samples.
+//! A round of focused online learning beside one of uniform sampling, in turn: the same learner,
+//! loss and samples.
 //!
-//! Labels are random, so that about every other round has a loss and updates the tree, as few rounds of
-//! a real game do.
+//! Labels are random, so that about every other round has a loss and updates the tree, as few
+//! rounds of a real game do.
 
 use margins::boost::{FocusedPlayer, Game, Horizon, SamplePlayer, UniformPlayer};
 use margins::data::{Design, Labels};

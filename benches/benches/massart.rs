@@ -1,5 +1,6 @@
-//! The loop of the learner under Massart noise on dense samples of 1000 features, beside plain passes over the same
-//! memory: the products with one vector, which read every sample once, are the bound.
+//! The loop of the learner under Massart noise on dense samples of 1000 features, beside plain
+//! passes over the same memory: the products with one vector, which read every sample once, are the
+//! bound.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use margins::data::generate::{Adversary, MarginHalfspace, MassartDistribution};

@@ -1,6 +1,6 @@
-//! The Psi-transform of margin pursuit and its inverse in closed form, beside a bracketed root-finder
-//! and the procedure of the source: all roots of both cubics, the admissible one of least risk, and a
-//! table of 2500 values to invert.
+//! The Psi-transform of margin pursuit and its inverse in closed form, beside a bracketed
+//! root-finder and the procedure of the source: all roots of both cubics, the admissible one of
+//! least risk, and a table of 2500 values to invert.
 
 use std::f64::consts::SQRT_2;
 use std::hint::black_box;

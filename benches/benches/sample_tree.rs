@@ -1,7 +1,7 @@
 //! A draw and an update together: our tree beside the weighted tree of `rand_distr`, in turn.
 //!
-//! Both draw with the same generator and get the same updates. `rand_distr` has no multiplication: its weight
-//! is read and written.
+//! Both draw with the same generator and get the same updates. `rand_distr` has no multiplication:
+//! its weight is read and written.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -15,12 +15,13 @@ use rand_distr::weighted::WeightedTreeIndex;
 
 /// Not powers of two, like the sizes of real data.
 const SIZES: [usize; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-/// Turns long enough for the upper levels of a tree to be in the cache again after the other's turn.
+/// Turns long enough for the upper levels of a tree to be in the cache again after the other's
+/// turn.
 const TURNS: usize = 41;
 const OPERATIONS: u32 = 100_000;
 
-/// Small integers: the other tree, whose sums are adjusted by differences, would drift with others until
-/// a draw panics.
+/// Small integers: the other tree, whose sums are adjusted by differences, would drift with others
+/// until a draw panics.
 fn weights(m: usize) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     (0..m).map(|_| f64::from(random.random_range(1..=16u8))).collect()

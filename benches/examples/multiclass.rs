@@ -1,4 +1,5 @@
-//! One fit of several classes, timed: seconds of training, whether certified, and what it makes of other samples, as JSON.
+//! One fit of several classes, timed: seconds of training, whether certified, and what it makes of
+//! other samples, as JSON.
 //!
 //!     multiclass TRAIN TEST ovr|ovo LOSS LAMBDA KERNEL|none none|loss|platt
 

@@ -1,8 +1,8 @@
 //! Times one linear fit, reading and process excluded.
 //!
-//! `cargo run --release -p margins-benches --example solve -- FILE LOSS LAMBDA TOLERANCE SOLVER [--intercept]
-//! [--standardize]` prints the median seconds of three fits, of fewer if they are long, and
-//! the report as JSON.
+//! `cargo run --release -p margins-benches --example solve -- FILE LOSS LAMBDA TOLERANCE SOLVER
+//! [--intercept] [--standardize]` prints the median seconds of three fits, of fewer if they are
+//! long, and the report as JSON.
 
 use std::time::Instant;
 

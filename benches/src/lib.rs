@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Instant;
 
-/// Two ways to do the same, each timed in turn, so that both suffer from what else the machine does.
+/// Two ways to do the same, each timed in turn, so that both suffer from what else the machine
+/// does.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparison {
     /// Median of the nanoseconds that an operation of the first took.

@@ -6,8 +6,8 @@ use margins_model::{Error, Format, Model, Registry};
 /// Bytes of the magic, the version, the checksum and two lengths.
 const PREFIX: usize = 32;
 
-/// Reads the bytes. What is a model must be written and read again without loss, and apply to samples or say
-/// why not.
+/// Reads the bytes. What is a model must be written and read again without loss, and apply to
+/// samples or say why not.
 ///
 /// # Panics
 /// If that does not hold.
@@ -31,8 +31,8 @@ pub fn check(bytes: &[u8], registry: &Registry) -> Result<(), Error> {
     Ok(())
 }
 
-/// The bytes with the checksum of a binary model and the length of its second part as they should be, so that
-/// what stands behind them is reached.
+/// The bytes with the checksum of a binary model and the length of its second part as they should
+/// be, so that what stands behind them is reached.
 pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     if bytes.len() < PREFIX || bytes[0] != 0x89 {
         return bytes;

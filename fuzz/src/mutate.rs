@@ -1,6 +1,6 @@
-//! Model files changed at random, seeded: `mutate FIXTURES EXECUTIONS SEED`. It counts the executions, how many of them
-//! were models, and how much memory reading has taken at most. A panic ends it, with the bytes in
-//! `artifacts/`.
+//! Model files changed at random, seeded: `mutate FIXTURES EXECUTIONS SEED`. It counts the
+//! executions, how many of them were models, and how much memory reading has taken at most. A panic
+//! ends it, with the bytes in `artifacts/`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
@@ -26,8 +26,8 @@ fn grow(bytes: usize) {
     PEAK.fetch_max(now, Ordering::Relaxed);
 }
 
-// SAFETY: an allocator cannot be written without `unsafe`, and only one sees every allocation. Every call is handed
-// to the system's as it came; the counts touch no memory that is handed out.
+// SAFETY: an allocator cannot be written without `unsafe`, and only one sees every allocation.
+// Every call is handed to the system's as it came; the counts touch no memory that is handed out.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
@@ -52,8 +52,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What reading may take: a multiple of the bytes, and what serde reserves for lists before it has seen their
-/// elements, a mebibyte each of the few that are open at once.
+/// What reading may take: a multiple of the bytes, and what serde reserves for lists before it has
+/// seen their elements, a mebibyte each of the few that are open at once.
 fn allowed(bytes: usize) -> usize {
     64 * bytes + (4 << 20)
 }

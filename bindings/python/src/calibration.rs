@@ -61,7 +61,8 @@ pub(crate) fn not_calibrated(loss: &str) -> PyResult<Option<String>> {
     Ok(PsiTransform::of(&*loss).err().map(|reason| reason.to_string()))
 }
 
-/// Returns the estimate of location, its roots, and an interval if a bound on the variance is known.
+/// Returns the estimate of location, its roots, and an interval if a bound on the variance is
+/// known.
 #[pyfunction]
 pub(crate) fn catoni_location<'py>(
     py: Python<'py>,

@@ -235,7 +235,8 @@ pub(crate) fn lambda_of(c: f64, rows: usize) -> PyResult<Lambda> {
 /// The grid of C unless told: from the first to the last, so many.
 const DEFAULT_GRID: (f64, f64, usize) = (1e-4, 1e4, 33);
 
-/// Returns the lambdas that were given as such or as values of C, or those of the default grid of C.
+/// Returns the lambdas that were given as such or as values of C, or those of the default grid of
+/// C.
 pub(crate) fn lambdas_of(
     cs: Option<Vec<f64>>,
     lambdas: Option<Vec<f64>>,

@@ -55,8 +55,8 @@ fn difference(tree: &SampleTree, reference: &[Reference]) -> f64 {
     differences.fold(0.0, f64::max)
 }
 
-/// Updates as in a game, `exp(loss/(2 m p_i))` with `p_i` the mixed probability and losses from 0 to 1, of
-/// drawn and of uniform samples by turns.
+/// Updates as in a game, `exp(loss/(2 m p_i))` with `p_i` the mixed probability and losses from 0
+/// to 1, of drawn and of uniform samples by turns.
 fn largest_difference(m: usize, updates: u64, checks: u64) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(m as u64);
     let mut tree = SampleTree::uniform(m).expect("weights");

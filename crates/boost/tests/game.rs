@@ -113,8 +113,9 @@ fn a_game_stops_exactly_when_its_ensemble_is_consistent() {
         assert!(ending.rounds < horizon.rounds());
         // It is over, and stays so.
         assert_eq!(game.run(Stop::Consistent).unwrap(), ending);
-        // The check lags behind by no more than it needs for m visits after the last member: with the
-        // members of that many rounds earlier, the ensemble was not consistent, or had changed since.
+        // The check lags behind by no more than it needs for m visits after the last member: with
+        // the members of that many rounds earlier, the ensemble was not consistent, or had changed
+        // since.
         let mut again = fol(Perceptron::new(3), &data, horizon, seed);
         let visits = (2.0 * 60.0 * horizon.outputs() as f64 / horizon.rounds() as f64).ceil();
         let lag = (60.0 / visits).ceil() as u64;
@@ -172,8 +173,9 @@ fn every_learner_and_every_player_plays() {
     ends_consistent(Exp3P1::new(50, 0.1).unwrap(), Perceptron::new(2));
 }
 
-/// A game of the learner, interrupted four times and written to text each time, ends as the one in one go
-/// does, to the last bit. `hold` takes the functions out of the learner, `back` puts them in.
+/// A game of the learner, interrupted four times and written to text each time, ends as the one in
+/// one go does, to the last bit. `hold` takes the functions out of the learner, `back` puts them
+/// in.
 fn is_resumed_to_the_bit<L, M, R>(
     learner: &L,
     hold: impl Fn(Checkpoint<FocusedPlayer, L, L::Snapshot>) -> Checkpoint<FocusedPlayer, M, R>,
@@ -242,7 +244,8 @@ fn a_game_resumed_from_a_file_is_the_game_in_one_go() {
     );
 }
 
-/// Everything that comes of a document by one edit: an entry of a list left out or doubled, a number replaced.
+/// Everything that comes of a document by one edit: an entry of a list left out or doubled, a
+/// number replaced.
 fn edits(document: &Value) -> Vec<Value> {
     fn places(value: &Value, at: &str, out: &mut Vec<String>) {
         out.push(at.to_owned());

@@ -1,4 +1,5 @@
-//! What holds for all data: weights are repetitions, formats do not matter, scaling is as exact as its numbers.
+//! What holds for all data: weights are repetitions, formats do not matter, scaling is as exact as
+//! its numbers.
 
 use margins_data::metrics::{
     self, Confusion, MarginStatistics, balanced_error, brier, confusion, error_rate, log_loss,
@@ -30,7 +31,8 @@ fn column(rows: &[Seen], of: impl Fn(&Seen) -> f64) -> Vec<f64> {
     rows.iter().map(of).collect()
 }
 
-/// All measures of some rows. Those that are exact ratios of whole numbers first, then those that are rounded.
+/// All measures of some rows. Those that are exact ratios of whole numbers first, then those that
+/// are rounded.
 fn measures(
     rows: &[Seen],
     weights: Option<&[f64]>,
@@ -126,8 +128,9 @@ proptest! {
         }
     }
 
-    /// Means and deviations are those of the numbers as they are, whatever their scale and offset. With u the unit
-    /// roundoff, n rows, a range R and a mean m: sums of n differences are off by n u R, the mean is rounded once more.
+    /// Means and deviations are those of the numbers as they are, whatever their scale and offset.
+    /// With u the unit roundoff, n rows, a range R and a mean m: sums of n differences are off by n
+    /// u R, the mean is rounded once more.
     #[test]
     fn scaling_is_as_exact_as_its_numbers(
         scale in -12.0..12.0f64,
@@ -154,7 +157,8 @@ proptest! {
     }
 }
 
-/// An unevaluated sum of two doubles, the second at most half a unit in the last place of the first.
+/// An unevaluated sum of two doubles, the second at most half a unit in the last place of the
+/// first.
 #[derive(Clone, Copy)]
 struct Double(f64, f64);
 
@@ -202,8 +206,8 @@ fn moments(x: &[f64], weights: &[f64]) -> (f64, f64) {
     (mean.0, variance.0.sqrt())
 }
 
-/// Reading, naming and finding classes takes time in proportion to their number: a comparison by pairs would take
-/// 2e10 steps here.
+/// Reading, naming and finding classes takes time in proportion to their number: a comparison by
+/// pairs would take 2e10 steps here.
 #[test]
 fn many_classes_are_read_in_one_pass() {
     const CLASSES: usize = 200_000;
@@ -225,8 +229,8 @@ fn many_classes_are_read_in_one_pass() {
     assert_eq!(Dataset::new(design, Classes::new(&numbers).unwrap()).unwrap().rows(), CLASSES);
 }
 
-/// Labels that are numbers and not all whole are measurements, however often one of them is repeated; names are
-/// classes, be they many or look like versions.
+/// Labels that are numbers and not all whole are measurements, however often one of them is
+/// repeated; names are classes, be they many or look like versions.
 #[test]
 fn measurements_are_told_from_classes() {
     let of = |text: &str, format| {

@@ -36,8 +36,8 @@ use crate::{Error, Evidence, linear_model};
 pub struct Settings {
     /// The learner, with all that it is told of the problem.
     pub method: Method,
-    /// True for an intercept: the coefficient of a feature that is 1 for every sample before samples
-    /// are scaled to norm 1. For data in memory.
+    /// True for an intercept: the coefficient of a feature that is 1 for every sample before
+    /// samples are scaled to norm 1. For data in memory.
     pub intercept: bool,
     /// The seed of samples held out, of their order and of random projections.
     pub seed: u64,

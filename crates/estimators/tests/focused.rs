@@ -49,7 +49,8 @@ fn learners() -> Vec<Learner> {
 fn every_learner_plays_and_goes_on_from_a_file() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     for (k, learner) in learners().into_iter().enumerate() {
-        // A majority is never right before half of its classifiers are taken, so that the game lasts.
+        // A majority is never right before half of its classifiers are taken, so that the game
+        // lasts.
         let combination = Some(Combination::Majority);
         let whole = Settings {
             learner,

@@ -97,7 +97,8 @@ fn a_path_of_several_classes_has_a_fit_a_member() {
     );
 }
 
-/// The machine has a gap on features and on a kernel matrix; the linear kernel is the same machine twice.
+/// The machine has a gap on features and on a kernel matrix; the linear kernel is the same machine
+/// twice.
 #[test]
 fn robust_learners_take_several_classes() {
     let data = three();

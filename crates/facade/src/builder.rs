@@ -108,8 +108,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Minimises the objective of a robust learner in the place of the regularised risk, at a single
-    /// lambda or along a path.
+    /// Minimises the objective of a robust learner in the place of the regularised risk, at a
+    /// single lambda or along a path.
     ///
     /// ```
     /// use margins::Classifier;
@@ -197,8 +197,8 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Sets the seed of folds, landmarks, random features and of the pairs that sigma is taken from.
-    /// Dual ascent has its own, in [`Solver::Sdca`].
+    /// Sets the seed of folds, landmarks, random features and of the pairs that sigma is taken
+    /// from. Dual ascent has its own, in [`Solver::Sdca`].
     #[doc(alias = "random_state")]
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
@@ -237,8 +237,9 @@ impl ClassifierBuilder {
         self
     }
 
-    /// Calls a function for every iteration of every fit, from whatever thread makes it; the fit stops where the function
-    /// breaks, and ends as [`Status::Interrupted`](margins_optim::Status::Interrupted).
+    /// Calls a function for every iteration of every fit, from whatever thread makes it; the fit
+    /// stops where the function breaks, and ends as
+    /// [`Status::Interrupted`](margins_optim::Status::Interrupted).
     #[must_use]
     pub fn iterations(
         mut self,

@@ -154,8 +154,8 @@ impl Gram {
         self.factor.get_or_init(|| PivotedCholesky::of_low_rank(&self.matrix)).as_ref()
     }
 
-    /// Returns `x'Kx` as if computed in twice the working precision: for vectors whose image is small because
-    /// large terms cancel.
+    /// Returns `x'Kx` as if computed in twice the working precision: for vectors whose image is
+    /// small because large terms cancel.
     ///
     /// # Panics
     /// If x does not have one number a sample.

@@ -121,8 +121,8 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         self.margins.risk() + penalty(lambda, point)
     }
 
-    /// Returns the certificate of the point that is settled, whose F is given, from the image of its
-    /// gradient.
+    /// Returns the certificate of the point that is settled, whose F is given, from the image of
+    /// its gradient.
     fn certificate_of(&mut self, lambda: Lambda, objective: f64) -> Certificate {
         let norm = norm_of(&self.gradient, &self.image, self.radius);
         self.margins.certificate(lambda, objective, norm, self.radius)

@@ -29,9 +29,9 @@ pub fn fit<L: MarginLoss + ?Sized>(
 /// [`Solver::Newton`] is Newton in sample space, which needs no decomposition of K;
 /// [`Solver::Auto`] is the same, but Newton in the coordinates of a pivoted Cholesky factor where
 /// the rank of K, to ten digits of its trace, is below a third of its order; [`Solver::Mm`] and
-/// [`Solver::MmBatched`] run on the numerically nonzero eigenspace of K (Kwon and Zou 2023, section 4.2, with
-/// the corrected update), decomposed once for all lambdas. All of them are certified against K
-/// itself.
+/// [`Solver::MmBatched`] run on the numerically nonzero eigenspace of K (Kwon and Zou 2023, section
+/// 4.2, with the corrected update), decomposed once for all lambdas. All of them are certified
+/// against K itself.
 ///
 /// # Errors
 /// A loss or a number of samples that the solver cannot take; a tolerance that is not positive; no

@@ -1,4 +1,5 @@
-//! Errors of kernel classifiers on samples that they were not fitted to: by folds and by leaving one out.
+//! Errors of kernel classifiers on samples that they were not fitted to: by folds and by leaving
+//! one out.
 
 mod common;
 
@@ -104,8 +105,8 @@ fn cross_validation_refuses_folds_that_leave_a_class_out() {
     assert_eq!(refusal(&folds, &gram.select(&[0, 1])), "rows: expected 2, found 60");
 }
 
-/// Without one sample: the refits from a common start are those from scratch, and for the squared loss, whose
-/// Newton step is the whole way, so is the one step.
+/// Without one sample: the refits from a common start are those from scratch, and for the squared
+/// loss, whose Newton step is the whole way, so is the one step.
 #[test]
 fn leaving_one_out_is_a_fit_without_it() {
     let n = 24;

@@ -224,11 +224,12 @@ fn fourier_features_are_near_the_kernel() {
         let features = map.transform(&design).unwrap();
         assert_eq!((features.rows(), features.columns()), (60, 2 * half));
         let difference = products(&features) - Gram::new(&gaussian, &design).unwrap().matrix();
-        // A pair has the standard deviation s <= 1/sqrt(2 h), thus a mean absolute error <= s, which
-        // holds for the mean over pairs in expectation; three times that bounds the mean absolute
-        // error with probability above 8/9 for the worst dependence between pairs (Chebyshev), and
-        // the seed is fixed. No pair is further off than 6 s: a mean of h numbers in [-1, 1] leaves
-        // t with probability 2 exp(-h t^2/2) <= 2 exp(-9) (Hoeffding), and less at this variance.
+        // A pair has the standard deviation s <= 1/sqrt(2 h), thus a mean absolute error <= s,
+        // which holds for the mean over pairs in expectation; three times that bounds the mean
+        // absolute error with probability above 8/9 for the worst dependence between pairs
+        // (Chebyshev), and the seed is fixed. No pair is further off than 6 s: a mean of h numbers
+        // in [-1, 1] leaves t with probability 2 exp(-h t^2/2) <= 2 exp(-9) (Hoeffding), and less
+        // at this variance.
         let s = (2.0 * half as f64).sqrt().recip();
         assert!(difference.abs().mean() <= s, "{}", difference.abs().mean());
         assert!(difference.amax() <= 6.0 * s, "{}", difference.amax());

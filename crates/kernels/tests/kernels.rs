@@ -71,7 +71,8 @@ fn agree(kernel: &dyn Kernel, diagonal: f64, a: f64, b: f64) -> bool {
 fn assert_matches_values(n: usize, p: usize) {
     let rows = rows(n, p);
     let (dense, sparse) = (dense(&rows), sparse(&rows));
-    // A matrix of the sigmoid, the last one, is refused unless it happens to be positive semidefinite.
+    // A matrix of the sigmoid, the last one, is refused unless it happens to be positive
+    // semidefinite.
     for specification in &KERNELS[..KERNELS.len() - 1] {
         let kernel = kernel(specification);
         let gram = Gram::new(&*kernel, &dense).unwrap();
@@ -195,7 +196,8 @@ fn combine_is_the_gram_matrix_times_coefficients() {
     let rows = rows(300, 3);
     let coef: Vec<f64> = (0..300).map(|i| (i as f64 * 0.7).cos()).collect();
     let (dense, sparse) = (dense(&rows), sparse(&rows));
-    // A matrix of the sigmoid, the last one, is refused unless it happens to be positive semidefinite.
+    // A matrix of the sigmoid, the last one, is refused unless it happens to be positive
+    // semidefinite.
     for specification in &KERNELS[..KERNELS.len() - 1] {
         let kernel = kernel(specification);
         let gram = Gram::new(&*kernel, &dense).unwrap();

@@ -1,5 +1,5 @@
-//! Paths of kernel classifiers: routes to the same minimum agree, and what certificates promise where the
-//! kernel matrix is as deficient as can be.
+//! Paths of kernel classifiers: routes to the same minimum agree, and what certificates promise
+//! where the kernel matrix is as deficient as can be.
 
 mod common;
 

@@ -43,8 +43,8 @@ fn newton_reaches_the_reference_minimisers() {
         let objective = KernelObjective::new(&*loss, gram, &labels).unwrap();
         let options = Options {
             solver: Solver::Newton,
-            // Half of the accuracy asked of the objective; fitted values are only as accurate as the
-            // root of the gap.
+            // Half of the accuracy asked of the objective; fitted values are only as accurate as
+            // the root of the gap.
             tolerance: if solution.is_unique() { 1e-12 } else { 5e-10 },
             ..Options::default()
         };
@@ -87,9 +87,9 @@ fn support_vector_machines_reach_the_reference_minimisers() {
     assert!(checked >= 21, "only {checked} cases were checked");
 }
 
-/// A minimiser by hand: with `K = I` and n = 2 the
-/// solution is `a = (t, -t)`, `b = 0`, every margin `t`, and `-log t + 2 lambda t^2` has its minimum at
-/// `t = 1/(2 sqrt(lambda))` if that is at least 1.
+/// A minimiser by hand: with `K = I` and n = 2 the solution is `a = (t, -t)`, `b = 0`, every margin
+/// `t`, and `-log t + 2 lambda t^2` has its minimum at `t = 1/(2 sqrt(lambda))` if that is at least
+/// 1.
 #[test]
 fn a_minimiser_in_closed_form() {
     let gram = Gram::precomputed(DMatrix::identity(2, 2)).unwrap();

@@ -39,7 +39,8 @@ fn sparse(rows: &[Vec<f64>]) -> Design {
     Design::from_sparse_rows(&rows, 3).unwrap()
 }
 
-/// The same rows stored densely and sparsely give the same scores, whatever the kernel does with zeros.
+/// The same rows stored densely and sparsely give the same scores, whatever the kernel does with
+/// zeros.
 #[test]
 fn zeros_that_are_not_stored_count_like_others() {
     let rows = rows(1.0);
@@ -219,8 +220,8 @@ fn a_trace_beyond_the_numbers_is_no_kernel_of_rank_zero() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// With the width from the data, or with a parameter that is scaled by hand, features in other units change
-    /// nothing: powers of two to the last bit.
+    /// With the width from the data, or with a parameter that is scaled by hand, features in other
+    /// units change nothing: powers of two to the last bit.
     #[test]
     fn fits_are_invariant_to_the_units_of_the_features(
         entries in prop::collection::vec(prop_oneof![2 => -3.0..3.0f64, 1 => Just(0.0)], 60),
@@ -288,8 +289,9 @@ impl Long {
     }
 }
 
-/// Returns F of a fit, scores and norm in twice the working precision; how far the rounding of those
-/// can have moved it; and the squared norm that its coefficients would have if none cancelled.
+/// Returns F of a fit, scores and norm in twice the working precision; how far the rounding of
+/// those can have moved it; and the squared norm that its coefficients would have if none
+/// cancelled.
 fn value(table: &Rows, gram: &Gram, loss: &dyn MarginLoss, fit: &KernelFit) -> (f64, f64, f64) {
     let n = table.rows.len();
     let at_origin = table.weights.iter().sum::<f64>() * loss.value(0.0).abs() / n as f64;
@@ -347,8 +349,8 @@ fn tables() -> impl Strategy<Value = Rows> {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(60) })]
 
-    /// F is what a report says, and no lower bound of one solver lies above a value that another one
-    /// reached, whatever the scales and weights.
+    /// F is what a report says, and no lower bound of one solver lies above a value that another
+    /// one reached, whatever the scales and weights.
     #[test]
     fn what_a_report_says_is_true(
         table in tables(),

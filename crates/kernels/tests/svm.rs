@@ -26,8 +26,8 @@ fn gaussian(sigma: f64) -> impl Fn(&[f64], &[f64]) -> f64 {
     move |x, z| (-sigma * x.iter().zip(z).map(|(x, z)| (x - z).powi(2)).sum::<f64>()).exp()
 }
 
-/// Two points at 1 and -1 of a line: coefficients `a, -a` give the margins `2a`, and `a` is 1/2 or, if
-/// that is less, its bound `1/(4 lambda)`. Without intercept the coefficients are not unique.
+/// Two points at 1 and -1 of a line: coefficients `a, -a` give the margins `2a`, and `a` is 1/2 or,
+/// if that is less, its bound `1/(4 lambda)`. Without intercept the coefficients are not unique.
 #[test]
 fn two_samples_have_a_closed_form() {
     let gram = precomputed(DMatrix::from_row_slice(2, 2, &[1.0, -1.0, -1.0, 1.0]));
@@ -231,8 +231,9 @@ proptest! {
         prop_assert!(one.support().all(|i| one.coef[i] != 0.0 && counts[i] > 0));
     }
 
-    /// Whatever the kernel, the weights and the lambda: no dual objective that is reported is above any primal value
-    /// there is, both evaluated from their definitions in twice the working precision.
+    /// Whatever the kernel, the weights and the lambda: no dual objective that is reported is above
+    /// any primal value there is, both evaluated from their definitions in twice the working
+    /// precision.
     #[test]
     fn gaps_bound_the_distance_to_every_other_classifier(
         (rows, signs) in samples(24),
@@ -322,7 +323,8 @@ fn exact_primal(gram: &Gram, signs: &[f64], weights: &[f64], fit: &KernelFit) ->
     risk + fit.lambda.get() * square.max(0.0)
 }
 
-/// A fit on a matrix that is not positive semidefinite would certify nothing, so that there is none.
+/// A fit on a matrix that is not positive semidefinite would certify nothing, so that there is
+/// none.
 #[test]
 fn indefinite_kernels_are_refused() {
     let refusal = Gram::precomputed(DMatrix::from_row_slice(2, 2, &[0.0, 1.0, 1.0, 0.0]));

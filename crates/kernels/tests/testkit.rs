@@ -1,4 +1,5 @@
-//! The test-kit finds the fault of deliberately wrong kernels, names the method, and passes the kernels of this crate.
+//! The test-kit finds the fault of deliberately wrong kernels, names the method, and passes the
+//! kernels of this crate.
 
 use margins_data::Sample;
 use margins_kernels::testkit::{self, Reference};
@@ -49,7 +50,8 @@ fn every_kernel_of_the_registry_conforms() {
     }
 }
 
-/// The kernel of Brownian motion of the sum of the features; the examination is of a kernel of one's own.
+/// The kernel of Brownian motion of the sum of the features; the examination is of a kernel of
+/// one's own.
 #[derive(Debug)]
 struct Brownian;
 

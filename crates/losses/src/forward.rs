@@ -1,5 +1,5 @@
-//! A box of a loss, a shared loss and a reference to one are losses: every method is passed on, so that a closed
-//! form is never replaced by a numerical default.
+//! A box of a loss, a shared loss and a reference to one are losses: every method is passed on, so
+//! that a closed form is never replaced by a numerical default.
 
 use std::sync::Arc;
 

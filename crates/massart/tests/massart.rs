@@ -1,5 +1,5 @@
-//! Learners under Massart noise: the lemmas of the source, its guarantee on small instances, and noise that
-//! misleads convex surrogates.
+//! Learners under Massart noise: the lemmas of the source, its guarantee on small instances, and
+//! noise that misleads convex surrogates.
 
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
@@ -178,7 +178,8 @@ proptest! {
         }
     }
 
-    /// In the plane a minimiser of the LeakyReLU loss off all ties errs at a rate of at most eta (docs/massart.md).
+    /// In the plane a minimiser of the LeakyReLU loss off all ties errs at a rate of at most eta
+    /// (docs/massart.md).
     #[test]
     fn in_the_plane_leaky_relu_fails_by_ties_alone(
         eta in 0.05..0.45f64,
@@ -242,7 +243,8 @@ proptest! {
     }
 }
 
-/// Where the iterates settle, most products are spared; where they keep crossing samples, as in the trap, some are.
+/// Where the iterates settle, most products are spared; where they keep crossing samples, as in the
+/// trap, some are.
 #[test]
 fn a_long_selection_takes_a_fraction_of_the_products() {
     for (which, factor) in [(1, 8.0), (3, 1.3)] {
@@ -320,8 +322,8 @@ fn leaky_relu_minimum(noisy: &MassartDistribution, eta: f64) -> Minimum {
     surrogate::minimize(Method::Ellipsoid, &loss, 1.0, &exact.sample(), 1e-9, 5000)
 }
 
-/// Asserts that w errs by more than the excess above eta on the distribution, however w is moved by 1e-6 of its
-/// length, while both learners of the paper are within eta + epsilon.
+/// Asserts that w errs by more than the excess above eta on the distribution, however w is moved by
+/// 1e-6 of its length, while both learners of the paper are within eta + epsilon.
 fn only_the_surrogate_fails(
     noisy: &MassartDistribution,
     problem: &Problem,
@@ -352,7 +354,8 @@ fn leaky_relu_fails_in_the_plane() {
     let boundary = 1.392 - std::f64::consts::FRAC_PI_2;
     let exact = [boundary.cos(), boundary.sin()];
     for (found, exact) in minimum.point.iter().zip(exact) {
-        // The loss grows at least at the rate 0.0596 - 0.31 < 0 off the kink and with the square along w.
+        // The loss grows at least at the rate 0.0596 - 0.31 < 0 off the kink and with the square
+        // along w.
         assert!((found - exact).abs() < 1e-5, "{minimum:?}");
     }
     let beyond = boundary - 1e-9;
@@ -364,9 +367,10 @@ fn leaky_relu_fails_in_the_plane() {
     }
 }
 
-/// In three dimensions no tie is needed: a clean point far along u, and two noisy ones that pull away from u only as far
-/// as their mean does. The pull `-gradient` is constant on the cone of all w that decide as its direction does, so
-/// that this direction is the minimiser exactly if it is in that cone, and the only one.
+/// In three dimensions no tie is needed: a clean point far along u, and two noisy ones that pull
+/// away from u only as far as their mean does. The pull `-gradient` is constant on the cone of all
+/// w that decide as its direction does, so that this direction is the minimiser exactly if it is in
+/// that cone, and the only one.
 #[test]
 fn leaky_relu_fails_in_space() {
     for (eta, gamma) in [(0.3f64, 0.1f64), (0.2, 0.05), (0.1, 0.05)] {

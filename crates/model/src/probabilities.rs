@@ -38,10 +38,10 @@ impl Model {
         Ok(out)
     }
 
-    /// Returns probabilities of which the class that the scores [decide](Self::decide) is the most probable one, for
-    /// every sample: those of [`class_probabilities`](Self::class_probabilities) where they say so themselves, else the
-    /// nearest that do, in squares: the class that is decided and those above it share what they have, up to 1e-12 that
-    /// it is ahead by.
+    /// Returns probabilities of which the class that the scores [decide](Self::decide) is the most
+    /// probable one, for every sample: those of [`class_probabilities`](Self::class_probabilities)
+    /// where they say so themselves, else the nearest that do, in squares: the class that is
+    /// decided and those above it share what they have, up to 1e-12 that it is ahead by.
     ///
     /// # Errors
     /// [`class_probabilities`](Self::class_probabilities) says which.
@@ -93,8 +93,8 @@ fn normalized(p: Vec<f64>) -> Vec<f64> {
     p.into_iter().map(|p| if sum > 0.0 { p / sum } else { even }).collect()
 }
 
-/// Moves the probabilities no farther than to make the class at an index the most probable one: it and
-/// the largest others come to their mean, but for a lead that survives rounding.
+/// Moves the probabilities no farther than to make the class at an index the most probable one: it
+/// and the largest others come to their mean, but for a lead that survives rounding.
 fn prefer(decided: usize, p: &mut [f64]) {
     const LEAD: f64 = 1e-12;
     let mut others: Vec<usize> = (0..p.len()).filter(|&k| k != decided).collect();
@@ -124,8 +124,8 @@ mod tests {
     }
 
     proptest! {
-        /// No other distribution that prefers the class is nearer: what moves has moved to one value,
-        /// above all that has not.
+        /// No other distribution that prefers the class is nearer: what moves has moved to one
+        /// value, above all that has not.
         #[test]
         fn the_class_leads_at_the_least_cost(raw in proptest::collection::vec(0.0..1.0f64, 2..7), at in 0usize..7) {
             let total: f64 = raw.iter().sum::<f64>() + 1e-9;

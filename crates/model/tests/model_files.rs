@@ -148,7 +148,8 @@ proptest! {
         prop_assert_eq!(serde_json::from_value::<Model>(value).unwrap(), model);
     }
 
-    /// A kernel of sums and products is another one after a reader that forgets its parentheses: scores tell.
+    /// A kernel of sums and products is another one after a reader that forgets its parentheses:
+    /// scores tell.
     #[test]
     fn nested_kernels_score_alike_after_a_file(
         weights in proptest::collection::vec(-2.0..2.0f64, 30),
@@ -218,7 +219,8 @@ proptest! {
     }
 }
 
-/// The models of the fixtures of the present version: what their name says, from the fixtures before.
+/// The models of the fixtures of the present version: what their name says, from the fixtures
+/// before.
 fn present() -> Vec<(&'static str, Model)> {
     let registry = Registry::standard();
     let of = |name: &str| Model::load(fixtures().join(name), &registry).expect("an older fixture");
@@ -258,7 +260,8 @@ fn present() -> Vec<(&'static str, Model)> {
     ]
 }
 
-/// The scores of the samples that a fixture was fitted to, one line a sample, and what scalings make of them.
+/// The scores of the samples that a fixture was fitted to, one line a sample, and what scalings
+/// make of them.
 fn scores(name: &str, model: &Model) -> String {
     let data = match name.contains("sparse") || name.contains("one") {
         true => "sparse.svm",
@@ -382,7 +385,8 @@ fn past_versions_stay_readable() {
     assert_eq!(seen.len(), 5 + 2 * present().len(), "{seen:?}");
 }
 
-/// Run by hand, once, when a version is new: `cargo test -p margins-model --test model_files -- --ignored`.
+/// Run by hand, once, when a version is new: `cargo test -p margins-model --test model_files --
+/// --ignored`.
 #[test]
 #[ignore = "writes the fixtures of the present version"]
 fn write_fixtures() {
@@ -701,7 +705,8 @@ fn scores_that_overflow_are_refused() {
             assert_eq!(scores, message(model.predict(&design, &registry)));
             scores
         };
-        // NaN, or inf where multiplication and addition are one operation: the sign of what is left is worth nothing.
+        // NaN, or inf where multiplication and addition are one operation: the sign of what is left
+        // is worth nothing.
         assert!(refused(&rows).starts_with("row 2: the score is "), "{}", refused(&rows));
         let third = refused(&[rows[0], rows[0], rows[2]]);
         assert!(third.starts_with("row 3: the score is inf"), "{third}");

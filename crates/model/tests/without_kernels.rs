@@ -1,5 +1,6 @@
-//! Model files in a crate without the feature `kernels`: those of linear classifiers are read, of the others it says why
-//! not. `cargo test -p margins-model --no-default-features --features serde`.
+//! Model files in a crate without the feature `kernels`: those of linear classifiers are read, of
+//! the others it says why not. `cargo test -p margins-model --no-default-features --features
+//! serde`.
 
 #![cfg(all(feature = "serde", not(feature = "kernels")))]
 

@@ -94,7 +94,8 @@ fn an_intercept_far_from_zero_is_found() {
             fit(&objective, lambda(1e-3), &options(solver)).unwrap()
         };
         let reference = solve(&near, Solver::SDCA);
-        // The cuts of the bundle method suffer from bad scaling, coordinate ascent ends with Newton.
+        // The cuts of the bundle method suffer from bad scaling, coordinate ascent ends with
+        // Newton.
         for (solver, shift) in
             [(Solver::SDCA, 1000.0), (Solver::ProximalNewton, 1000.0), (Solver::Bundle, 10.0)]
         {
@@ -212,7 +213,8 @@ fn the_two_agree_on_real_data() {
     agree_on(Path::new(folder), &["bupa", "heart_hungarian", "hepatitis", "spect"], 1e-2);
 }
 
-/// The table of the book: `MARGINS_DATA=folder cargo test -p margins-optim --test dual -- --ignored --nocapture`.
+/// The table of the book: `MARGINS_DATA=folder cargo test -p margins-optim --test dual -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "reads data sets from the folder that MARGINS_DATA names, and takes half a minute"]
 fn the_two_agree_on_ten_data_sets() {

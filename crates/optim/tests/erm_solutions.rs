@@ -54,7 +54,8 @@ fn reaches_the_reference_minimisers(solver: Solver) {
                 // are only as accurate as the root of the gap.
                 tolerance: match solver {
                     _ if !solution.is_unique() => 5e-10,
-                    // Its gap is a difference of two objectives, which 1e-12 would be the rounding of.
+                    // Its gap is a difference of two objectives, which 1e-12 would be the rounding
+                    // of.
                     Solver::Bundle => 1e-11,
                     _ => 1e-12,
                 },

@@ -544,8 +544,8 @@ fn a_sample_of_no_weight_may_have_any_loss() {
     assert!(product + with.intercept > 710.0, "the loss would not overflow: {product}");
 }
 
-/// Without intercept the derivative in the coefficients is that of differences, for a loss that no gap
-/// bounds as well.
+/// Without intercept the derivative in the coefficients is that of differences, for a loss that no
+/// gap bounds as well.
 #[test]
 fn gradient_norms_of_losses_that_are_not_convex_are_those_of_differences() {
     let rows = [[0.5, 1.0], [-1.0, 0.5], [1.0, 2.0], [-0.5, -1.5], [2.0, -0.5]];
@@ -579,8 +579,8 @@ fn gradient_norms_of_losses_that_are_not_convex_are_those_of_differences() {
     assert!(close(fit.report.gradient_norm, slope(0).hypot(slope(1)), 1e-7), "{:?}", fit.report);
 }
 
-/// A deadline that has passed leaves every solver with what it starts from, and says so; one that is far away
-/// changes nothing.
+/// A deadline that has passed leaves every solver with what it starts from, and says so; one that
+/// is far away changes nothing.
 #[test]
 fn deadlines_are_kept_and_reported() {
     let data = overlapping();
@@ -602,8 +602,8 @@ fn deadlines_are_kept_and_reported() {
     }
 }
 
-/// With so many samples Newton starts from the minimiser for a part of them; here the part has both classes,
-/// or, where only one sample in 20,000 is positive, most likely not.
+/// With so many samples Newton starts from the minimiser for a part of them; here the part has both
+/// classes, or, where only one sample in 20,000 is positive, most likely not.
 #[test]
 fn newton_reaches_the_same_from_a_part_of_many_samples() {
     let rows: Vec<[f64; 2]> = (0..70_000)
@@ -634,8 +634,8 @@ fn newton_reaches_the_same_from_a_part_of_many_samples() {
     }
 }
 
-/// A single sample, most likely not in the part that Newton starts from, can make the part's minimiser a point
-/// where the loss of all samples overflows.
+/// A single sample, most likely not in the part that Newton starts from, can make the part's
+/// minimiser a point where the loss of all samples overflows.
 #[test]
 fn newton_does_not_start_from_a_part_that_knows_too_little() {
     let mut rows: Vec<[f64; 2]> =
@@ -650,7 +650,8 @@ fn newton_does_not_start_from_a_part_that_knows_too_little() {
     assert!(fits.iter().all(|fit| fit.report.converged()));
 }
 
-/// Every solver shows its iterations to the callback, and ends with its best point where that breaks.
+/// Every solver shows its iterations to the callback, and ends with its best point where that
+/// breaks.
 #[test]
 fn a_callback_sees_and_stops_every_solver() {
     use std::ops::ControlFlow;

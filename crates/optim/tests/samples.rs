@@ -25,7 +25,8 @@ impl Products for Kept {
     }
 }
 
-/// Samples in parts, each of which could be on a machine of its own. Only sums, p numbers at most, leave a part.
+/// Samples in parts, each of which could be on a machine of its own. Only sums, p numbers at most,
+/// leave a part.
 struct Parts<'o, 'a, L: MarginLoss + ?Sized> {
     parts: Vec<InMemory<'o, 'a, L>>,
     /// The labels and weights of all, which are one number a sample.

@@ -1,4 +1,5 @@
-//! Features of any scale and offset, weights of any size: what a report says is true, or it says that it cannot tell.
+//! Features of any scale and offset, weights of any size: what a report says is true, or it says
+//! that it cannot tell.
 
 use margins_data::{Design, Labels};
 use margins_losses::{Logistic, MarginLoss};
@@ -122,8 +123,8 @@ proptest! {
     }
 }
 
-/// Groups of ten nearly collinear columns whose spreads fall by nineteen orders from the first to the last, as raw tables
-/// have them: `n` rows, `10 groups` columns.
+/// Groups of ten nearly collinear columns whose spreads fall by nineteen orders from the first to
+/// the last, as raw tables have them: `n` rows, `10 groups` columns.
 fn collinear_groups(n: usize, groups: usize, seed: u64) -> (Design, Labels) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
@@ -144,9 +145,9 @@ fn collinear_groups(n: usize, groups: usize, seed: u64) -> (Design, Labels) {
     (Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap())
 }
 
-/// More columns than rows and more rows than columns, dense and sparse: every lambda down to 1e-7 is
-/// certified, unless the loss is smooth and the minimum is below a thousandth of F at the origin;
-/// there the fit comes within a millionth of that and says what it knows.
+/// More columns than rows and more rows than columns, dense and sparse: every lambda down to 1e-7
+/// is certified, unless the loss is smooth and the minimum is below a thousandth of F at the
+/// origin; there the fit comes within a millionth of that and says what it knows.
 #[test]
 fn collinear_columns_of_all_scales_are_certified() {
     let lambdas = lambda_grid(1.0, 1e-7, 15).unwrap();
@@ -177,7 +178,8 @@ fn collinear_columns_of_all_scales_are_certified() {
     }
 }
 
-/// A column of times in seconds beside an ordinary one, and the same column without its offset: one problem.
+/// A column of times in seconds beside an ordinary one, and the same column without its offset: one
+/// problem.
 #[test]
 fn an_offset_of_a_column_changes_nothing() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
@@ -208,7 +210,8 @@ fn an_offset_of_a_column_changes_nothing() {
     }
 }
 
-/// `F(b, w)` of four points at -1 and 1 with the loss of the paper has its minimum 1.7e-17 at w = 2.718.
+/// `F(b, w)` of four points at -1 and 1 with the loss of the paper has its minimum 1.7e-17 at w =
+/// 2.718.
 #[test]
 fn a_minimum_of_nearly_zero_is_certified_by_every_solver() {
     const MINIMUM: f64 = 1.7e-17;
@@ -225,7 +228,8 @@ fn a_minimum_of_nearly_zero_is_certified_by_every_solver() {
     }
 }
 
-/// With two of forty samples in one class the slopes of this loss, between 0.1 and 0.9, cannot balance.
+/// With two of forty samples in one class the slopes of this loss, between 0.1 and 0.9, cannot
+/// balance.
 #[test]
 fn objectives_without_a_minimum_are_named_before_any_iteration() {
     let rows: Vec<[f64; 1]> = (0..40).map(|i| [f64::from(i).sin()]).collect();
@@ -277,7 +281,8 @@ fn a_wrong_conjugate_is_a_contradiction() {
     }
 }
 
-/// Features times 1e7 and lambda times 1e14 and more: F in other units, and nothing is lost in the majoriser.
+/// Features times 1e7 and lambda times 1e14 and more: F in other units, and nothing is lost in the
+/// majoriser.
 #[test]
 fn majorisers_survive_large_penalties() {
     let rows: Vec<[f64; 2]> =

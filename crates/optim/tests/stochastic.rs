@@ -1,5 +1,5 @@
-//! Online learners and stochastic gradient: lazy against plain arithmetic, known steps, known bounds,
-//! agreement with Newton, and what is refused.
+//! Online learners and stochastic gradient: lazy against plain arithmetic, known steps, known
+//! bounds, agreement with Newton, and what is refused.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -225,8 +225,8 @@ proptest! {
         }
     }
 
-    /// PA and its variants solve `min ||w - w_t||^2/2 + penalty(slack)` subject to `1 - u <= slack`:
-    /// margin 1, or as near to it as C lets them.
+    /// PA and its variants solve `min ||w - w_t||^2/2 + penalty(slack)` subject to `1 - u <=
+    /// slack`: margin 1, or as near to it as C lets them.
     #[test]
     fn passive_aggressive_steps_are_those_of_their_problem(
         (rows, signs) in samples(), c in 0.01..3.0f64, intercept: bool,
@@ -301,7 +301,8 @@ fn problem() -> (Design, Labels) {
     (Design::from_rows(&rows).unwrap(), Labels::from_signs(signs).unwrap())
 }
 
-/// Every method comes near to the minimum that Newton certifies, and its own gap bounds the distance.
+/// Every method comes near to the minimum that Newton certifies, and its own gap bounds the
+/// distance.
 #[test]
 fn stochastic_fits_approach_the_certified_minimum() {
     let (design, labels) = problem();
@@ -335,9 +336,9 @@ fn stochastic_fits_approach_the_certified_minimum() {
     }
 }
 
-/// Algorithm 1 of the margin pursuit paper: with the step `2/(kappa + v)` the distance to the minimiser falls
-/// by the factor `(v - kappa)/(v + kappa)` a step, and with it the excess of F; the other steps reach the
-/// same minimum, and the line search never increases F.
+/// Algorithm 1 of the margin pursuit paper: with the step `2/(kappa + v)` the distance to the
+/// minimiser falls by the factor `(v - kappa)/(v + kappa)` a step, and with it the excess of F; the
+/// other steps reach the same minimum, and the line search never increases F.
 #[test]
 fn gradient_descent_has_a_linear_rate() {
     let (design, labels) = problem();
@@ -381,9 +382,9 @@ fn gradient_descent_has_a_linear_rate() {
     assert!(matches!(margins_optim::fit(&objective, at, &options), Err(Error::Unsuitable { .. })));
 }
 
-/// Pegasos keeps to its bound, `(sqrt(2 lambda) + R)^2 (1 + ln T)/(4 lambda T)` for the mean of T iterates
-/// (theorems 1 and 2 of its source, in expectation, with our lambda); the minimum is that of a smoothed
-/// hinge, which is at most half of its width below the hinge.
+/// Pegasos keeps to its bound, `(sqrt(2 lambda) + R)^2 (1 + ln T)/(4 lambda T)` for the mean of T
+/// iterates (theorems 1 and 2 of its source, in expectation, with our lambda); the minimum is that
+/// of a smoothed hinge, which is at most half of its width below the hinge.
 #[test]
 fn pegasos_keeps_to_its_bound() {
     const WIDTH: f64 = 1e-4;

@@ -61,9 +61,10 @@ impl MedianOfMeans {
 
     /// Returns the mean of the second half of the iterates, which nothing certifies. The objective
     /// of the report is the median of the risks of the blocks, dealt once more, with the penalty,
-    /// and its gradient is that of the median block. [`Status::RuleMet`](margins_optim::Status::RuleMet) means that all steps were
-    /// made. The tolerance has no say in that; of the most iterations, [`steps`](Self::steps) at most
-    /// are made.
+    /// and its gradient is that of the median block.
+    /// [`Status::RuleMet`](margins_optim::Status::RuleMet) means that all steps were made. The
+    /// tolerance has no say in that; of the most iterations, [`steps`](Self::steps) at most are
+    /// made.
     ///
     /// # Errors
     /// [`Error::Blocks`]: the samples of positive weight are fewer than the blocks.

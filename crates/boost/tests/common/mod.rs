@@ -6,8 +6,8 @@ use margins_optim::online::OnlineLearner;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Samples of the cube [-1, 1]^p on both sides of a random hyperplane through the origin, none nearer than
-/// `margin`.
+/// Samples of the cube [-1, 1]^p on both sides of a random hyperplane through the origin, none
+/// nearer than `margin`.
 pub(crate) fn separable(m: usize, p: usize, margin: f64, seed: u64) -> (Design, Labels) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut point = || -> Vec<f64> { (0..p).map(|_| 2.0 * random.random::<f64>() - 1.0).collect() };

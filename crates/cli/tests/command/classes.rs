@@ -104,7 +104,8 @@ fn costs_are_weights() {
     assert_eq!(members["members"][0]["coef"], costs);
 }
 
-/// Costs are for the fits: the scaling of their scores counts samples by their own weights, of two classes as of several.
+/// Costs are for the fits: the scaling of their scores counts samples by their own weights, of two
+/// classes as of several.
 #[test]
 fn costs_do_not_count_in_the_scaling() {
     let workshop = Workshop::new();
@@ -140,7 +141,8 @@ fn fact(table: &str, name: &str) -> String {
     line.unwrap_or_else(|| panic!("no {name} in {table}")).trim().to_owned()
 }
 
-/// One training error, by weight, whatever reports it: here everything is taken for the heavier class.
+/// One training error, by weight, whatever reports it: here everything is taken for the heavier
+/// class.
 #[test]
 fn errors_count_the_weights() {
     let workshop = Workshop::new();

@@ -334,7 +334,8 @@ fn an_objective_without_a_minimum_says_so() {
     assert!(text(&short.stdout).contains("NOT CERTIFIED: the iteration limit came first"));
 }
 
-/// Every solver and every objective tells its iterations on standard error, and none without being asked.
+/// Every solver and every objective tells its iterations on standard error, and none without being
+/// asked.
 #[test]
 fn iterations_are_told_on_request() {
     let workshop = Workshop::new();

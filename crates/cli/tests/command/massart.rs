@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{Workshop, text};
 
-/// Points of the plane at least 0.2 from a line through the origin, every ninth label wrong on one side of it, rows
-/// of many lengths.
+/// Points of the plane at least 0.2 from a line through the origin, every ninth label wrong on one
+/// side of it, rows of many lengths.
 fn noisy_halfspace() -> String {
     let mut text = String::from("x,z,label\n");
     for k in 0..900 {

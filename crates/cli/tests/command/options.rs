@@ -1,4 +1,5 @@
-//! No option is ignored: a method uses it, so that the result is another one, or refuses it by name.
+//! No option is ignored: a method uses it, so that the result is another one, or refuses it by
+//! name.
 
 use std::process::Output;
 
@@ -103,8 +104,8 @@ const OPTIONS: [(&str, &[&str], &[&str]); 45] = [
     ("threads", &[], &["--threads", "1"]),
 ];
 
-/// Options that promise something which holds of every method: a result that draws nothing depends on no seed, and none
-/// depends on the threads.
+/// Options that promise something which holds of every method: a result that draws nothing depends
+/// on no seed, and none depends on the threads.
 const PROMISES: [&str; 2] = ["seed", "threads"];
 
 /// Forty samples of two overlapping classes, with weights and folds.
@@ -119,7 +120,8 @@ fn samples() -> String {
     text
 }
 
-/// Returns what a run has found out, without the settings that it repeats; and the files that it has written.
+/// Returns what a run has found out, without the settings that it repeats; and the files that it
+/// has written.
 fn result(workshop: &Workshop, output: &Output) -> (Value, Vec<String>) {
     let mut document: Value = serde_json::from_slice(&output.stdout).expect("a JSON document");
     for echo in ["training", "seed", "learner"] {
@@ -149,14 +151,16 @@ fn verdict(workshop: &Workshop, without: &[&str], with: &[&str]) -> &'static str
     let changed = result(workshop, &changed);
     let plain = workshop.run(without);
     if plain.status.code() == Some(2) {
-        // The option makes a fit of what is refused without it, such as a kernel of gradient descent.
+        // The option makes a fit of what is refused without it, such as a kernel of gradient
+        // descent.
         return "used";
     }
     assert!(plain.status.success(), "{without:?}: {}", text(&plain.stderr));
     if result(workshop, &plain) == changed { "same" } else { "used" }
 }
 
-/// Returns the arguments of a run without and with an option, which takes the place of the method's own.
+/// Returns the arguments of a run without and with an option, which takes the place of the method's
+/// own.
 fn arguments<'a>(
     method: &Method,
     base: &[&'a str],

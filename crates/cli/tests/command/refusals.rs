@@ -215,7 +215,8 @@ fn bad_input_gets_a_clear_message() {
     without_versions().bind(|| insta::assert_snapshot!(report));
 }
 
-/// No file of a command is two of its files, whatever they are called, and nothing is written before that is known.
+/// No file of a command is two of its files, whatever they are called, and nothing is written
+/// before that is known.
 #[test]
 fn no_two_files_are_one() {
     let workshop = Workshop::new();

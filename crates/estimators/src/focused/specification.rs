@@ -79,8 +79,8 @@ impl Learner {
     }
 }
 
-/// Reads `name` or `name:key=value,...`. The value of `loss` is a specification itself, and hence the
-/// rest of the text.
+/// Reads `name` or `name:key=value,...`. The value of `loss` is a specification itself, and hence
+/// the rest of the text.
 fn with_loss(text: &str) -> Result<Specification<'_>, String> {
     let Some((name, list)) = text.split_once(':') else { return Specification::parse(text) };
     let starts = |&(at, _): &(usize, &str)| {

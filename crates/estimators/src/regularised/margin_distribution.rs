@@ -7,8 +7,8 @@ use nalgebra::DVector;
 
 use crate::Error;
 
-/// Returns the fits of the large-margin distribution machine in the function space of a kernel:
-/// `f = b 1 + K a` and the penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every
+/// Returns the fits of the large-margin distribution machine in the function space of a kernel: `f
+/// = b 1 + K a` and the penalty `lambda a'K a` in the objective of [`MarginDistribution`], at every
 /// lambda, each once and largest first whatever the order given; `observer` sees every fit as it is
 /// made.
 ///
@@ -19,7 +19,8 @@ use crate::Error;
 /// Source: Zhang and Zhou, *Large margin distribution machine*, KDD 2014, section 3.1.
 ///
 /// # Errors
-/// [`MarginDistribution::fit`] says which; no lambdas; an eigendecomposition that does not converge.
+/// [`MarginDistribution::fit`] says which; no lambdas; an eigendecomposition that does not
+/// converge.
 pub fn margin_distribution<L: MarginLoss + ?Sized>(
     machine: &MarginDistribution,
     objective: &KernelObjective<'_, L>,

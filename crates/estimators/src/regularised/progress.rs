@@ -50,8 +50,9 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// A function that sees every iteration of every fit, from whatever thread makes it, and may stop the solver there; none by
-/// default. A fit that it stops ends as [`Status::Interrupted`](margins_optim::Status::Interrupted).
+/// A function that sees every iteration of every fit, from whatever thread makes it, and may stop
+/// the solver there; none by default. A fit that it stops ends as
+/// [`Status::Interrupted`](margins_optim::Status::Interrupted).
 #[derive(Clone, Default)]
 pub struct IterationObserver(Option<Arc<SeeIteration>>);
 

@@ -84,8 +84,8 @@ pub enum Regularisation {
     CrossValidated(CrossValidation),
 }
 
-/// The regularisation that is the same for fits to all rows and to parts of them: without a fold, or
-/// with two of several classes.
+/// The regularisation that is the same for fits to all rows and to parts of them: without a fold,
+/// or with two of several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Held {
     /// The weight of the penalty beside the mean loss of the rows of the fit.
@@ -254,8 +254,8 @@ impl Settings {
         spaces
     }
 
-    /// Returns the settings of fits to data of this number of rows or parts of them, which end by the
-    /// deadline, or by that of the options if there is none.
+    /// Returns the settings of fits to data of this number of rows or parts of them, which end by
+    /// the deadline, or by that of the options if there is none.
     pub(super) fn training(
         &self,
         rows: usize,

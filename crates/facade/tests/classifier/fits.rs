@@ -213,8 +213,8 @@ proptest! {
     }
 }
 
-/// A weight of k is k repetitions for the scaling of every member, a weight of 0 a removed row; costs of
-/// classes are for the fits alone.
+/// A weight of k is k repetitions for the scaling of every member, a weight of 0 a removed row;
+/// costs of classes are for the fits alone.
 #[test]
 fn weights_of_samples_count_in_platt_scaling() {
     use margins::data::{Dataset, Design};

@@ -1,9 +1,10 @@
 //! What no fit depends on, as far as its certificates reach.
 //!
-//! F is 2 lambda strongly convex in w, also after minimisation over the intercept, so that
-//! `lambda ||w - w*||^2 <= F(w, b) - F* <= gap`: two fits of the same problem are at most
-//! `sqrt(gap_1/lambda_1) + sqrt(gap_2/lambda_2)` apart. F has the factor 1/n with n the number of rows, whatever they weigh:
-//! a problem keeps its minimiser where rows become more and lambda less in proportion.
+//! F is 2 lambda strongly convex in w, also after minimisation over the intercept, so that `lambda
+//! ||w - w*||^2 <= F(w, b) - F* <= gap`: two fits of the same problem are at most
+//! `sqrt(gap_1/lambda_1) + sqrt(gap_2/lambda_2)` apart. F has the factor 1/n with n the number of
+//! rows, whatever they weigh: a problem keeps its minimiser where rows become more and lambda less
+//! in proportion.
 
 use margins::data::{Classes, Dataset, Design};
 use margins::{Classifier, ClassifierBuilder, CrossValidation, Scheme};
@@ -103,7 +104,8 @@ proptest! {
         repeated.lambda *= n as f64 / indices.len() as f64;
         let fit = |problem: &Problem| problem.fit_by(problem.builder().standardize(standardize));
         let (one, other) = (fit(&problem), fit(&repeated));
-        // The penalty acts on the coefficients of the scaled features; deviations are at most 2 here.
+        // The penalty acts on the coefficients of the scaled features; deviations are at most 2
+        // here.
         let scale = if standardize { least_deviation(&repeated.rows).recip() } else { 1.0 };
         let most = scale * (radius(&one, 0) + radius(&other, 0));
         prop_assert!(distance(coef(&one), coef(&other)) <= most);
@@ -154,8 +156,8 @@ fn least_deviation(rows: &[Vec<f64>]) -> f64 {
     standardizer.deviations().iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Three classes in which every second row of a class and a fold weighs 3, and the same with those rows three times:
-/// twice as many rows, in every class, fold and pair.
+/// Three classes in which every second row of a class and a fold weighs 3, and the same with those
+/// rows three times: twice as many rows, in every class, fold and pair.
 fn weighted_and_repeated() -> [Dataset<Classes>; 2] {
     let data = corners(3, 20);
     let fold = |i: usize| i / 6 % 5;
@@ -178,7 +180,8 @@ fn spaces() -> impl Iterator<Item = Space> {
     })
 }
 
-/// Weights reach every member of several classes, the error that they have together, and the cross-validated one.
+/// Weights reach every member of several classes, the error that they have together, and the
+/// cross-validated one.
 #[test]
 fn weights_are_repetitions_for_several_classes() {
     let [weighted, repeated] = weighted_and_repeated();
@@ -223,7 +226,8 @@ fn weights_are_repetitions_for_several_classes() {
     }
 }
 
-/// Weights of the settings are weights of the data; those of data count in the error of any fit to them.
+/// Weights of the settings are weights of the data; those of data count in the error of any fit to
+/// them.
 #[test]
 fn weights_of_the_settings_are_weights_of_the_data() {
     let [weighted, _] = weighted_and_repeated();

@@ -1,4 +1,5 @@
-//! Classifiers by the builder: the same as the pieces that they are made of, on two classes and on several.
+//! Classifiers by the builder: the same as the pieces that they are made of, on two classes and on
+//! several.
 
 #[cfg(feature = "serde")]
 mod files;

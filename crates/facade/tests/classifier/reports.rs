@@ -91,7 +91,8 @@ fn progress_says_where_it_is() {
     }
 }
 
-/// However little of the path there is time for, the classifier is that of a certified lambda, or there is none.
+/// However little of the path there is time for, the classifier is that of a certified lambda, or
+/// there is none.
 #[test]
 fn a_cross_validation_that_is_cut_short_chooses_among_what_is_certified() {
     let data = corners(3, 60);
@@ -141,7 +142,8 @@ impl MarginLoss for Mistaken {
     }
 }
 
-/// Whoever solves it, in whatever space, a loss that contradicts itself gets no certificate; its correct form does.
+/// Whoever solves it, in whatever space, a loss that contradicts itself gets no certificate; its
+/// correct form does.
 #[test]
 fn a_mistaken_loss_is_not_certified() {
     let two = two_of_classes();
@@ -213,7 +215,8 @@ fn a_report_is_a_page_of_text() {
     insta::assert_snapshot!(without_gaps(&text));
 }
 
-/// Two classes whose weights differ by more than the slopes of a loss have no minimum, and the page says why.
+/// Two classes whose weights differ by more than the slopes of a loss have no minimum, and the page
+/// says why.
 #[test]
 fn an_objective_without_a_minimum_says_so() {
     let rows: Vec<[f64; 1]> = (0..40).map(|i| [(1.3 * f64::from(i)).sin()]).collect();

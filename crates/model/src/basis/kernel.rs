@@ -74,7 +74,8 @@ impl Basis {
             }
             Functions::Fourier(frequencies) => {
                 let (count, p) = (frequencies.rows(), frequencies.columns());
-                // Of dense samples, as `new` has seen to; a sample of the design is a column of the map.
+                // Of dense samples, as `new` has seen to; a sample of the design is a column of the
+                // map.
                 let values = frequencies.dense_samples().unwrap_or_default();
                 let map = RandomFourierMap::from(DMatrix::from_column_slice(p, count, values));
                 Ok(map.transform(&design)?.multiply_all(coefs))

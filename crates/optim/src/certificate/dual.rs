@@ -20,8 +20,8 @@ impl FenchelYoung {
     }
 }
 
-/// Returns the certificate that feasible duals `s` give of a point whose margins are set, given a bound on
-/// the distance of w to `v/(2 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`:
+/// Returns the certificate that feasible duals `s` give of a point whose margins are set, given a
+/// bound on the distance of w to `v/(2 lambda)`, `v = (1/n) sum c_i s_i y_i x_i`:
 ///
 /// `F - D = (1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i) + lambda ||w - v/(2 lambda)||^2`.
 ///
@@ -130,8 +130,8 @@ impl DualPoint {
     }
 }
 
-/// Returns the factor by which duals give the largest bound if their conjugates are linear, as those
-/// of the hinge are, if it is less than 1: duals of a larger lambda may be far too large.
+/// Returns the factor by which duals give the largest bound if their conjugates are linear, as
+/// those of the hinge are, if it is less than 1: duals of a larger lambda may be far too large.
 fn best_scale<L: MarginLoss + ?Sized>(
     evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
     lambda: Lambda,

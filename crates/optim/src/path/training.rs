@@ -30,9 +30,10 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     pub standardize: bool,
     /// The weights of the classes.
     pub class_weights: ClassWeights,
-    /// The number of rows that lambda is meant for, if a fit may be to a part of them: the losses are
-    /// then divided by it, so that `C = 1/(2 n lambda)` is the same for every part. Unless told the
-    /// losses are divided by the number of rows of the fit, and lambda is the same for every part.
+    /// The number of rows that lambda is meant for, if a fit may be to a part of them: the losses
+    /// are then divided by it, so that `C = 1/(2 n lambda)` is the same for every part. Unless told
+    /// the losses are divided by the number of rows of the fit, and lambda is the same for every
+    /// part.
     pub of_rows: Option<usize>,
     /// The solver.
     pub options: Options<'a>,

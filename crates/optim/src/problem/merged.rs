@@ -12,10 +12,10 @@ use crate::problem::{EmpiricalRisk, Objective};
 /// which has the sum of their weights.
 ///
 /// Let `L` be a line of the same slope from `u_i - radius` to `u_i + radius` for all samples of a
-/// group. At every point whose margins lie within the radius of the `u_i`, the mean has the weighted
-/// sum of their losses. Elsewhere it has less, by Jensen's inequality. A dual of the mean is as good
-/// as the same dual of every sample in the group: `v` and the dual objective are the same. So a
-/// bound on the minimum of the merged problem bounds that of the whole one.
+/// group. At every point whose margins lie within the radius of the `u_i`, the mean has the
+/// weighted sum of their losses. Elsewhere it has less, by Jensen's inequality. A dual of the mean
+/// is as good as the same dual of every sample in the group: `v` and the dual objective are the
+/// same. So a bound on the minimum of the merged problem bounds that of the whole one.
 pub(crate) struct Merged<'a, L: MarginLoss + ?Sized> {
     pub(crate) objective: Objective<'a, L>,
     /// The sample of the merged problem that each sample is part of.
@@ -73,8 +73,8 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
 }
 
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
-    /// Returns the signs of the groups of samples with one sign and one slope of the loss within the
-    /// radius of their margins, and the group of each sample, if it is in one.
+    /// Returns the signs of the groups of samples with one sign and one slope of the loss within
+    /// the radius of their margins, and the group of each sample, if it is in one.
     fn lines(&self, margins: &[f64], radius: f64) -> (Vec<f64>, Vec<Option<usize>>) {
         let slopes_at = |shift: f64| {
             let margins: Vec<f64> = margins.iter().map(|u| u + shift).collect();

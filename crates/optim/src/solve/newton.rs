@@ -101,7 +101,8 @@ impl<S: Samples> Descent for Newton<'_, S> {
         /// The largest number of corrections of the duals, each at the cost of three products with
         /// the data.
         const MOST_CORRECTIONS: usize = 3;
-        // What conjugate gradients leave of the equations is in their duals: worth it only where rounding is worse.
+        // What conjugate gradients leave of the equations is in their duals: worth it only where
+        // rounding is worse.
         if !self.system.is_factorised() && !self.evaluator.samples.extent().is_wide() {
             return None;
         }

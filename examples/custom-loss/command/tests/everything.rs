@@ -1,5 +1,5 @@
-//! What a loss gets for free: fits with a certificate, kernels, cross-validation, probabilities, the
-//! Psi-transform, model files, the command.
+//! What a loss gets for free: fits with a certificate, kernels, cross-validation, probabilities,
+//! the Psi-transform, model files, the command.
 
 use std::process::Command;
 

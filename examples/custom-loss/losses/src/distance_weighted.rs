@@ -4,8 +4,9 @@ use margins_losses::{Error, HomogeneousTail, Interval, MarginLoss};
 ///
 /// `L(u) = 1 - u` for `u <= v`, `v^q / ((q+1) u^q)` beyond.
 ///
-/// Convex, differentiable, 1-Lipschitz, positive, with `L''` at most `(q+1)/v` (reached at `v` from above),
-/// classification-calibrated. Conjugate `L*(-t) = -t^v` on [0, 1]. Hinge loss in the limit of large q.
+/// Convex, differentiable, 1-Lipschitz, positive, with `L''` at most `(q+1)/v` (reached at `v` from
+/// above), classification-calibrated. Conjugate `L*(-t) = -t^v` on [0, 1]. Hinge loss in the limit
+/// of large q.
 ///
 /// Source: Wang and Zou, *Another look at distance-weighted discrimination*, JRSS B 80 (2018).
 #[derive(Debug, Clone, Copy, PartialEq)]

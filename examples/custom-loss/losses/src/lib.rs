@@ -1,4 +1,5 @@
-//! Two losses from the literature for `margins`: one file each, `margins-losses` alone to depend on.
+//! Two losses from the literature for `margins`: one file each, `margins-losses` alone to depend
+//! on.
 //!
 //! ```
 //! use custom_losses::{Tsallis, register};

@@ -5,9 +5,10 @@ use margins_losses::{Error, Interval, MarginLoss};
 ///
 /// `L(u) = max over p in [0, 1] of H(p) - p u`, so that `L'(u) = -p` at the maximiser.
 ///
-/// Convex, differentiable, 1-Lipschitz, at least 0, and 0 from `u = 1/(alpha - 1)` on: a score that large
-/// stands for certainty. `L''` is at most `2^(alpha-3)`, classification-calibrated. Conjugate
-/// `L*(-t) = -H(t)` on [0, 1]. `alpha = 2` is the loss of the sparsemax, `alpha -> 1` the logistic loss.
+/// Convex, differentiable, 1-Lipschitz, at least 0, and 0 from `u = 1/(alpha - 1)` on: a score that
+/// large stands for certainty. `L''` is at most `2^(alpha-3)`, classification-calibrated. Conjugate
+/// `L*(-t) = -H(t)` on [0, 1]. `alpha = 2` is the loss of the sparsemax, `alpha -> 1` the logistic
+/// loss.
 ///
 /// Source: Blondel, Martins and Niculae, *Learning with Fenchel-Young losses*, JMLR 21 (2020).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,8 +37,8 @@ impl Tsallis {
 
     /// The maximiser p for `u >= 0`, at most 1/2.
     ///
-    /// With `z = p^(alpha-1)` it solves `(1 - p)^(alpha-1) - z = (alpha-1) u`, whose left side falls with a
-    /// slope from -1 to -2: Newton from a bracketed start needs a few steps.
+    /// With `z = p^(alpha-1)` it solves `(1 - p)^(alpha-1) - z = (alpha-1) u`, whose left side
+    /// falls with a slope from -1 to -2: Newton from a bracketed start needs a few steps.
     fn maximizer(&self, u: f64) -> f64 {
         let k = self.alpha - 1.0;
         let target = k * u;

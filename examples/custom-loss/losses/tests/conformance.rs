@@ -13,7 +13,8 @@ fn both_losses_keep_the_contract() {
     }
 }
 
-/// Large q is the hinge loss, alpha near 1 the logistic loss, and alpha = 2 a parabola between two lines.
+/// Large q is the hinge loss, alpha near 1 the logistic loss, and alpha = 2 a parabola between two
+/// lines.
 #[test]
 fn limits_are_the_losses_they_should_be() {
     let near_hinge = DistanceWeighted::new(100.0).unwrap();

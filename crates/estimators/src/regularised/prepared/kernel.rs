@@ -253,7 +253,8 @@ impl Form {
                 let used = |i: &usize| fits.iter().any(|fit| fit.coef[*i] != 0.0);
                 let mut support: Vec<usize> = (0..basis.design.rows()).filter(used).collect();
                 if support.is_empty() {
-                    // Classifiers of no kernel section are constants; one sample keeps the model whole.
+                    // Classifiers of no kernel section are constants; one sample keeps the model
+                    // whole.
                     support.push(0);
                 }
                 let coef = |fit: &Fit| support.iter().map(|&i| fit.coef[i]).collect();

@@ -39,7 +39,8 @@ impl Part<'_> {
                 return linear_path(&unscaled(training), learner, &subset.chosen(data)?, lambdas);
             }
             (Part::Cholesky(factor, KernelBasis { kernel, design, .. }), None) => {
-                // Samples that are left out are samples of weight zero: the factor serves every subset.
+                // Samples that are left out are samples of weight zero: the factor serves every
+                // subset.
                 let risk = match subset.rows {
                     Some(rows) => training.risk_of_rows(data, rows)?,
                     None => training.risk(data)?,
