@@ -69,6 +69,13 @@ impl LowRank {
         Design::from_samples(features).ok()
     }
 
+    /// Returns true if the mean of `W E` is far above the identity, so that steps will be many.
+    pub(crate) fn is_poor(&self, roots: &[f64]) -> bool {
+        const POOR: f64 = 50.0;
+        let left: f64 = roots.iter().zip(&self.remainder).map(|(root, e)| root * root * e).sum();
+        left > POOR * roots.len() as f64
+    }
+
     pub(crate) fn prepare(&mut self, roots: &[f64]) {
         let rank = self.features.nrows();
         for (i, root) in roots.iter().enumerate() {

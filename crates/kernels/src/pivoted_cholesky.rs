@@ -114,8 +114,9 @@ impl PivotedCholesky {
         }
         while let Some(pivot) = factorization.pivot(TOLERANCE) {
             let rank = factorization.rank();
-            // A quarter of the pivots must have taken a quarter of the digits.
-            if rank == most || rank == most / 4 && factorization.left() > TOLERANCE.powf(0.25) {
+            // The pace slackens from pivot to pivot: what is too slow at the present one stays so.
+            let looks = rank > 0 && rank.is_multiple_of((most / 8).max(1));
+            if rank == most || looks && factorization.rank_for(TOLERANCE) > most {
                 return None;
             }
             factorization.extend(pivot, matrix.column(pivot).iter().copied().collect());

@@ -8,9 +8,14 @@ use crate::low_rank::LowRank;
 
 /// The number of samples up to which a factor of their whole matrix pays.
 const LARGEST_FACTOR: usize = 4000;
+/// The number of samples up to which no low rank is cheaper than such a factor.
+const SMALL: usize = 800;
 
-/// A preconditioner by the number of samples: a factor kept from step to step, or a low rank made
-/// anew for each.
+/// A preconditioner: a factor kept from step to step, or a low rank made anew for each.
+///
+/// Few samples have a factor at once, very many a low rank. Between those nothing but the diagonal
+/// serves until its steps have cost as much as more than that; then a low rank, if it leaves little
+/// of K beside W, else a factor.
 #[derive(Clone)]
 pub(crate) enum Preconditioner {
     Factor(SampleFactor),
@@ -75,9 +80,29 @@ impl Preconditioner {
 
     /// Pays for steps taken. Returns true if the preconditioner is a better one now.
     pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
+        let n = roots.len();
         match self {
-            Preconditioner::Factor(factor) => factor.pay(matrix, roots, steps),
-            Preconditioner::LowRank(_) => false,
+            Preconditioner::Factor(factor) => {
+                let due = factor.is_due(matrix, roots, steps);
+                if due && factor.samples.is_empty() && n > SMALL {
+                    let low_rank = LowRank::new(matrix);
+                    if !low_rank.is_poor(roots) {
+                        *self = Preconditioner::LowRank(low_rank);
+                    }
+                }
+                if due {
+                    self.renew(matrix, roots);
+                }
+                due
+            }
+            Preconditioner::LowRank(low_rank) => {
+                let due = n <= LARGEST_FACTOR && low_rank.is_poor(roots);
+                if due {
+                    *self = Preconditioner::Factor(SampleFactor::new(matrix));
+                    self.renew(matrix, roots);
+                }
+                due
+            }
         }
     }
 
@@ -211,16 +236,14 @@ impl SampleFactor {
         (shares * Self::price(matrix, roots)) as usize + 10
     }
 
-    /// Pays for steps taken, and makes a fresh factor once they have cost as much. Says whether it
-    /// has.
-    pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
+    /// Pays for steps taken. Returns true once they have cost as much as a fresh factor.
+    fn is_due(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
         // A step without a factor costs less, and a factor has to be paid for first.
         let free = if self.samples.is_empty() { 10.0 } else { 3.0 };
         self.debt += (steps as f64 - free).max(0.0);
         let due = self.debt > Self::price(matrix, roots);
         if due {
             self.debt = 0.0;
-            self.renew(matrix, roots);
         }
         due
     }
@@ -232,10 +255,9 @@ impl SampleFactor {
     }
 
     /// Takes the samples that have gained curvature into the factor, if there is one or if a factor
-    /// of them all would cost no more than the steps that it is sure to save.
+    /// of them all would cost no more than the steps that it is sure to save: few samples of many may
+    /// be curved at first.
     pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
-        /// The largest order at which that is so: few samples of many may be curved at first.
-        const SMALL: usize = 800;
         if !self.samples.is_empty() || roots.len() <= SMALL {
             self.extend(matrix, roots);
         }
