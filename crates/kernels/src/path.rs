@@ -177,7 +177,9 @@ fn go_on<L: MarginLoss + ?Sized>(
         let before = Minimizer::passes(solver);
         let ending = solver.minimize(solved.lambda, &mut solved.point, options);
         let history = solved.ending.history.clone();
-        solved.ending = Ending { history, ..ending.after(solved.ending.clone()) };
+        let certificate = solver.certify_anew(solved.lambda, &mut solved.point);
+        let ending = Ending { history, ..ending.after(solved.ending.clone()) };
+        solved.ending = ending.certified_by(certificate, options.tolerance);
         solved.passes += Minimizer::passes(solver) - before;
     }
 }
@@ -238,8 +240,7 @@ fn verify<L: MarginLoss + ?Sized>(
     let mut points: Vec<_> = path.iter_mut().map(|s| (s.lambda, &mut s.point)).collect();
     let certificates = solver.certify_all(objective.gram, &mut points);
     for (solved, certificate) in path.iter_mut().zip(certificates) {
-        solved.ending.certificate = certificate;
-        solved.ending = solved.ending.clone().judged(options.tolerance);
+        solved.ending = solved.ending.clone().certified_by(certificate, options.tolerance);
         if solved.ending.status != Status::Converged {
             // No function at all is a classifier too, and where rounding rules it may be the better
             // one.

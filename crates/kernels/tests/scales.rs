@@ -7,7 +7,7 @@ use margins_kernels::{
 };
 use margins_losses::{LeakyHockeyStick, MarginLoss, Squared};
 use margins_optim::{Options, Solver, Status};
-use margins_test_support::{CONVEX_LOSSES, lambda, loss};
+use margins_test_support::{CONVEX_LOSSES, Column, Table, lambda, loss, tables};
 use proptest::prelude::*;
 
 fn kernel(specification: &str) -> Box<dyn Kernel> {
@@ -292,7 +292,7 @@ impl Long {
 /// Returns F of a fit, scores and norm in twice the working precision; how far the rounding of
 /// those can have moved it; and the squared norm that its coefficients would have if none
 /// cancelled.
-fn value(table: &Rows, gram: &Gram, loss: &dyn MarginLoss, fit: &KernelFit) -> (f64, f64, f64) {
+fn value(table: &Table, gram: &Gram, loss: &dyn MarginLoss, fit: &KernelFit) -> (f64, f64, f64) {
     let n = table.rows.len();
     let at_origin = table.weights.iter().sum::<f64>() * loss.value(0.0).abs() / n as f64;
     // Nothing is told from zero that is this small beside F at the origin.
@@ -318,31 +318,11 @@ fn value(table: &Rows, gram: &Gram, loss: &dyn MarginLoss, fit: &KernelFit) -> (
     (risk + penalty, slack + 1e-13 * fit.lambda.get() * without, without)
 }
 
-/// Rows whose columns have scales of their own, with signs and weights.
-#[derive(Debug, Clone)]
-struct Rows {
-    rows: Vec<Vec<f64>>,
-    signs: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-fn tables() -> impl Strategy<Value = Rows> {
-    (2usize..8, 1usize..16, any::<bool>()).prop_flat_map(|(half, p, separable)| {
-        let n = 2 * half;
-        let unit = prop::collection::vec(-1.0..1.0f64, n * p);
-        // One unit for all columns, and a smaller one for each: the kernel knows but one scale.
-        let scales = (-12.0..12.0f64, prop::collection::vec(-2.0..0.0f64, p));
-        let weight = prop_oneof![4 => Just(1.0), 1 => (-2.0..12.0f64).prop_map(|e| 10f64.powf(e))];
-        let weights = prop::collection::vec(weight, n);
-        (unit, scales, weights).prop_map(move |(unit, (common, scales), weights)| {
-            let signs: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-            let entry = |i: usize, j: usize| {
-                let side = if separable && j == 0 { 2.0 * signs[i] } else { 0.0 };
-                10f64.powf(common + scales[j]) * (side + unit[i * p + j])
-            };
-            let rows = (0..n).map(|i| (0..p).map(|j| entry(i, j)).collect()).collect();
-            Rows { rows, signs, weights }
-        })
+/// Columns in one unit for all, and a smaller one for each: a kernel knows but one scale.
+fn columns(p: usize) -> impl Strategy<Value = Vec<Column>> {
+    (-12.0..12.0f64, prop::collection::vec(-2.0..0.0f64, p)).prop_map(|(common, exponents)| {
+        let column = |e| Column { unit: 10f64.powf(common + e), offset: 0.0 };
+        exponents.into_iter().map(column).collect()
     })
 }
 
@@ -353,7 +333,7 @@ proptest! {
     /// one reached, whatever the scales and weights.
     #[test]
     fn what_a_report_says_is_true(
-        table in tables(),
+        table in tables(1..16, columns),
         name in proptest::sample::select(&CONVEX_LOSSES[..]),
         specification in proptest::sample::select(&["linear", "gaussian", "poly:degree=2"][..]),
         exponent in -8.0..2.0f64,

@@ -4,41 +4,20 @@
 use margins_data::{Design, Labels};
 use margins_losses::{Logistic, MarginLoss};
 use margins_optim::{Fit, Objective, Options, Solver, Status, fit, lambda_grid, path};
-use margins_test_support::{CONVEX_LOSSES, SOLVERS, lambda, loss};
+use margins_test_support::{CONVEX_LOSSES, Column, SOLVERS, Table, lambda, loss, tables};
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-/// A small table whose columns have scales and offsets of their own.
-#[derive(Debug, Clone)]
-struct Table {
-    rows: Vec<Vec<f64>>,
-    signs: Vec<f64>,
-    weights: Vec<f64>,
-}
-
-fn tables() -> impl Strategy<Value = Table> {
-    (2usize..8, 1usize..20, any::<bool>()).prop_flat_map(|(half, p, separable)| {
-        let n = 2 * half;
-        let unit = proptest::collection::vec(-1.0..1.0f64, n * p);
-        let scales = proptest::collection::vec(-12.0..12.0f64, p);
-        // In spreads of the column; most have none.
-        let offset = prop_oneof![3 => Just(0.0), 1 => (0.0..10.0f64).prop_map(|e| 10f64.powf(e))];
-        let offsets = proptest::collection::vec(offset, p);
-        let weight = prop_oneof![4 => Just(1.0), 1 => (-2.0..12.0f64).prop_map(|e| 10f64.powf(e))];
-        let weights = proptest::collection::vec(weight, n);
-        (unit, scales, offsets, weights).prop_map(move |(unit, scales, offsets, weights)| {
-            let signs: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-            let entry = |i: usize, j: usize| {
-                let side = if separable && j == 0 { 2.0 * signs[i] } else { 0.0 };
-                10f64.powf(scales[j]) * (offsets[j] + side + unit[i * p + j])
-            };
-            let rows = (0..n).map(|i| (0..p).map(|j| entry(i, j)).collect()).collect();
-            Table { rows, signs, weights }
-        })
-    })
+/// Columns of any unit, some far from zero.
+fn columns(p: usize) -> impl Strategy<Value = Vec<Column>> {
+    // In spreads of the column; most have none.
+    let offset = prop_oneof![3 => Just(0.0), 1 => (0.0..10.0f64).prop_map(|e| 10f64.powf(e))];
+    let column = (-12.0..12.0f64, offset)
+        .prop_map(|(exponent, offset)| Column { unit: 10f64.powf(exponent), offset });
+    proptest::collection::vec(column, p)
 }
 
 /// The terms of F at a fit and the sum of their sizes; scores in twice the working precision.
@@ -71,7 +50,7 @@ proptest! {
 
     #[test]
     fn what_a_report_says_is_true(
-        table in tables(),
+        table in tables(1..20, columns),
         name in proptest::sample::select(&CONVEX_LOSSES[..]),
         exponent in -8.0..2.0f64,
         intercept: bool,

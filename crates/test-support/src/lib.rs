@@ -1,12 +1,16 @@
 //! Parts that the tests of several crates share: short names for what cannot fail, and the
 //! independently computed minimisers.
 
+mod tables;
+
 use std::fs;
 
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::{Lambda, Report, Solver};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+
+pub use tables::{Column, Table, tables};
 
 /// The convex losses of the standard registry, those with kinks first.
 pub const CONVEX_LOSSES: [&str; 14] = [

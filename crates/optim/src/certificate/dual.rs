@@ -4,7 +4,7 @@ use margins_losses::MarginLoss;
 
 use crate::Lambda;
 use crate::certificate::{Certificate, Evaluator};
-use crate::problem::summation::{dot, norm};
+use crate::problem::summation::norm;
 use crate::problem::{FenchelYoung, InMemory, Point, Samples};
 
 impl FenchelYoung {
@@ -86,9 +86,11 @@ impl DualPoint {
             evaluator.samples.balance(&mut slopes);
             slopes
         });
-        let (certificate, _) = certify(evaluator, lambda, point, &duals);
+        let (certificate, apart) = certify(evaluator, lambda, point, &duals);
+        let square = point.coef.iter().zip(&apart).map(|(w, d)| (w - d).powi(2)).sum::<f64>();
+        let linear = evaluator.samples.objective.risk.dual_value(&duals);
         let mut start = DualPoint { duals, point: point.clone(), certificate };
-        if let Some(scale) = best_scale(evaluator, lambda, &start.duals) {
+        if let Some(scale) = best_scale(linear, lambda.get() * square) {
             let scaled: Vec<f64> = start.duals.iter().map(|s| scale * s).collect();
             let (certificate, _) = certify(evaluator, lambda, point, &scaled);
             start.improve(&scaled, point, certificate);
@@ -130,16 +132,11 @@ impl DualPoint {
     }
 }
 
-/// Returns the factor by which duals give the largest bound if their conjugates are linear, as
-/// those of the hinge are, if it is less than 1: duals of a larger lambda may be far too large.
-fn best_scale<L: MarginLoss + ?Sized>(
-    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
-    lambda: Lambda,
-    duals: &Vec<f64>,
-) -> Option<f64> {
-    let (coef, _) = coefficients(&mut evaluator.samples, lambda, duals);
-    let penalty = lambda.get() * dot(&coef, &coef);
-    let linear = evaluator.samples.objective.risk.dual_value(duals);
+/// Returns the factor by which duals give the largest bound, if it is less than 1: duals of a larger
+/// lambda may be far too large. The bound `t a - t^2 b` of the duals `t s` is exact where conjugates
+/// are linear, as those of the hinge are, with `a = -(1/n) sum c_i L*(-s_i)` and
+/// `b = lambda ||v/(2 lambda)||^2`.
+fn best_scale(linear: f64, penalty: f64) -> Option<f64> {
     let scale = 0.5 * linear / penalty;
     (scale > 0.0 && scale < 1.0).then_some(scale)
 }

@@ -18,11 +18,9 @@ pub struct Evaluator<S> {
     pub(crate) gradient: Vec<f64>,
     /// The number of products with the samples or their transpose so far.
     pub(crate) passes: usize,
-    /// The largest size of a margin certified since the products of the point at hand were
-    /// computed.
-    peak: f64,
-    /// The largest size of a margin certified last.
-    size: f64,
+    /// The rounding that steps have left in the products since these were computed anew: the root
+    /// of the sum of the squares of the rounding of the scores of each point certified since.
+    drift: f64,
 }
 
 impl<'o, 'a, L: MarginLoss + ?Sized> Evaluator<InMemory<'o, 'a, L>> {
@@ -41,7 +39,7 @@ impl<S: Samples> Evaluator<S> {
     /// Returns an evaluator over samples.
     pub fn new(samples: S) -> Self {
         let gradient = vec![0.0; samples.shape().1];
-        Evaluator { samples, gradient, passes: 0, peak: 0.0, size: 0.0 }
+        Evaluator { samples, gradient, passes: 0, drift: 0.0 }
     }
 
     /// Returns the samples.
@@ -59,18 +57,25 @@ impl<S: Samples> Evaluator<S> {
         self.passes
     }
 
-    /// Returns true if the point certified last comes from scores so much larger that the steps
-    /// between them left their rounding in its products.
-    pub(crate) fn has_drifted(&self) -> bool {
+    /// Returns true if the steps to a point have left far more rounding in its products than
+    /// computing them anew leaves.
+    pub(crate) fn has_drifted(&self, point: &Point<S::Products>) -> bool {
         const FAR: f64 = 32.0;
-        self.peak > FAR * self.size
+        let extent = self.samples.extent();
+        self.drift > FAR * extent.score_error(&point.coef, point.intercept.abs())
     }
 
     /// Computes the products of a point anew.
     pub(crate) fn refresh(&mut self, point: &mut Point<S::Products>) {
         point.products = self.samples.products(&point.coef);
         self.passes += 1;
-        self.peak = 0.0;
+        self.drift = 0.0;
+    }
+
+    /// Goes on with the products of another evaluator of the same samples, and so with the rounding
+    /// in them.
+    pub(crate) fn go_on_from<T: Samples>(&mut self, other: &Evaluator<T>) {
+        self.drift = other.drift;
     }
 
     /// Sets the margins and returns the derivative of F in the intercept.
@@ -114,8 +119,8 @@ impl<S: Samples> Evaluator<S> {
     pub fn certificate(&mut self, lambda: Lambda, point: &Point<S::Products>) -> Certificate {
         self.set_gradient(lambda, point);
         let sums = self.samples.sums();
-        self.size = sums.largest;
-        self.peak = self.peak.max(self.size);
+        let score_error = self.samples.extent().score_error(&point.coef, sums.largest);
+        self.drift = self.drift.hypot(score_error);
         certify(&sums, self.samples.extent(), lambda, &point.coef, &self.gradient)
     }
 

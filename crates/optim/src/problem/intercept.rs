@@ -4,7 +4,8 @@
 /// Where a Newton step does not halve the slope, as at the kinks of a slope, a chord of the bracket
 /// takes its place, with half of the slope at an end that stays (the Illinois rule: Dowell and
 /// Jarratt, *A modified regula falsi method*, BIT 11, 1971), and bisection where that does not
-/// halve the bracket.
+/// halve the bracket. A short Newton step does not end the search, as the slope may bend right after
+/// it: a bracket as narrow as rounding allows does.
 ///
 /// `set` goes to an intercept and returns the slope there and the sum of the sizes of its terms,
 /// which its rounding is relative to; `curvature` returns the second derivative at the last
@@ -32,13 +33,14 @@ pub fn settle<T: ?Sized>(
         bracket.narrow(b, slope);
         let resolution = 2.0 * f64::EPSILON * b.abs();
         let progressed = slope.abs() <= 0.5 * previous;
-        let newton = if progressed { b - slope / curvature(state) } else { f64::NAN };
-        let next = if bracket.contains(newton) {
+        let step = if progressed { slope / curvature(state) } else { f64::NAN };
+        let newton = b - step.signum() * step.abs().max(2.0 * resolution);
+        let next = if !step.is_nan() && bracket.contains(newton) {
             newton
         } else if bracket.is_finite() {
             bracket.inside(resolution)
         } else {
-            reach *= FARTHER;
+            reach = FARTHER * reach.max(resolution);
             b - reach.copysign(slope)
         };
         if !next.is_finite() || (next - b).abs() <= resolution {
@@ -98,5 +100,28 @@ impl Bracket {
         self.width = width;
         let is_apart = chord - low > resolution && high - chord > resolution;
         if halved && is_apart { chord } else { low + 0.5 * width }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::settle;
+
+    /// Far from zero the last digits of the intercept are coarse, and a slope that bends within
+    /// them gives Newton steps of no length long before its root, a million times as far.
+    #[test]
+    fn a_short_newton_step_does_not_end_the_search() {
+        const FAR: f64 = 1e14;
+        let bent = |u: f64| 1.0 + 1e3 * u.max(0.0);
+        let set = |at: &mut f64, b: f64| {
+            *at = b - FAR;
+            [0.1 - bent(*at).powf(-1.0 / 6.0), 1.0]
+        };
+        let curvature = |at: &mut f64| 1e3 / 6.0 * bent(*at).powf(-7.0 / 6.0);
+        let (b, slope) = settle(&mut 0.0, FAR, set, curvature);
+        // Within two steps of the resolution, 2 eps FAR.
+        let apart = 4.0 * f64::EPSILON * FAR;
+        assert!((b - FAR - 999.999).abs() <= apart, "{b}");
+        assert!(slope.abs() <= apart * curvature(&mut 999.9), "{slope}");
     }
 }

@@ -74,7 +74,9 @@ impl Bundle {
         let mut idle = 0;
         let (status, certificate) = loop {
             let (bound, coef) = self.minimize_model(lambda, point.coef.len());
-            let certificate = bounds(objective, rounding, lower.max(bound));
+            let has_risen = bound > lower + f64::EPSILON * objective.abs();
+            lower = lower.max(bound);
+            let certificate = bounds(objective, rounding, lower);
             if options.history {
                 evaluator.intercept_slope(point);
             }
@@ -95,10 +97,8 @@ impl Bundle {
             evaluator.settle_intercept(&mut target);
             let next = search_towards(evaluator, lambda, point, &target);
             let (next_objective, next_rounding) = valued_at(evaluator, lambda, &next);
-            let least = f64::EPSILON * objective.abs();
-            let has_gained = bound > lower + least || next_objective < objective - least;
-            idle = if has_gained { 0 } else { idle + 1 };
-            lower = lower.max(bound);
+            let has_fallen = next_objective < objective - f64::EPSILON * objective.abs();
+            idle = if has_risen || has_fallen { 0 } else { idle + 1 };
             if next_objective < objective {
                 (*point, objective, rounding) = (next, next_objective, next_rounding);
             }
@@ -109,10 +109,15 @@ impl Bundle {
                 self.cut(evaluator, &at);
             }
         };
+        // Far larger products on the way have left their rounding in those of the point.
+        evaluator.refresh(point);
         evaluator.settle_intercept(point);
+        let (objective, rounding) = valued_at(evaluator, lambda, point);
         evaluator.set_gradient(lambda, point);
         let gradient_norm = dot(&evaluator.gradient, &evaluator.gradient).sqrt();
-        monitor.end(status, Certificate { gradient_norm, ..certificate })
+        let anew = bounds(objective, rounding, lower);
+        let anew = Certificate { gradient_norm, ..anew };
+        monitor.end(status, certificate).certified_by(anew, options.tolerance)
     }
 
     /// Adds the plane that touches the risk at a point whose intercept is settled.

@@ -67,7 +67,7 @@ impl GradientDescent {
         // The next line search begins here.
         let mut trial = 1.0;
         loop {
-            if monitor.iterations() % FRESH == FRESH - 1 || evaluator.has_drifted() {
+            if monitor.iterations() % FRESH == FRESH - 1 || evaluator.has_drifted(point) {
                 evaluator.refresh(point);
             }
             evaluator.settle_intercept(point);

@@ -71,13 +71,22 @@ impl<'e, S: Samples> Newton<'e, S> {
         point: &mut Point<S::Products>,
         options: &Options,
     ) -> Ending {
+        /// The number of times that the search goes on with products computed anew.
+        const ROUNDS: usize = 2;
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
         let mut ending = descend(self, lambda, point, options, limit);
-        if self.evaluator.has_drifted() {
+        for _ in 0..ROUNDS {
+            if !self.evaluator.has_drifted(point) {
+                return ending;
+            }
             self.evaluator.refresh(point);
             let left = limit.saturating_sub(ending.iterations);
             let options = Options { max_iterations: Some(left), ..*options };
             ending = descend(self, lambda, point, &options, left).after(ending);
+        }
+        if self.evaluator.has_drifted(point) {
+            self.evaluator.refresh(point);
+            ending = ending.certified_by(self.certify(lambda, point), options.tolerance);
         }
         ending
     }

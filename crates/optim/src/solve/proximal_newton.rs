@@ -313,11 +313,14 @@ impl ProximalSteps {
             risk: objective.risk.clone().smoothed(centres.to_vec(), sigma),
             design: Cow::Borrowed(&*objective.design),
         };
-        let mut inner = Evaluator::with_extent(&smoothed, Rc::clone(&evaluator.samples.extent));
+        let extent = Rc::clone(&evaluator.samples.extent);
+        let mut inner = Evaluator::with_extent(&smoothed, extent);
+        inner.go_on_from(evaluator);
         let mut newton = Newton::new(&mut inner, &mut self.system);
         let ending = newton.minimize(lambda, point, options);
         let duals = newton.into_duals();
         evaluator.passes += inner.passes;
+        evaluator.go_on_from(&inner);
         (ending, duals)
     }
 }
