@@ -278,7 +278,8 @@ pub(crate) fn kernels_of(
             .parse()
             .map_err(|reason| PyValueError::new_err(format!("approximation: {reason}")))?,
     };
-    Ok(KernelChoice { specifications, approximation, registry: Registry::standard().kernels })
+    let registry = Registry::standard().kernels;
+    Ok(KernelChoice { specifications, sigmas: None, approximation, registry })
 }
 
 /// Returns the scheme of a name.

@@ -26,6 +26,8 @@ mod progress;
 mod report;
 mod search;
 mod settings;
+#[cfg(feature = "kernels")]
+mod sigmas;
 mod space;
 mod time_limit;
 
@@ -44,5 +46,7 @@ pub use prepared::{Prepared, Subset};
 pub use progress::{IterationObserver, Observer, Progress};
 pub use report::{KernelReport, MemberReport, TrainingReport, status_in_words};
 pub use settings::{Held, Probabilities, Regularisation, Settings};
+#[cfg(feature = "kernels")]
+pub use sigmas::Sigmas;
 #[cfg(feature = "kernels")]
 pub use space::KernelChoice;

@@ -7,9 +7,10 @@ use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{
     Approximation, ClassCosts, CrossValidation, Fitted, Held, KernelChoice, LeaveOneOut,
-    Probabilities, Regularisation, Settings,
+    Probabilities, Regularisation, Settings, Sigmas,
 };
 use margins_estimators::{Error, Evidence};
+use margins_kernels::SigmaRange;
 use margins_losses::{GargRoth, Hinge, Logistic};
 use margins_model::{Registry, Scheme};
 use margins_optim::{Lambda, Training, lambda_grid};
@@ -127,6 +128,55 @@ fn a_learner_without_certificate_leaves_no_evidence() {
     assert_eq!(fitted.model.members()[0].training.relative_gap, None);
     let settings = Settings { kernels: kernels(&["gaussian:sigma=1"]), ..settings };
     assert!(matches!(settings.fit(&two()), Err(Error::LinearLearner(_))));
+}
+
+#[test]
+fn sigmas_are_kernels_to_choose_from() {
+    let data = two();
+    let how = CrossValidation { lambdas: lambdas(4), ..CrossValidation::default() };
+    let fit = |kernel: &[&str], sigmas: &str| {
+        let choice = KernelChoice { sigmas: Some(sigmas.parse().unwrap()), ..kernels(kernel) };
+        Settings { kernels: choice, ..validated(how.clone()) }.fit(&data)
+    };
+    let tried = |fitted: &Fitted| -> Vec<String> {
+        fitted.report.kernels.iter().map(|report| report.kernel.clone()).collect()
+    };
+    let given = fit(&["gaussian", "linear", "laplacian"], "4:1:2").unwrap();
+    let all = ["gaussian:sigma=4", "gaussian:sigma=1", "linear", "laplacian:sigma=4"];
+    assert_eq!(tried(&given)[..4], all);
+    assert_eq!(tried(&given).len(), 5);
+    let named = Settings { kernels: kernels(&all), ..validated(how.clone()) }.fit(&data).unwrap();
+    let curves = |fitted: &Fitted| -> Vec<Vec<f64>> {
+        fitted.report.kernels[..4].iter().map(|report| report.curve.mean_error.clone()).collect()
+    };
+    assert_eq!(curves(&given), curves(&named));
+
+    // From the data: the whole range of sensible widths and a factor of ten beyond it.
+    let range = SigmaRange::of(data.design(), 1).unwrap();
+    let auto = fit(&["gaussian"], "auto:3").unwrap();
+    let names = tried(&auto);
+    let sigma = |name: &str| name.trim_start_matches("gaussian:sigma=").parse::<f64>().unwrap();
+    let found: Vec<f64> = names.iter().map(|name| sigma(name)).collect();
+    let (first, last) = (10.0 * range.high, range.low / 10.0);
+    for (sigma, expected) in found.iter().zip([first, (first * last).sqrt(), last]) {
+        assert!((sigma / expected - 1.0).abs() < 1e-12, "{sigma} {expected}");
+    }
+    let one = fit(&["gaussian"], "auto:1").unwrap();
+    let middle = Settings { kernels: kernels(&["gaussian"]), ..validated(how.clone()) };
+    assert_eq!(one.report.kernel, middle.fit(&data).unwrap().report.kernel);
+
+    // What cannot be used is refused.
+    for (kernel, sigmas, says) in [
+        ("gaussian:sigma=1", "1,2", "leave their sigma out"),
+        ("laplacian", "auto:3", "needs its sigma"),
+        ("linear", "auto:3", "leave their sigma out"),
+    ] {
+        let error = fit(&[kernel], sigmas).unwrap_err().to_string();
+        assert!(error.contains(says), "{kernel} {sigmas}: {error}");
+    }
+    for text in ["auto:0", "auto", "1:2:1", "0", "1:inf:3", "", "1:2:3:4", "auto:1001"] {
+        assert!(text.parse::<Sigmas>().is_err(), "{text}");
+    }
 }
 
 #[test]

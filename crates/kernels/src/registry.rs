@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -177,6 +178,31 @@ impl KernelRegistry {
                 Ok(None)
             }
         })
+    }
+
+    /// Returns the complete specification with this sigma in every place where a sigma is left out;
+    /// `None` if there is no such place.
+    ///
+    /// # Errors
+    /// The errors of [`parse`](Self::parse).
+    ///
+    /// ```
+    /// use margins_kernels::KernelRegistry;
+    ///
+    /// let registry = KernelRegistry::standard();
+    /// let filled = registry.with_sigma("gaussian+linear", 0.5)?;
+    /// assert_eq!(filled.as_deref(), Some("gaussian:sigma=0.5+linear"));
+    /// assert_eq!(registry.with_sigma("gaussian:sigma=2", 0.5)?, None);
+    /// # Ok::<(), margins_kernels::Error>(())
+    /// ```
+    pub fn with_sigma(&self, specification: &str, sigma: f64) -> Result<Option<String>, Error> {
+        let is_used = Cell::new(false);
+        let kernel = self.parse_with(specification, |_, parameter| {
+            let is_left_out = parameter == "sigma";
+            is_used.set(is_used.get() || is_left_out);
+            Ok(is_left_out.then_some(sigma))
+        })?;
+        Ok(is_used.get().then(|| kernel.specification()))
     }
 
     /// Returns true if the data can tell the parameter.

@@ -1,6 +1,7 @@
 //! Options of `margins cv`.
 
 use clap::Args;
+use margins::Sigmas;
 
 use super::regularised::{
     ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments,
@@ -22,6 +23,19 @@ pub(crate) struct CvArguments {
         help_heading = "Kernel"
     )]
     pub(crate) or_kernel: Vec<String>,
+    /// Sigmas to choose from: auto:COUNT, FIRST:LAST:COUNT, or a list
+    ///
+    /// Every kernel that leaves its sigma out is tried with each of them, evenly spaced on a
+    /// logarithmic scale. auto is for gaussian kernels: from ten times the reciprocal of the 0.1
+    /// quantile of squared distances down to a tenth of that of the 0.9 quantile.
+    #[arg(
+        long,
+        value_name = "GRID",
+        requires = "kernel",
+        conflicts_with = "leave_one_out",
+        help_heading = "Kernel"
+    )]
+    pub(crate) sigmas: Option<Sigmas>,
     #[command(flatten)]
     pub(crate) lambdas: LambdasArguments,
     #[command(flatten)]

@@ -72,7 +72,7 @@ pub(super) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
             report([to.out()], |out| {
                 facts(out, &[describe(common.data.name(), &data), functions].concat())?;
                 writeln!(out)?;
-                write_kernels(out, &kernels)?;
+                write_kernels(out, &kernels, &curve.lambdas)?;
                 cv_table(curve).write(out)?;
                 writeln!(out)?;
                 facts(out, &found)
@@ -99,6 +99,7 @@ fn settings(
     )?;
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);
     settings.kernels.specifications.extend(arguments.or_kernel.iter().cloned());
+    settings.kernels.sigmas.clone_from(&arguments.sigmas);
     Ok(settings)
 }
 

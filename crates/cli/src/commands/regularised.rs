@@ -43,6 +43,7 @@ impl Task<'_> {
             learner: self.objective,
             kernels: KernelChoice {
                 specifications: kernel.kernel.iter().cloned().collect(),
+                sigmas: None,
                 approximation: kernel.approx,
                 registry: registry.kernels.clone(),
             },

@@ -56,7 +56,7 @@ pub(super) fn fit(
             facts(out, &describe(task, &fitted, &data))?;
             if let (Some(curve), Some(folds)) = (curve, &fitted.folds) {
                 writeln!(out)?;
-                write_kernels(out, &kernel_documents(summary))?;
+                write_kernels(out, &kernel_documents(summary), &curve.lambdas)?;
                 cv_table(curve).write(out)?;
                 writeln!(out)?;
                 facts(out, &describe_cv(curve, folds.count))?;

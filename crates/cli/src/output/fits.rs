@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use margins::estimators::regularised;
-use margins::optim::{ErrorCurve, Fit, Status};
+use margins::optim::{ErrorCurve, Fit, Lambda, Status};
 use margins::{TrainingReport, status_in_words};
 use serde::Serialize;
 
@@ -140,6 +140,8 @@ pub(crate) struct KernelDocument {
     pub(crate) least_error: f64,
     pub(crate) standard_error: f64,
     pub(crate) all_certified: bool,
+    /// The cross-validated error along the lambdas.
+    pub(crate) errors: Vec<f64>,
 }
 
 impl KernelDocument {
@@ -150,6 +152,7 @@ impl KernelDocument {
             least_error: curve.mean_error[curve.best],
             standard_error: curve.standard_error[curve.best],
             all_certified: curve.certified.iter().all(|&certified| certified),
+            errors: curve.mean_error.clone(),
         }
     }
 }
@@ -228,12 +231,32 @@ pub(crate) fn kernel_documents(report: &TrainingReport) -> Vec<KernelDocument> {
 pub(crate) fn write_kernels(
     out: &mut dyn Write,
     kernels: &[KernelDocument],
+    lambdas: &[Lambda],
 ) -> std::io::Result<()> {
+    /// The most lambdas that the lines of a table have room for.
+    const MOST: usize = 12;
     if kernels.len() < 2 {
         return Ok(());
     }
     kernel_table(kernels).write(out)?;
-    writeln!(out)
+    writeln!(out)?;
+    if (2..=MOST).contains(&lambdas.len()) {
+        error_table(kernels, lambdas).write(out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Returns the table of the cross-validated error by kernel and lambda.
+fn error_table(kernels: &[KernelDocument], lambdas: &[Lambda]) -> Table {
+    let lambdas = lambdas.iter().map(|lambda| number(lambda.get()));
+    let header: Vec<String> = ["error %".to_owned()].into_iter().chain(lambdas).collect();
+    let mut table = Table::new(&header);
+    for kernel in kernels {
+        let errors = kernel.errors.iter().map(|&error| percent(error));
+        table.row([kernel.kernel.clone()].into_iter().chain(errors).collect());
+    }
+    table
 }
 
 fn kernel_table(kernels: &[KernelDocument]) -> Table {

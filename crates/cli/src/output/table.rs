@@ -7,13 +7,14 @@ pub(crate) const MOST_LISTED: usize = 20;
 
 /// Rows of cells, numbers to the right, under a header.
 pub(crate) struct Table {
-    header: Vec<&'static str>,
+    header: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new(header: &[&'static str]) -> Self {
-        Table { header: header.to_vec(), rows: Vec::new() }
+    pub(crate) fn new<S: AsRef<str>>(header: &[S]) -> Self {
+        let header = header.iter().map(|name| name.as_ref().to_owned()).collect();
+        Table { header, rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -26,14 +27,14 @@ impl Table {
             cells.map(|cell| cell.chars().count()).chain([self.header[k].len()]).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.header.len()).map(width).collect();
-        let mut line = |cells: &[&str]| {
+        let mut line = |cells: &[String]| {
             let padded: Vec<String> =
                 cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
             writeln!(out, "{}", padded.join("  ").trim_end())
         };
         line(&self.header)?;
         for row in &self.rows {
-            line(&row.iter().map(String::as_str).collect::<Vec<_>>())?;
+            line(row)?;
         }
         Ok(())
     }

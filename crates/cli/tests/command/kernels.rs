@@ -52,6 +52,24 @@ fn cv_chooses_among_kernels() {
     assert_eq!(document["training"]["kernel"], "gaussian:sigma=50");
     let alone = workshop.json(&[&cv[..], &["gaussian:sigma=50"]].concat());
     assert_eq!(document["lambdas"], alone["lambdas"]);
+    let errors = |lambda: &Value| number(&lambda["mean_error"]);
+    let curve: Vec<f64> =
+        alone["lambdas"].as_array().expect("a curve").iter().map(errors).collect();
+    let of_kernel = |kernel: &Value| -> Vec<f64> {
+        kernel["errors"].as_array().expect("errors").iter().map(number).collect()
+    };
+    assert_eq!(of_kernel(&kernels[1]), curve);
+
+    // The same widths as a grid, and the table of its errors.
+    let grid = ["gaussian", "--sigmas", "50:0.5:3"];
+    let sigmas = workshop.json(&[&cv[..], &grid].concat());
+    let tried = sigmas["kernels"].as_array().expect("kernels");
+    let names: Vec<&str> = tried.iter().filter_map(|kernel| kernel["kernel"].as_str()).collect();
+    assert_eq!((names.len(), names[0]), (3, "gaussian:sigma=50"));
+    assert_eq!(of_kernel(&tried[0]), curve);
+    let text = workshop.output(&[&cv[..], &grid].concat());
+    let rows = text.lines().filter(|line| line.contains("gaussian:sigma=0.5 ")).count();
+    assert_eq!(rows, 2, "{text}");
 }
 
 /// Every sample is a fold; for the squared loss one Newton step is all the way.

@@ -208,12 +208,13 @@ fn every_option_of_the_other_commands_is_used_or_refused() {
     let inspect = ["inspect", "--data", "samples.csv", "--format", "json"];
     let psi = ["psi", "--loss", "lhs", "--at", "0.5", "--format", "json"];
     let kernel = ["--kernel", "gaussian:sigma=1"];
-    let cases: [(&[&str], &[&str], &[&str]); 20] = [
+    let cases: [(&[&str], &[&str], &[&str]); 21] = [
         (&cv, &[], &["--folds", "3"]),
         (&cv, &[], &["--fold-column", "fold"]),
         (&cv, &[], &["--select", "one-se"]),
         (&cv, &[], &["--seed", "2"]),
         (&cv, &kernel, &["--or-kernel", "linear"]),
+        (&cv, &["--kernel", "gaussian"], &["--sigmas", "auto:2"]),
         (&cv, &kernel, &["--leave-one-out", "exact"]),
         (&cv, &kernel, &["--leave-one-out", "one-step"]),
         (

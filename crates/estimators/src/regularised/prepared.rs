@@ -17,6 +17,8 @@ use margins_robust::Learner;
 
 #[cfg(feature = "kernels")]
 pub use kernel::PRECOMPUTED;
+#[cfg(feature = "kernels")]
+pub(super) use kernel::kernel_features;
 
 #[cfg(feature = "kernels")]
 use super::approximation::Approximation;

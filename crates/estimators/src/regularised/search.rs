@@ -57,7 +57,7 @@ impl Settings {
         folds: Option<&Folds>,
         limit: Option<TimeLimit>,
     ) -> Result<Selected<'d>, Error> {
-        let spaces = self.spaces()?;
+        let spaces = self.spaces_for(contests.any())?;
         let labels = contests.classes().labels();
         let members = contests.scheme().member_names(labels.names());
         let count = spaces.len();

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use margins_data::Dataset;
 use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_model::Scheme;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training};
@@ -245,7 +246,19 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns a space a kernel, or the linear one.
+    /// Returns the spaces for data: a space a kernel, or the linear one.
+    #[cfg(feature = "kernels")]
+    pub(super) fn spaces_for(&self, data: &Dataset) -> Result<Vec<Space>, Error> {
+        self.kernels.spaces_for(data, self.standardize, self.seed)
+    }
+
+    /// Returns the linear space, whatever the data.
+    #[cfg(not(feature = "kernels"))]
+    pub(super) fn spaces_for(&self, _: &Dataset) -> Result<Vec<Space>, Error> {
+        self.spaces()
+    }
+
+    /// Returns a space a kernel, or the linear one, as far as one can say without data.
     pub(super) fn spaces(&self) -> Result<Vec<Space>, Error> {
         #[cfg(feature = "kernels")]
         let spaces = self.kernels.spaces();

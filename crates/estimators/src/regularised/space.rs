@@ -1,10 +1,14 @@
 #[cfg(feature = "kernels")]
+use margins_data::Dataset;
+#[cfg(feature = "kernels")]
 use margins_kernels::KernelRegistry;
 
 #[cfg(feature = "kernels")]
 use super::approximation::Approximation;
 #[cfg(feature = "kernels")]
-use super::prepared::PRECOMPUTED;
+use super::prepared::{PRECOMPUTED, kernel_features};
+#[cfg(feature = "kernels")]
+use super::sigmas::{Sigmas, filled_in};
 #[cfg(feature = "kernels")]
 use crate::Error;
 
@@ -16,6 +20,9 @@ pub struct KernelChoice {
     /// data, and [`PRECOMPUTED`] takes the samples for rows of a kernel matrix. Cross-validation
     /// chooses among several: the one of the least error on the same folds, of several the first.
     pub specifications: Vec<String>,
+    /// The values of sigma to choose from, each of them a kernel, for all specifications that leave
+    /// their sigma out. Unless told, a Gaussian kernel takes one from the data.
+    pub sigmas: Option<Sigmas>,
     /// The approximation of every kernel.
     pub approximation: Approximation,
     /// The kernels that specifications may name.
@@ -55,10 +62,48 @@ impl Space {
 
 #[cfg(feature = "kernels")]
 impl KernelChoice {
-    /// Returns a space a kernel, or the linear one if there is no kernel.
+    /// Returns a space a kernel, or the linear one if there is no kernel; sigmas that only data can
+    /// tell are some number.
     pub(super) fn spaces(&self) -> Result<Vec<Space>, Error> {
+        let Some(sigmas) = &self.sigmas else { return self.spaces_of(&self.specifications) };
+        sigmas.check()?;
+        let some = match sigmas {
+            Sigmas::Given(values) => values,
+            Sigmas::Auto { count } => &vec![1.0; *count],
+        };
+        self.spaces_with(sigmas, some)
+    }
+
+    /// Returns the spaces for data: a space a kernel and sigma, or the linear one.
+    pub(super) fn spaces_for(
+        &self,
+        data: &Dataset,
+        standardize: bool,
+        seed: u64,
+    ) -> Result<Vec<Space>, Error> {
+        let Some(sigmas) = &self.sigmas else { return self.spaces() };
+        sigmas.check()?;
+        let (features, _) = kernel_features(data, standardize)?;
+        self.spaces_with(sigmas, &sigmas.values(&features, seed)?)
+    }
+
+    /// Returns the spaces for the values of sigmas.
+    fn spaces_with(&self, sigmas: &Sigmas, values: &[f64]) -> Result<Vec<Space>, Error> {
+        if matches!(sigmas, Sigmas::Auto { .. }) {
+            // Distances tell the sigma of a Gaussian kernel alone.
+            self.evaluated().try_for_each(|kernel| self.registry.check(kernel))?;
+        }
+        self.spaces_of(&filled_in(&self.specifications, values, &self.registry)?)
+    }
+
+    /// Returns the specifications of kernels that are evaluated.
+    fn evaluated(&self) -> impl Iterator<Item = &String> {
+        self.specifications.iter().filter(|kernel| *kernel != PRECOMPUTED)
+    }
+
+    fn spaces_of(&self, specifications: &[String]) -> Result<Vec<Space>, Error> {
         let approximation = self.approximation;
-        if self.specifications.is_empty() {
+        if specifications.is_empty() {
             return match approximation {
                 Approximation::None => Ok(vec![Space::Linear]),
                 approximation => Err(Error::contradiction(
@@ -68,12 +113,12 @@ impl KernelChoice {
                 )),
             };
         }
-        let mut evaluated = self.specifications.iter().filter(|kernel| *kernel != PRECOMPUTED);
+        let mut evaluated = specifications.iter().filter(|kernel| *kernel != PRECOMPUTED);
         evaluated.try_for_each(|kernel| self.registry.check(kernel))?;
         let space = |specification: &String| Space::Kernel {
             specification: specification.clone(),
             approximation,
         };
-        Ok(self.specifications.iter().map(space).collect())
+        Ok(specifications.iter().map(space).collect())
     }
 }

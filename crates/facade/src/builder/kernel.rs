@@ -1,4 +1,4 @@
-use margins_estimators::regularised::{Approximation, KernelChoice};
+use margins_estimators::regularised::{Approximation, KernelChoice, Sigmas};
 
 use super::ClassifierBuilder;
 use crate::Error;
@@ -42,6 +42,27 @@ impl ClassifierBuilder {
         self
     }
 
+    /// Chooses among values of sigma, too, by cross-validation: every kernel that leaves its sigma
+    /// out is tried with each of them.
+    ///
+    /// ```
+    /// use margins::{Classifier, CrossValidation, Sigmas};
+    /// use margins::data::generate::{Example, GaussianMixture};
+    /// use margins::optim::lambda_grid;
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+    /// let how = CrossValidation { lambdas: lambda_grid(1.0, 1e-3, 5)?, ..CrossValidation::default() };
+    /// let builder = Classifier::builder().kernel("gaussian").sigmas(Sigmas::Auto { count: 3 });
+    /// let classifier = builder.cross_validation(how).build()?.fit(&data)?;
+    /// assert_eq!(classifier.report().kernels.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn sigmas(mut self, sigmas: Sigmas) -> Self {
+        self.settings.kernels.sigmas = Some(sigmas);
+        self
+    }
+
     /// Approximates the kernel.
     #[must_use]
     pub fn approximation(mut self, approximation: Approximation) -> Self {
@@ -61,6 +82,7 @@ impl ClassifierBuilder {
         }
         Ok(KernelChoice {
             specifications: specifications.unwrap_or_default(),
+            sigmas: self.settings.kernels.sigmas.take(),
             approximation: self.settings.kernels.approximation,
             registry: self.registry.kernels.clone(),
         })

@@ -109,14 +109,7 @@ impl Bundle {
                 self.cut(evaluator, &at);
             }
         };
-        // Far larger products on the way have left their rounding in those of the point.
-        evaluator.refresh(point);
-        evaluator.settle_intercept(point);
-        let (objective, rounding) = valued_at(evaluator, lambda, point);
-        evaluator.set_gradient(lambda, point);
-        let gradient_norm = dot(&evaluator.gradient, &evaluator.gradient).sqrt();
-        let anew = bounds(objective, rounding, lower);
-        let anew = Certificate { gradient_norm, ..anew };
+        let anew = certified_anew(evaluator, lambda, point, lower);
         monitor.end(status, certificate).certified_by(anew, options.tolerance)
     }
 
@@ -300,6 +293,22 @@ fn bounds(objective: f64, rounding: f64, lower: f64) -> Certificate {
     let gap = objective - lower;
     let gap = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) };
     Certificate::new(objective, gap, 2.0 * rounding, f64::NAN)
+}
+
+/// Returns the certificate of a point by a lower bound on the minimum. The products of the point
+/// are computed anew: far larger ones on the way have left their rounding in them.
+fn certified_anew<L: MarginLoss + ?Sized>(
+    evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+    lambda: Lambda,
+    point: &mut Point,
+    lower: f64,
+) -> Certificate {
+    evaluator.refresh(point);
+    evaluator.settle_intercept(point);
+    let (objective, rounding) = valued_at(evaluator, lambda, point);
+    evaluator.set_gradient(lambda, point);
+    let gradient_norm = dot(&evaluator.gradient, &evaluator.gradient).sqrt();
+    Certificate { gradient_norm, ..bounds(objective, rounding, lower) }
 }
 
 /// Returns `F` of a point with a settled intercept, and how far rounding can have moved it.

@@ -36,6 +36,8 @@ pub(crate) struct ProximalNewton {
     radius: f64,
     /// The duals of the last lambda.
     duals: Option<Vec<f64>>,
+    /// The number of lambdas so far at which the search began anew at the origin.
+    anew: usize,
 }
 
 impl ProximalNewton {
@@ -44,12 +46,22 @@ impl ProximalNewton {
         /// The strength from which a neighbouring lambda is reached in a few steps.
         const LEAST: f64 = 0.006;
         let steps = ProximalSteps::new(system, LEAST);
-        ProximalNewton { steps, radius: f64::INFINITY, duals: None }
+        ProximalNewton { steps, radius: f64::INFINITY, duals: None, anew: 0 }
     }
 
     /// Returns the duals of the last lambda.
     pub(crate) fn duals(&self) -> Option<&[f64]> {
         self.duals.as_deref()
+    }
+
+    /// Returns true if the origin is worth a try where the way from another lambda has ended like
+    /// this, and counts the try.
+    fn begins_anew(&mut self, status: Status) -> bool {
+        /// The number of tries on a path: each takes as long as a whole fit.
+        const MOST: usize = 5;
+        let tries = matches!(status, Status::Stalled | Status::RoundingLimit) && self.anew < MOST;
+        self.anew += usize::from(tries);
+        tries
     }
 
     /// Minimises F from a point and the duals of the last lambda.
@@ -65,7 +77,9 @@ impl ProximalNewton {
         /// The number of merged problems that are tried.
         const TRIES: usize = 3;
         let mut monitor = Monitor::new(options, lambda, DEFAULT_ITERATIONS);
-        let mut best = DualPoint::start(evaluator, lambda, self.duals.take(), point);
+        let kept = self.duals.take();
+        let is_warm = kept.is_some();
+        let mut best = DualPoint::start(evaluator, lambda, kept, point);
         let mut radius = self.radius;
         let mut tries = 0;
         let (status, certificate) = loop {
@@ -78,7 +92,12 @@ impl ProximalNewton {
             let margins = evaluator.samples.margins.get();
             let Some(merged) = merged(objective, margins, &mut radius) else {
                 let given = best.point.clone();
-                break self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor);
+                let end = self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor);
+                break if is_warm && self.begins_anew(end.0) {
+                    self.steps.begin_anew(evaluator, lambda, &mut best, end, &mut monitor)
+                } else {
+                    end
+                };
             };
             let moved = self.solve_merged(evaluator, &merged, lambda, &mut best, &mut monitor);
             tries += 1;
@@ -281,6 +300,27 @@ impl ProximalSteps {
                 return (status, best.certificate);
             }
         }
+    }
+
+    /// Begins at the origin where the way from another lambda has come to an `end`; returns the
+    /// status and the certificate of the better point.
+    fn begin_anew<L: MarginLoss + ?Sized>(
+        &mut self,
+        evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
+        lambda: Lambda,
+        best: &mut DualPoint,
+        end: (Status, Certificate),
+        monitor: &mut Monitor<'_>,
+    ) -> (Status, Certificate) {
+        self.sigma = 1.0;
+        let mut origin = Point::zero(best.duals.len(), best.point.coef.len());
+        let mut other = DualPoint::start(evaluator, lambda, None, &mut origin);
+        let end_of_other = self.polish(evaluator, lambda, &mut other, origin, monitor);
+        if end_of_other.1.relative_gap() < end.1.relative_gap() {
+            *best = other;
+            return end_of_other;
+        }
+        end
     }
 
     /// Sets the strength of the next step by how Newton's method ended in this one.

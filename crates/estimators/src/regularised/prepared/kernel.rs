@@ -81,7 +81,7 @@ impl<'d> Prepared<'d> {
             }
             Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
         } else {
-            let (design, scales) = scaled(data, standardize)?;
+            let (design, scales) = kernel_features(data, standardize)?;
             let kernel = kernels.parse_for(specification, &design, seed)?;
             Form::of(KernelBasis { kernel, design, scales }, approximation, seed)?
         };
@@ -292,8 +292,12 @@ impl Form {
     }
 }
 
-/// Returns the design with its scales: one over the standard deviations, 1 for constant columns.
-fn scaled(data: &Dataset, standardize: bool) -> Result<(Design, Option<Vec<f64>>), Error> {
+/// Returns the features that kernels see with their scales: one over the standard deviations, 1 for
+/// constant columns; no scales for features as they are.
+pub(in super::super) fn kernel_features(
+    data: &Dataset,
+    standardize: bool,
+) -> Result<(Design, Option<Vec<f64>>), Error> {
     if !standardize {
         return Ok((data.design().clone(), None));
     }
