@@ -63,6 +63,7 @@ const STEPS_A_LOOK: u64 = 10_000;
 impl Table<'_> {
     /// Plays the game with the learner of the settings.
     pub(super) fn play(&self) -> Result<Outcome, Error> {
+        // Longer than most functions are: it has one arm a learner.
         let (design, p) = (self.data.design(), self.data.columns());
         let (intercept, seed) = (self.settings.intercept, self.settings.seed);
         match &self.settings.learner {
