@@ -174,6 +174,16 @@ fn sigmas_are_kernels_to_choose_from() {
         let error = fit(&[kernel], sigmas).unwrap_err().to_string();
         assert!(error.contains(says), "{kernel} {sigmas}: {error}");
     }
+    for sigmas in [
+        Sigmas::Auto { count: 0 },
+        Sigmas::Auto { count: usize::MAX },
+        Sigmas::Given(Vec::new()),
+        Sigmas::Given(vec![1.0, f64::NAN]),
+    ] {
+        let choice = KernelChoice { sigmas: Some(sigmas), ..kernels(&["gaussian"]) };
+        let refused = Settings { kernels: choice, ..validated(how.clone()) }.check();
+        assert!(matches!(refused, Err(Error::Setting { .. })), "{refused:?}");
+    }
     for text in ["auto:0", "auto", "1:2:1", "0", "1:inf:3", "", "1:2:3:4", "auto:1001"] {
         assert!(text.parse::<Sigmas>().is_err(), "{text}");
     }

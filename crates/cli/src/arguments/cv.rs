@@ -14,34 +14,30 @@ pub(crate) struct CvArguments {
     pub(crate) common: RegularisedArguments,
     #[command(flatten)]
     pub(crate) classifier: ClassifierArguments,
-    /// Another kernel to choose from; may be repeated
-    #[arg(
-        long,
-        value_name = "KERNEL",
-        requires = "kernel",
-        conflicts_with = "leave_one_out",
-        help_heading = "Kernel"
-    )]
-    pub(crate) or_kernel: Vec<String>,
-    /// Sigmas to choose from: auto:COUNT, FIRST:LAST:COUNT, or a list
-    ///
-    /// Every kernel that leaves its sigma out is tried with each of them, evenly spaced on a
-    /// logarithmic scale. auto is for gaussian kernels: from ten times the reciprocal of the 0.1
-    /// quantile of squared distances down to a tenth of that of the 0.9 quantile.
-    #[arg(
-        long,
-        value_name = "GRID",
-        requires = "kernel",
-        conflicts_with = "leave_one_out",
-        help_heading = "Kernel"
-    )]
-    pub(crate) sigmas: Option<Sigmas>,
+    #[command(flatten)]
+    pub(crate) candidates: CandidatesArguments,
     #[command(flatten)]
     pub(crate) lambdas: LambdasArguments,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
     #[command(flatten)]
     pub(crate) output: ModelArguments,
+}
+
+/// The options for several kernels to choose from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Kernel")]
+pub(crate) struct CandidatesArguments {
+    /// Another kernel to choose from; may be repeated
+    #[arg(long, value_name = "KERNEL", requires = "kernel", conflicts_with = "leave_one_out")]
+    pub(crate) or_kernel: Vec<String>,
+    /// Sigmas to choose from: auto:COUNT, FIRST:LAST:COUNT, or a list
+    ///
+    /// Every kernel that leaves its sigma out is tried with each of them, evenly spaced on a
+    /// logarithmic scale. auto is for gaussian kernels: from ten times the reciprocal of the 0.1
+    /// quantile of squared distances down to a tenth of that of the 0.9 quantile.
+    #[arg(long, value_name = "GRID", requires = "kernel", conflicts_with = "leave_one_out")]
+    pub(crate) sigmas: Option<Sigmas>,
 }
 
 /// The options of the cross-validation.

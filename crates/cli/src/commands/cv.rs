@@ -98,8 +98,9 @@ fn settings(
         }),
     )?;
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);
-    settings.kernels.specifications.extend(arguments.or_kernel.iter().cloned());
-    settings.kernels.sigmas.clone_from(&arguments.sigmas);
+    let candidates = &arguments.candidates;
+    settings.kernels.specifications.extend(candidates.or_kernel.iter().cloned());
+    settings.kernels.sigmas.clone_from(&candidates.sigmas);
     Ok(settings)
 }
 

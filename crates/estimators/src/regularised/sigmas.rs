@@ -21,16 +21,16 @@ use crate::Error;
 pub enum Sigmas {
     /// Values evenly spaced on a logarithmic scale, from ten times the high end of the
     /// [`SigmaRange`] of the data down to a tenth of its low end; a single one is the middle of
-    /// that range.
+    /// that range. They are for Gaussian kernels.
     Auto {
-        /// The number of values, at least 1.
+        /// The number of values, from 1 to 1000.
         count: usize,
     },
-    /// These values.
+    /// These values, from 1 to 1000 finite positive numbers.
     Given(Vec<f64>),
 }
 
-/// The most values of sigma that a text can ask for.
+/// The most values of sigma: each of them is a kernel to fit.
 const MOST: usize = 1000;
 
 impl Sigmas {
@@ -42,10 +42,12 @@ impl Sigmas {
         }
     }
 
-    /// Refuses sigmas of which there is none, or one that is no finite positive number.
+    /// Refuses sigmas of which there is none or too many, or one that is no finite positive number.
     pub(super) fn check(&self) -> Result<(), Error> {
-        if self.count() == 0 {
-            return Err(Error::setting("the number of sigmas", &0, "at least 1"));
+        let count = self.count();
+        if !(1..=MOST).contains(&count) {
+            let requirement = format!("from 1 to {MOST}");
+            return Err(Error::setting("the number of sigmas", &count, requirement));
         }
         let is_wrong = |sigma: &&f64| !(sigma.is_finite() && **sigma > 0.0);
         match self {
@@ -56,19 +58,26 @@ impl Sigmas {
         }
     }
 
-    /// Returns the values for samples. The seed draws the pairs whose distances are measured.
-    pub(super) fn values(&self, design: &Design, seed: u64) -> Result<Vec<f64>, Error> {
+    /// Returns the values; `samples` are asked for where these depend on them, and the seed draws the
+    /// pairs whose distances are measured.
+    pub(super) fn values(
+        &self,
+        samples: impl FnOnce() -> Result<Design, Error>,
+        seed: u64,
+    ) -> Result<Vec<f64>, Error> {
         /// The factor by which the values reach beyond either end of the range.
         const REACH: f64 = 10.0;
-        match self {
-            Sigmas::Given(values) => Ok(values.clone()),
-            Sigmas::Auto { count: 1 } => Ok(vec![SigmaRange::of(design, seed)?.middle()]),
-            Sigmas::Auto { count } => {
-                let SigmaRange { low, high, .. } = SigmaRange::of(design, seed)?;
-                let ends = [(REACH * high).min(f64::MAX), (low / REACH).max(f64::MIN_POSITIVE)];
-                evenly_spaced(ends, *count)
-            }
+        let count = match self {
+            Sigmas::Given(values) => return Ok(values.clone()),
+            Sigmas::Auto { count } => *count,
+        };
+        let range = SigmaRange::of(&samples()?, seed)?;
+        if count == 1 {
+            return Ok(vec![range.middle()]);
         }
+        let first = (REACH * range.high).min(f64::MAX);
+        let last = (range.low / REACH).max(f64::MIN_POSITIVE);
+        evenly_spaced([first, last], count)
     }
 }
 
@@ -117,17 +126,18 @@ impl fmt::Display for Sigmas {
     }
 }
 
-/// Returns the specifications with every value of sigma where they leave it out.
+/// Returns the specifications with every value of sigma where they leave it out; `None` if none of
+/// them does.
 ///
 /// # Errors
-/// A specification that the registry does not take; none that leaves its sigma out.
+/// A specification that the registry does not take.
 pub(super) fn filled_in(
     specifications: &[String],
     sigmas: &[f64],
     registry: &KernelRegistry,
-) -> Result<Vec<String>, Error> {
+) -> Result<Option<Vec<String>>, Error> {
     let mut filled = Vec::new();
-    let mut any = false;
+    let mut is_any = false;
     for specification in specifications {
         let mut with_sigmas = Vec::new();
         if specification != PRECOMPUTED {
@@ -135,18 +145,11 @@ pub(super) fn filled_in(
                 with_sigmas.extend(registry.with_sigma(specification, sigma)?);
             }
         }
-        any |= !with_sigmas.is_empty();
+        is_any |= !with_sigmas.is_empty();
         if with_sigmas.is_empty() {
             with_sigmas.push(specification.clone());
         }
         filled.extend(with_sigmas);
     }
-    if !any {
-        return Err(Error::contradiction(
-            "a choice of sigmas".to_owned(),
-            format!("the choice of kernels, {}", specifications.join(" and ")),
-            "sigmas are for kernels that leave their sigma out, such as gaussian",
-        ));
-    }
-    Ok(filled)
+    Ok(is_any.then_some(filled))
 }

@@ -83,22 +83,26 @@ impl KernelChoice {
     ) -> Result<Vec<Space>, Error> {
         let Some(sigmas) = &self.sigmas else { return self.spaces() };
         sigmas.check()?;
-        let (features, _) = kernel_features(data, standardize)?;
-        self.spaces_with(sigmas, &sigmas.values(&features, seed)?)
+        let samples = || kernel_features(data, standardize).map(|(features, _)| features);
+        self.spaces_with(sigmas, &sigmas.values(samples, seed)?)
     }
 
     /// Returns the spaces for the values of sigmas.
     fn spaces_with(&self, sigmas: &Sigmas, values: &[f64]) -> Result<Vec<Space>, Error> {
         if matches!(sigmas, Sigmas::Auto { .. }) {
             // Distances tell the sigma of a Gaussian kernel alone.
-            self.evaluated().try_for_each(|kernel| self.registry.check(kernel))?;
+            self.check_names(&self.specifications)?;
         }
-        self.spaces_of(&filled_in(&self.specifications, values, &self.registry)?)
-    }
-
-    /// Returns the specifications of kernels that are evaluated.
-    fn evaluated(&self) -> impl Iterator<Item = &String> {
-        self.specifications.iter().filter(|kernel| *kernel != PRECOMPUTED)
+        let filled = filled_in(&self.specifications, values, &self.registry)?;
+        let filled = filled.ok_or_else(|| {
+            let functions = match &self.specifications[..] {
+                [] => "a linear classifier".to_owned(),
+                kernels => format!("kernel {}", kernels.join(", ")),
+            };
+            let reason = "sigmas are for kernels that leave their sigma out, as gaussian does";
+            Error::contradiction(format!("sigmas {sigmas}"), functions, reason)
+        })?;
+        self.spaces_of(&filled)
     }
 
     fn spaces_of(&self, specifications: &[String]) -> Result<Vec<Space>, Error> {
@@ -113,12 +117,17 @@ impl KernelChoice {
                 )),
             };
         }
-        let mut evaluated = specifications.iter().filter(|kernel| *kernel != PRECOMPUTED);
-        evaluated.try_for_each(|kernel| self.registry.check(kernel))?;
+        self.check_names(specifications)?;
         let space = |specification: &String| Space::Kernel {
             specification: specification.clone(),
             approximation,
         };
         Ok(specifications.iter().map(space).collect())
+    }
+
+    /// Refuses specifications that the registry does not take.
+    fn check_names(&self, specifications: &[String]) -> Result<(), Error> {
+        let mut evaluated = specifications.iter().filter(|kernel| *kernel != PRECOMPUTED);
+        Ok(evaluated.try_for_each(|kernel| self.registry.check(kernel))?)
     }
 }

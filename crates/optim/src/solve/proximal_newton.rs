@@ -56,7 +56,7 @@ impl ProximalNewton {
 
     /// Returns true if the origin is worth a try where the way from another lambda has ended like
     /// this, and counts the try.
-    fn begins_anew(&mut self, status: Status) -> bool {
+    fn may_begin_anew(&mut self, status: Status) -> bool {
         /// The number of tries on a path: each takes as long as a whole fit.
         const MOST: usize = 5;
         let tries = matches!(status, Status::Stalled | Status::RoundingLimit) && self.anew < MOST;
@@ -93,7 +93,7 @@ impl ProximalNewton {
             let Some(merged) = merged(objective, margins, &mut radius) else {
                 let given = best.point.clone();
                 let end = self.steps.polish(evaluator, lambda, &mut best, given, &mut monitor);
-                break if is_warm && self.begins_anew(end.0) {
+                break if is_warm && self.may_begin_anew(end.0) {
                     self.steps.begin_anew(evaluator, lambda, &mut best, end, &mut monitor)
                 } else {
                     end
@@ -303,7 +303,8 @@ impl ProximalSteps {
     }
 
     /// Begins at the origin where the way from another lambda has come to an `end`; returns the
-    /// status and the certificate of the better point.
+    /// certificate of the better point with the reason why this search ended, be it a limit or the
+    /// callback.
     fn begin_anew<L: MarginLoss + ?Sized>(
         &mut self,
         evaluator: &mut Evaluator<InMemory<'_, '_, L>>,
@@ -315,12 +316,13 @@ impl ProximalSteps {
         self.sigma = 1.0;
         let mut origin = Point::zero(best.duals.len(), best.point.coef.len());
         let mut other = DualPoint::start(evaluator, lambda, None, &mut origin);
-        let end_of_other = self.polish(evaluator, lambda, &mut other, origin, monitor);
-        if end_of_other.1.relative_gap() < end.1.relative_gap() {
+        let (status, certificate) = self.polish(evaluator, lambda, &mut other, origin, monitor);
+        if certificate.relative_gap() < end.1.relative_gap() {
             *best = other;
-            return end_of_other;
+            return (status, certificate);
         }
-        end
+        // Numbers that overflowed on the second way are not those of the point kept.
+        (if status == Status::NumericalTrouble { end.0 } else { status }, end.1)
     }
 
     /// Sets the strength of the next step by how Newton's method ended in this one.
