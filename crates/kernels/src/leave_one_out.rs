@@ -10,7 +10,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::newton::SampleNewton;
 use crate::response::Response;
-use crate::rkhs_norm::{dot, norm_of};
+use crate::rkhs_norm::dot;
 use crate::{Error, KernelFit, KernelObjective};
 
 /// The number of samples that are left out together. It is fixed, so that results do not depend on
@@ -177,9 +177,12 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
     }
 
     fn is_solved(&self, refit: &mut Refit<'_, L>, image: &[f64]) -> bool {
-        let radius = self.response.radius;
-        let norm = norm_of(&refit.residual, image, radius);
-        let certificate = refit.margins.certificate(self.lambda, refit.objective, norm, radius);
+        let Refit { margins, point, objective, residual, .. } = refit;
+        let (lambda, norms) = (self.lambda, &self.response.norms);
+        let norm = norms.norm_of(residual, image);
+        let rounding = norms.product_rounding(margins, lambda, &point.coef);
+        let certificate =
+            margins.certificate(lambda, *objective, rounding, norm, norms.largest());
         certificate.relative_gap() <= self.tolerance
     }
 

@@ -21,7 +21,7 @@ use nalgebra::DMatrix;
 use crate::Gram;
 use crate::newton_equation::{Equation, Moves};
 use crate::preconditioner::Preconditioner;
-use crate::rkhs_norm::{dot, largest_square, norm_of};
+use crate::rkhs_norm::{SampleNorms, dot};
 use crate::symmetric;
 
 const DEFAULT_ITERATIONS: usize = 200;
@@ -46,8 +46,7 @@ pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
     /// The image `K r`.
     image: Vec<f64>,
     preconditioner: Preconditioner,
-    /// The root of the largest diagonal entry of K: the largest norm of a sample.
-    radius: f64,
+    norms: SampleNorms,
     passes: usize,
 }
 
@@ -70,7 +69,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
             gradient: vec![0.0; n],
             image: vec![0.0; n],
             preconditioner,
-            radius: matrix.diagonal().max().max(0.0).sqrt(),
+            norms: SampleNorms::of(matrix),
             passes: 0,
         }
     }
@@ -105,9 +104,9 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         let square = symmetric::quadratic_form(self.matrix, &self.gradient);
         self.passes += 1;
         // K is positive semidefinite but for the rounding of its entries, to either side.
-        let known = largest_square(&self.gradient, self.radius);
+        let known = self.norms.largest_square(&self.gradient);
         let norm = known.map_or(f64::INFINITY, |_| square.abs().sqrt());
-        self.margins.certificate(lambda, objective, norm, self.radius)
+        self.certificate_with(lambda, point, objective, norm)
     }
 
     /// Moves the intercept of a point to the minimum of F over it, sets the gradient there and
@@ -123,9 +122,22 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
 
     /// Returns the certificate of the point that is settled, whose F is given, from the image of
     /// its gradient.
-    fn certificate_of(&mut self, lambda: Lambda, objective: f64) -> Certificate {
-        let norm = norm_of(&self.gradient, &self.image, self.radius);
-        self.margins.certificate(lambda, objective, norm, self.radius)
+    fn certificate_of(&mut self, lambda: Lambda, point: &Point, objective: f64) -> Certificate {
+        let norm = self.norms.norm_of(&self.gradient, &self.image);
+        self.certificate_with(lambda, point, objective, norm)
+    }
+
+    /// Returns the certificate of the point that is settled, whose F and norm of the gradient are
+    /// given.
+    fn certificate_with(
+        &mut self,
+        lambda: Lambda,
+        point: &Point,
+        objective: f64,
+        norm: f64,
+    ) -> Certificate {
+        let rounding = self.norms.product_rounding(&mut self.margins, lambda, &point.coef);
+        self.margins.certificate(lambda, objective, rounding, norm, self.norms.largest())
     }
 
     /// Returns the certificates of points, with one product of K with all their gradients.
@@ -145,7 +157,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
             .map(|(image, (lambda, point))| {
                 let objective = self.settle(*lambda, point);
                 self.image.copy_from_slice(image.as_slice());
-                self.certificate_of(*lambda, objective)
+                self.certificate_of(*lambda, point, objective)
             })
             .collect()
     }
@@ -238,7 +250,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
         let objective = self.settle(lambda, point);
         symmetric::multiply(self.matrix, &self.gradient, &mut self.image);
         self.passes += 1;
-        self.certificate_of(lambda, objective)
+        self.certificate_of(lambda, point, objective)
     }
 
     fn slope_along(&mut self, lambda: Lambda, point: &Point, direction: &Point, t: f64) -> f64 {

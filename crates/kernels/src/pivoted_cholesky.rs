@@ -6,7 +6,7 @@ use margins_optim::{Lambda, Objective, Observer, Options, Status};
 use nalgebra::{DMatrix, DVector};
 
 use crate::expansion::{combine, combine_all, diagonal};
-use crate::rkhs_norm::norm_of;
+use crate::rkhs_norm::SampleNorms;
 use crate::{Error, Kernel, KernelFit};
 
 /// The factorisation `K = Z Z'` up to a trace tolerance, by Cholesky with the largest remaining
@@ -189,8 +189,7 @@ impl PivotedCholesky {
             gradients.push(gradient);
         }
         let images = combine_all(kernel, design, design, &stack(&gradients))?;
-        let largest = diagonal(kernel, design)?.into_iter().fold(0.0, f64::max);
-        let radius = f64::sqrt(largest);
+        let norms = SampleNorms::new(diagonal(kernel, design)?);
         Ok((fits.into_iter().zip(coefs).enumerate())
             .map(|(k, (fit, coef))| {
                 let scores: Vec<f64> = scores.row(k).iter().copied().collect();
@@ -199,8 +198,10 @@ impl PivotedCholesky {
                     fit.lambda.get() * coef.iter().zip(&scores).map(|(a, f)| a * f).sum::<f64>();
                 let image: Vec<f64> = images.row(k).iter().copied().collect();
                 let objective = margins.risk() + penalty;
-                let norm = norm_of(&gradients[k], &image, radius);
-                let certificate = margins.certificate(fit.lambda, objective, norm, radius);
+                let norm = norms.norm_of(&gradients[k], &image);
+                let rounding = norms.product_rounding(&mut margins, fit.lambda, &coef);
+                let certificate =
+                    margins.certificate(fit.lambda, objective, rounding, norm, norms.largest());
                 let status = match fit.report.status {
                     _ if certificate.relative_gap() <= options.tolerance => Status::Converged,
                     Status::Converged => Status::Truncated,

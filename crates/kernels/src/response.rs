@@ -7,7 +7,7 @@ use margins_optim::Lambda;
 use margins_optim::problem::Point;
 use nalgebra::DMatrix;
 
-use crate::rkhs_norm::dot;
+use crate::rkhs_norm::{SampleNorms, dot};
 use crate::{Error, KernelObjective, symmetric};
 
 /// The number of columns of V that are computed together. It is fixed, so that results do not
@@ -26,8 +26,8 @@ pub(crate) struct Response {
     pub(crate) gradient: Vec<f64>,
     /// The ridge `2 lambda`.
     pub(crate) ridge: f64,
-    /// The root of the largest entry of the diagonal of K.
-    pub(crate) radius: f64,
+    /// The norms of the samples.
+    pub(crate) norms: SampleNorms,
     /// The matrix `L^(-1) K_A'`, `L L' = C`, one column a sample.
     halves: Mat<f64>,
     /// The vector `q`.
@@ -65,8 +65,8 @@ impl Response {
         let has_intercept = objective.risk.has_intercept() && spread > 0.0;
         let intercept_weights =
             steady.iter().map(|q| if has_intercept { q / spread } else { 0.0 }).collect();
-        let radius = matrix.diagonal().max().max(0.0).sqrt();
-        Ok(Response { curvatures, gradient, ridge, radius, halves, steady, intercept_weights })
+        let norms = SampleNorms::of(matrix);
+        Ok(Response { curvatures, gradient, ridge, norms, halves, steady, intercept_weights })
     }
 
     /// Returns `V_ii` of every sample.

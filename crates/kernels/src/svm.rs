@@ -48,7 +48,7 @@ use margins_optim::{Lambda, Options, Status};
 
 use self::active::Active;
 use self::columns::Columns;
-use self::problem::{DualPoint, Extremes, Problem, balance};
+use self::problem::{DualPoint, Extremes, Problem, UNITS, balance};
 use crate::{Error, Gram, KernelFit};
 
 /// Fits the support vector machine at one lambda. See [`path`], also for the errors.
@@ -84,11 +84,9 @@ pub fn fit(
 /// two coefficients each; `passes` counts the entries of K read, n x n of them as one. The history
 /// has an entry for every round of steps.
 ///
-/// [`Status::Converged`] means that the duality gap is at most the tolerance times the larger size
-/// of the two objectives. [`Status::Stalled`] means that rounding stops the steps before that; it
-/// is to be expected where `1/lambda` times the rounding of K is no longer small, or where the
-/// objective is so small that the rounding of the margins matters (separable samples at a lambda
-/// below 1e-9, say). [`Status::NumericalTrouble`] means that products with K overflowed; the
+/// [`Status::Converged`] means that the duality gap, but for twice the rounding of F, is at most the
+/// tolerance times the larger size of the two objectives. [`Status::Stalled`] means that the steps
+/// come to a halt before that. [`Status::NumericalTrouble`] means that products with K overflowed; the
 /// coefficients are those of the smallest gap so far, and 0 if there are none.
 ///
 /// Columns of K are cached for the samples that are not set aside, in at most [`CACHE_BYTES`] of
@@ -235,9 +233,9 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     /// With an intercept that minimises the hinge risk the gap is `F - D = (1/n) sum_i c_i (max(0,
     /// 1 - u_i) - s_i (1 - u_i))`, `u_i = y_i (b + f_i)`: no term is negative, so nothing cancels.
     /// It uses `2 lambda a'K a = (1/n) sum_i c_i s_i y_i f_i` and `sum_i a_i = 0`. The rounding of
-    /// f, whose share grows with `1/lambda`, is added. So is what it would cost to take the rest r
-    /// of the sum that rounding has left from one coefficient: `2 lambda |r| |g_i - b|` to first
-    /// order, for the worst i.
+    /// f is that of both objectives. What it would cost to take the rest r of the sum that rounding
+    /// has left from one coefficient is added: `2 lambda |r| |g_i - b|` to first order, for the
+    /// worst i.
     fn point(&mut self, lambda: Lambda, mut coef: Vec<f64>) -> DualPoint {
         let problem = self.problem;
         let excess = if problem.intercept { balance(problem, lambda, &mut coef) } else { 0.0 };
@@ -249,8 +247,9 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             }
         }
         let intercept = if problem.intercept { problem.best_intercept(&gradient) } else { 0.0 };
-        let rounding = problem.rounding(&coef);
         let (mut risk, mut gap, mut square, mut farthest) = (0.0, 0.0, 0.0, 0.0f64);
+        let error_of = problem.margin_errors(&coef, intercept);
+        let mut rounding = 0.0;
         let mut extremes = Extremes::NONE;
         for &i in &problem.samples {
             let (a, g, y, c) = (coef[i], gradient[i], problem.signs[i], problem.weights[i]);
@@ -262,7 +261,10 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             let s = at_bound.clamp(0.0, 1.0);
             risk += c * shortfall.max(0.0);
             let above = if shortfall > 0.0 { (1.0 - s) * shortfall } else { -s * shortfall };
-            gap += c * (above + rounding);
+            gap += c * above;
+            let error = error_of(i);
+            let slope = if shortfall > -error { 1.0 } else { s };
+            rounding += (c * slope + lambda.get() * a.abs()) * error;
             farthest = farthest.max(shortfall.abs());
             square += a * (y - g);
             if a < upper {
@@ -272,12 +274,15 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
                 extremes.falling = extremes.falling.min(g);
             }
         }
+        let penalty = lambda.get() * square;
+        rounding += UNITS * f64::EPSILON * (risk + penalty.abs());
         DualPoint {
+            objective: risk + penalty,
             coef,
             gradient,
             intercept,
-            objective: risk + lambda.get() * square,
-            duality_gap: gap + 2.0 * excess.abs() * farthest * lambda.get(),
+            gap: gap + 2.0 * excess.abs() * farthest * lambda.get(),
+            rounding,
             violation: extremes.violation(problem.intercept),
         }
     }
@@ -294,7 +299,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         let n = self.problem.len();
         let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
         let most_in_round = 20 * n + 1000;
-        let dual = |point: &DualPoint| point.objective - point.duality_gap;
+        let dual = |point: &DualPoint| point.objective - point.gap;
 
         let mut point = start.clone();
         let mut best = start;
@@ -307,9 +312,9 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
                 return (best, monitor.end(Status::NumericalTrouble, certificate));
             }
             let gained = dual(&point) - largest_dual > 1e-14 * largest_dual.abs();
-            idle = if gained || point.duality_gap < best.duality_gap { 0 } else { idle + 1 };
+            idle = if gained || point.gap_at_most() < best.gap_at_most() { 0 } else { idle + 1 };
             largest_dual = largest_dual.max(dual(&point));
-            if point.duality_gap <= best.duality_gap {
+            if point.gap_at_most() <= best.gap_at_most() {
                 best.clone_from(&point);
             }
             let certificate = best.certificate();
@@ -321,7 +326,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             if let Some(status) = status {
                 return (best, monitor.end(status, certificate));
             }
-            let excess = 0.5 * options.tolerance / point.relative_gap();
+            let excess = 0.5 * options.tolerance / point.certificate().relative_gap();
             let target = point.violation * excess.clamp(0.01, 0.5);
             let budget = most_in_round.min(monitor.left());
             let (coef, steps) = self.round(lambda, &point, target, budget);

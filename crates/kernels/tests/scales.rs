@@ -307,15 +307,15 @@ fn value(table: &Table, gram: &Gram, loss: &dyn MarginLoss, fit: &KernelFit) -> 
         let (y, c) = (table.signs[i], table.weights[i] / n as f64);
         let term = c * loss.value(y * score);
         risk += term;
-        // Scores are products with K in the working precision.
-        let blur = 1e-13 * (1.0 + absolute);
+        // Scores are right here but for their last digits.
+        let blur = 1e-15 * (1.0 + score.abs());
         let slope_at = |blur: f64| loss.derivative(y * score + blur).abs();
-        slack += 1e-13 * term.abs() + c * blur * slope_at(-blur).max(slope_at(blur));
+        slack += 1e-14 * term.abs() + c * blur * slope_at(-blur).max(slope_at(blur));
         norm = norm.add_product(fit.coef[i], score - fit.intercept);
         without += absolute * fit.coef[i].abs();
     }
     let penalty = fit.lambda.get() * norm.value();
-    (risk + penalty, slack + 1e-13 * fit.lambda.get() * without, without)
+    (risk + penalty, slack + 1e-14 * penalty.abs(), without)
 }
 
 /// Columns in one unit for all, and a smaller one for each: a kernel knows but one scale.

@@ -3,12 +3,16 @@
 use margins_optim::{Certificate, Lambda, MarginSummary};
 use nalgebra::DMatrix;
 
+use crate::rkhs_norm::SampleNorms;
 use crate::{Error, Gram};
 
 /// The least curvature, as a share: curvatures count as at least this times the largest size of a
 /// diagonal entry of K, a little above the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples
 /// have none.
 const LEAST_CURVATURE: f64 = 1e-14;
+
+/// The units of roundoff that a few operations lose.
+pub(super) const UNITS: f64 = 16.0;
 
 /// The part of the problem that does not depend on lambda.
 pub(super) struct Problem<'a> {
@@ -21,8 +25,7 @@ pub(super) struct Problem<'a> {
     pub(super) intercept: bool,
     /// The samples of positive weight.
     pub(super) samples: Vec<usize>,
-    /// The largest size of a diagonal entry of K.
-    largest_diagonal: f64,
+    norms: SampleNorms,
     pub(super) least_curvature: f64,
 }
 
@@ -63,7 +66,7 @@ impl<'a> Problem<'a> {
             weights: mean_weights,
             intercept,
             samples,
-            largest_diagonal,
+            norms: SampleNorms::of(gram),
             least_curvature,
         })
     }
@@ -98,13 +101,15 @@ impl<'a> Problem<'a> {
         if self.signs[i] > 0.0 { (0.0, size) } else { (-size, 0.0) }
     }
 
-    /// Returns what rounding may have made of one entry of `y - K a`: an entry of K is at most as
-    /// large as the largest on its diagonal, and the errors of the summands are taken to be
-    /// independent.
-    pub(super) fn rounding(&self, coef: &[f64]) -> f64 {
-        let largest = coef.iter().fold(0.0, |most: f64, a| most.max(a.abs()));
-        let count = coef.iter().filter(|a| **a != 0.0).count() as f64;
-        f64::EPSILON * count.sqrt() * largest * self.largest_diagonal
+    /// Returns how far rounding can have moved each margin of a point, given its intercept.
+    pub(super) fn margin_errors<'s>(
+        &'s self,
+        coef: &[f64],
+        intercept: f64,
+    ) -> impl Fn(usize) -> f64 + use<'s, 'a> {
+        let own = UNITS * f64::EPSILON * (1.0 + intercept.abs());
+        let product_error = self.norms.product_error(coef);
+        move |i| own + product_error * self.norms.norm(i)
     }
 
     /// Returns the minimiser over b of `sum_i c_i max(0, 1 - y_i (b + f_i))`, from `g_i = y_i -
@@ -146,24 +151,25 @@ pub(super) struct DualPoint {
     pub(super) gradient: Vec<f64>,
     pub(super) intercept: f64,
     pub(super) objective: f64,
-    pub(super) duality_gap: f64,
+    /// The difference of the two objectives, as computed.
+    pub(super) gap: f64,
+    /// A bound on how far rounding can have moved the objective.
+    pub(super) rounding: f64,
     pub(super) violation: f64,
 }
 
 impl DualPoint {
-    /// Returns the certificate of the point, whose gap has its rounding inside.
-    pub(super) fn certificate(&self) -> Certificate {
-        Certificate::new(self.objective, self.duality_gap, 0.0, self.violation)
+    /// Returns a bound on the distance of the objective to the minimum, rounding included.
+    pub(super) fn gap_at_most(&self) -> f64 {
+        self.gap + self.rounding
     }
 
-    pub(super) fn relative_gap(&self) -> f64 {
-        let dual = self.objective - self.duality_gap;
-        let size = self.objective.abs().max(dual.abs());
-        if self.duality_gap == 0.0 { 0.0 } else { self.duality_gap / size }
+    pub(super) fn certificate(&self) -> Certificate {
+        Certificate::new(self.objective, self.gap, self.rounding, self.violation)
     }
 
     pub(super) fn is_finite(&self) -> bool {
-        self.objective.is_finite() && self.duality_gap.is_finite() && self.violation.is_finite()
+        self.objective.is_finite() && self.gap.is_finite() && self.violation.is_finite()
     }
 }
 

@@ -6,7 +6,7 @@ use margins_losses::MarginLoss;
 use crate::problem::{CONJUGATE_ERROR, EmpiricalRisk};
 
 /// The largest number of margins that are examined, spread over the samples.
-const MOST_MARGINS: usize = 512;
+const MOST_MARGINS: usize = 128;
 
 /// The number of pairs of points examined beside the margins, over three times their range.
 const PROBES: usize = 32;

@@ -6,19 +6,21 @@ use crate::problem::summation::UNIT;
 use crate::problem::{Margins, Sums};
 
 impl<L: MarginLoss + ?Sized> Margins<'_, L> {
-    /// Returns the certificate of a point with a settled intercept, from its objective, the norm of
-    /// the gradient in the coefficients and the largest norm R of a sample. Scores are taken to be
-    /// right to a few units of their size.
+    /// Returns the certificate of a point with a settled intercept, from its objective, how far
+    /// the rounding of the products that scores are made of can have moved that, the norm of the
+    /// gradient in the coefficients and the largest norm R of a sample. Beyond those products
+    /// scores are taken to be right to a few units of their size.
     pub fn certificate(
         &mut self,
         lambda: Lambda,
         objective: f64,
+        product_rounding: f64,
         norm: f64,
         radius: f64,
     ) -> Certificate {
         const UNITS: f64 = 16.0;
         let sums = self.sums();
-        let rounding = sums.rounding(objective, UNITS * UNIT * sums.largest);
+        let rounding = sums.rounding(objective, UNITS * UNIT * sums.largest) + product_rounding;
         sums.certificate(lambda, objective, rounding, norm, radius)
     }
 }

@@ -173,6 +173,21 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         Sums { risk, size, residual, slopes, arguments, curvature, largest }
     }
 
+    /// Returns how far the risk can change if each margin moves by at most `reach(i)`: for a convex
+    /// loss at most `(1/n) sum c_i reach(i) max(|L'(u_i - reach(i))|, |L'(u_i + reach(i))|)`.
+    pub fn change_within(&mut self, reach: impl Fn(usize) -> f64) -> f64 {
+        let mut steepest = vec![0.0f64; self.margins.len()];
+        for side in [-1.0, 1.0] {
+            for (i, (ahead, u)) in self.ahead.iter_mut().zip(&self.margins).enumerate() {
+                *ahead = u + side * reach(i);
+            }
+            self.risk.derivatives(&self.ahead, &mut self.scratch);
+            steepest.iter_mut().zip(&self.scratch).for_each(|(s, l)| *s = s.max(l.abs()));
+        }
+        let weights = self.risk.weights.iter().enumerate();
+        weights.zip(steepest).map(|((i, &c), slope)| weighted(c, slope * reach(i))).sum()
+    }
+
     /// Returns the risk at any point; the slopes are not set.
     pub fn risk_at(&mut self, scores: &[f64], intercept: f64) -> f64 {
         self.set_margins(scores, intercept);

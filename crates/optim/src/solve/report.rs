@@ -73,8 +73,7 @@ pub struct Report {
     /// The gap, less twice the rounding, relative to the larger size of the two objectives: see
     /// [`Certificate::relative_gap`].
     pub relative_gap: f64,
-    /// A bound on the distance between `F` and its computed value; for a kernel fit it takes the
-    /// scores as they are, and leaves out the rounding of their products with K.
+    /// A bound on the distance between `F` and its computed value.
     pub rounding: f64,
     /// Euclidean norm of the gradient of `F`.
     pub gradient_norm: f64,
