@@ -55,6 +55,7 @@ impl Sample<'_> {
     }
 
     /// Calls `visit(column, value)` for every stored feature, columns ascending.
+    #[inline]
     pub fn for_each(&self, mut visit: impl FnMut(usize, f64)) {
         match *self {
             Sample::Dense(x) => {

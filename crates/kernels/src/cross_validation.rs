@@ -3,7 +3,9 @@ use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::{EmpiricalRisk, Point};
 use margins_optim::solve::{Reached, paths};
 use margins_optim::{ErrorCurve, Lambda, Observed, Solver, Training, error_curve, training_rows};
+use nalgebra::DMatrix;
 
+use crate::gram::product;
 use crate::newton::SampleNewton;
 use crate::path::path;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
@@ -33,9 +35,18 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
         let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
         let cross = gram.cross_of(held_out, rows);
-        let scores = fits.iter().map(|fit| fit.scores(&cross)).collect();
+        let scores = scores_of(&fits, &cross);
         Ok((fits, scores))
     })
+}
+
+/// Returns the scores of samples by every fit, given their kernel values with the training
+/// samples, one row a sample.
+fn scores_of(fits: &[KernelFit], cross: &DMatrix<f64>) -> Vec<Vec<f64>> {
+    let coefs = DMatrix::from_fn(cross.ncols(), fits.len(), |j, k| fits[k].coef[j]);
+    let products = product(cross, &coefs);
+    let columns = products.column_iter().zip(fits);
+    columns.map(|(column, fit)| column.iter().map(|f| f + fit.intercept).collect()).collect()
 }
 
 /// Fits all folds at once, by the eigenspace of the kernel matrix over all rows: a held-out sample

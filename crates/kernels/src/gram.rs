@@ -195,18 +195,24 @@ impl Gram {
 
     /// Returns `K X`.
     pub(crate) fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
-        let (n, columns) = x.shape();
-        let mut out = DMatrix::zeros(n, columns);
-        faer::linalg::matmul::matmul(
-            MatMut::from_column_major_slice_mut(out.as_mut_slice(), n, columns),
-            Accum::Replace,
-            MatRef::from_column_major_slice(self.matrix.as_slice(), n, n),
-            MatRef::from_column_major_slice(x.as_slice(), n, columns),
-            1.0,
-            Par::Seq,
-        );
-        out
+        product(&self.matrix, x)
     }
+}
+
+/// Returns the product of two matrices.
+pub(crate) fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let (rows, between) = a.shape();
+    let columns = b.ncols();
+    let mut out = DMatrix::zeros(rows, columns);
+    faer::linalg::matmul::matmul(
+        MatMut::from_column_major_slice_mut(out.as_mut_slice(), rows, columns),
+        Accum::Replace,
+        MatRef::from_column_major_slice(a.as_slice(), rows, between),
+        MatRef::from_column_major_slice(b.as_slice(), between, columns),
+        1.0,
+        Par::Seq,
+    );
+    out
 }
 
 /// Returns a zero matrix of order n, if the system has the memory.

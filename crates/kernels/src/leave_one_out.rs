@@ -181,8 +181,7 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         let (lambda, norms) = (self.lambda, &self.response.norms);
         let norm = norms.norm_of(residual, image);
         let rounding = norms.product_rounding(margins, lambda, &point.coef);
-        let certificate =
-            margins.certificate(lambda, *objective, rounding, norm, norms.largest());
+        let certificate = margins.certificate(lambda, *objective, rounding, norm, norms.largest());
         certificate.relative_gap() <= self.tolerance
     }
 

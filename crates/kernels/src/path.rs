@@ -56,8 +56,8 @@ pub fn path<L: MarginLoss + ?Sized>(
     let mut path = match options.solver {
         Solver::Auto | Solver::Newton => match factor {
             Some(factor) => {
-                let lift = |w: &[f64]| factor.kernel_coefficients(w);
-                path_over(factor.coordinates(), lift, objective, &lambdas, options, observer)?
+                let (z, lift) = (factor.coordinates(), factor.lift());
+                path_over(z, lift, objective, &lambdas, options, observer)?
             }
             None => newton_path(&mut solver, &lambdas, options, observer),
         },

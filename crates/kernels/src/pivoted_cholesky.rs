@@ -140,17 +140,19 @@ impl PivotedCholesky {
         self.residual
     }
 
-    /// Returns the coefficients of all samples, 0 but for the pivots, of a linear classifier on the
-    /// coordinates: `Z_P' a_P = w`, triangular in the order of the pivots.
-    pub(crate) fn kernel_coefficients(&self, coef: &[f64]) -> Vec<f64> {
+    /// Returns the map from a linear classifier w on the coordinates to the coefficients of all
+    /// samples, 0 but for the pivots: `Z_P' a_P = w`, triangular in the order of the pivots.
+    pub(crate) fn lift(&self) -> impl Fn(&[f64]) -> Vec<f64> {
         let rank = self.pivots.len();
         let samples = self.coordinates.dense_samples().unwrap_or_default();
         let triangle = DMatrix::from_fn(rank, rank, |k, l| samples[self.pivots[l] * rank + k]);
-        let mut a = DVector::from_column_slice(coef);
-        triangle.solve_upper_triangular_mut(&mut a);
-        let mut out = vec![0.0; self.coordinates.rows()];
-        self.pivots.iter().zip(a.iter()).for_each(|(&i, &a)| out[i] = a);
-        out
+        move |coef| {
+            let mut a = DVector::from_column_slice(coef);
+            triangle.solve_upper_triangular_mut(&mut a);
+            let mut out = vec![0.0; self.coordinates.rows()];
+            self.pivots.iter().zip(a.iter()).for_each(|(&i, &a)| out[i] = a);
+            out
+        }
     }
 
     /// Follows a path in the function space of the pivots, certified against the whole kernel: the
@@ -170,8 +172,8 @@ impl PivotedCholesky {
     ) -> Result<Vec<KernelFit>, Error> {
         let reduced = Objective::from_risk(risk.clone(), &self.coordinates)?;
         let fits = margins_optim::path(&reduced, lambdas, options, observer)?;
-        let coefs: Vec<Vec<f64>> =
-            fits.iter().map(|fit| self.kernel_coefficients(&fit.coef)).collect();
+        let lift = self.lift();
+        let coefs: Vec<Vec<f64>> = fits.iter().map(|fit| lift(&fit.coef)).collect();
         let stack =
             |rows: &[Vec<f64>]| DMatrix::from_fn(rows.len(), design.rows(), |k, i| rows[k][i]);
         let scores = combine_all(kernel, design, design, &stack(&coefs))?;

@@ -252,49 +252,70 @@ impl Design {
         let q = self.columns() + 1;
         assert_eq!(d.len(), self.rows(), "weights of a Gram matrix");
         assert_eq!(out.shape(), (q, q), "shape of a Gram matrix");
+        out.fill(0.0);
+        // From this share of stored features on, products of dense strips take less time.
+        const DENSE: f64 = 0.25;
+        let is_thin = |stored: usize| (stored as f64) < DENSE * (self.rows() * q) as f64;
         match &self.storage {
-            Storage::Dense(samples) => {
-                // Only samples of positive weight, scaled by its root, take part in the product; so
-                // many at a time that the scaled ones stay in the cache.
-                const BYTES: usize = 1 << 22;
-                let strip = (BYTES / (size_of::<f64>() * q)).max(256);
-                let mut weighted =
-                    samples.as_slice().chunks_exact(q - 1).zip(d).filter(|(_, d)| **d > 0.0);
-                out.fill(0.0);
-                let mut scaled = Vec::new();
-                loop {
-                    scaled.clear();
-                    for (sample, &d) in weighted.by_ref().take(strip) {
-                        let root = d.sqrt();
-                        scaled.push(root);
-                        scaled.extend(sample.iter().map(|x| root * x));
+            Storage::Sparse(matrix) if is_thin(matrix.nnz()) => self.add_sparse_gram(d, out),
+            _ => self.add_gram_by_strips(d, out),
+        }
+    }
+
+    /// Adds `Z' diag(d) Z` by products of dense matrices. Only samples of positive weight, scaled
+    /// by its root, take part; so many at a time that the scaled ones stay in the cache.
+    fn add_gram_by_strips(&self, d: &[f64], out: &mut DMatrix<f64>) {
+        const BYTES: usize = 1 << 22;
+        let q = self.columns() + 1;
+        let strip = (BYTES / (size_of::<f64>() * q)).max(256);
+        let mut weighted = self.samples().zip(d).filter(|(_, d)| **d > 0.0);
+        let mut scaled: Vec<f64> = Vec::new();
+        loop {
+            scaled.clear();
+            for (sample, &d) in weighted.by_ref().take(strip) {
+                let root = d.sqrt();
+                scaled.push(root);
+                match sample {
+                    Sample::Dense(x) => scaled.extend(x.iter().map(|x| root * x)),
+                    Sample::Sparse { columns, values, .. } => {
+                        let first = scaled.len();
+                        scaled.resize(first + q - 1, 0.0);
+                        let row = &mut scaled[first..];
+                        columns.iter().zip(values).for_each(|(&j, x)| row[j] = root * x);
                     }
-                    if scaled.is_empty() {
-                        break;
-                    }
-                    let count = scaled.len() / q;
-                    add_lower_product(out, MatRef::from_column_major_slice(&scaled, q, count));
                 }
             }
-            Storage::Sparse(_) => {
-                out.fill(0.0);
-                let entries = out.as_mut_slice();
-                for (sample, &d) in self.samples().zip(d) {
-                    let Sample::Sparse { columns, values, .. } = sample else { continue };
-                    if d <= 0.0 {
-                        continue;
+            if scaled.is_empty() {
+                break;
+            }
+            let count = scaled.len() / q;
+            add_lower_product(out, MatRef::from_column_major_slice(&scaled, q, count));
+        }
+    }
+
+    /// Adds `Z' diag(d) Z` by the pairs of features that a sample stores.
+    fn add_sparse_gram(&self, d: &[f64], out: &mut DMatrix<f64>) {
+        const UNROLLED: usize = 4;
+        let q = self.columns() + 1;
+        let entries = out.as_mut_slice();
+        for (sample, &d) in self.samples().zip(d).filter(|(_, d)| **d > 0.0) {
+            let Sample::Sparse { columns, values, .. } = sample else { continue };
+            entries[0] += d;
+            for (&column, &value) in columns.iter().zip(values) {
+                entries[column + 1] += d * value;
+            }
+            for (k, (&column, &value)) in columns.iter().zip(values).enumerate() {
+                let scaled = d * value;
+                let below = &mut entries[(column + 1) * q + 1..(column + 2) * q];
+                let (rows, last_rows) = columns[k..].as_chunks::<UNROLLED>();
+                let (others, last_others) = values[k..].as_chunks::<UNROLLED>();
+                for (rows, others) in rows.iter().zip(others) {
+                    for (&row, &other) in rows.iter().zip(others) {
+                        below[row] += scaled * other;
                     }
-                    entries[0] += d;
-                    for (&column, &value) in columns.iter().zip(values) {
-                        entries[column + 1] += d * value;
-                    }
-                    for (k, (&column, &value)) in columns.iter().zip(values).enumerate() {
-                        let scaled = d * value;
-                        let below = &mut entries[(column + 1) * q..(column + 2) * q];
-                        for (&row, &other) in columns[k..].iter().zip(&values[k..]) {
-                            below[row + 1] += scaled * other;
-                        }
-                    }
+                }
+                for (&row, &other) in last_rows.iter().zip(last_others) {
+                    below[row] += scaled * other;
                 }
             }
         }

@@ -1,4 +1,4 @@
-use margins_data::{Design, Sample};
+use margins_data::Design;
 
 use crate::problem::summation::{UNIT, dot};
 
@@ -21,27 +21,26 @@ impl Extent {
     /// Returns the extent of a design.
     pub fn of(design: &Design) -> Self {
         let mut columns = vec![(f64::INFINITY, f64::NEG_INFINITY); design.columns()];
-        let mut counts = vec![0usize; if design.is_sparse() { design.columns() } else { 0 }];
-        let (mut square, mut longest) = (0.0f64, 0);
+        let mut counts = vec![0usize; design.columns()];
+        let (mut largest, mut longest) = (0.0f64, 0);
         for sample in design.samples() {
-            let mut stored = 0;
+            let (mut stored, mut square) = (0, 0.0);
             sample.for_each(|column, x| {
-                let (low, high) = columns[column];
-                columns[column] = (low.min(x), high.max(x));
+                let (low, high) = &mut columns[column];
+                *low = low.min(x);
+                *high = high.max(x);
+                counts[column] += 1;
                 stored += 1;
+                square += x * x;
             });
-            if let Sample::Sparse { columns, .. } = sample {
-                columns.iter().for_each(|&column| counts[column] += 1);
-            }
             longest = longest.max(stored);
-            square = square.max(sample.squared_norm());
+            largest = largest.max(square);
         }
-        for ((low, high), _) in
-            columns.iter_mut().zip(counts).filter(|(_, count)| *count < design.rows())
-        {
+        let gaps = columns.iter_mut().zip(counts).filter(|(_, count)| *count < design.rows());
+        for ((low, high), _) in gaps {
             (*low, *high) = (low.min(0.0), high.max(0.0));
         }
-        let (radius, samples) = (square.sqrt(), design.rows());
+        let (radius, samples) = (largest.sqrt(), design.rows());
         Extent { radius, columns, taken: Vec::new(), samples, longest }
     }
 
