@@ -45,7 +45,6 @@ pub(crate) use merged::Merged;
 pub use needs::Need;
 pub(crate) use needs::curvature;
 pub use objective::Objective;
-pub(crate) use objective::PART;
 pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;
 pub use row_space::{Eigenspace, RowSpace};

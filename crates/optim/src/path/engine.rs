@@ -2,7 +2,7 @@ use margins_losses::{HomogeneousTail, MarginLoss};
 
 use crate::certificate::Evaluator;
 use crate::path::{Minimizer, fit};
-use crate::problem::{EmpiricalRisk, InMemory, Objective, PART, Point, Samples};
+use crate::problem::{EmpiricalRisk, InMemory, Objective, Point, Samples};
 use crate::solve::{
     Bundle, DualAscent, Ending, Fit, GradientDescent, MajorizeMinimize, Majorizer, Newton, Options,
     ProximalNewton, Solver, StoppingRule, System,
@@ -89,12 +89,12 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         let tolerance = options.tolerance.max(TOLERANCE);
         let options = Options { tolerance, watch: None, history: false, ..*options };
         let origin = self.origin();
-        let Some(Ok(Fit { intercept, coef, report, .. })) =
-            part.map(|part| fit(&part, lambda, &options))
-        else {
+        let Some(part) = part else { return origin };
+        let Ok(Fit { intercept, coef, report, .. }) = fit(&part, lambda, &options) else {
             return origin;
         };
-        self.evaluator.passes += 1 + report.passes.div_ceil(PART);
+        let (of_part, of_all) = (part.design.stored(), objective.design.stored());
+        self.evaluator.passes += 1 + (report.passes * of_part).div_ceil(of_all);
         let start = Point::at(&objective.design, intercept, coef);
         // A sample that the part lacks may weigh more than all others, even without bound.
         let value = self.evaluator.value_at(lambda, &start);

@@ -10,9 +10,6 @@ use crate::Error;
 use crate::problem::EmpiricalRisk;
 use crate::problem::margins::weighted;
 
-/// The number of samples of which [`Objective::part`] takes one.
-pub(crate) const PART: usize = 8;
-
 /// The objective `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, up to the
 /// choice of lambda.
 ///
@@ -119,20 +116,28 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Objective { risk: self.risk.clone(), design: Cow::Owned(design) }
     }
 
-    /// Returns the objective on one sample in [`PART`], drawn at random; `None` if these would be
-    /// few beside the features, or of one class.
+    /// Returns the objective on one sample in eight, drawn at random, or on fewer where these would
+    /// take much memory; `None` if they would be few beside the features, or of one class.
     pub(crate) fn part(&self) -> Option<Self> {
+        const PART: usize = 8;
         const SAMPLES_A_FEATURE: usize = 25;
         const WORTH: usize = 1 << 17;
+        /// The stored features, 32 MB of them, beyond which the part is smaller, down to a few
+        /// samples a feature.
+        const MANY: usize = 1 << 22;
+        const FEWEST_A_FEATURE: usize = 4;
         let (n, p) = (self.design.rows(), self.design.columns());
-        if n < PART * SAMPLES_A_FEATURE * (p + 1) || self.design.stored() < WORTH {
+        let stored = self.design.stored();
+        if n < PART * SAMPLES_A_FEATURE * (p + 1) || stored < WORTH {
             return None;
         }
+        let few = (MANY as f64 / stored as f64 * n as f64) as usize;
+        let count = (n / PART).min(few.max(FEWEST_A_FEATURE * (p + 1)));
         const SEED: u64 = 1;
         const STREAM: u64 = 2;
         let mut random = ChaCha8Rng::seed_from_u64(SEED);
         random.set_stream(STREAM);
-        let mut rows = index::sample(&mut random, n, n / PART).into_vec();
+        let mut rows = index::sample(&mut random, n, count).into_vec();
         rows.sort_unstable();
         let risk = self.risk.select(&rows)?;
         Some(Objective { risk, design: Cow::Owned(self.design.select(&rows)) })
