@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use margins::estimators::regularised::IterationObserver;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -43,6 +44,12 @@ impl Stop {
         } else {
             ControlFlow::Continue(())
         }
+    }
+
+    /// Returns the observer by which a method without a certificate ends with the job.
+    pub(crate) fn observer(&self) -> IterationObserver<()> {
+        let stop = self.clone();
+        IterationObserver::new(move |()| stop.look())
     }
 
     /// Calls Python from the thread of a job; what it raises ends the job and reaches the caller.

@@ -13,7 +13,8 @@ use crate::data::{Data, Samples};
 use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
-use crate::settings::{Focused, loss_of};
+use crate::report::status_name;
+use crate::settings::{Focused, limit_of, loss_of};
 
 /// The classifiers of a game, which decide together.
 #[pyclass(frozen, module = "margins_learn._native")]
@@ -63,15 +64,17 @@ pub(crate) fn fit_focused<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Focused::read(settings)?;
     let threads = given.n_jobs;
-    let settings = settings_of(given)?;
+    let stop = Stop::default();
+    let settings = Settings { iterations: stop.observer(), ..settings_of(given)? };
     settings.check().map_err(crate::errors::to_python)?;
     let data = data.of_two()?;
-    let fitted = run(py, threads, &Stop::default(), move || settings.fit(&data))?;
+    let fitted = run(py, threads, &stop, move || settings.fit(&data))?;
     let result = PyDict::new(py);
     result.set_item("rounds", fitted.ending.rounds)?;
     result.set_item("max_steps", fitted.max_steps)?;
     result.set_item("consistent_at", fitted.ending.consistent_at)?;
     result.set_item("finished", fitted.finished)?;
+    result.set_item("stopped", fitted.stopped.map(status_name))?;
     result.set_item("max_loss", fitted.evaluation.max_loss())?;
     result.set_item("outliers", fitted.outliers)?;
     result.set_item("kernel", fitted.kernel)?;
@@ -129,6 +132,8 @@ fn settings_of(given: Focused) -> PyResult<Settings> {
             .transpose()
             .map_err(said("subsample"))?,
         seed: given.random_state,
+        time_limit: limit_of(given.time_limit)?,
         checkpoint: given.checkpoint.map(|path| Checkpointing { path, pause_at: given.pause_at }),
+        ..Settings::default()
     })
 }

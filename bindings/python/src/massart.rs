@@ -2,6 +2,7 @@
 
 use margins::estimators::Evidence;
 use margins::estimators::massart::{Method, Settings};
+use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +12,8 @@ use crate::data::Data;
 use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
-use crate::settings::Massart;
+use crate::report::status_name;
+use crate::settings::{Massart, limit_of};
 
 /// Returns the halfspace that a learner finds.
 #[pyfunction]
@@ -21,14 +23,17 @@ pub(crate) fn fit_massart<'py>(
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Massart::read(settings)?;
+    let stop = Stop::default();
     let settings = Settings {
         method: method_of(&given)?,
         intercept: given.fit_intercept,
         seed: given.random_state,
+        time_limit: limit_of(given.time_limit)?,
+        iterations: stop.observer(),
         threads: None,
     };
     let data = data.of_two()?;
-    let fitted = run(py, given.n_jobs, &Stop::default(), move || settings.fit(&data))?;
+    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
     let result = PyDict::new(py);
     if let Evidence::ErrorBound { bound, delta } = fitted.evidence {
         result.set_item("error_bound", bound)?;
@@ -39,9 +44,19 @@ pub(crate) fn fit_massart<'py>(
     result.set_item("dimensions", fitted.dimensions)?;
     result.set_item("noise", fitted.problem.noise.get())?;
     result.set_item("margin", fitted.problem.margin.get())?;
-    result.set_item("end", fitted.end.map(|end| format!("{end:?}").to_lowercase()))?;
+    result.set_item("end", fitted.end.map(name_of_end))?;
+    result.set_item("stopped", fitted.stopped.map(status_name))?;
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)
+}
+
+fn name_of_end(end: End) -> &'static str {
+    match end {
+        End::Accepted => "accepted",
+        End::Empty => "empty",
+        End::CallLimit => "calllimit",
+        End::Stopped(status) => status_name(status),
+    }
 }
 
 fn method_of(given: &Massart) -> PyResult<Method> {

@@ -125,6 +125,8 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
         (ml.MarginClassifier(tol=0), "the tolerance is 0"),
         (ml.MarginClassifier(max_iter=-1), "max_iter is -1"),
         (ml.MarginClassifier(time_limit=-1), "time_limit is -1"),
+        (ml.MassartClassifier(time_limit=-1), "time_limit is -1"),
+        (ml.FocusedClassifier(time_limit=-1), "time_limit is -1"),
         (ml.MarginClassifier(random_state=-1), "random_state is -1"),
         (ml.MarginClassifier(multi_class="all"), "multi_class is 'all'"),
         (ml.MarginClassifier(probability="yes"), "probability is 'yes'"),

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -22,11 +23,20 @@ def slow():
     return ml.MarginClassifier("logistic", C=1e3, solver="mm", max_iter=10**9, tol=1e-300), X, y
 
 
+def mixed(features):
+    """Returns samples whose labels are chance, of which no classifier is right."""
+    random = np.random.default_rng(1)
+    return random.normal(size=(3000, features)), random.integers(0, 2, 3000)
+
+
 SLOW = [
     lambda: slow(),
     lambda: (ml.MarginClassifierCV("hinge", kernels="gaussian", tol=1e-12, max_iter=10**9), *clouds(1500, 2)),
     lambda: (ml.MassartClassifier("sgd", eta=0.1, gamma=0.001, epsilon=0.001), *clouds(3000, 2)),
     lambda: (ml.FocusedClassifier(max_steps=10**9), *clouds(3000, 2)),
+    lambda: (ml.MassartClassifier("auto", epsilon=0.001), *clouds(3000, 2)),
+    lambda: (ml.MassartClassifier("cuts", eta=0.01, gamma=1e-9, epsilon=1e-3), *mixed(300)),
+    lambda: (ml.FocusedClassifier("kernel-perceptron:budget=1000", "gaussian", max_steps=10**9), *mixed(5)),
     lambda: (ml.StreamClassifier(epochs=10**6), *clouds(3000, 2)),
 ]
 
@@ -87,6 +97,43 @@ def test_a_time_limit_ends_with_the_best_point_so_far():
     assert estimator.status_ == "time-limit" and estimator.lower_bound_ <= estimator.objective_
     with pytest.raises(TimeoutError, match="time limit"):
         ml.MarginClassifierCV("logistic", kernels="gaussian", time_limit=1e-6).fit(X, y)
+
+
+LEARNERS = [make for make in SLOW if isinstance(make()[0], ml.MassartClassifier | ml.FocusedClassifier)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the threads of the process are counted in /proc")
+@pytest.mark.parametrize("make", LEARNERS)
+def test_the_work_ends_with_the_fit(make):
+    estimator, X, y = make()
+    before = threads()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        estimator.fit(X, y)
+    timer.join()
+    ended = time.perf_counter()
+    while threads() > before and time.perf_counter() < ended + 10:
+        time.sleep(0.001)
+    assert time.perf_counter() - ended < 0.3 and threads() <= before
+    worked = time.process_time()
+    time.sleep(0.3)
+    assert time.process_time() - worked < 0.1
+
+
+def threads():
+    """Returns the number of live threads of the process, those of the library included."""
+    return len(os.listdir("/proc/self/task"))
+
+
+@pytest.mark.parametrize("make", LEARNERS)
+def test_a_time_limit_ends_learners_without_a_certificate(make):
+    estimator, X, y = make()
+    began = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="time limit.*time_limit"):
+        estimator.set_params(time_limit=0.2).fit(X, y)
+    assert time.perf_counter() - began < 3
+    assert estimator.stopped_ == "time-limit" and set(estimator.predict(X)) == {0, 1}
 
 
 def test_progress_is_shown_when_asked_for(capsys, two):

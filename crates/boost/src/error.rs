@@ -5,6 +5,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The callback of the limits stopped the work, and what there is of it is no result.
+    #[error("the caller stopped it")]
+    Interrupted,
     /// A tree has at least one weight.
     #[error("there are no weights to draw from")]
     NoWeights,

@@ -1,6 +1,7 @@
 use margins_data::{Design, Labels};
 use margins_losses::MarginLoss;
 use margins_optim::online::Scorer;
+use margins_optim::solve::Limits;
 
 use crate::Error;
 
@@ -39,9 +40,28 @@ impl Evaluation {
         labels: &Labels,
         loss: &dyn MarginLoss,
     ) -> Result<Self, Error> {
+        Self::within(scorer, design, labels, loss, &Limits::default())
+    }
+
+    /// Evaluates a classifier unless the callback of the limits, called at every sixteenth sample,
+    /// stops it. The deadline is not looked at, for part of an evaluation is none.
+    ///
+    /// # Errors
+    /// The errors of [`new`](Self::new), and [`Error::Interrupted`].
+    pub fn within<S: Scorer + ?Sized>(
+        scorer: &S,
+        design: &Design,
+        labels: &Labels,
+        loss: &dyn MarginLoss,
+        limits: &Limits<'_>,
+    ) -> Result<Self, Error> {
+        const SAMPLES_A_LOOK: usize = 16;
         Error::check_len("labels", design.rows(), labels.len())?;
         let mut mistakes = 0;
         let losses = design.samples().zip(labels.signs()).enumerate().map(|(row, (x, &y))| {
+            if row.is_multiple_of(SAMPLES_A_LOOK) && limits.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
             let score = scorer.score(&x);
             // A score that is no number is no right one.
             mistakes += if y * score > 0.0 { 0 } else { 1 };

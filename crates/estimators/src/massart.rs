@@ -17,6 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::time::Duration;
+
 use margins_data::read::Stream;
 use margins_data::{Dataset, Design, Sample};
 use margins_losses::LeakyRelu;
@@ -26,13 +28,16 @@ use margins_massart::{
     learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
 };
 use margins_model::{Model, TrainingSummary};
+use margins_optim::Status;
 use margins_optim::online::LinearClassifier;
+use margins_optim::solve::Limits;
 use nalgebra::DMatrix;
 
+use crate::regularised::IterationObserver;
 use crate::{Error, Evidence, linear_model};
 
 /// The settings of a learner under Massart noise.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// The learner, with all that it is told of the problem.
     pub method: Method,
@@ -41,6 +46,11 @@ pub struct Settings {
     pub intercept: bool,
     /// The seed of samples held out, of their order and of random projections.
     pub seed: u64,
+    /// The time after which the learner takes no more steps, or makes no more cuts, and the best
+    /// halfspace so far is taken.
+    pub time_limit: Option<Duration>,
+    /// The function that is called every so many steps and in every cut, and may end the fit.
+    pub iterations: IterationObserver<()>,
     /// The number of threads; those of the rayon pool at hand unless told.
     #[cfg(feature = "rayon")]
     pub threads: Option<usize>,
@@ -90,6 +100,8 @@ pub struct Fitted {
     /// The end of the search by cutting planes; other than [`End::Accepted`] the noise rate or the
     /// margin may be wrong, the data too few, or the dimensions.
     pub end: Option<End>,
+    /// The time limit or the interruption that ended the learner, if one did.
+    pub stopped: Option<Status>,
 }
 
 /// The answer of a learner.
@@ -100,6 +112,7 @@ struct Answer {
     steps: usize,
     dimensions: Option<usize>,
     end: Option<End>,
+    stopped: Option<Status>,
 }
 
 /// The facts about the data that a model keeps.
@@ -116,6 +129,8 @@ impl Settings {
             method,
             intercept: false,
             seed: 1,
+            time_limit: None,
+            iterations: IterationObserver::default(),
             #[cfg(feature = "rayon")]
             threads: None,
         }
@@ -135,12 +150,13 @@ impl Settings {
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<Fitted, Error> {
+        let limits = self.iterations.limits(self.time_limit);
         let with_constant = match self.intercept {
             true => Some(with_constant(data)?),
             false => None,
         };
         let sample = SphereSample::of(with_constant.as_ref().unwrap_or(data))?;
-        let mut answer = self.learn(&sample)?;
+        let mut answer = self.learn(&sample, &limits)?;
         let training_error = Some(sample.error(&answer.classifier.coef));
         if self.intercept {
             answer.classifier.intercept = answer.classifier.coef.pop().unwrap_or_default();
@@ -154,15 +170,15 @@ impl Settings {
         Ok(Fitted { training_error, ..answer.fitted(source)? })
     }
 
-    fn learn(&self, sample: &SphereSample<'_>) -> Result<Answer, Error> {
+    fn learn(&self, sample: &SphereSample<'_>, limits: &Limits<'_>) -> Result<Answer, Error> {
         match self.method {
             Method::Gradient { problem } => {
                 let plan = Plan::practical(&problem);
-                let learned = learn(&problem, &plan, sample, self.seed)?;
+                let learned = learn(&problem, &plan, sample, self.seed, limits)?;
                 Ok(Answer::by_gradient(problem, learned))
             }
             Method::Cuts { problem, dimensions } => {
-                let options = CutOptions::default();
+                let options = CutOptions { limits: *limits, ..CutOptions::default() };
                 let dimensions = dimensions.or_else(|| Projection::worthwhile(&problem, sample));
                 let learned = match dimensions {
                     None => learn_by_cuts(&problem, &options, sample),
@@ -173,10 +189,14 @@ impl Settings {
                 };
                 let (classifier, steps) = (learned.classifier, learned.calls);
                 let (evidence, end) = (Evidence::None, Some(learned.end));
-                Ok(Answer { classifier, evidence, problem, steps, dimensions, end })
+                let stopped = match learned.end {
+                    End::Stopped(status) => Some(status),
+                    _ => None,
+                };
+                Ok(Answer { classifier, evidence, problem, steps, dimensions, end, stopped })
             }
             Method::Adaptive { target } => {
-                let adaptive = learn_adaptively(target, sample, self.seed)?;
+                let adaptive = learn_adaptively(target, sample, self.seed, limits)?;
                 let problem = Problem { noise: adaptive.noise, margin: adaptive.margin, target };
                 Ok(Answer::by_gradient(problem, adaptive.learned))
             }
@@ -201,8 +221,10 @@ impl Settings {
         };
         let plan = Plan::practical(&problem);
         let mut learner = OnePass::new(&problem, plan, stream.columns(), self.seed)?;
-        let mut classes = None;
+        let limits = self.iterations.limits(self.time_limit);
+        let (mut classes, mut stopped) = (None, None);
         while !learner.is_complete()
+            && stopped.is_none()
             && let Some(chunk) = stream.next_chunk()?
         {
             if chunk.weights.is_some() {
@@ -213,8 +235,9 @@ impl Settings {
             let (negative, positive) =
                 (chunk.labels.negative_class(), chunk.labels.positive_class());
             classes = Some((negative.to_owned(), positive.to_owned()));
+            stopped = limits.reached();
         }
-        let answer = Answer::by_gradient(problem, learner.finish()?);
+        let answer = Answer { stopped, ..Answer::by_gradient(problem, learner.finish()?) };
         let (negative, positive) = classes.ok_or(Error::EmptyStream)?;
         answer.fitted(Source {
             classes: (&negative, &positive),
@@ -260,6 +283,7 @@ impl Answer {
             steps: learned.steps,
             dimensions: None,
             end: None,
+            stopped: learned.stopped,
         }
     }
 
@@ -269,7 +293,8 @@ impl Answer {
         let Source { classes, feature_names, rows } = source;
         let training = TrainingSummary::uncertified(rows);
         let model = linear_model(&loss, None, classes, feature_names, training, &self.classifier)?;
-        let Answer { evidence, problem, steps, dimensions, end, .. } = self;
-        Ok(Fitted { model, evidence, problem, steps, dimensions, training_error: None, end })
+        let Answer { evidence, problem, steps, dimensions, end, stopped, .. } = self;
+        let training_error = None;
+        Ok(Fitted { model, evidence, problem, steps, dimensions, training_error, end, stopped })
     }
 }

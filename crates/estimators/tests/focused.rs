@@ -1,19 +1,22 @@
 //! Games of focused online learning: every learner, and games that go on from a file.
 #![cfg(all(feature = "boost", feature = "kernels", feature = "serde"))]
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use margins_boost::{Combination, SlackKind};
 use margins_data::{Dataset, Design, Labels};
-use margins_estimators::Evidence;
 use margins_estimators::focused::{
     Checkpointing, Committee, Learner, Settings, SlackBudget, Subsampling,
 };
+use margins_estimators::regularised::IterationObserver;
+use margins_estimators::{Error, Evidence};
 use margins_kernels::KernelRegistry;
 use margins_losses::{Hinge, Logistic};
-use margins_optim::Lambda;
 use margins_optim::online::Aggressiveness;
 use margins_optim::online::stochastic::Schedule;
+use margins_optim::{Lambda, Status};
 
 /// Two classes on either side of a line.
 fn data() -> Dataset {
@@ -166,5 +169,31 @@ fn ensembles_of_every_learner_score_samples() {
     ] {
         let refused = Learner::parse(text, None, &registry).unwrap_err();
         assert!(refused.starts_with(reason), "{refused}");
+    }
+}
+
+/// The time leaves a classifier, though none was taken yet; who interrupts a game wants none, and
+/// can go on from its checkpoint.
+#[test]
+fn limits_end_every_game() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    for (number, learner) in learners().into_iter().enumerate() {
+        // The outputs come late, so that the ensemble is empty.
+        let settings = Settings { learner, max_steps: Some(1 << 40), ..Settings::default() };
+        let settings = Settings { outputs: Some(3), ..settings };
+        let late = Settings { time_limit: Some(Duration::ZERO), ..settings.clone() };
+        let fitted = late.fit(&data).unwrap();
+        assert_eq!((fitted.stopped, fitted.finished), (Some(Status::TimeLimit), false));
+        assert_eq!((fitted.ensemble.len(), fitted.ending.rounds), (1, 64), "{}", late.learner);
+        assert!(fitted.evaluation.mistakes <= 20, "{}", late.learner);
+
+        let path = folder.path().join(number.to_string());
+        let checkpoint = Some(Checkpointing { path: path.clone(), pause_at: None });
+        let iterations = IterationObserver::new(|()| ControlFlow::Break(()));
+        let ended = Settings { iterations, checkpoint: checkpoint.clone(), ..settings.clone() };
+        let refused = ended.fit(&data).unwrap_err();
+        assert!(matches!(refused, Error::Boost(margins_boost::Error::Interrupted)), "{refused}");
+        let later = Settings { checkpoint, ..late }.fit(&data).unwrap();
+        assert_eq!(later.ending.rounds, 128);
     }
 }

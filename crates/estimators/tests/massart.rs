@@ -2,13 +2,17 @@
 #![cfg(feature = "massart")]
 
 use std::fmt::Write;
+use std::ops::ControlFlow;
+use std::time::Duration;
 
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{Dataset, Design};
 use margins_estimators::massart::{Method, Settings};
+use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_massart::{Problem, Target};
 use margins_model::Registry;
+use margins_optim::Status;
 
 /// Unit samples with a margin of 0.3 from the first axis, one label in ten flipped.
 fn text(rows: usize, weights: bool) -> String {
@@ -107,4 +111,28 @@ fn an_intercept_parts_classes_that_are_not_around_the_origin() {
     let wrong =
         scores.iter().zip(moved.labels().signs()).filter(|(s, y)| (**s > 0.0) != (**y > 0.0));
     assert_eq!(wrong.count() as f64 / 600.0, fitted.training_error.unwrap());
+}
+
+#[test]
+fn limits_end_every_learner() {
+    let data = data(600);
+    let hard = Problem::new(0.01, 0.001).unwrap().with_target(Target::new(0.001, 0.1).unwrap());
+    let target = Target::new(0.001, 0.1).unwrap();
+    for method in [
+        Method::Gradient { problem: hard },
+        Method::Cuts { problem: hard, dimensions: None },
+        Method::Adaptive { target },
+    ] {
+        let plain = Settings { intercept: true, ..Settings::new(method) };
+        let late = Settings { time_limit: Some(Duration::ZERO), ..plain.clone() };
+        let fitted = late.fit(&data).unwrap();
+        assert_eq!(fitted.stopped, Some(Status::TimeLimit), "{method:?}");
+        let iterations = IterationObserver::new(|()| ControlFlow::Break(()));
+        let fitted = Settings { iterations, ..plain }.fit(&data).unwrap();
+        assert_eq!(fitted.stopped, Some(Status::Interrupted), "{method:?}");
+    }
+    let gradient = Settings::new(Method::Gradient { problem: hard });
+    let late = Settings { time_limit: Some(Duration::ZERO), ..gradient };
+    let fitted = late.fit_stream(&mut stream(&text(20_000, false), None)).unwrap();
+    assert_eq!(fitted.stopped, Some(Status::TimeLimit));
 }

@@ -1,9 +1,10 @@
 use margins_data::parallel;
 use margins_losses::OutOfRange;
+use margins_optim::solve::Limits;
 
 use crate::Error;
 use crate::selection::Candidates;
-use crate::sgd::{Learned, Plan, Split, trajectory};
+use crate::sgd::{Learned, Plan, Split, Trajectory, trajectory};
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 
 /// The result of [`learn_adaptively`].
@@ -30,7 +31,8 @@ const PASSES: usize = 8;
 /// the true one has its guarantee with these, so that one of the runs succeeds if algorithm 1 would
 /// with `epsilon/2` and `gamma/2`. The choice among all takes a selection sample larger by the
 /// logarithm of their number, and that is all that is lost but constants. The time grows with the
-/// size of the grid, about `log2(n)/epsilon`.
+/// size of the grid, about `log2(n)/epsilon`. The limits are those of [`learn`](crate::learn): the
+/// deadline ends every run, and the runs that have not begun leave the iterate that they begin at.
 ///
 /// # Errors
 /// [`Error::TooFew`]: there are fewer than two samples. [`Error::Parameter`]: epsilon is below
@@ -39,32 +41,34 @@ pub fn learn_adaptively(
     target: Target,
     sample: &SphereSample<'_>,
     seed: u64,
+    limits: &Limits<'_>,
 ) -> Result<Adaptive, Error> {
     let half = Target::new(target.epsilon() / 2.0, target.delta() / 2.0)?;
     let grid = grid(half, sample.rows())?;
     let split = Split::new(sample, usize::MAX, seed)?;
     let steps = PASSES * split.training_rows().len();
-    let runs: Vec<(usize, Candidates)> = parallel::try_map(0..grid.len(), |k| {
+    let runs: Vec<Trajectory> = parallel::try_map(0..grid.len(), |k| {
         let plan = Plan::practical(&grid[k]);
         let plan = Plan { steps: plan.steps.min(steps), ..plan };
         let draws = split.draws(sample, plan.steps, seed);
-        trajectory(&grid[k], &plan, sample.points(), draws, seed)
+        trajectory(&grid[k], &plan, sample.points(), draws, seed, limits)
     })?;
     let ends: Vec<usize> = runs
         .iter()
-        .scan(0, |end, (_, candidates)| {
-            *end += candidates.len();
+        .scan(0, |end, run| {
+            *end += run.candidates.len();
             Some(*end)
         })
         .collect();
-    let mut taken = 0;
-    let mut candidates = Candidates::new(sample.columns());
-    for (steps, run) in runs {
-        taken += steps;
-        candidates.append(run);
+    let candidates = Candidates::new(sample.columns());
+    let mut all = Trajectory { steps: 0, candidates, stopped: None };
+    for run in runs {
+        all.steps += run.steps;
+        all.candidates.append(run.candidates);
+        all.stopped = all.stopped.or(run.stopped);
     }
     let selection = split.selection_sample(sample)?;
-    let learned = Learned::new(taken, &candidates, &selection, target.delta());
+    let learned = Learned::new(&all, &selection, target.delta(), limits);
     let problem = grid[ends.partition_point(|&end| end <= learned.selected.index)];
     Ok(Adaptive { learned, noise: problem.noise, margin: problem.margin })
 }

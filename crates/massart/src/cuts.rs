@@ -3,25 +3,29 @@ use crate::cutting_planes::{Cut, End, Method, localize};
 use crate::oracle::Separation;
 use crate::{Problem, Projection, SphereSample, separate};
 use margins_optim::online::LinearClassifier;
+use margins_optim::solve::Limits;
 
 /// The settings of the cutting planes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CutOptions {
+#[derive(Debug, Clone, Copy)]
+pub struct CutOptions<'w> {
     /// The localisation method.
     pub method: Method,
     /// The largest number of calls of the oracle; `None` for `4 (d+1) log((d+1)/r)` with analytic
     /// centres and `2 d (d+1) log(1/r)` with ellipsoids, after which no ball of radius
     /// `r = epsilon gamma/8` should be left.
     pub most_calls: Option<usize>,
+    /// The limits, which are looked at after every halfspace that the oracle is asked about.
+    pub limits: Limits<'w>,
 }
 
-impl Default for CutOptions {
+impl Default for CutOptions<'_> {
     fn default() -> Self {
-        CutOptions { method: Method::AnalyticCentre, most_calls: None }
+        let (method, limits) = (Method::AnalyticCentre, Limits::default());
+        CutOptions { method, most_calls: None, limits }
     }
 }
 
-impl CutOptions {
+impl CutOptions<'_> {
     fn most_calls(&self, problem: &Problem, columns: usize) -> usize {
         self.most_calls.unwrap_or_else(|| {
             let radius = problem.target.epsilon() * problem.margin.get() / 8.0;
@@ -57,7 +61,7 @@ pub struct LearnedByCuts {
 /// [`End::Empty`].
 pub fn learn_by_cuts(
     problem: &Problem,
-    options: &CutOptions,
+    options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
 ) -> LearnedByCuts {
     search(problem, options, sample, separate)
@@ -93,7 +97,7 @@ pub fn learn_by_cuts(
 /// or to infinity.
 pub fn learn_by_projected_cuts(
     problem: &Problem,
-    options: &CutOptions,
+    options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
     projection: &Projection,
 ) -> Result<LearnedByCuts, Error> {
@@ -113,23 +117,24 @@ pub fn learn_by_projected_cuts(
 /// `E y <w*, x> = E (1 - 2 eta(x)) |<w*, x>| > 0`.
 pub(super) fn search(
     problem: &Problem,
-    options: &CutOptions,
+    options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
     oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
 ) -> LearnedByCuts {
     let columns = sample.columns();
     let mut best = (f64::INFINITY, vec![0.0; columns]);
     let most_calls = options.most_calls(problem, columns);
-    let (end, calls) = localize(options.method, columns, most_calls, |w| {
+    let (end, calls) = localize(options.method, columns, most_calls, &options.limits, |w| {
         if w.iter().all(|&w| w == 0.0) {
             let normal = sample.mean(&vec![0.0; sample.rows()], |_, y| -y);
-            return Some(Cut { normal, depth: 0.0 });
+            return Ok(Cut { normal, depth: 0.0 });
         }
         let Separation { error, cut } = oracle(problem, sample, w);
         if error < best.0 {
             best = (error, w.to_vec());
         }
-        cut
+        let cut = cut.ok_or(End::Accepted)?;
+        options.limits.reached().map_or(Ok(cut), |status| Err(End::Stopped(status)))
     });
     let (error, coef) = best;
     LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, error, end, calls }

@@ -8,6 +8,8 @@ mod ellipsoid;
 
 use analytic_centre::AnalyticCentre;
 use ellipsoid::Ellipsoid;
+use margins_optim::Status;
+use margins_optim::solve::Limits;
 
 /// A cut: `<normal, w - v> >= depth` for every v sought, where w is the point asked about; the
 /// depth is at least 0.
@@ -43,6 +45,8 @@ pub enum End {
     Empty,
     /// The oracle was called as often as the limit allows.
     CallLimit,
+    /// The deadline came first, or the callback stopped the search.
+    Stopped(Status),
 }
 
 trait Localizer {
@@ -52,24 +56,27 @@ trait Localizer {
     /// Returns the largest value, or a bound on it, of `<normal, centre - v>` for a v in the set.
     fn width(&self, normal: &[f64]) -> f64;
 
-    /// Takes a part of the set away; returns false if nothing is left.
-    fn cut(&mut self, cut: &Cut) -> bool;
+    /// Takes a part of the set away; returns false if nothing is left, or if the limits interrupt it.
+    fn cut(&mut self, cut: &Cut, limits: &Limits<'_>) -> bool;
 }
 
 /// Searches the unit ball for a point that the oracle does not cut off; returns why it ended and
-/// how often the oracle was called.
+/// how often the oracle was called. The oracle ends the search where it accepts the point or has
+/// another reason; the callback of the limits may end it while a cut is made.
 pub fn localize(
     method: Method,
     columns: usize,
     most_calls: usize,
-    mut oracle: impl FnMut(&[f64]) -> Option<Cut>,
+    limits: &Limits<'_>,
+    mut oracle: impl FnMut(&[f64]) -> Result<Cut, End>,
 ) -> (End, usize) {
     let mut set = method.unit_ball(columns);
     for calls in 1..=most_calls {
         match oracle(&set.centre()) {
-            None => return (End::Accepted, calls),
-            Some(cut) if !set.cut(&cut) => return (End::Empty, calls),
-            Some(_) => {}
+            Err(end) => return (end, calls),
+            Ok(cut) if set.cut(&cut, limits) => {}
+            Ok(_) if limits.is_interrupted() => return (End::Stopped(Status::Interrupted), calls),
+            Ok(_) => return (End::Empty, calls),
         }
     }
     (End::CallLimit, most_calls)
@@ -112,7 +119,7 @@ pub fn minimize_on_unit_ball(
             (best.point, best.value) = (point, value);
         }
         best.gap = best.value - lower;
-        if !set.cut(&Cut { normal, depth: value - best.value }) {
+        if !set.cut(&Cut { normal, depth: value - best.value }, &Limits::default()) {
             break;
         }
     }

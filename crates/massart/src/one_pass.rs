@@ -1,10 +1,11 @@
 use margins_data::{Design, Sample};
+use margins_optim::solve::Limits;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 use crate::selection::Candidates;
-use crate::sgd::{CandidateRule, Learned, Plan, Sgd};
+use crate::sgd::{CandidateRule, Learned, Plan, Sgd, Trajectory};
 use crate::sphere::UnitSample;
 use crate::{Problem, SphereSample};
 
@@ -151,6 +152,7 @@ impl OnePass {
         let design = Design::stack(&self.held_out)?;
         self.candidates.push(&self.sgd.coef());
         let selection = SphereSample::new(&design, &self.signs)?;
-        Ok(Learned::new(self.steps, &self.candidates, &selection, self.delta))
+        let run = Trajectory { steps: self.steps, candidates: self.candidates, stopped: None };
+        Ok(Learned::new(&run, &selection, self.delta, &Limits::default()))
     }
 }

@@ -22,6 +22,8 @@
 
 use std::ops::Range;
 
+use margins_optim::solve::Limits;
+
 use crate::sphere::{SphereSample, is_wrong};
 
 /// Candidates in the order of time, all with the same number of coefficients.
@@ -156,8 +158,18 @@ pub fn select_exhaustively(candidates: &Candidates, sample: &SphereSample<'_>) -
 /// # Panics
 /// The function panics if there is no candidate, or its length is not the number of features.
 pub fn select(candidates: &Candidates, sample: &SphereSample<'_>) -> Selected {
+    select_within(candidates, sample, &Limits::default())
+}
+
+/// Returns the answer of [`select`], or the best candidate so far if the callback of the limits
+/// ends the search.
+pub(super) fn select_within(
+    candidates: &Candidates,
+    sample: &SphereSample<'_>,
+    limits: &Limits<'_>,
+) -> Selected {
     assert!(!candidates.is_empty(), "a selection needs a candidate");
-    let mut search = Search::new(candidates, sample);
+    let mut search = Search::new(candidates, sample, limits);
     let open = (0..sample.rows()).filter(|&row| sample.weights()[row] > 0.0).collect();
     search.bound(&Stretch { blocks: 0..search.blocks.len(), settled: 0.0, open });
     search.best.selected(candidates, sample, search.products)
@@ -223,6 +235,7 @@ struct Stretch {
 struct Search<'a, 'p> {
     candidates: &'a Candidates,
     sample: &'a SphereSample<'p>,
+    limits: &'a Limits<'a>,
     blocks: Vec<Block>,
     best: Best,
     products: u64,
@@ -231,7 +244,11 @@ struct Search<'a, 'p> {
 }
 
 impl<'a, 'p> Search<'a, 'p> {
-    fn new(candidates: &'a Candidates, sample: &'a SphereSample<'p>) -> Self {
+    fn new(
+        candidates: &'a Candidates,
+        sample: &'a SphereSample<'p>,
+        limits: &'a Limits<'a>,
+    ) -> Self {
         let block = |start: usize| {
             let range = start..candidates.len().min(start + BLOCK);
             let mut block = Block { candidates: range.clone(), radius: 0.0 };
@@ -242,6 +259,7 @@ impl<'a, 'p> Search<'a, 'p> {
         Search {
             candidates,
             sample,
+            limits,
             blocks: (0..candidates.len()).step_by(BLOCK).map(block).collect(),
             best: Best::default(),
             products: candidates.len() as u64,
@@ -264,6 +282,9 @@ impl<'a, 'p> Search<'a, 'p> {
         let middle = start.midpoint(end);
         let centre = self.blocks[middle].centre();
         let scores = self.evaluate(centre, stretch);
+        if self.limits.is_interrupted() {
+            return;
+        }
         if end - start == 1 {
             return self.finish(&self.narrow(start..end, centre, stretch, &scores));
         }

@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use margins_data::Sample;
 use margins_losses::OutOfRange;
 use pulp::{Arch, Simd, WithSimd};
@@ -7,10 +9,12 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::Error;
 use crate::Problem;
-use crate::selection::{Candidates, Selected, select};
+use crate::selection::{Candidates, Selected, select_within};
 use crate::sphere::{Sphere, SphereSample, UnitSample};
+use margins_optim::Status;
 use margins_optim::online::Iterate;
 use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
+use margins_optim::solve::Limits;
 
 /// The online part of algorithm 1: every sample, scaled to norm 1, makes a step
 /// `w <- w - step g(w, w, x, y)`, projected on the unit ball, from `w = e_1`.
@@ -189,16 +193,19 @@ pub struct Learned {
     /// inequality for all candidates on the selection sample, of whose samples no weight says that
     /// they are several.
     pub error_bound: f64,
+    /// The limit that ended the steps before their time, if one did.
+    pub stopped: Option<Status>,
 }
 
 impl Learned {
     pub(super) fn new(
-        steps: usize,
-        candidates: &Candidates,
+        trajectory: &Trajectory,
         selection: &SphereSample<'_>,
         delta: f64,
+        limits: &Limits<'_>,
     ) -> Self {
-        let selected = select(candidates, selection);
+        let Trajectory { steps, ref candidates, stopped } = *trajectory;
+        let selected = select_within(candidates, selection, limits);
         let count = candidates.len() as f64;
         let deviation = ((count / delta).ln() / (2.0 * selection.effective_size())).sqrt();
         let coef = candidates.get(selected.index).to_vec();
@@ -207,6 +214,7 @@ impl Learned {
             steps,
             error_bound: (selected.error + deviation).min(1.0),
             selected,
+            stopped,
         }
     }
 }
@@ -230,18 +238,37 @@ pub fn learn_from(
     if expected != found {
         return Err(Error::Shape { what: "features of the selection sample", expected, found });
     }
-    let (steps, candidates) = trajectory(problem, plan, points, draws.into_iter(), seed)?;
-    Ok(Learned::new(steps, &candidates, selection, problem.target.delta()))
+    let limits = Limits::default();
+    let run = trajectory(problem, plan, points, draws.into_iter(), seed, &limits)?;
+    Ok(Learned::new(&run, selection, problem.target.delta(), &limits))
 }
 
-/// Runs the online part and returns the candidates.
+/// The outcome of the online part.
+pub(super) struct Trajectory {
+    pub(super) steps: usize,
+    pub(super) candidates: Candidates,
+    /// The limit that ended the steps before their time, if one did.
+    pub(super) stopped: Option<Status>,
+}
+
+/// Runs the online part; a limit ends it like the end of the draws.
 pub(super) fn trajectory(
     problem: &Problem,
     plan: &Plan,
     points: &Sphere<'_>,
-    mut draws: impl Iterator<Item = (usize, f64)>,
+    draws: impl Iterator<Item = (usize, f64)>,
     seed: u64,
-) -> Result<(usize, Candidates), Error> {
+    limits: &Limits<'_>,
+) -> Result<Trajectory, Error> {
+    /// The number of steps between looks at the limits.
+    const STEPS_A_LOOK: u64 = 256;
+    let stopped = Cell::new(None);
+    let mut draws = draws.zip(0u64..).map_while(|(draw, at)| {
+        if at.is_multiple_of(STEPS_A_LOOK) {
+            stopped.set(limits.reached());
+        }
+        stopped.get().is_none().then_some(draw)
+    });
     let mut sgd = Sgd::new(*problem, points.columns(), plan.step)?;
     let mut candidates = Candidates::new(points.columns());
     let mut steps = 0;
@@ -255,7 +282,7 @@ pub(super) fn trajectory(
             break;
         }
     }
-    Ok((steps, candidates))
+    Ok(Trajectory { steps, candidates, stopped: stopped.get() })
 }
 
 impl Plan {
@@ -281,11 +308,13 @@ impl Plan {
 /// At most a fifth of the rows, and no more than the plan's N, are held out at random to select
 /// with; the others are learned from in random order, again and again if there are fewer than T.
 /// The guarantee is for T fresh samples. A row of weight c counts c times in the selection, and is
-/// drawn with a probability in proportion to c if the weights differ.
+/// drawn with a probability in proportion to c if the weights differ. The deadline of the limits
+/// ends the steps, and the best iterate so far is selected; their callback ends the selection too.
 ///
 /// ```
 /// use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 /// use margins_massart::{Problem, Plan, SphereSample, learn};
+/// use margins_optim::solve::Limits;
 ///
 /// let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
 /// let points = halfspace.points(2000, 1)?;
@@ -294,7 +323,8 @@ impl Plan {
 /// let design = noisy.design().select(&draws.rows);
 /// let problem = Problem::new(0.1, 0.2)?;
 /// let sample = SphereSample::new(&design, &draws.signs)?;
-/// let learned = learn(&problem, &Plan::practical(&problem), &sample, 1)?;
+/// let limits = Limits::default();
+/// let learned = learn(&problem, &Plan::practical(&problem), &sample, 1, &limits)?;
 /// assert!(noisy.linear_error(&learned.classifier.coef)? <= 0.1 + problem.target.epsilon());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -307,12 +337,13 @@ pub fn learn(
     plan: &Plan,
     sample: &SphereSample<'_>,
     seed: u64,
+    limits: &Limits<'_>,
 ) -> Result<Learned, Error> {
     let split = Split::new(sample, plan.selection, seed)?;
     let draws = split.draws(sample, plan.steps, seed);
-    let (steps, candidates) = trajectory(problem, plan, sample.points(), draws, seed)?;
+    let run = trajectory(problem, plan, sample.points(), draws, seed, limits)?;
     let selection = split.selection_sample(sample)?;
-    Ok(Learned::new(steps, &candidates, &selection, problem.target.delta()))
+    Ok(Learned::new(&run, &selection, problem.target.delta(), limits))
 }
 
 /// Rows to learn from and rows to select with. The rows to select with stay in the sample, whose

@@ -1,6 +1,9 @@
 //! Learners under Massart noise: the lemmas of the source, its guarantee on small instances, and
 //! noise that misleads convex surrogates.
 
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
 use margins_data::Design;
 use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
 use margins_losses::{Hinge, LeakyRelu, Logistic, MarginLoss};
@@ -11,7 +14,9 @@ use margins_massart::{
     Projection, Sgd, Sphere, SphereSample, Target, learn, learn_adaptively, learn_by_cuts,
     learn_by_projected_cuts, learn_from, select, select_exhaustively, separate,
 };
+use margins_optim::Status;
 use margins_optim::online::{OnlineLearner, Scorer};
+use margins_optim::solve::{Limits, Watch};
 use margins_test_support::reference;
 use nalgebra_sparse::CsrMatrix;
 use proptest::prelude::*;
@@ -463,7 +468,8 @@ fn contradictory_labels_leave_nothing() {
     let sample = SphereSample::new(&design, &[1.0, -1.0, 1.0]).unwrap();
     let problem = Problem::new(0.0, 0.5).unwrap();
     for method in [Method::AnalyticCentre, Method::Ellipsoid] {
-        let found = learn_by_cuts(&problem, &CutOptions { method, most_calls: None }, &sample);
+        let found =
+            learn_by_cuts(&problem, &CutOptions { method, ..CutOptions::default() }, &sample);
         assert_ne!(found.end, End::Accepted);
         assert!((found.error - 1.0 / 3.0).abs() < 1e-15, "{found:?}");
     }
@@ -475,8 +481,11 @@ fn ellipsoids_learn_too_with_more_calls() {
     let exact = Exact::of(&noisy);
     let problem = Problem::new(0.3, 0.05).unwrap();
     let calls = [Method::AnalyticCentre, Method::Ellipsoid].map(|method| {
-        let found =
-            learn_by_cuts(&problem, &CutOptions { method, most_calls: None }, &exact.sample());
+        let found = learn_by_cuts(
+            &problem,
+            &CutOptions { method, ..CutOptions::default() },
+            &exact.sample(),
+        );
         assert_eq!(found.end, End::Accepted, "{found:?}");
         assert!(noisy.linear_error(&found.classifier.coef).unwrap() <= 0.325);
         found.calls
@@ -492,11 +501,14 @@ fn eta_and_gamma_need_not_be_known() {
         let draws = noisy.draw(3000, seed);
         let design = noisy.design().select(&draws.rows);
         let sample = SphereSample::new(&design, &draws.signs).unwrap();
-        let found = learn_adaptively(target, &sample, seed).unwrap();
+        let found = learn_adaptively(target, &sample, seed, &Limits::default()).unwrap();
         let error = noisy.linear_error(&found.learned.classifier.coef).unwrap();
         assert!(error <= 0.3 && error <= found.learned.error_bound, "{error} {found:?}");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        assert_eq!(pool.install(|| learn_adaptively(target, &sample, seed)).unwrap(), found);
+        assert_eq!(
+            pool.install(|| learn_adaptively(target, &sample, seed, &Limits::default())).unwrap(),
+            found
+        );
     }
 }
 
@@ -509,7 +521,14 @@ fn every_way_in_leads_to_the_same_halfspace() {
     let problem = Problem::new(0.2, 0.2).unwrap();
     let plan = Plan { steps: 2000, ..Plan::practical(&problem) };
     let learned = |design: &Design| {
-        learn(&problem, &plan, &SphereSample::new(design, &draws.signs).unwrap(), 3).unwrap()
+        learn(
+            &problem,
+            &plan,
+            &SphereSample::new(design, &draws.signs).unwrap(),
+            3,
+            &Limits::default(),
+        )
+        .unwrap()
     };
     let dense = Design::dense(&matrix).unwrap();
     let expected = learned(&dense);
@@ -590,7 +609,7 @@ fn weights_count_samples() {
     assert_eq!((one.calls, one.end), (other.calls, other.end));
     assert!((one.error - other.error).abs() < 1e-12);
     let plan = Plan::practical(&problem);
-    let learned = learn(&problem, &plan, &tallied.sample(), 1).unwrap();
+    let learned = learn(&problem, &plan, &tallied.sample(), 1, &Limits::default()).unwrap();
     assert!(noisy.linear_error(&learned.classifier.coef).unwrap() <= 0.15);
 }
 
@@ -667,8 +686,8 @@ fn refusals_name_the_value() {
         SphereSample::new(&good, &[1.0, 0.0]).unwrap_err().to_string(),
         single.clone().with_weights(vec![1.0, -1.0]).unwrap_err().to_string(),
         single.clone().with_weights(vec![0.0, 0.0]).unwrap_err().to_string(),
-        learn(&problem, &plan, &lone, 1).unwrap_err().to_string(),
-        learn(&problem, &longest, &single, 1).unwrap_err().to_string(),
+        learn(&problem, &plan, &lone, 1, &Limits::default()).unwrap_err().to_string(),
+        learn(&problem, &longest, &single, 1, &Limits::default()).unwrap_err().to_string(),
         Projection::new(3, 0, 1).unwrap_err().to_string(),
         Projection::new(3, 2, 1).unwrap().project(&good).unwrap_err().to_string(),
         partition::learn(&Problem::new(0.49, 0.1).unwrap(), &single, 10).unwrap_err().to_string(),
@@ -692,4 +711,55 @@ fn refusals_name_the_value() {
         "eta + epsilon/2 is 0.515, but must be at most 1/2",
     ];
     assert_eq!(messages, expected);
+}
+
+/// A run that would take hours ends at once: by the deadline with the best point so far, and by the
+/// callback.
+#[test]
+fn limits_end_the_learners() {
+    let halfspace = MarginHalfspace::new(4, 0.2, 1).unwrap();
+    let points = halfspace.points(500, 1).unwrap();
+    let noisy =
+        MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1).unwrap();
+    let signs = noisy.flip(1);
+    let sample = SphereSample::new(noisy.design(), &signs).unwrap();
+    let problem = Problem::new(0.1, 0.2).unwrap();
+    let plan = Plan { steps: usize::MAX / 2, ..Plan::practical(&problem) };
+    // The plan of the adaptive learner is its own, so that it is stopped at its first step.
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let after = |most| {
+        let calls = &calls;
+        move |(): &()| match calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            made if made < most => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    };
+    let (later, at_once) = (after(20), after(0));
+    let watched = |see| Limits { watch: Some(Watch::new(see)), ..Limits::default() };
+    let late = Limits { deadline: Some(Instant::now()), ..Limits::default() };
+    let soon = Limits { deadline: Some(Instant::now() + Duration::from_millis(50)), ..late };
+    for (limits, status, least) in [
+        (watched(&later), Status::Interrupted, 256),
+        (late, Status::TimeLimit, 0),
+        (soon, Status::TimeLimit, 256),
+    ] {
+        let learned = learn(&problem, &plan, &sample, 1, &limits).unwrap();
+        assert_eq!(learned.stopped, Some(status));
+        assert!(learned.steps >= least && learned.steps < plan.steps && learned.error_bound <= 1.0);
+    }
+    let target = Target::default();
+    let none = learn_adaptively(target, &sample, 1, &watched(&at_once)).unwrap().learned;
+    assert_eq!((none.steps, none.stopped), (0, Some(Status::Interrupted)));
+    // The noise is larger than the one told, so that no halfspace is accepted.
+    let hard = Problem::new(0.01, 0.2).unwrap().with_target(Target::new(0.01, 0.1).unwrap());
+    for method in [Method::AnalyticCentre, Method::Ellipsoid] {
+        for (limits, status) in
+            [(watched(&at_once), Status::Interrupted), (late, Status::TimeLimit)]
+        {
+            let options = CutOptions { method, limits, ..CutOptions::default() };
+            let found = learn_by_cuts(&hard, &options, &sample);
+            assert_eq!(found.end, End::Stopped(status));
+            assert!(found.calls <= 2 && (status == Status::Interrupted || found.error < 0.5));
+        }
+    }
 }

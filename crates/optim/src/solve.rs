@@ -4,6 +4,7 @@
 //!
 //! * [`Solver`], [`Options`]: the method and its settings.
 //! * [`Report`], [`Status`]: how good the result is, and why the solver stopped.
+//! * [`Limits`]: the deadline and the callback of methods that make no certificate.
 //! * [`Descent`], [`descend`]: Newton-like methods for objectives of your own.
 //! * [`search`]: a step along a direction.
 
@@ -33,4 +34,4 @@ pub use options::{Options, Solver, StepRule, StoppingRule};
 pub(crate) use proximal_newton::ProximalNewton;
 pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
 pub(crate) use sdca::DualAscent;
-pub use watch::{Iteration, Watch};
+pub use watch::{Iteration, Limits, Watch};

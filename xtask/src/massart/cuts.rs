@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let training = Drawn::new(&noisy, batch_size(&problem, d), *k as u64);
         let mut numbers = Vec::new();
         for (_, method) in METHODS {
-            let options = CutOptions { method, most_calls: Some(2000) };
+            let options = CutOptions { method, most_calls: Some(2000), ..CutOptions::default() };
             let found = learn_by_cuts(&problem, &options, &training.sample()?);
             numbers.extend([found.calls as f64, noisy.linear_error(&found.classifier.coef)?]);
         }

@@ -9,6 +9,7 @@ use margins::losses::{LeakyRelu, Logistic};
 use margins::massart::baselines::surrogate;
 use margins::massart::cutting_planes::Method;
 use margins::massart::{SphereSample, Target, learn_adaptively};
+use margins::optim::solve::Limits;
 use margins::optim::{Lambda, Training};
 
 use super::adversaries::Numbers;
@@ -156,7 +157,7 @@ fn trial(
         margins::data::Labels::from_signs(part(&signs, &train))?,
     )?;
     let sample = SphereSample::of(&flipped)?;
-    let adaptive = learn_adaptively(Target::new(0.1, 0.05)?, &sample, seed)?;
+    let adaptive = learn_adaptively(Target::new(0.1, 0.05)?, &sample, seed, &Limits::default())?;
     let convex =
         surrogate::minimize(Method::AnalyticCentre, &LeakyRelu::new(ETA)?, 1.0, &sample, 1e-3, 150);
     Ok([

@@ -277,6 +277,13 @@ def warn_of_gap(report: dict[str, Any], tolerance: float) -> None:
     )
 
 
+def warn_of_time(stopped: str | None, work: str) -> None:
+    """Says that the time ended a method without a certificate, if it did."""
+    if stopped == "time-limit":
+        message = f"The time limit ended {work}. {_REMEDIES[stopped]}"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
 _REMEDIES = {
     "iteration-limit": "Raise max_iter, or standardize the features.",
     "time-limit": "Raise time_limit, or be content with the point that was reached.",

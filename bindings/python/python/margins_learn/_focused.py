@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier
+from ._base import BinaryClassifier, ModelClassifier, warn_of_time
 from ._inputs import blocks, checked, samples_of
 
 
@@ -46,6 +46,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The file of the state of the game, written now and then and at the end; where it is there the game goes on.
     pause_at : int or None, default=None
         The step after which the game ends, to go on later from its checkpoint.
+    time_limit : float or None, default=None
+        The seconds after which the game ends with the ensemble so far, or the learner if there is none, and a warning.
     random_state : int, RandomState or None, default=None
         The seed of the game; None takes the seed 1.
     n_jobs : int or None, default=None
@@ -62,7 +64,9 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
     n_iter_ : int
         The steps of the game.
     finished_ : bool
-        True if the game came to its end, and was not paused.
+        True if the game came to its end, and was not paused or out of time.
+    stopped_ : str or None
+        The text "time-limit" if the time ended the game, else None.
     outliers_ : list of int or None
         The rows with slack, the largest first.
     coef_, intercept_ : array
@@ -94,6 +98,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         subsample: str | None = None,
         checkpoint: str | PathLike[str] | None = None,
         pause_at: int | None = None,
+        time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -108,6 +113,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.subsample = subsample
         self.checkpoint = checkpoint
         self.pause_at = pause_at
+        self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -135,7 +141,9 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
             self._adopt(report["model"])
         self.max_loss_, self.consistent_at_ = report["max_loss"], report["consistent_at"]
         self.n_iter_, self.finished_ = max(1, report["rounds"]), report["finished"]
+        self.stopped_ = report["stopped"]
         self.outliers_, self.kernel_ = report["outliers"], report["kernel"]
+        warn_of_time(self.stopped_, f"the game after {self.n_iter_} of {report['max_steps']} steps")
         return self
 
     def _scores(self, X: Any) -> np.ndarray:

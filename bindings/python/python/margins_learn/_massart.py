@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier
+from ._base import BinaryClassifier, ModelClassifier, warn_of_time
 
 
 class MassartClassifier(BinaryClassifier, ModelClassifier):
@@ -30,6 +30,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The number of random dimensions that `"cuts"` projects to; None lets it choose.
     fit_intercept : bool, default=True
         True gives every sample a feature that is 1, so that the halfspace need not pass through the origin.
+    time_limit : float or None, default=None
+        The seconds after which no more steps or cuts are made, and the best halfspace so far is taken, with a warning.
     random_state : int, RandomState or None, default=None
         The seed of samples held out, of their order and of projections; None takes the seed 1.
     n_jobs : int or None, default=None
@@ -47,6 +49,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The steps, or the calls of the oracle.
     end_ : str or None
         The end of the search by cutting planes, "accepted" if it found what it looked for.
+    stopped_ : str or None
+        The text "time-limit" if the time ended the learner, else None.
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
         The facts of the halfspace, as `MarginClassifier` has them.
 
@@ -76,6 +80,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         delta: float = 0.05,
         project: int | None = None,
         fit_intercept: bool = True,
+        time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -86,6 +91,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.delta = delta
         self.project = project
         self.fit_intercept = fit_intercept
+        self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -110,7 +116,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.training_error_ = report["training_error"]
         self.eta_, self.gamma_ = report["noise"], report["margin"]
         self.n_iter_, self.end_ = max(1, report["steps"]), report["end"]
-        self.dimensions_ = report["dimensions"]
+        self.dimensions_, self.stopped_ = report["dimensions"], report["stopped"]
+        warn_of_time(self.stopped_, f"the learner after {self.n_iter_} steps")
         return self
 
     def _will_have_probabilities(self) -> bool:

@@ -156,6 +156,7 @@ class MassartClassifierSettings(TypedDict):
     delta: float
     project: int | None
     fit_intercept: bool
+    time_limit: float | None
     random_state: int
     n_jobs: int
 
@@ -173,6 +174,7 @@ class FocusedClassifierSettings(TypedDict):
     subsample: str | None
     checkpoint: str | PathLike[str] | None
     pause_at: int | None
+    time_limit: float | None
     random_state: int
     n_jobs: int
 

@@ -63,6 +63,7 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings,
         checkpoint: arguments
             .checkpoint()
             .map(|path| Checkpointing { path: path.to_owned(), pause_at: arguments.pause_at() }),
+        ..Settings::default()
     })
 }
 

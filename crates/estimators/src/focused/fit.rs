@@ -2,6 +2,7 @@ use margins_boost::{Combination, Evaluation, GameOutcome};
 use margins_data::Dataset;
 use margins_losses::ZeroOne;
 use margins_model::{Model, TrainingSummary};
+use margins_optim::Status;
 use margins_optim::online::LinearClassifier;
 
 #[cfg(feature = "serde")]
@@ -33,8 +34,10 @@ pub struct Fitted {
     pub samples: usize,
     /// The most steps.
     pub max_steps: u64,
-    /// True if the game ended by consistency or by the most steps, and not by a pause.
+    /// True if the game ended by consistency or by the most steps, and not by a pause or the clock.
     pub finished: bool,
+    /// The limit that ended the game, if one did: [`Status::TimeLimit`].
+    pub stopped: Option<Status>,
     /// The rows with slack, from 0, the largest first; `None` without slack.
     pub outliers: Option<Vec<usize>>,
     /// The specification of the kernel of the learner.
@@ -46,10 +49,12 @@ impl Settings {
     ///
     /// # Errors
     /// [`check`](Self::check) says which settings are refused. [`Error::Boost`], [`Error::Optim`]:
-    /// a number outside its range, or a learner whose numbers overflow. `Error::Checkpoint`: a file
-    /// that is not the state of this game.
+    /// a number outside its range, or a learner whose numbers overflow. [`Error::Boost`] too: the
+    /// function of [`iterations`](Self::iterations) ended the game. `Error::Checkpoint`: a file that
+    /// is not the state of this game.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         self.check()?;
+        let limits = self.iterations.limits(self.time_limit);
         let part = self.chosen_rows(data.rows())?.map(|rows| data.select(&rows));
         let chosen = part.as_ref().unwrap_or(data);
         let horizon = self.horizon(chosen.rows())?;
@@ -60,6 +65,7 @@ impl Settings {
             data: chosen,
             all: data,
             horizon,
+            limits,
             #[cfg(feature = "serde")]
             file: checkpoint.map(|checkpoint| CheckpointFile {
                 path: &checkpoint.path,
@@ -83,6 +89,7 @@ impl Settings {
                 consistent_at: ending.consistent_at,
             },
             finished: ending.consistent_at.is_some() || ending.rounds == horizon.rounds(),
+            stopped: outcome.stopped,
             ending,
             evaluation,
             combination: self.combination(),

@@ -10,12 +10,13 @@ use margins_data::Dataset;
 #[cfg(feature = "kernels")]
 use margins_data::Sample;
 use margins_losses::MarginLoss;
-use margins_optim::Lambda;
 use margins_optim::online::stochastic::Schedule;
 use margins_optim::online::{
     AveragedPerceptron, LinearClassifier, OnlineGradient, OnlineLearner, PassiveAggressive,
     Perceptron,
 };
+use margins_optim::solve::Limits;
+use margins_optim::{Lambda, Status};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -34,6 +35,7 @@ pub(super) struct Table<'a> {
     /// All samples, which the ensemble is judged on.
     pub(super) all: &'a Dataset,
     pub(super) horizon: Horizon,
+    pub(super) limits: Limits<'a>,
     #[cfg(feature = "serde")]
     pub(super) file: Option<CheckpointFile<'a>>,
     pub(super) pause_at: u64,
@@ -42,6 +44,8 @@ pub(super) struct Table<'a> {
 /// The end of a game.
 pub(super) struct Outcome {
     pub(super) ending: GameOutcome,
+    /// The limit that ended the game, if one did.
+    pub(super) stopped: Option<Status>,
     pub(super) evaluation: Evaluation,
     /// The classifiers together.
     pub(super) ensemble: Committee,
@@ -57,8 +61,8 @@ type Live<L> = Checkpoint<FocusedPlayer, L, <L as OnlineLearner>::Snapshot>;
 /// The longest time of which the work of a game may be lost.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(60);
 
-/// The number of steps between looks at the clock.
-const STEPS_A_LOOK: u64 = 10_000;
+/// The number of steps between looks at the clock and the limits.
+const STEPS_A_LOOK: u64 = 64;
 
 impl Table<'_> {
     /// Plays the game with the learner of the settings.
@@ -182,13 +186,16 @@ impl Table<'_> {
             None => self.start(learner)?,
         };
         let mut written = Instant::now();
-        let ending = loop {
+        let (ending, stopped) = loop {
             let next = self.pause_at.min(game.round().saturating_add(STEPS_A_LOOK));
             let ending = game.run_until(next, Stop::Consistent)?;
             if ending.consistent_at.is_some()
                 || ending.rounds >= self.pause_at.min(self.horizon.rounds())
             {
-                break ending;
+                break (ending, None);
+            }
+            if let Some(status) = self.limits.reached() {
+                break (ending, Some(status));
             }
             if written.elapsed() >= BETWEEN_CHECKPOINTS {
                 self.write(|| hold(game.checkpoint().clone()))?;
@@ -196,11 +203,24 @@ impl Table<'_> {
             }
         };
         self.write(|| hold(game.checkpoint().clone()))?;
+        if stopped == Some(Status::Interrupted) {
+            return Err(margins_boost::Error::Interrupted.into());
+        }
         let (design, labels) = (self.all.design(), self.all.labels());
+        let alone;
+        let ensemble = if stopped.is_some() && game.ensemble().members().is_empty() {
+            // The time ended before the first classifier was taken: that of now stands for it.
+            let members = vec![game.learner().snapshot()];
+            alone = margins_boost::Ensemble::new(self.settings.combination(), members);
+            &alone
+        } else {
+            game.ensemble()
+        };
         Ok(Outcome {
             ending,
-            evaluation: Evaluation::new(game.ensemble(), design, labels, loss)?,
-            ensemble: keep(game.ensemble()),
+            stopped,
+            evaluation: Evaluation::within(ensemble, design, labels, loss, &self.limits)?,
+            ensemble: keep(ensemble),
             outliers: game.slack().map(Slack::outliers),
             kernel: None,
         })

@@ -3,12 +3,14 @@ use std::collections::BTreeMap;
 #[cfg(feature = "serde")]
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use margins_boost::{Combination, Horizon, SlackKind, Subsample};
 use margins_losses::{MarginLoss, ZeroOne};
 
 use super::learner::Learner;
 use crate::Error;
+use crate::regularised::IterationObserver;
 
 /// The settings of a game of focused online learning.
 ///
@@ -38,6 +40,11 @@ pub struct Settings {
     pub subsample: Option<Subsampling>,
     /// The seed of the player, the outputs, the part of the samples and the learner.
     pub seed: u64,
+    /// The time after which no more steps are taken, and the ensemble so far is judged.
+    pub time_limit: Option<Duration>,
+    /// The function that is called every so many steps, and may end the game, of which then only
+    /// the checkpoint is left.
+    pub iterations: IterationObserver<()>,
     /// The file of the state of the game.
     #[cfg(feature = "serde")]
     pub checkpoint: Option<Checkpointing>,
@@ -84,6 +91,8 @@ impl Default for Settings {
             slack: None,
             subsample: None,
             seed: 1,
+            time_limit: None,
+            iterations: IterationObserver::default(),
             #[cfg(feature = "serde")]
             checkpoint: None,
         }

@@ -1,9 +1,10 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use margins_optim::Report;
-use margins_optim::solve::{Iteration, Watch};
+use margins_optim::solve::{Iteration, Limits, Watch};
 
 /// A fit on the way, for an [`Observer`].
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +27,7 @@ pub struct Progress<'a> {
 }
 
 type SeeFit = dyn Fn(&Progress<'_>) + Send + Sync;
-type SeeIteration = dyn Fn(&Iteration) -> ControlFlow<()> + Send + Sync;
+type SeeIteration<T> = dyn Fn(&T) -> ControlFlow<()> + Send + Sync;
 
 /// A function that sees every fit as it is made, from whatever thread makes it; none by default.
 #[derive(Clone, Default)]
@@ -52,23 +53,38 @@ impl fmt::Debug for Observer {
 
 /// A function that sees every iteration of every fit, from whatever thread makes it, and may stop
 /// the solver there; none by default. A fit that it stops ends as
-/// [`Status::Interrupted`](margins_optim::Status::Interrupted).
-#[derive(Clone, Default)]
-pub struct IterationObserver(Option<Arc<SeeIteration>>);
+/// [`Status::Interrupted`](margins_optim::Status::Interrupted). The methods without a certificate
+/// call one that sees nothing, an `IterationObserver<()>`, every so many steps.
+#[derive(Clone)]
+pub struct IterationObserver<T = Iteration>(Option<Arc<SeeIteration<T>>>);
 
-impl IterationObserver {
+impl<T> Default for IterationObserver<T> {
+    fn default() -> Self {
+        IterationObserver(None)
+    }
+}
+
+impl<T> IterationObserver<T> {
     /// Returns the observer that calls the function.
-    pub fn new(see: impl Fn(&Iteration) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
+    pub fn new(see: impl Fn(&T) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
         IterationObserver(Some(Arc::new(see)))
     }
 
     /// Returns the callback for the options of solvers, if there is one.
-    pub(crate) fn watch(&self) -> Option<Watch<'_>> {
+    pub(crate) fn watch(&self) -> Option<Watch<'_, T>> {
         self.0.as_deref().map(|see| Watch::new(see))
     }
 }
 
-impl fmt::Debug for IterationObserver {
+impl IterationObserver<()> {
+    /// Returns the limits of a method that begins now and may take so long.
+    pub(crate) fn limits(&self, time_limit: Option<Duration>) -> Limits<'_> {
+        let deadline = time_limit.and_then(|limit| Instant::now().checked_add(limit));
+        Limits { deadline, watch: self.watch() }
+    }
+}
+
+impl<T> fmt::Debug for IterationObserver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "IterationObserver" } else { "None" })
     }

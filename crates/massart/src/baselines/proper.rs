@@ -10,7 +10,11 @@ use crate::{CutOptions, LearnedByCuts, Problem, Separation, SphereSample};
 
 /// Returns the halfspace of cutting planes with the oracle [`separate`], in the place of the
 /// reweighted one.
-pub fn learn(problem: &Problem, options: &CutOptions, sample: &SphereSample<'_>) -> LearnedByCuts {
+pub fn learn(
+    problem: &Problem,
+    options: &CutOptions<'_>,
+    sample: &SphereSample<'_>,
+) -> LearnedByCuts {
     search(problem, options, sample, separate)
 }
 

@@ -1,3 +1,4 @@
+use margins_optim::solve::Limits;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::{Cut, Localizer, dot};
@@ -87,14 +88,17 @@ impl AnalyticCentre {
         Some(Barrier { gradient, hessian: Cholesky::new(hessian)? })
     }
 
-    /// Takes Newton steps from a point inside; returns false if rounding or the number of steps
-    /// stops them.
-    fn recentre(&mut self) -> bool {
+    /// Takes Newton steps from a point inside; returns false if rounding, the number of steps or an
+    /// interruption stops them.
+    fn recentre(&mut self, limits: &Limits<'_>) -> bool {
         self.is_centred = false;
         const STEPS: usize = 50;
         // The Newton decrement at which a point serves as the centre.
         const NEAR: f64 = 1e-2;
         for _ in 0..STEPS {
+            if limits.is_interrupted() {
+                return false;
+            }
             let (Some(barrier), Some(before)) =
                 (self.barrier(&self.centre), self.value(&self.centre))
             else {
@@ -148,7 +152,7 @@ impl Localizer for AnalyticCentre {
         1.1 * (theta + 2.0 * theta.sqrt()) * dual_norm + rest
     }
 
-    fn cut(&mut self, cut: &Cut) -> bool {
+    fn cut(&mut self, cut: &Cut, limits: &Limits<'_>) -> bool {
         let norm = dot(&cut.normal, &cut.normal).sqrt();
         if norm.is_nan() || norm <= f64::MIN_POSITIVE {
             return false;
@@ -163,7 +167,7 @@ impl Localizer for AnalyticCentre {
         let behind = (1.0 - self.centre.norm_squared()).sqrt();
         self.cuts.push(HalfSpace { normal, offset: here + 0.5 * behind });
         for _ in 0..ROUNDS {
-            if !self.recentre() {
+            if !self.recentre(limits) {
                 return false;
             }
             let Some(last) = self.cuts.last_mut() else { return false };

@@ -1,3 +1,5 @@
+use margins_optim::solve::Limits;
+
 use super::{Cut, Localizer, dot};
 
 /// The ellipsoid `{c + B z : ||z|| <= 1}`, its centre c in the unit ball. The factor B, in the
@@ -66,7 +68,7 @@ impl Localizer for Ellipsoid {
         dot(&mapped, &mapped).sqrt()
     }
 
-    fn cut(&mut self, cut: &Cut) -> bool {
+    fn cut(&mut self, cut: &Cut, _: &Limits<'_>) -> bool {
         if !self.shrink(cut) {
             return false;
         }

@@ -5,6 +5,7 @@ use margins_losses::{MarginLoss, OutOfRange};
 use crate::Error;
 use crate::problem::{EmpiricalRisk, Need};
 use crate::solve::Watch;
+use crate::solve::watch::is_over;
 
 /// A method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -222,7 +223,7 @@ impl Default for Options<'_> {
 impl Options<'_> {
     /// Returns true if the deadline has passed.
     pub fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        is_over(self.deadline)
     }
 
     /// Refuses settings out of their range.

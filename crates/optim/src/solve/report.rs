@@ -17,7 +17,8 @@ pub enum Status {
     IterationLimit,
     /// The deadline came first.
     TimeLimit,
-    /// The callback of [`Options::watch`](crate::Options::watch) stopped the solver.
+    /// The callback of [`Options::watch`](crate::Options::watch) or of
+    /// [`Limits::watch`](crate::solve::Limits::watch) stopped the solver.
     Interrupted,
     /// No step makes further progress, yet the gap is above the tolerance.
     Stalled,

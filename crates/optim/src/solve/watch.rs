@@ -1,7 +1,8 @@
 use std::fmt;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crate::Status;
 use crate::problem::Lambda;
 
 /// A point that a solver has reached, as a callback sees it.
@@ -27,24 +28,55 @@ pub struct Iteration {
 
 /// A callback for every iteration, which may stop the solver: the fit then ends as
 /// [`Status::Interrupted`](crate::Status::Interrupted) with the best point so far. The thread that
-/// solves calls it.
+/// solves calls it. The callback of a method without a certificate, in [`Limits`], sees nothing.
 #[derive(Clone, Copy)]
-pub struct Watch<'w>(&'w (dyn Fn(&Iteration) -> ControlFlow<()> + Sync));
+pub struct Watch<'w, T = Iteration>(&'w (dyn Fn(&T) -> ControlFlow<()> + Sync));
 
-impl<'w> Watch<'w> {
+impl<'w, T> Watch<'w, T> {
     /// Returns the callback of a closure.
-    pub fn new(see: &'w (dyn Fn(&Iteration) -> ControlFlow<()> + Sync)) -> Self {
+    pub fn new(see: &'w (dyn Fn(&T) -> ControlFlow<()> + Sync)) -> Self {
         Watch(see)
     }
 
     /// Shows an iteration to the callback.
-    pub(crate) fn see(&self, iteration: &Iteration) -> ControlFlow<()> {
+    pub(crate) fn see(&self, iteration: &T) -> ControlFlow<()> {
         (self.0)(iteration)
     }
 }
 
-impl fmt::Debug for Watch<'_> {
+impl<T> fmt::Debug for Watch<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Watch")
     }
+}
+
+/// The limits of a method that makes no certificate, which looks at them every so many steps; none
+/// by default.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits<'w> {
+    /// The time at which the method ends with the best point so far.
+    pub deadline: Option<Instant>,
+    /// A callback that may stop the method.
+    pub watch: Option<Watch<'w, ()>>,
+}
+
+impl Limits<'_> {
+    /// Returns the reason to end now, if there is one.
+    pub fn reached(&self) -> Option<Status> {
+        if self.is_interrupted() {
+            Some(Status::Interrupted)
+        } else {
+            is_over(self.deadline).then_some(Status::TimeLimit)
+        }
+    }
+
+    /// Returns true if the callback stops the method, of which then nobody wants more.
+    pub fn is_interrupted(&self) -> bool {
+        self.watch.is_some_and(|watch| watch.see(&()).is_break())
+    }
+}
+
+/// Returns true if there is a deadline and it has passed.
+pub(super) fn is_over(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
