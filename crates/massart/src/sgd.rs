@@ -20,7 +20,7 @@ use margins_optim::solve::Limits;
 /// `w <- w - step g(w, w, x, y)`, projected on the unit ball, from `w = e_1`.
 ///
 /// An [`OnlineLearner`], it takes samples from any source, one at a time; the error of its
-/// snapshots goes up and down, so that some of them have to be kept and [`select`]ed from.
+/// snapshots goes up and down, so that some of them have to be kept and selected from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sgd {
     iterate: Iterate,

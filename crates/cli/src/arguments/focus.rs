@@ -1,12 +1,14 @@
 //! Options of `margins focus`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use margins::boost::Combination;
 
 use super::data::{FileArguments, PositiveArguments, Source};
 use super::regularised::ModelArguments;
+use super::values::seconds;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |option| option.conflicts_with("pause_at")))]
@@ -53,6 +55,9 @@ pub(crate) struct GameArguments {
     /// The part is likely to have none of 5 outliers, and enough of 200 rare samples.
     #[arg(long, value_name = "COUNTS")]
     pub(crate) subsample: Option<String>,
+    /// End after this time with the ensemble so far; a checkpoint goes on from there
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
+    pub(crate) time_limit: Option<Duration>,
     /// Seed of the game
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

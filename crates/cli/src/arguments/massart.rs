@@ -1,10 +1,12 @@
 //! Options of `margins massart`.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
 use super::data::{ClassesArguments, DataArguments};
 use super::regularised::ModelArguments;
-use super::values::{number, positive};
+use super::values::{number, positive, seconds};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("classes", |option| option.requires("stream")))]
@@ -57,6 +59,9 @@ pub(crate) struct LearnerArguments {
     /// half of gamma for certain, if that makes the data smaller.
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) project: Option<usize>,
+    /// End after this time with the best halfspace so far
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
+    pub(crate) time_limit: Option<Duration>,
     /// Seed of the samples drawn and of the projection
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

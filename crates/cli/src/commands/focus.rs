@@ -10,6 +10,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::output::data::DataDocument;
 use crate::output::files::{input, keep_apart, output, report};
+use crate::output::fits::status_name;
 use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -60,6 +61,7 @@ fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings,
             .map(|text| option("--subsample", text, str::parse))
             .transpose()?,
         seed: game.seed,
+        time_limit: game.time_limit,
         checkpoint: arguments
             .checkpoint()
             .map(|path| Checkpointing { path: path.to_owned(), pause_at: arguments.pause_at() }),
@@ -98,6 +100,7 @@ fn document<'a>(
         steps: ending.rounds,
         max_steps: fitted.max_steps,
         finished: fitted.finished,
+        stopped: fitted.stopped.map(status_name),
         consistent: evaluation.consistent(),
         steps_to_consistency: ending.consistent_at,
         max_loss: evaluation.max_loss(),

@@ -10,6 +10,7 @@ use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::output::files::{input, keep_apart, output, report};
+use crate::output::fits::status_name;
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -21,7 +22,10 @@ pub(super) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     keep_apart([Some(input("--data", arguments.data.name())), output("--out", to.out())])?;
     let settings = settings(arguments)?;
     let (fitted, rows) = fit(arguments, &settings)?;
-    if fitted.end.is_some_and(|end| end != End::Accepted) {
+    if fitted.stopped.is_some() {
+        let steps = fitted.steps;
+        eprintln!("warning: the time limit ended the learner after {steps} steps");
+    } else if fitted.end.is_some_and(|end| end != End::Accepted) {
         eprintln!(
             "warning: the cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
              on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project"
@@ -54,7 +58,8 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
         Some(problem) => Method::Gradient { problem },
     };
     let threads = learner.threads.map(usize::from);
-    Ok(Settings { seed: learner.seed, threads, ..Settings::new(method) })
+    let time_limit = learner.time_limit;
+    Ok(Settings { seed: learner.seed, threads, time_limit, ..Settings::new(method) })
 }
 
 /// Returns the halfspace with the number of rows that were read for it.
@@ -95,6 +100,7 @@ fn document<'a>(
         delta: problem.target.delta(),
         seed: arguments.learner.seed,
         steps: fitted.steps,
+        stopped: fitted.stopped.map(status_name),
         dimensions: fitted.dimensions,
         training_error: fitted.training_error,
         error_bound: match fitted.evidence {

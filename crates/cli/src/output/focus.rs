@@ -26,8 +26,10 @@ pub(crate) struct FocusedDocument<'a> {
     pub(crate) seed: u64,
     pub(crate) steps: u64,
     pub(crate) max_steps: u64,
-    /// True if the game ended by consistency or by the most steps, and not by a pause.
+    /// True if the game ended by consistency or by the most steps, and not by a pause or the clock.
     pub(crate) finished: bool,
+    /// The limit that ended the game, if one did.
+    pub(crate) stopped: Option<&'static str>,
     /// True if the ensemble is right on every row.
     pub(crate) consistent: bool,
     /// The step by which it was known to be right on every sample learnt from; null if it never
@@ -66,7 +68,11 @@ impl FocusedDocument<'_> {
         if self.samples != data.rows() {
             lines.push(("learnt from", format!("{} samples", self.samples)));
         }
-        let pause = if self.finished { "" } else { ", paused" };
+        let pause = match (self.finished, self.stopped) {
+            (true, _) => "",
+            (false, None) => ", paused",
+            (false, Some(_)) => ", ended by the time limit",
+        };
         lines.extend([
             ("steps", format!("{} of at most {}{pause}", self.steps, self.max_steps)),
             ("ensemble", format!("{combination} of {}", self.members)),

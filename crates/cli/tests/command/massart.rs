@@ -108,3 +108,20 @@ fn massart_learners_refuse_what_they_cannot_take() {
     }
     insta::assert_snapshot!(report);
 }
+
+/// Methods without a certificate say that the clock ended them, and leave what they have.
+#[test]
+fn a_time_limit_ends_learners_and_games() {
+    let workshop = Workshop::new();
+    let massart: &[&str] = &["massart", "--eta", "0.2", "--gamma", "0.1"];
+    for command in [massart, &["massart", "--learner", "auto"], &["focus"]] {
+        let arguments = [command, &["--data", "data.csv", "--format", "json"]].concat();
+        let stopped = |more: &[&str]| {
+            let output = workshop.run(&[&arguments, more].concat());
+            let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            document["stopped"].clone()
+        };
+        assert_eq!(stopped(&["--time-limit", "1e-9"]), "time-limit", "{command:?}");
+        assert_eq!(stopped(&[]), Value::Null, "{command:?}");
+    }
+}

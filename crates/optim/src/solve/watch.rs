@@ -28,7 +28,8 @@ pub struct Iteration {
 
 /// A callback for every iteration, which may stop the solver: the fit then ends as
 /// [`Status::Interrupted`](crate::Status::Interrupted) with the best point so far. The thread that
-/// solves calls it. The callback of a method without a certificate, in [`Limits`], sees nothing.
+/// solves calls it. The callback of a method without a certificate, in [`Limits`], gets no iteration to
+/// look at.
 #[derive(Clone, Copy)]
 pub struct Watch<'w, T = Iteration>(&'w (dyn Fn(&T) -> ControlFlow<()> + Sync));
 
