@@ -4,7 +4,8 @@ use margins_optim::solve::Limits;
 
 use crate::Error;
 use crate::selection::Candidates;
-use crate::sgd::{Learned, Plan, Split, Trajectory, trajectory};
+use crate::sgd::{Learned, Plan, Trajectory, trajectory};
+use crate::split::Split;
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 
 /// The result of [`learn_adaptively`].

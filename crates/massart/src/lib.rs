@@ -37,6 +37,7 @@ mod projection;
 mod selection;
 mod sgd;
 mod sphere;
+mod split;
 
 pub use auto::{Adaptive, learn_adaptively};
 pub use cuts::{CutOptions, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts};

@@ -3,7 +3,6 @@ use std::cell::Cell;
 use margins_data::Sample;
 use margins_losses::OutOfRange;
 use pulp::{Arch, Simd, WithSimd};
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -11,6 +10,7 @@ use crate::Error;
 use crate::Problem;
 use crate::selection::{Candidates, Selected, select_within};
 use crate::sphere::{Sphere, SphereSample, UnitSample};
+use crate::split::Split;
 use margins_optim::Status;
 use margins_optim::online::Iterate;
 use margins_optim::online::{LinearClassifier, OnlineLearner, Scorer};
@@ -344,75 +344,4 @@ pub fn learn(
     let run = trajectory(problem, plan, sample.points(), draws, seed, limits)?;
     let selection = split.selection_sample(sample)?;
     Ok(Learned::new(&run, &selection, problem.target.delta(), limits))
-}
-
-/// Rows to learn from and rows to select with. The rows to select with stay in the sample, whose
-/// other rows have the weight 0.
-pub(super) struct Split {
-    training: Vec<usize>,
-    selection: Vec<usize>,
-}
-
-impl Split {
-    pub(super) fn new(sample: &SphereSample<'_>, most: usize, seed: u64) -> Result<Self, Error> {
-        const SHARE: usize = 5;
-        let mut rows: Vec<usize> =
-            (0..sample.rows()).filter(|&row| sample.weights()[row] > 0.0).collect();
-        if rows.len() < 2 {
-            let found = rows.len();
-            return Err(Error::TooFew { what: "samples of positive weight", needed: 2, found });
-        }
-        rows.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        let held_out = most.clamp(1, rows.len().div_ceil(SHARE));
-        Ok(Split { selection: rows.split_off(rows.len() - held_out), training: rows })
-    }
-
-    pub(super) fn training_rows(&self) -> &[usize] {
-        &self.training
-    }
-
-    pub(super) fn selection_sample<'a>(
-        &self,
-        sample: &SphereSample<'a>,
-    ) -> Result<SphereSample<'a>, Error> {
-        let mut weights = vec![0.0; sample.rows()];
-        self.selection.iter().for_each(|&row| weights[row] = sample.weights()[row]);
-        sample.clone().with_weights(weights)
-    }
-
-    /// Returns `count` draws of training rows with their signs.
-    pub(super) fn draws<'b>(
-        &'b self,
-        sample: &'b SphereSample<'_>,
-        count: usize,
-        seed: u64,
-    ) -> Box<dyn Iterator<Item = (usize, f64)> + 'b> {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(1);
-        let weights = sample.weights();
-        let first = weights[self.training[0]];
-        let signed = |row: usize| (row, sample.signs()[row]);
-        if self.training.iter().all(|&row| weights[row] == first) {
-            let passes = std::iter::repeat_with(move || {
-                let mut order = self.training.clone();
-                order.shuffle(&mut random);
-                order
-            });
-            return Box::new(passes.flatten().take(count).map(signed));
-        }
-        let mut sum = 0.0;
-        let cumulative: Vec<f64> = self
-            .training
-            .iter()
-            .map(|&row| {
-                sum += weights[row];
-                sum
-            })
-            .collect();
-        Box::new((0..count).map(move |_| {
-            let level = random.random::<f64>() * sum;
-            let at = cumulative.partition_point(|&c| c <= level).min(cumulative.len() - 1);
-            signed(self.training[at])
-        }))
-    }
 }
