@@ -41,6 +41,8 @@ mod error;
 mod evidence;
 #[cfg(feature = "boost")]
 pub mod focused;
+#[cfg(any(feature = "boost", feature = "massart"))]
+mod limits;
 mod linear_model;
 #[cfg(feature = "massart")]
 pub mod massart;

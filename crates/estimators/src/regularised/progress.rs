@@ -1,10 +1,9 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use margins_optim::Report;
-use margins_optim::solve::{Iteration, Limits, Watch};
+use margins_optim::solve::{Iteration, Watch};
 
 /// A fit on the way, for an [`Observer`].
 #[derive(Debug, Clone, Copy)]
@@ -73,14 +72,6 @@ impl<T> IterationObserver<T> {
     /// Returns the callback for the options of solvers, if there is one.
     pub(crate) fn watch(&self) -> Option<Watch<'_, T>> {
         self.0.as_deref().map(|see| Watch::new(see))
-    }
-}
-
-impl IterationObserver<()> {
-    /// Returns the limits of a method that begins now and may take so long.
-    pub(crate) fn limits(&self, time_limit: Option<Duration>) -> Limits<'_> {
-        let deadline = time_limit.and_then(|limit| Instant::now().checked_add(limit));
-        Limits { deadline, watch: self.watch() }
     }
 }
 
