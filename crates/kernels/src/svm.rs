@@ -312,9 +312,10 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
                 return (best, monitor.end(Status::NumericalTrouble, certificate));
             }
             let gained = dual(&point) - largest_dual > 1e-14 * largest_dual.abs();
-            idle = if gained || point.gap_at_most() < best.gap_at_most() { 0 } else { idle + 1 };
+            let (gap, least) = (point.certificate().duality_gap, best.certificate().duality_gap);
+            idle = if gained || gap < least { 0 } else { idle + 1 };
             largest_dual = largest_dual.max(dual(&point));
-            if point.gap_at_most() <= best.gap_at_most() {
+            if gap <= least {
                 best.clone_from(&point);
             }
             let certificate = best.certificate();

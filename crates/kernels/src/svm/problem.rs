@@ -159,11 +159,6 @@ pub(super) struct DualPoint {
 }
 
 impl DualPoint {
-    /// Returns a bound on the distance of the objective to the minimum, rounding included.
-    pub(super) fn gap_at_most(&self) -> f64 {
-        self.gap + self.rounding
-    }
-
     pub(super) fn certificate(&self) -> Certificate {
         Certificate::new(self.objective, self.gap, self.rounding, self.violation)
     }
