@@ -56,7 +56,13 @@ pub(crate) struct GameArguments {
     #[arg(long, value_name = "COUNTS")]
     pub(crate) subsample: Option<String>,
     /// End after this time with the ensemble so far; a checkpoint goes on from there
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = seconds,
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
     pub(crate) time_limit: Option<Duration>,
     /// Seed of the game
     #[arg(long, default_value_t = 1)]

@@ -60,7 +60,13 @@ pub(crate) struct LearnerArguments {
     #[arg(long, value_name = "M", value_parser = positive)]
     pub(crate) project: Option<usize>,
     /// End after this time with the best halfspace so far
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = seconds,
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
     pub(crate) time_limit: Option<Duration>,
     /// Seed of the samples drawn and of the projection
     #[arg(long, default_value_t = 1)]
