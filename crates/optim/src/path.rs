@@ -83,7 +83,7 @@ fn path_within<L: MarginLoss + ?Sized>(
 
     let (n, p) = (objective.design.rows(), objective.design.columns());
     let dense = n.min(p) <= dense_order;
-    let solver = options.solver.resolve(&objective.risk, dense, lambdas.len())?;
+    let solver = options.solver.resolve(objective, dense, &lambdas)?;
     let options = &Options { solver, ..*options };
     if objective.risk.is_unbounded() {
         return Ok(lambdas.iter().map(|&lambda| unbounded(objective, lambda, observer)).collect());

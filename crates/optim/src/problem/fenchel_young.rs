@@ -1,3 +1,5 @@
+use std::cell::Cell;
+
 use margins_losses::MarginLoss;
 
 use crate::problem::EmpiricalRisk;
@@ -36,18 +38,21 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     pub fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> FenchelYoung {
         let mut values = vec![0.0; margins.len()];
         self.values(margins, &mut values);
-        let (mut least, mut largest) = (0.0f64, 0.0f64);
-        let mut terms = vec![[0.0; 2]; margins.len()];
-        for (i, out) in terms.iter_mut().enumerate().filter(|(i, _)| self.weights[*i] > 0.0) {
+        let (least, largest) = (Cell::new(0.0f64), Cell::new(0.0f64));
+        let [sum, size] = sum(margins.len(), &|i| {
             let (c, s, value) = (self.weights[i], duals[i], values[i]);
+            if c <= 0.0 {
+                return [0.0; 2];
+            }
             let (conjugate, product) = (self.conjugate(i, s), s * margins[i]);
             let size = value.abs() + conjugate.abs() + product.abs();
             let term = value + conjugate + product;
-            (least, largest) = (least.min(term), largest.max(size));
+            least.set(least.get().min(term));
+            largest.set(largest.get().max(size));
             // NaN must not be lost.
-            *out = [c * if term < 0.0 { 0.0 } else { term }, c * size];
-        }
-        let [sum, size] = sum(terms.len(), &|i| terms[i]);
+            [c * if term < 0.0 { 0.0 } else { term }, c * size]
+        });
+        let (least, largest) = (least.get(), largest.get());
         let rounding = (SUM_ERROR + TERM_ERROR) * UNIT * size;
         let contradicted = largest.is_finite() && least < -CONJUGATE_ERROR * largest;
         FenchelYoung { sum, rounding, contradicted }

@@ -2,10 +2,10 @@ use std::time::Instant;
 
 use margins_losses::{MarginLoss, OutOfRange};
 
-use crate::Error;
-use crate::problem::{EmpiricalRisk, Need};
+use crate::problem::{Need, Objective};
 use crate::solve::Watch;
 use crate::solve::watch::is_over;
+use crate::{Error, Lambda};
 
 /// A method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -13,7 +13,8 @@ use crate::solve::watch::is_over;
 pub enum Solver {
     /// Newton, where one of its two systems is small enough to be dense and for paths of several
     /// lambdas; for a loss with a kink proximal Newton where that is so; else stochastic dual
-    /// coordinate ascent.
+    /// coordinate ascent, which also takes one lambda of a loss with a kink without an intercept
+    /// if `(1/n) sum c_i ||x_i||^2 <= 8 n lambda`.
     #[default]
     Auto,
     /// Majorisation-minimisation (Kwon and Zou 2023, appendix C), with one eigendecomposition for
@@ -115,26 +116,39 @@ impl Solver {
         )
     }
 
-    /// Returns the solver itself, or the choice of the automatic one, given if a Newton system is
-    /// dense and if there is one lambda or several: on a path Newton gains more from the fits
-    /// before, and the ray is its own.
+    /// Returns the solver itself, or the choice of the automatic one for a problem at some lambdas,
+    /// given if a Newton system is dense: on a path Newton gains more from the fits before, and the
+    /// ray is its own.
     ///
     /// [`Error::Unsuitable`]: the solver cannot take the loss.
     pub(crate) fn resolve<L: MarginLoss + ?Sized>(
         self,
-        risk: &EmpiricalRisk<'_, L>,
+        objective: &Objective<'_, L>,
         dense: bool,
-        lambdas: usize,
+        lambdas: &[Lambda],
     ) -> Result<Self, Error> {
-        self.needs().iter().try_for_each(|need| need.check(risk.loss))?;
-        Ok(match self {
-            Solver::Auto if risk.loss.is_differentiable() && (dense || lambdas > 1) => {
-                Solver::Newton
-            }
-            Solver::Auto if !risk.loss.is_differentiable() && dense => Solver::ProximalNewton,
-            Solver::Auto => Solver::SDCA,
-            chosen => chosen,
+        let loss = objective.risk.loss;
+        self.needs().iter().try_for_each(|need| need.check(loss))?;
+        let Solver::Auto = self else { return Ok(self) };
+        Ok(match (loss.is_differentiable(), lambdas) {
+            (true, [_, _, ..]) => Solver::Newton,
+            (true, _) if dense => Solver::Newton,
+            (false, &[lambda]) if Self::is_quick_for_ascent(objective, lambda) => Solver::SDCA,
+            (false, _) if dense => Solver::ProximalNewton,
+            _ => Solver::SDCA,
         })
+    }
+
+    /// Returns true if dual ascent needs few epochs: there is no intercept, whose constraint slows
+    /// it down, and the condition `(1/n) sum c_i ||x_i||^2 / (n lambda)`, to which the number of
+    /// epochs is proportional (Shalev-Shwartz and Zhang 2013, theorem 2), is at most 8.
+    fn is_quick_for_ascent<L: MarginLoss + ?Sized>(
+        objective: &Objective<'_, L>,
+        lambda: Lambda,
+    ) -> bool {
+        const CONDITION: f64 = 8.0;
+        let n = objective.design.rows() as f64;
+        !objective.risk.intercept && objective.mean_square() <= CONDITION * n * lambda.get()
     }
 
     /// Refuses settings out of their range.

@@ -45,7 +45,7 @@ impl ProximalNewton {
     pub(crate) fn new(system: System) -> Self {
         /// The strength from which a neighbouring lambda is reached in a few steps.
         const LEAST: f64 = 0.006;
-        let steps = ProximalSteps::new(system, LEAST);
+        let steps = ProximalSteps::new(system, 1.0, LEAST);
         ProximalNewton { steps, radius: f64::INFINITY, duals: None, anew: 0 }
     }
 
@@ -249,10 +249,14 @@ pub(crate) struct ProximalSteps {
 }
 
 impl ProximalSteps {
-    /// Returns steps of which the first has the strength 1, and the first for each later problem
-    /// at least a given one.
-    pub(crate) fn new(system: System, least: f64) -> Self {
-        ProximalSteps { system, sigma: 1.0, least }
+    /// The factor by which the first step for a problem is stronger than the last for the problem
+    /// before, whose steps have made sigma too small for this one.
+    const STRONGER: f64 = 16.0;
+
+    /// Returns steps of which the first has a given strength, and the first for each later problem
+    /// at least another one.
+    pub(crate) fn new(system: System, first: f64, least: f64) -> Self {
+        ProximalSteps { system, sigma: first / Self::STRONGER, least }
     }
 
     /// Improves duals and point until the monitor ends it, from the better one of the point of the
@@ -269,8 +273,7 @@ impl ProximalSteps {
         const SHARE: f64 = 0.1;
         /// The largest number of Newton steps of a proximal step: more of them creep along kinks.
         const MOST: usize = 100;
-        // The steps of the last problem have made sigma too small for this one.
-        self.sigma = (16.0 * self.sigma).clamp(self.least, 1.0);
+        self.sigma = (Self::STRONGER * self.sigma).clamp(self.least, 1.0);
         // The point of the duals of another lambda may be far off.
         let mut smallest = evaluator.value_at(lambda, &given);
         let is_nearer = smallest <= best.certificate.objective;

@@ -46,8 +46,10 @@ pub(crate) struct DualAscent {
 impl DualAscent {
     /// Returns the method for a design; `system` is the system of the Newton steps at the end.
     pub(crate) fn new(design: &Design, system: System, seed: u64) -> Self {
+        /// The strength of the first step, as the epochs have come near the minimiser.
+        const FIRST: f64 = 0.1;
         DualAscent {
-            steps: ProximalSteps::new(system, 1.0),
+            steps: ProximalSteps::new(system, FIRST, FIRST),
             random: ChaCha8Rng::seed_from_u64(seed),
             squares: design.samples().map(|x| x.squared_norm()).collect(),
             duals: None,
@@ -85,6 +87,11 @@ impl DualAscent {
             monitor.count(done);
             evaluator.passes += (2 * visits).div_ceil(self.squares.len());
             let next = DualPoint::at(evaluator, lambda, ascent.duals.clone(), ascent.intercept);
+            // The point has the coefficients of the duals once these are balanced.
+            let coef = match evaluator.samples.objective.risk.intercept {
+                true => coefficients(&mut evaluator.samples, lambda, &ascent.duals).0,
+                false => next.point.coef.clone(),
+            };
             let gap_before = best.certificate.duality_gap;
             if next.certificate.is_broken() || !ascent.is_finite() {
                 break Status::NumericalTrouble;
@@ -97,7 +104,6 @@ impl DualAscent {
                 break Status::Stalled;
             }
             epochs = (2 * epochs).min(LONGEST_ROUND);
-            let (coef, _) = coefficients(&mut evaluator.samples, lambda, &ascent.duals);
             ascent.recentre(coef);
         };
         let (status, certificate) = match status {
