@@ -75,6 +75,8 @@ mod response;
 #[cfg(feature = "solvers")]
 mod rkhs_norm;
 #[cfg(feature = "solvers")]
+mod single_scale;
+#[cfg(feature = "solvers")]
 pub mod svm;
 #[cfg(feature = "solvers")]
 mod symmetric;

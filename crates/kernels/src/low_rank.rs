@@ -8,24 +8,29 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::growing_cholesky::GrowingCholesky;
+use crate::single_scale::SingleScale;
 
 /// The number of landmarks, and with it the rank.
 const RANK: usize = 600;
+/// The scale that keeps products of small entries away from subnormal numbers, which are slow.
+const SCALE: f32 = (1u64 << 30) as f32;
 
 /// An approximation of `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and
 /// `E` the diagonal that is left, in single precision, and by the Woodbury identity the inverse of
 /// `I + W^(1/2) (Z Z' + E) W^(1/2)`.
 #[derive(Clone)]
 pub(crate) struct LowRank {
-    /// The matrix `Z'`, rank x n.
+    /// The matrix `Z'` at the root of the scale, rank x n.
     features: Mat<f32>,
+    scale: SingleScale,
     /// The diagonal of E.
     remainder: Vec<f64>,
-    /// The matrix `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed.
+    /// The matrix `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed, times
+    /// [`SCALE`].
     scaled: Mat<f32>,
     /// The reciprocals of the roots of `1 + W E`.
     inverse_roots: Vec<f64>,
-    /// The factor of the identity plus the product of `scaled` with its transpose.
+    /// The factor of `SCALE^2` times the identity plus the product of `scaled` with its transpose.
     inner: GrowingCholesky<f32>,
 }
 
@@ -38,11 +43,12 @@ impl LowRank {
         let landmarks = index::sample(&mut random, n, rank).into_vec();
         // What a double matrix of deficient rank needs to be factorised in single precision.
         let jitter = 1e-5 * matrix.diagonal().max();
+        let single = SingleScale::of(matrix);
         let small = Mat::from_fn(rank, rank, |i, j| {
             let k = matrix[(landmarks[i], landmarks[j])];
-            (if i == j { k + jitter } else { k }) as f32
+            single.apply(if i == j { k + jitter } else { k })
         });
-        let mut features = Mat::from_fn(rank, n, |k, i| matrix[(landmarks[k], i)] as f32);
+        let mut features = Mat::from_fn(rank, n, |k, i| single.apply(matrix[(landmarks[k], i)]));
         match small.llt(Side::Lower) {
             Ok(factor) => {
                 solve_lower_triangular_in_place(factor.L(), features.as_mut(), Par::Seq);
@@ -50,8 +56,8 @@ impl LowRank {
             Err(_) => features.fill(0.0),
         }
         let remainder = (0..n).map(|i| {
-            let explained: f64 = features.col_as_slice(i).iter().map(|&z| f64::from(z * z)).sum();
-            (matrix[(i, i)] - explained).max(0.0)
+            let squares = features.col_as_slice(i).iter().map(|&z| f64::from(z).powi(2));
+            (matrix[(i, i)] - squares.sum::<f64>() / single.get()).max(0.0)
         });
         LowRank {
             remainder: remainder.collect(),
@@ -59,13 +65,15 @@ impl LowRank {
             inverse_roots: vec![1.0; n],
             inner: GrowingCholesky::new(rank),
             features,
+            scale: single,
         }
     }
 
     /// Returns `Z`, one row a sample; `None` if it is not finite.
     pub(crate) fn design(&self) -> Option<Design> {
         let (rank, n) = (self.features.nrows(), self.features.ncols());
-        let features = DMatrix::from_fn(rank, n, |k, i| f64::from(self.features[(k, i)]));
+        let unit = self.scale.get().sqrt();
+        let features = DMatrix::from_fn(rank, n, |k, i| f64::from(self.features[(k, i)]) / unit);
         Design::from_samples(features).ok()
     }
 
@@ -78,15 +86,17 @@ impl LowRank {
 
     pub(crate) fn prepare(&mut self, roots: &[f64]) {
         let rank = self.features.nrows();
+        let unit = f64::from(SCALE) / self.scale.get().sqrt();
         for (i, root) in roots.iter().enumerate() {
             let inverse = 1.0 / (1.0 + root * root * self.remainder[i]).sqrt();
             self.inverse_roots[i] = inverse;
-            let factor = (root * inverse) as f32;
+            let factor = (root * inverse * unit) as f32;
             let features = self.features.col_as_slice(i);
             let scaled = self.scaled.col_as_slice_mut(i);
             scaled.iter_mut().zip(features).for_each(|(s, z)| *s = factor * z);
         }
-        let mut gram: Mat<f32> = Mat::identity(rank, rank);
+        let mut gram: Mat<f32> = Mat::zeros(rank, rank);
+        gram.diagonal_mut().fill(SCALE * SCALE);
         triangular::matmul(
             gram.as_mut(),
             BlockStructure::TriangularLower,

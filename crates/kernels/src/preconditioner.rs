@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 
 use crate::growing_cholesky::GrowingCholesky;
 use crate::low_rank::LowRank;
+use crate::single_scale::SingleScale;
 
 /// The number of samples up to which a factor of their whole matrix pays.
 const LARGEST_FACTOR: usize = 4000;
@@ -132,6 +133,8 @@ pub(crate) struct SampleFactor {
     /// True for the samples that are in the factor.
     contained: Vec<bool>,
     factor: Factor,
+    /// The scale of the entries of a factor in single precision.
+    scale: SingleScale,
     /// The cost of the steps beyond the first few since the factor was made, in products with K.
     debt: f64,
 }
@@ -152,18 +155,24 @@ impl Factor {
         }
     }
 
-    fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> f64) -> bool {
+    fn extend(
+        &mut self,
+        count: usize,
+        scale: SingleScale,
+        entry: impl Fn(usize, usize) -> f64,
+    ) -> bool {
         match self {
-            Factor::Single(factor) => factor.extend(count, |i, j| entry(i, j) as f32),
+            Factor::Single(factor) => factor.extend(count, |i, j| scale.apply(entry(i, j))),
             Factor::Double(factor) => factor.extend(count, entry),
         }
     }
 
-    /// Returns the solutions for right-hand sides given by their entries, one after the other.
-    fn solve(&self, right: impl Iterator<Item = f64>) -> Vec<f64> {
+    /// Returns the solutions for right-hand sides given by their entries, one after the other, of
+    /// which none should be far above 1.
+    fn solve(&self, scale: SingleScale, right: impl Iterator<Item = f64>) -> Vec<f64> {
         match self {
             Factor::Single(factor) => {
-                let mut right: Vec<f32> = right.map(|x| x as f32).collect();
+                let mut right: Vec<f32> = right.map(|x| (scale.get() * x) as f32).collect();
                 factor.solve(&mut right);
                 right.into_iter().map(f64::from).collect()
             }
@@ -185,6 +194,7 @@ impl SampleFactor {
             samples: Vec::new(),
             contained: vec![false; n],
             factor: Factor::Single(GrowingCholesky::new(n)),
+            scale: SingleScale::of(matrix),
             debt: 0.0,
         }
     }
@@ -211,7 +221,7 @@ impl SampleFactor {
         let right = residuals.iter().zip(scales).flat_map(|(residual, scale)| {
             self.samples.iter().map(move |&i| inverse(i) * residual[i] / scale)
         });
-        let solutions = self.factor.solve(right);
+        let solutions = self.factor.solve(self.scale, right);
         let parts = solutions.chunks_exact(self.samples.len());
         for ((out, part), scale) in out.iter_mut().zip(parts).zip(scales) {
             for (&i, x) in self.samples.iter().zip(part) {
@@ -285,7 +295,7 @@ impl SampleFactor {
             let k = matrix[(samples[i], samples[j])];
             if i == j { k + roots[samples[i]].powi(-2) } else { k }
         };
-        if self.factor.extend(samples.len() - old, entry) {
+        if self.factor.extend(samples.len() - old, self.scale, entry) {
             samples[old..].iter().for_each(|&i| self.contained[i] = true);
         } else if matches!(self.factor, Factor::Single(_)) {
             self.clear();

@@ -64,7 +64,7 @@ impl WithSimd for HalfProduct<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let n = self.x.len();
         let (x, out) = (self.x, self.out);
         let mut first = self.columns.start;
@@ -82,7 +82,7 @@ impl WithSimd for HalfProduct<'_> {
                 let column = |k: usize| &self.entries[(first + k) * n + rest..(first + k + 1) * n];
                 let columns = [column(0), column(1), column(2), column(3)];
                 let factors = [x[first], x[first + 1], x[first + 2], x[first + 3]];
-                let sums = half_block(columns, factors, &x[rest..], &mut out[rest..]);
+                let sums = half_block(simd, columns, factors, &x[rest..], &mut out[rest..]);
                 for (k, sum) in sums.into_iter().enumerate() {
                     out[first + k] += sum;
                 }
@@ -93,38 +93,50 @@ impl WithSimd for HalfProduct<'_> {
 }
 
 /// Adds the columns times their factors to `out` and returns the inner products of the columns with
-/// `x`.
+/// `x`. The vectors are explicit: left to itself, the compiler has made single numbers of them.
 #[inline(always)]
-fn half_block(
-    columns: [&[f64]; COLUMNS],
+fn half_block<'a, S: Simd>(
+    simd: S,
+    columns: [&'a [f64]; COLUMNS],
     factors: [f64; COLUMNS],
-    x: &[f64],
+    x: &'a [f64],
     out: &mut [f64],
 ) -> [f64; COLUMNS] {
-    let [a, b, c, d] = columns.map(|column| column.as_chunks::<LANES>());
-    let (xs, x_rest) = x.as_chunks::<LANES>();
-    let (outs, out_rest) = out.as_chunks_mut::<LANES>();
+    let even = x.len() / LANES * LANES;
+    let vectors = |column: &'a [f64]| S::as_simd_f64s(&column[..even]).0;
+    let [a, b, c, d] = columns;
+    let (a, b, c, d, xs) = (vectors(a), vectors(b), vectors(c), vectors(d), vectors(x));
+    let (outs, _) = S::as_mut_simd_f64s(&mut out[..even]);
+    let [p, q, r, s] = factors;
+    let (p, q) = (simd.splat_f64s(p), simd.splat_f64s(q));
+    let (r, s) = (simd.splat_f64s(r), simd.splat_f64s(s));
     let mut lanes = [[0.0; LANES]; COLUMNS];
-    let chunks = a.0.iter().zip(b.0).zip(c.0).zip(d.0).zip(xs).zip(outs);
-    for (((((a, b), c), d), x), out) in chunks {
-        for lane in 0..LANES {
-            out[lane] += (factors[0] * a[lane] + factors[1] * b[lane])
-                + (factors[2] * c[lane] + factors[3] * d[lane]);
-            lanes[0][lane] += a[lane] * x[lane];
-            lanes[1][lane] += b[lane] * x[lane];
-            lanes[2][lane] += c[lane] * x[lane];
-            lanes[3][lane] += d[lane] * x[lane];
+    // The machine may have vectors of fewer lanes.
+    let parts = LANES / S::F64_LANES;
+    for part in 0..parts {
+        let mut sums = [simd.splat_f64s(0.0); COLUMNS];
+        for i in (part..xs.len()).step_by(parts) {
+            let (a, b, c, d, x) = (a[i], b[i], c[i], d[i], xs[i]);
+            let low = simd.add_f64s(simd.mul_f64s(p, a), simd.mul_f64s(q, b));
+            let high = simd.add_f64s(simd.mul_f64s(r, c), simd.mul_f64s(s, d));
+            outs[i] = simd.add_f64s(outs[i], simd.add_f64s(low, high));
+            sums[0] = simd.add_f64s(sums[0], simd.mul_f64s(a, x));
+            sums[1] = simd.add_f64s(sums[1], simd.mul_f64s(b, x));
+            sums[2] = simd.add_f64s(sums[2], simd.mul_f64s(c, x));
+            sums[3] = simd.add_f64s(sums[3], simd.mul_f64s(d, x));
+        }
+        for (lanes, sum) in lanes.iter_mut().zip(sums) {
+            S::as_mut_simd_f64s(lanes).0[part] = sum;
         }
     }
-    let mut sums = lanes.map(|lane| {
-        let [a, b, c, d, e, f, g, h] = lane;
-        ((a + e) + (c + g)) + ((b + f) + (d + h))
-    });
-    let rests = [a.1, b.1, c.1, d.1];
-    for (i, (x, out)) in x_rest.iter().zip(out_rest).enumerate() {
-        for k in 0..COLUMNS {
-            *out += factors[k] * rests[k][i];
-            sums[k] += rests[k][i] * x;
+    let mut sums = [0.0; COLUMNS];
+    for (sum, [a, b, c, d, e, f, g, h]) in sums.iter_mut().zip(lanes) {
+        *sum = ((a + e) + (c + g)) + ((b + f) + (d + h));
+    }
+    for i in even..x.len() {
+        for (k, column) in columns.iter().enumerate() {
+            out[i] += factors[k] * column[i];
+            sums[k] += column[i] * x[i];
         }
     }
     sums
@@ -227,6 +239,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn products_do_not_depend_on_the_instruction_set() {
+        let n = 203;
+        let matrix = DMatrix::from_fn(n, n, |i, j| ((i + j) as f64 * 0.7).sin());
+        let x: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
+        let (mut best, mut portable) = (vec![0.0; n], vec![0.0; n]);
+        multiply(&matrix, &x, &mut best);
+        let (entries, columns) = (matrix.as_slice(), 0..n);
+        HalfProduct { entries, x: &x, out: &mut portable, columns }.with_simd(pulp::Scalar);
+        assert_eq!(best, portable);
     }
 
     /// `1e12 11'` vanishes on vectors orthogonal to the ones; what is left is a quarter of `x_1^2`.
