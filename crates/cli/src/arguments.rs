@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod cv;
 pub(crate) mod data;
+pub(crate) mod encode;
 pub(crate) mod fit;
 pub(crate) mod focus;
 pub(crate) mod former;

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use margins::Model;
 use margins::data::generate::{Example, GaussianMixture};
-use margins::data::read::{self, Format, ReadOptions, Stream, Unlabelled};
+use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
 use margins::data::{Classes, Dataset};
 use margins::losses::Specification;
 
 use crate::arguments::data::Source;
+use crate::arguments::encode::EncodeArguments;
 use crate::arguments::values::DataFormat;
 use crate::failure::Failure;
 
@@ -29,6 +31,11 @@ impl Source<'_> {
                 DataFormat::Csv => Format::Csv,
                 DataFormat::Svmlight => Format::Svmlight,
             }),
+            features: match self.encode.and_then(EncodeArguments::options) {
+                Some(options) => FeatureColumns::Learn(options),
+                None => FeatureColumns::Numbers,
+            },
+            further_files: Vec::new(),
         }
     }
 
@@ -42,6 +49,7 @@ impl Source<'_> {
             ("--fold-column", self.file.fold_column.is_some()),
             ("--columns", self.file.columns.is_some()),
             ("--data-format", self.file.data_format.is_some()),
+            ("--encode", self.encode.is_some_and(|encode| encode.options().is_some())),
         ];
         match of_files.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(refuse(format!("{option} is for files, leave it out"))),
@@ -99,8 +107,8 @@ impl Source<'_> {
         }?)
     }
 
-    /// Returns the data to predict, for a model with this number of features.
-    pub(crate) fn features(self, columns: usize) -> Result<Unlabelled, Failure> {
+    /// Returns the data to predict by a model, as its encoding makes them.
+    pub(crate) fn features(self, model: &Model) -> Result<Unlabelled, Failure> {
         if let Some(simulation) = self.simulation()? {
             let data = simulation.draw()?;
             let labels = data.labels();
@@ -117,7 +125,10 @@ impl Source<'_> {
         let mut options = self.read_options();
         let path = Path::new(&self.file.data);
         if options.format.or_else(|| Format::of(path)) == Some(Format::Svmlight) {
-            options.columns = options.columns.or(Some(columns));
+            options.columns = options.columns.or(Some(model.columns()));
+        }
+        if let Some(encoding) = model.encoding() {
+            options.features = FeatureColumns::Known(Box::new(encoding.clone()));
         }
         Ok(match self.standard_input(&options)? {
             Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),

@@ -1,5 +1,7 @@
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::encode::{EncodeOptions, Encoded, Encoding, RawTable};
 use crate::error::{check_count, check_len, check_weights};
 use crate::{ClassLabels, Design, Error, Labels};
 
@@ -24,6 +26,8 @@ pub struct Dataset<Y: ClassLabels = Labels> {
     own_weights: Option<Vec<f64>>,
     feature_names: Option<Vec<String>>,
     folds: Option<Vec<usize>>,
+    /// The table that the features were made of.
+    encoded: Option<Encoded>,
 }
 
 impl<Y: ClassLabels> Dataset<Y> {
@@ -33,8 +37,46 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// The numbers differ.
     pub fn new(design: Design, labels: Y) -> Result<Self, Error> {
         check_count("labels", labels.len(), "rows", design.rows())?;
-        let (weights, own_weights, feature_names, folds) = (None, None, None, None);
-        Ok(Dataset { design, labels, weights, own_weights, feature_names, folds })
+        Ok(Dataset {
+            design,
+            labels,
+            weights: None,
+            own_weights: None,
+            feature_names: None,
+            folds: None,
+            encoded: None,
+        })
+    }
+
+    /// Makes a data set of n rows of a raw table and their n labels: the encoding of its columns is
+    /// learned from all rows, and [`learned_on`](Self::learned_on) learns it from some.
+    ///
+    /// # Errors
+    /// The numbers differ. [`Encoding::learn`] and [`Encoding::encode`] say which others.
+    pub fn encoded(table: RawTable, labels: Y, options: EncodeOptions) -> Result<Self, Error> {
+        let encoded = Encoded::new(table, options)?;
+        let design = encoded.encoding().encode(encoded.table())?;
+        let names = encoded.encoding().feature_names();
+        let mut data = Dataset::new(design, labels)?.with_feature_names(names)?;
+        data.encoded = Some(encoded);
+        Ok(data)
+    }
+
+    /// Returns the data with features as an encoding makes them that was learned from these rows
+    /// alone, with unknown levels taken as none; the data as they are if they were not encoded.
+    /// Their number may be another. Cross-validations of linear classifiers do so in every fold.
+    ///
+    /// # Errors
+    /// No rows.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub fn learned_on(&self, rows: &[usize]) -> Result<Cow<'_, Self>, Error> {
+        let Some(encoded) = &self.encoded else { return Ok(Cow::Borrowed(self)) };
+        let (names, design) = encoded.learned_on(rows)?;
+        let all: Vec<usize> = (0..self.rows()).collect();
+        let data = Dataset { folds: self.folds.clone(), ..self.select_as(&all, design)? };
+        Ok(Cow::Owned(data.with_feature_names(names)?))
     }
 
     /// Gives the samples weights c_i.
@@ -122,10 +164,12 @@ impl<Y: ClassLabels> Dataset<Y> {
         data.own_weights.clone_from(&self.own_weights);
         data.feature_names.clone_from(&self.feature_names);
         data.folds.clone_from(&self.folds);
+        data.encoded.clone_from(&self.encoded);
         Ok(data)
     }
 
-    /// Replaces the design by another one of the same shape, such as a scaled one.
+    /// Replaces the design by another one of the same shape, such as a scaled one, which counts as
+    /// not encoded.
     ///
     /// # Errors
     /// The shape is another.
@@ -133,6 +177,7 @@ impl<Y: ClassLabels> Dataset<Y> {
         check_len("rows of a replacing design", self.rows(), design.rows())?;
         check_len("columns of a replacing design", self.columns(), design.columns())?;
         self.design = design;
+        self.encoded = None;
         Ok(self)
     }
 
@@ -166,6 +211,16 @@ impl<Y: ClassLabels> Dataset<Y> {
         self.folds.as_deref()
     }
 
+    /// Returns the way in which the features were made of a raw table, if they were.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        self.encoded.as_ref().map(Encoded::encoding)
+    }
+
+    /// Returns the raw table that the features were made of, if they were.
+    pub fn raw_table(&self) -> Option<&RawTable> {
+        self.encoded.as_ref().map(Encoded::table)
+    }
+
     /// Returns the number of samples n.
     pub fn rows(&self) -> usize {
         self.design.rows()
@@ -184,7 +239,8 @@ impl<Y: ClassLabels> Dataset<Y> {
     pub fn select(&self, indices: &[usize]) -> Self {
         let design = self.design.select(indices);
         let names = self.feature_names.clone();
-        Dataset { feature_names: names, ..self.chosen(indices, design) }
+        let encoded = self.encoded.as_ref().map(|encoded| encoded.select(indices));
+        Dataset { feature_names: names, encoded, ..self.chosen(indices, design) }
     }
 
     /// Returns the rows with the given indices, which [`select`](Self::select) explains, with a
@@ -210,6 +266,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             own_weights: self.own_weights.as_ref().map(weights),
             feature_names: None,
             folds: self.folds.as_ref().and_then(|folds| renumber(&chosen(folds))),
+            encoded: None,
         }
     }
 }

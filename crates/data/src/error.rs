@@ -144,6 +144,24 @@ pub enum Error {
         /// Name of the class.
         class: String,
     },
+    /// A cell of a raw table that cannot be taken.
+    #[error("row {row}, column '{column}': {reason}")]
+    Cell {
+        /// The row, from 0.
+        row: usize,
+        /// The name of the column.
+        column: String,
+        /// The fault.
+        reason: String,
+    },
+    /// A column of a raw table that cannot be encoded.
+    #[error("column '{column}' {reason}")]
+    EncodedColumn {
+        /// The name of the column.
+        column: String,
+        /// The fault.
+        reason: String,
+    },
     /// Two columns have the same name.
     #[error("columns {first} and {second} are both named '{name}', but names must be distinct")]
     DuplicateName {

@@ -9,6 +9,7 @@
 //! * [`Classes`]: labels of several classes, as indices into their names; [`ClassIndex`] finds a
 //!   class by its name.
 //! * [`Dataset`]: a design, its labels, and optionally weights, names and folds.
+//! * [`encode`]: tables with words and gaps as features.
 //! * [`read`]: CSV and svmlight files, plain or gzip.
 //! * [`mod@write`]: the same formats.
 //! * [`split`]: stratified folds, hold-out, balanced subsamples.
@@ -36,6 +37,7 @@ mod class_name;
 mod classes;
 mod dataset;
 mod design;
+pub mod encode;
 mod error;
 pub mod generate;
 mod inner_loops;

@@ -36,9 +36,10 @@ mod svmlight;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::class_collector::ClassCollector;
+use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable};
 use crate::{ClassLabels, Classes, Dataset, Design, Error, Labels, Place};
 use lines::Lines;
 
@@ -67,7 +68,7 @@ impl Format {
 }
 
 /// The options for reading a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadOptions {
     /// The name of the label column of CSV; "label" unless told.
     pub label: Option<String>,
@@ -84,6 +85,33 @@ pub struct ReadOptions {
     pub columns: Option<usize>,
     /// The format; that of the file's name unless told.
     pub format: Option<Format>,
+    /// What the features of CSV are made of; numbers unless told.
+    pub features: FeatureColumns,
+    /// Further files of the same format, and of the same header, whose rows follow.
+    pub further_files: Vec<PathBuf>,
+}
+
+/// What the features of CSV are made of.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum FeatureColumns {
+    /// Columns of finite numbers, as they are.
+    #[default]
+    Numbers,
+    /// Columns with words and gaps, by an encoding that is learned from the rows read.
+    Learn(EncodeOptions),
+    /// Columns with words and gaps, by an encoding learned before.
+    Known(Box<Encoding>),
+}
+
+impl FeatureColumns {
+    /// Returns the words that stand for gaps, where there may be any.
+    fn missing_words(&self) -> Option<&MissingWords> {
+        match self {
+            FeatureColumns::Numbers => None,
+            FeatureColumns::Learn(options) => Some(&options.missing_words),
+            FeatureColumns::Known(encoding) => Some(&encoding.options().missing_words),
+        }
+    }
 }
 
 /// Samples to predict, read by [`features`].
@@ -102,10 +130,15 @@ pub struct Unlabelled {
 
 /// The content of a file of either format; labels go through a [`LabelSink`].
 struct Table {
-    design: Design,
-    feature_names: Option<Vec<String>>,
+    features: Features,
     weights: Option<Vec<f64>>,
     folds: Option<Vec<usize>>,
+}
+
+/// The features of a file.
+enum Features {
+    Design { design: Design, names: Option<Vec<String>> },
+    Raw(RawTable),
 }
 
 /// The amount that a reader takes in at once: rows until either bound is reached.
@@ -131,6 +164,22 @@ struct FileLabels {
     classes: ClassCollector,
     /// The place of the first label that is a number and not whole.
     fraction: Option<Place>,
+}
+
+impl Features {
+    /// Returns the features, and their names if they have any, by an encoding that is known.
+    fn encoded(self, columns: &FeatureColumns) -> Result<(Design, Option<Vec<String>>), Error> {
+        match (self, columns) {
+            (Features::Design { design, names }, _) => Ok((design, names)),
+            (Features::Raw(raw), FeatureColumns::Known(encoding)) => {
+                Ok((encoding.encode(&raw)?, Some(encoding.feature_names())))
+            }
+            (Features::Raw(_), _) => {
+                let requirement = "one that was learned from labelled rows";
+                Err(Error::parameter("the encoding", "to be learned", requirement))
+            }
+        }
+    }
 }
 
 impl FileLabels {
@@ -211,7 +260,8 @@ pub fn dataset_from(
     let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
     let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
     let found = Labels::collected(&mut labels.classes, options.positive.as_deref());
-    found.and_then(|found| assemble(table, found)).map_err(|error| labels.in_file(name, error))
+    let assembled = found.and_then(|found| assemble(table, found, &options.features));
+    assembled.map_err(|error| labels.in_file(name, error))
 }
 
 /// Reads a data set of any number of classes, two or more; labels are told from measurements as
@@ -257,14 +307,28 @@ pub fn classes_from(
     let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
     let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
     let found = Classes::collected(&mut labels.classes);
-    found.and_then(|found| assemble(table, found)).map_err(|error| labels.in_file(name, error))
+    let assembled = found.and_then(|found| assemble(table, found, &options.features));
+    assembled.map_err(|error| labels.in_file(name, error))
 }
 
-fn assemble<Y: ClassLabels>(table: Table, labels: Y) -> Result<Dataset<Y>, Error> {
-    let mut data = Dataset::new(table.design, labels)?;
-    if let Some(names) = table.feature_names {
-        data = data.with_feature_names(names)?;
-    }
+fn assemble<Y: ClassLabels>(
+    table: Table,
+    labels: Y,
+    columns: &FeatureColumns,
+) -> Result<Dataset<Y>, Error> {
+    let mut data = match (table.features, columns) {
+        (Features::Raw(raw), FeatureColumns::Learn(options)) => {
+            Dataset::encoded(raw, labels, options.clone())?
+        }
+        (features, columns) => {
+            let (design, names) = features.encoded(columns)?;
+            let data = Dataset::new(design, labels)?;
+            match names {
+                Some(names) => data.with_feature_names(names)?,
+                None => data,
+            }
+        }
+    };
     if let Some(weights) = table.weights {
         data = data.with_weights(weights)?;
     }
@@ -300,9 +364,12 @@ pub fn features_from(
         labels.push(value.to_owned());
         Ok(())
     })?;
+    let encoded = table.features.encoded(&options.features);
+    let (design, feature_names) =
+        encoded.map_err(|error| Error::InFile { file: name.to_owned(), error: Box::new(error) })?;
     Ok(Unlabelled {
-        design: table.design,
-        feature_names: table.feature_names,
+        design,
+        feature_names,
         weights: table.weights,
         labels: (!labels.is_empty()).then_some(labels),
     })
@@ -330,7 +397,7 @@ fn table(
     if options.columns == Some(0) {
         return Err(Error::parameter("the number of features to expect", 0, "at least 1"));
     }
-    let lines = Lines::new(reader, name)?;
+    let lines = Lines::new(reader, name)?.followed_by(&options.further_files);
     match format {
         Format::Csv => csv::read(lines, options, purpose, labels),
         Format::Svmlight => svmlight::read(lines, options, labels),

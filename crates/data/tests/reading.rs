@@ -59,7 +59,7 @@ fn column_roles() {
         fold_column: name("part"),
         positive: name("no"),
         columns: Some(1),
-        format: None,
+        ..ReadOptions::default()
     };
     let data = csv("w,part,x,y\n1,10,5,no\n0.5,9,6,yes\n2,10,7,no\n", &options);
     assert_eq!(data.design(), &Design::from_rows(&[[5.0], [6.0], [7.0]]).unwrap());

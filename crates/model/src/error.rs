@@ -1,9 +1,9 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-/// The version of the layouts that this crate writes.
+/// The latest version of the layouts that this crate reads and writes.
 #[cfg(feature = "serde")]
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// A fault of a model, of its file, or of the data that it is applied to.
 #[derive(Debug, thiserror::Error)]

@@ -7,6 +7,17 @@ use std::path::Path;
 
 use crate::{Error, Model, Registry, write_atomically};
 
+/// The first version with several members, and with a binary layout.
+const FIRST_SEVERAL: u32 = 3;
+
+/// The first version that may have an encoding.
+const FIRST_ENCODED: u32 = 4;
+
+/// Returns the version in which a model is written: the first that can hold it.
+fn version_of(model: &Model) -> u32 {
+    if model.encoding().is_some() { FIRST_ENCODED } else { FIRST_SEVERAL }
+}
+
 /// The form in which a model is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {

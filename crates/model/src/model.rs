@@ -2,6 +2,7 @@ use std::collections::HashSet;
 use std::str::FromStr;
 
 use margins_calibration::probability::PlattScaling;
+use margins_data::encode::Encoding;
 use margins_data::{ClassIndex, Design};
 use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
@@ -22,6 +23,7 @@ pub struct Model {
     index: ClassIndex,
     scheme: Scheme,
     feature_names: Option<Vec<String>>,
+    encoding: Option<Encoding>,
     basis: Option<Basis>,
     members: Vec<Member>,
 }
@@ -32,6 +34,21 @@ impl Model {
     pub fn with_platt(mut self, scaling: PlattScaling) -> Self {
         self.members.iter_mut().for_each(|member| member.platt = Some(scaling));
         self
+    }
+
+    /// Returns the model with the encoding that made its features of a raw table, or without one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]: an encoding to other features than those of the model.
+    pub fn with_encoding(mut self, encoding: Option<Encoding>) -> Result<Self, Error> {
+        if let Some(encoding) = &encoding {
+            if self.feature_names.as_ref() != Some(&encoding.feature_names()) {
+                let reason = "its encoding makes other features than its own";
+                return Err(Error::Invalid(reason.to_owned()));
+            }
+        }
+        self.encoding = encoding;
+        Ok(self)
     }
 
     /// Returns the model of binary classifiers that share a basis, in the order of the [`Scheme`];
@@ -52,7 +69,8 @@ impl Model {
     ) -> Result<Self, Error> {
         let loss = loss.specification();
         let index = ClassIndex::new(&classes).map_err(|error| Error::Invalid(error.to_string()))?;
-        let model = Model { loss, classes, index, scheme, feature_names, basis, members };
+        let encoding = None;
+        let model = Model { loss, classes, index, scheme, feature_names, encoding, basis, members };
         model.check().map_err(Error::Invalid)?;
         Ok(model)
     }
@@ -108,6 +126,11 @@ impl Model {
     /// Returns the names of the features, if the data had any.
     pub fn feature_names(&self) -> Option<&[String]> {
         self.feature_names.as_deref()
+    }
+
+    /// Returns the way in which the features are made of a raw table, if they are.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        self.encoding.as_ref()
     }
 
     /// Returns the functions that the members combine, if they are not linear in the features.

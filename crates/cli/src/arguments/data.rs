@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::encode::EncodeArguments;
 use super::values::DataFormat;
 
 /// The place of the data, and how to read them.
@@ -83,12 +84,13 @@ pub(crate) struct Source<'a> {
     pub(crate) file: &'a FileArguments,
     pub(crate) positive: Option<&'a str>,
     pub(crate) weights_column: Option<&'a str>,
+    pub(crate) encode: Option<&'a EncodeArguments>,
 }
 
 impl FileArguments {
     /// Returns the data without options for classes and weights.
     pub(crate) fn source(&self) -> Source<'_> {
-        Source { file: self, positive: None, weights_column: None }
+        Source { file: self, positive: None, weights_column: None, encode: None }
     }
 }
 
@@ -96,7 +98,7 @@ impl DataArguments {
     pub(crate) fn source(&self) -> Source<'_> {
         let positive = self.positive.positive.as_deref();
         let weights_column = self.weights.weights_column.as_deref();
-        Source { file: &self.file, positive, weights_column }
+        Source { file: &self.file, positive, weights_column, encode: None }
     }
 
     /// Returns the name of the data, as it was given.

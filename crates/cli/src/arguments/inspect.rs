@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::data::{FileArguments, PositiveArguments, Source, WeightArguments};
+use super::encode::EncodeArguments;
 use super::regularised::FormatArguments;
 
 #[derive(Debug, Args)]
 #[command(mut_group("FileArguments", |options| options.conflicts_with("model")))]
 #[command(mut_group("PositiveArguments", |options| options.conflicts_with("model")))]
 #[command(mut_group("WeightArguments", |options| options.conflicts_with("model")))]
+#[command(mut_group("EncodeArguments", |options| options.conflicts_with("model")))]
 pub(crate) struct InspectArguments {
     /// Model file
     #[arg(long, value_name = "FILE", required_unless_present = "data", help_heading = "Model")]
@@ -22,6 +24,8 @@ pub(crate) struct InspectArguments {
     #[command(flatten)]
     weights: WeightArguments,
     #[command(flatten)]
+    encode: EncodeArguments,
+    #[command(flatten)]
     pub(crate) output: FormatArguments,
 }
 
@@ -32,6 +36,7 @@ impl InspectArguments {
             file: self.file.as_ref()?,
             positive: self.positive.positive.as_deref(),
             weights_column: self.weights.weights_column.as_deref(),
+            encode: Some(&self.encode),
         })
     }
 }

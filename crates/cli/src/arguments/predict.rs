@@ -28,7 +28,7 @@ pub(crate) struct PredictArguments {
 impl PredictArguments {
     pub(crate) fn source(&self) -> Source<'_> {
         let weights_column = self.weights.weights_column.as_deref();
-        Source { file: &self.file, positive: None, weights_column }
+        Source { weights_column, ..self.file.source() }
     }
 
     pub(crate) fn out(&self) -> Option<&Path> {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use margins::Approximation;
 
-use super::data::DataArguments;
+use super::data::{DataArguments, Source};
+use super::encode::EncodeArguments;
 use super::values::{
     ClassWeight, Grid, MultiClass, OutputFormat, Probability, SolverName, parse_grid, seconds,
     tolerance,
@@ -155,6 +156,8 @@ pub(crate) struct RegularisedArguments {
     #[command(flatten)]
     pub(crate) data: DataArguments,
     #[command(flatten)]
+    encode: EncodeArguments,
+    #[command(flatten)]
     pub(crate) loss: LossArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
@@ -162,6 +165,13 @@ pub(crate) struct RegularisedArguments {
     pub(crate) penalty: PenaltyArguments,
     #[command(flatten)]
     pub(crate) solver: SolverArguments,
+}
+
+impl RegularisedArguments {
+    /// Returns the data, with their encoding.
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source { encode: Some(&self.encode), ..self.data.source() }
+    }
 }
 
 /// The option for the format of the report.

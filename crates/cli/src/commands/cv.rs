@@ -31,7 +31,7 @@ pub(super) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
         let selection = name_of(&arguments.choice.select);
         return several_classes::fit(task, &settings, to, Some(selection));
     }
-    let data = common.data.source().dataset()?;
+    let data = common.source().dataset()?;
     let (bar, observer) = progress();
     let fitted = Settings { progress: observer, ..settings }.fit(&data);
     bar.finish_and_clear();

@@ -35,7 +35,7 @@ pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         settings.scheme = Some(scheme.into());
         return several_classes::fit(task, &settings, to, None);
     }
-    let data = common.data.source().dataset()?;
+    let data = common.source().dataset()?;
     let fitted = settings.fit(&data)?;
     let fit = &fitted.fits[0];
     if let Some(path) = &arguments.history {

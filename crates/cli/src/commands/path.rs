@@ -20,7 +20,7 @@ pub(super) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let regularisation = Regularisation::path(arguments.lambdas.lambdas.0.clone())?;
     let mut settings = task.settings(registry, regularisation)?;
-    let data = common.data.source().dataset()?;
+    let data = common.source().dataset()?;
     let (bar, observer) = progress();
     settings.progress = observer;
     let path = settings.path(&data);

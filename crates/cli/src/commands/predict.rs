@@ -30,7 +30,7 @@ pub(super) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
     ])?;
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
     let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
-    let data = arguments.source().features(model.columns())?;
+    let data = arguments.source().features(&model)?;
     let name = &arguments.file.data;
     let refuse = |error| Failure::job(format!("{name}: {error}"));
     model.accept(data.design.columns(), data.feature_names.as_deref()).map_err(refuse)?;

@@ -30,7 +30,7 @@ pub(super) fn fit(
 ) -> Result<(), Failure> {
     let name = task.arguments.data.name();
     keep_apart([Some(input("--data", name)), output("--out", to.out())])?;
-    let data = task.arguments.data.source().classes()?;
+    let data = task.arguments.source().classes()?;
     settings.check()?;
     warn_of_many(&data);
     let (bar, observer) = progress();

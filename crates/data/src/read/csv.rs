@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use nalgebra::DMatrix;
 
 use super::lines::{Lines, not_a_number};
-use super::{Buffer, LabelSink, Purpose, ReadOptions, Table};
+use super::{Buffer, Features, LabelSink, Purpose, ReadOptions, Table};
 use crate::class_name::sorted_order;
+use crate::encode::{MissingWords, RawTable};
 use crate::error::{Listed, quoted};
 use crate::{Column, Design, Error};
 
@@ -42,6 +43,59 @@ pub(super) struct Rows<'a> {
     header: Vec<String>,
     roles: Vec<Role>,
     pub(super) feature_names: Vec<String>,
+    /// The words that stand for gaps, where words and gaps are taken.
+    missing_words: Option<MissingWords>,
+}
+
+/// The features of rows, as they come.
+enum Cells<'m> {
+    Numbers(Vec<f64>),
+    Raw { table: RawTable, missing: &'m MissingWords },
+}
+
+impl Cells<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Cells::Numbers(values) => values.len(),
+            Cells::Raw { table, .. } => table.rows() * table.columns().len(),
+        }
+    }
+
+    /// Takes in a cell of a feature, counted from 0, whose column has this name.
+    fn push(
+        &mut self,
+        lines: &Lines<'_>,
+        feature: usize,
+        name: &str,
+        cell: &str,
+    ) -> Result<(), Error> {
+        match self {
+            Cells::Numbers(values) => {
+                values.push(number(lines, name, cell)?);
+                Ok(())
+            }
+            Cells::Raw { table, missing } => table
+                .push_cell(feature, cell, missing)
+                .map_err(|reason| lines.malformed(Column::Name(name.to_owned()), reason)),
+        }
+    }
+
+    fn end_row(&mut self) {
+        if let Cells::Raw { table, .. } = self {
+            table.end_row();
+        }
+    }
+
+    fn finish(self, names: &[String], rows: usize) -> Result<Features, Error> {
+        Ok(match self {
+            Cells::Raw { table, .. } => Features::Raw(table),
+            Cells::Numbers(values) => {
+                let samples = DMatrix::from_vec(names.len(), rows, values);
+                let design = Design::from_samples(samples)?;
+                Features::Design { design, names: Some(names.to_vec()) }
+            }
+        })
+    }
 }
 
 impl<'a> Rows<'a> {
@@ -62,7 +116,8 @@ impl<'a> Rows<'a> {
             .map(|(name, _)| name.clone())
             .collect();
         check_feature_count(&lines, feature_names.len(), options)?;
-        Ok(Rows { lines, header, roles, feature_names })
+        let missing_words = options.features.missing_words().cloned();
+        Ok(Rows { lines, header, roles, feature_names, missing_words })
     }
 
     /// Reads the next rows, as many as the buffer takes; `None` after the last.
@@ -71,18 +126,25 @@ impl<'a> Rows<'a> {
         buffer: Buffer,
         labels: &mut LabelSink<'_>,
     ) -> Result<Option<Table>, Error> {
-        let Rows { lines, header, roles, feature_names } = self;
-        let mut values = Vec::new();
+        let Rows { lines, header, roles, feature_names, missing_words } = self;
+        let mut features = match missing_words {
+            None => Cells::Numbers(Vec::new()),
+            Some(missing) => Cells::Raw { table: RawTable::new(feature_names.clone()), missing },
+        };
         let mut weights = Vec::new();
         let mut folds = FoldCollector::default();
         let mut rows = 0;
-        while buffer.has_room(rows, values.len()) && next_record(lines)? {
+        while buffer.has_room(rows, features.len()) && next_row(lines, header)? {
             let lines = &*lines;
             let line = lines.text()?;
+            let mut feature = 0;
             let mut take = |(cell, column): (&str, usize)| {
                 let cell = cell.trim();
                 match roles[column] {
-                    Role::Feature => values.push(number(lines, &header[column], cell)?),
+                    Role::Feature => {
+                        features.push(lines, feature, &header[column], cell)?;
+                        feature += 1;
+                    }
                     Role::Weight => weights.push(weight(lines, &header[column], cell)?),
                     Role::Label | Role::Fold if cell.is_empty() => {
                         let reason = "the cell is empty, but every row needs a value here";
@@ -106,23 +168,40 @@ impl<'a> Rows<'a> {
                 check_cell_count(lines, commas + 1, header.len())?;
                 line.split(',').zip(0..).try_for_each(&mut take)?;
             }
+            features.end_row();
             rows += 1;
         }
         if rows == 0 {
             return Ok(None);
         }
-        let samples = DMatrix::from_vec(feature_names.len(), rows, values);
         let folds = match roles.iter().position(|&role| role == Role::Fold) {
             Some(column) => Some(folds.finish(lines, &header[column])?),
             None => None,
         };
         Ok(Some(Table {
-            design: Design::from_samples(samples)?,
-            feature_names: Some(feature_names.clone()),
+            features: features.finish(feature_names, rows)?,
             weights: roles.contains(&Role::Weight).then_some(weights),
             folds,
         }))
     }
+}
+
+/// Goes on to the next row, in the next file if this one has ended, whose header must be the same.
+fn next_row(lines: &mut Lines<'_>, expected: &[String]) -> Result<bool, Error> {
+    while !next_record(lines)? {
+        if !lines.next_file()? {
+            return Ok(false);
+        }
+        if !next_record(lines)? {
+            return Err(lines.wrong("the file is empty".to_owned()));
+        }
+        let found = header(lines)?;
+        if found != expected {
+            let reason = format!("the header is not that of the first file: {}", listed(&found));
+            return Err(lines.malformed_line(reason));
+        }
+    }
+    Ok(true)
 }
 
 /// Goes on to the next line that is not blank, with those appended that a quoted cell runs over.
@@ -302,7 +381,7 @@ fn number(lines: &Lines<'_>, column: &str, cell: &str) -> Result<f64, Error> {
             Some(reason) if parsed.is_err() => {
                 let advice = match cell.replacen(',', ".", 1).parse::<f64>() {
                     Ok(_) => "decimals are written with a point",
-                    Err(_) => "encode categorical columns (for example one-hot) first",
+                    Err(_) => "columns of words have to be encoded",
                 };
                 lines.malformed(Column::Name(column.to_owned()), format!("{reason}; {advice}"))
             }
@@ -326,7 +405,7 @@ fn missing(lines: &Lines<'_>, column: &str, cell: &str) -> Error {
         "" => "the cell is empty".to_owned(),
         _ => format!("{} is a missing value", quoted(cell)),
     };
-    let reason = format!("{what}; impute missing values or drop their rows first");
+    let reason = format!("{what}; tables with gaps have to be encoded");
     lines.malformed(Column::Name(column.to_owned()), reason)
 }
 

@@ -1,13 +1,18 @@
+use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::PathBuf;
 
 use flate2::read::MultiGzDecoder;
 
 use crate::error::quoted;
 use crate::{Column, Error, Place};
 
+type Text<'a> = BufReader<Box<dyn Read + 'a>>;
+
 /// The lines of a text file, one at a time, plain or gzip, with their numbers.
 pub(super) struct Lines<'a> {
-    reader: BufReader<Box<dyn Read + 'a>>,
+    reader: Text<'a>,
     compressed: bool,
     name: String,
     /// The current line as it stands in the file, or several where one was appended.
@@ -15,10 +20,43 @@ pub(super) struct Lines<'a> {
     /// The number of the first of these lines, and number of lines read.
     number: u64,
     read: u64,
+    /// The files whose lines follow.
+    further: VecDeque<PathBuf>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(mut reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
+    pub(super) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
+        let (reader, compressed) = Self::text_of(reader, name)?;
+        Ok(Lines {
+            reader,
+            compressed,
+            name: name.to_owned(),
+            buffer: Vec::new(),
+            number: 0,
+            read: 0,
+            further: VecDeque::new(),
+        })
+    }
+
+    /// Lets other files follow this one, which [`next_file`](Self::next_file) opens.
+    pub(super) fn followed_by(mut self, files: &[PathBuf]) -> Self {
+        self.further.extend(files.iter().cloned());
+        self
+    }
+
+    /// Goes on to the next file, before its first line; false after the last.
+    pub(super) fn next_file(&mut self) -> Result<bool, Error> {
+        let Some(path) = self.further.pop_front() else { return Ok(false) };
+        self.name = path.display().to_string();
+        let file =
+            File::open(&path).map_err(|source| Error::Io { file: self.name.clone(), source })?;
+        (self.reader, self.compressed) = Self::text_of(file, &self.name)?;
+        (self.number, self.read) = (0, 0);
+        Ok(true)
+    }
+
+    /// Returns the text of a file, and true if the file is compressed.
+    fn text_of(mut reader: impl Read + 'a, name: &str) -> Result<(Text<'a>, bool), Error> {
         let mut start = Vec::new();
         let io = |source| Error::Io { file: name.to_owned(), source };
         reader.by_ref().take(2).read_to_end(&mut start).map_err(io)?;
@@ -26,14 +64,7 @@ impl<'a> Lines<'a> {
         let whole = Cursor::new(start).chain(reader);
         let text: Box<dyn Read + 'a> =
             if compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
-        Ok(Lines {
-            reader: BufReader::with_capacity(1 << 16, text),
-            compressed,
-            name: name.to_owned(),
-            buffer: Vec::new(),
-            number: 0,
-            read: 0,
-        })
+        Ok((BufReader::with_capacity(1 << 16, text), compressed))
     }
 
     /// Goes on to the next line; false at the end of the file.

@@ -2,7 +2,9 @@ use std::io::Read;
 use std::path::Path;
 
 use super::lines::Lines;
-use super::{Buffer, FileLabels, Format, Purpose, ReadOptions, csv, open, svmlight};
+use super::{
+    Buffer, FeatureColumns, FileLabels, Format, Purpose, ReadOptions, csv, open, svmlight,
+};
 use crate::class_collector::ClassCollector;
 use crate::{Design, Error, Labels, Place};
 
@@ -90,7 +92,11 @@ impl<'a> Stream<'a> {
         if options.columns == Some(0) {
             return Err(Error::parameter("the number of features to expect", 0, "at least 1"));
         }
-        let lines = Lines::new(reader, name)?;
+        if options.features != FeatureColumns::Numbers {
+            let requirement = "numbers in a stream: an encoding is learned from all rows at once";
+            return Err(Error::parameter("the feature columns", "encoded", requirement));
+        }
+        let lines = Lines::new(reader, name)?.followed_by(&options.further_files);
         let (rows, columns) = match format {
             Format::Csv => {
                 let rows = csv::Rows::open(lines, options, Purpose::Fit)?;
@@ -165,7 +171,8 @@ impl<'a> Stream<'a> {
         let found = Labels::collected(&mut self.labels.classes, self.positive.as_deref());
         let labels = found.map_err(|error| self.labels.in_file(&self.name, error))?;
         let before = self.read;
-        self.read += table.design.rows() as u64;
-        Ok(Some(Chunk { design: table.design, labels, weights: table.weights, before }))
+        let (design, _) = table.features.encoded(&FeatureColumns::Numbers)?;
+        self.read += design.rows() as u64;
+        Ok(Some(Chunk { design, labels, weights: table.weights, before }))
     }
 }

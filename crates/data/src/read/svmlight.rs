@@ -1,7 +1,7 @@
 use nalgebra_sparse::CsrMatrix;
 
 use super::lines::{Lines, not_a_number};
-use super::{Buffer, LabelSink, ReadOptions, Table};
+use super::{Buffer, FeatureColumns, Features, LabelSink, ReadOptions, Table};
 use crate::error::quoted;
 use crate::{Column, Design, Error};
 
@@ -28,6 +28,10 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     pub(super) fn open(lines: Lines<'a>, options: &ReadOptions) -> Result<Self, Error> {
         refuse_column_names(options)?;
+        if options.features != FeatureColumns::Numbers {
+            let requirement = "numbers in an svmlight file, which has no words and no gaps";
+            return Err(Error::parameter("the feature columns", "encoded", requirement));
+        }
         if let Some(p) = options.columns.filter(|&p| p as u64 > LARGEST_INDEX) {
             let requirement = format!("at most {LARGEST_INDEX} in an svmlight file");
             return Err(Error::parameter("the number of columns", p, requirement));
@@ -46,7 +50,9 @@ impl<'a> Rows<'a> {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         let mut p = expected.unwrap_or(0);
         let mut features = Vec::new();
-        while buffer.has_room(offsets.len() - 1, values.len()) && lines.advance()? {
+        while buffer.has_room(offsets.len() - 1, values.len())
+            && (lines.advance()? || (lines.next_file()? && lines.advance()?))
+        {
             let lines = &*lines;
             let line = lines.text()?;
             let line = line.split_once('#').map_or(line, |(content, _comment)| content);
@@ -92,7 +98,8 @@ impl<'a> Rows<'a> {
         let matrix = CsrMatrix::try_from_csr_data(rows, p, offsets, columns, values);
         let matrix = matrix.expect("columns are below p, and strictly increasing in each row");
         let design = Design::sparse(matrix)?;
-        Ok(Some(Table { design, feature_names: None, weights: None, folds: None }))
+        let features = Features::Design { design, names: None };
+        Ok(Some(Table { features, weights: None, folds: None }))
     }
 }
 

@@ -160,6 +160,8 @@ impl Contests {
             let of_fold = |member: usize, made: &Observed<'_>| {
                 watcher(member, &made.without(folds[test[0]]));
             };
+            let learned = prepared.learned_on(rows)?;
+            let prepared = learned.as_ref().unwrap_or(prepared);
             let paths = self.paths(prepared, training, &of_fold, Some(rows), lambdas)?;
             let scores: Vec<Vec<Vec<f64>>> = paths
                 .iter()
@@ -194,7 +196,7 @@ impl Contests {
         lambdas: &[Lambda],
     ) -> Result<Vec<PlattScaling>, Error> {
         let n = self.data.rows();
-        let scores = prepared.held_out_scores(folds, self.len(), |train| {
+        let scores = prepared.held_out_scores(folds, self.len(), |prepared, train| {
             self.fits(prepared, training, &|_, _| {}, Some(train), lambdas)
         })?;
         let by_class = self.rows_by_class(None);

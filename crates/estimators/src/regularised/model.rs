@@ -30,7 +30,9 @@ pub(super) fn model_of_fits(
     };
     let members = fits.iter().zip(coefs).enumerate().map(member).collect();
     let names = data.feature_names().map(<[String]>::to_vec);
-    Ok(Model::from_members(loss, data.labels().names().to_vec(), scheme, names, basis, members)?)
+    let classes = data.labels().names().to_vec();
+    let model = Model::from_members(loss, classes, scheme, names, basis, members)?;
+    Ok(model.with_encoding(data.encoding().cloned())?)
 }
 
 impl Prepared<'_> {

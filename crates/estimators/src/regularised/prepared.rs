@@ -52,6 +52,18 @@ impl<'d> Prepared<'d> {
         Prepared { data: Cow::Owned(self.data.into_owned()), form: self.form }
     }
 
+    /// Returns the same with features whose encoding was learned from these rows alone; `None` for
+    /// data that were not encoded, and for kernels, whose features are scaled and encoded once.
+    pub(super) fn learned_on(&self, rows: &[usize]) -> Result<Option<Prepared<'_>>, Error> {
+        if !matches!(self.form, Form::Linear) {
+            return Ok(None);
+        }
+        Ok(match self.data.learned_on(rows)? {
+            Cow::Borrowed(_) => None,
+            data => Some(Prepared { data, form: Form::Linear }),
+        })
+    }
+
     /// Returns the data set.
     pub(super) fn data(&self) -> &Dataset {
         &self.data
@@ -90,19 +102,22 @@ impl<'d> Prepared<'d> {
         self.subset(None).path(training, None, &self.data, lambdas)
     }
 
-    /// Returns the scores that every row gets from the fits without its fold: for each of the
-    /// members a list of as many as there are rows.
+    /// Returns the scores that every row gets from the fits without its fold, which are made of the
+    /// data as they were learned without it: for each of the members a list of as many as there are
+    /// rows.
     pub(super) fn held_out_scores(
         &self,
         folds: &[usize],
         members: usize,
-        fits: impl Fn(&[usize]) -> Result<Vec<Fit>, Error>,
+        fits: impl Fn(&Prepared<'_>, &[usize]) -> Result<Vec<Fit>, Error>,
     ) -> Result<Vec<Vec<f64>>, Error> {
         let count = folds.iter().max().map_or(0, |last| last + 1);
         let mut scores = vec![vec![0.0; self.data.rows()]; members];
         for fold in 0..count {
             let (train, test) = fold_indices(folds, fold);
-            let held_out = self.scores_of(&fits(&train)?, &test)?;
+            let learned = self.learned_on(&train)?;
+            let prepared = learned.as_ref().unwrap_or(self);
+            let held_out = prepared.scores_of(&fits(prepared, &train)?, &test)?;
             for (scores, held_out) in scores.iter_mut().zip(held_out) {
                 test.iter().zip(held_out).for_each(|(&row, score)| scores[row] = score);
             }

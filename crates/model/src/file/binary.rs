@@ -11,20 +11,18 @@ use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use bincode::error::DecodeError;
 use margins_calibration::probability::PlattScaling;
 use margins_data::Design;
+use margins_data::encode::Encoding;
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use serde::{Deserialize, Serialize};
 
-use super::{Format, Header};
+use super::{FIRST_ENCODED, FIRST_SEVERAL, Format, Header, version_of};
 use crate::error::VERSION;
 use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
 
 /// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a
 /// transfer as text would change.
 const MAGIC: [u8; 8] = *b"\x89MGN\r\n\x1a\n";
-
-/// The first version with a binary layout.
-const FIRST: u32 = 3;
 
 /// The bytes of magic, version, checksum and the two lengths.
 const PREFIX: usize = 32;
@@ -38,14 +36,14 @@ const MOST_DESCRIPTION: usize = 1 << 30;
 /// The most bytes that the numbers may have: as many as memory can hold.
 const MOST_NUMBERS: usize = isize::MAX as usize;
 
-type Encoding<const MOST: usize> = Configuration<LittleEndian, Fixint, Limit<MOST>>;
+type Bytes<const MOST: usize> = Configuration<LittleEndian, Fixint, Limit<MOST>>;
 
-/// Returns the encoding: integers and lengths in 8 bytes, little-endian.
-fn encoding<const MOST: usize>() -> Encoding<MOST> {
+/// Returns the encoding of bytes: integers and lengths in 8 bytes, little-endian.
+fn encoding<const MOST: usize>() -> Bytes<MOST> {
     bincode::config::standard().with_fixed_int_encoding().with_limit::<MOST>()
 }
 
-/// All but the numbers of a model.
+/// All but the numbers of a model, and its encoding.
 #[derive(Serialize, Deserialize)]
 struct Description<'a> {
     crate_version: &'a str,
@@ -119,6 +117,9 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     };
     let mut bytes = vec![0; PREFIX];
     append(&mut bytes, &description, encoding::<MOST_DESCRIPTION>())?;
+    if let Some(columns) = model.encoding() {
+        append(&mut bytes, columns, encoding::<MOST_DESCRIPTION>())?;
+    }
     let description_length = bytes.len() - PREFIX;
     if description_length > MOST_DESCRIPTION {
         return Err(Error::Invalid(format!(
@@ -128,7 +129,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     append(&mut bytes, &numbers, encoding::<MOST_NUMBERS>())?;
     let numbers_length = bytes.len() - PREFIX - description_length;
     bytes[..8].copy_from_slice(&MAGIC);
-    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[8..12].copy_from_slice(&version_of(model).to_le_bytes());
     bytes[16..24].copy_from_slice(&(description_length as u64).to_le_bytes());
     bytes[24..PREFIX].copy_from_slice(&(numbers_length as u64).to_le_bytes());
     let checksum = checksum(&bytes).to_le_bytes();
@@ -147,7 +148,7 @@ fn owned(list: Vec<&str>) -> Vec<String> {
 fn append<const MOST: usize>(
     bytes: &mut Vec<u8>,
     part: &impl Serialize,
-    encoding: Encoding<MOST>,
+    encoding: Bytes<MOST>,
 ) -> Result<(), Error> {
     let written = bincode::serde::encode_into_std_write(part, bytes, encoding);
     written.map(drop).map_err(|error| Error::Invalid(error.to_string()))
@@ -167,8 +168,14 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
     if stored != computed {
         return Err(Error::Checksum { stored, computed });
     }
-    let description: Description<'_> =
-        decode("description", description, encoding::<MOST_DESCRIPTION>())?;
+    let most = encoding::<MOST_DESCRIPTION>();
+    let (description, columns): (Description<'_>, Option<Encoding>) = match version {
+        FIRST_ENCODED.. => {
+            let (description, columns) = decode("description", description, most)?;
+            (description, Some(columns))
+        }
+        _ => (decode("description", description, most)?, None),
+    };
     let numbers: Numbers<'_> = decode("numbers", numbers, encoding::<MOST_NUMBERS>())?;
     let header = Header {
         format: Format::Binary,
@@ -177,7 +184,8 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
         length: bytes.len(),
         checksum: Some(stored),
     };
-    Ok((header, model(description, numbers, registry)?))
+    let model = model(description, numbers, registry)?.with_encoding(columns)?;
+    Ok((header, model))
 }
 
 /// Returns version, checksum, and the bytes of description and numbers.
@@ -197,8 +205,10 @@ fn split(bytes: &[u8]) -> Result<(u32, u32, [&[u8]; 2]), Error> {
     if version > VERSION {
         return Err(Error::Version { found: version.into() });
     }
-    if version < FIRST {
-        return refuse(format!("its version is {version}, but binary models begin with {FIRST}"));
+    if version < FIRST_SEVERAL {
+        return refuse(format!(
+            "its version is {version}, but binary models begin with {FIRST_SEVERAL}"
+        ));
     }
     let (description, numbers) = (whole(16), whole(24));
     if description > MOST_DESCRIPTION as u64 {
@@ -221,7 +231,7 @@ fn split(bytes: &[u8]) -> Result<(u32, u32, [&[u8]; 2]), Error> {
 fn decode<'a, T: Deserialize<'a>, const MOST: usize>(
     what: &str,
     bytes: &'a [u8],
-    encoding: Encoding<MOST>,
+    encoding: Bytes<MOST>,
 ) -> Result<T, Error> {
     match bincode::serde::borrow_decode_from_slice(bytes, encoding) {
         Ok((part, read)) if read == bytes.len() => Ok(part),

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use margins_data::encode::Encoding;
 use margins_data::{Design, Sample};
 use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Format, Header};
+use super::{FIRST_SEVERAL, Format, Header, version_of};
 use crate::error::VERSION;
 use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
 
@@ -20,7 +21,7 @@ struct Preamble {
     version: Option<u64>,
 }
 
-/// A model in version 3.
+/// A model in version 3, or in version 4, which may have an encoding.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document<'a> {
@@ -31,6 +32,8 @@ struct Document<'a> {
     scheme: Scheme,
     classes: Cow<'a, [String]>,
     feature_names: Option<Cow<'a, [String]>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoding: Option<Cow<'a, Encoding>>,
     basis: Option<BasisDocument>,
     members: Cow<'a, [Member]>,
 }
@@ -54,7 +57,7 @@ struct BinaryDocument {
     training: TrainingSummary,
 }
 
-/// A basis, in versions 2 and 3.
+/// A basis, from version 2.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum BasisDocument {
@@ -70,17 +73,18 @@ enum Samples {
 }
 
 impl Serialize for Model {
-    /// Writes the document that JSON files of the latest version hold. The function is for formats
+    /// Writes the document that JSON files hold. The function is for formats
     /// that describe themselves, as JSON does; [`to_bytes`](Self::to_bytes) makes a compact form.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = Document {
             format: FORMAT.into(),
-            version: VERSION,
+            version: version_of(self),
             crate_version: env!("CARGO_PKG_VERSION").into(),
             loss: self.loss().into(),
             scheme: self.scheme(),
             classes: self.classes().into(),
             feature_names: self.feature_names().map(Cow::Borrowed),
+            encoding: self.encoding().map(Cow::Borrowed),
             basis: self.basis().map(BasisDocument::of),
             members: self.members().into(),
         };
@@ -88,7 +92,7 @@ impl Serialize for Model {
     }
 }
 
-/// Models of losses and kernels of this project are read from the document of the latest version.
+/// Models of losses and kernels of this project are read from the document of version 3 or later.
 /// For others the [`Registry`] that knows them is a [`DeserializeSeed`].
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -96,7 +100,7 @@ impl<'de> Deserialize<'de> for Model {
     }
 }
 
-/// A [`Model`] from the document of the latest version, of losses and kernels of this registry.
+/// A [`Model`] from the document of version 3 or later, of losses and kernels of this registry.
 impl<'de> DeserializeSeed<'de> for &Registry {
     type Value = Model;
 
@@ -131,10 +135,10 @@ pub(super) fn read(text: &[u8], registry: &Registry) -> Result<(Header, Model), 
             let document: BinaryDocument = serde_json::from_slice(text).map_err(refuse)?;
             Ok((header(version as u32), document.model(registry)?))
         }
-        Some(3) => {
+        Some(version @ 3..=4) => {
             let document: Document<'_> = serde_json::from_slice(text).map_err(refuse)?;
             let crate_version = Some(document.crate_version.to_string());
-            Ok((Header { crate_version, ..header(3) }, document.model(registry)?))
+            Ok((Header { crate_version, ..header(version as u32) }, document.model(registry)?))
         }
         Some(found) => Err(Error::Version { found }),
         None => Err(Error::NotAModel("its field 'version' is missing".to_owned())),
@@ -152,7 +156,7 @@ impl Document<'_> {
     fn check(&self) -> Result<(), Error> {
         check_format(&self.format)?;
         match self.version {
-            VERSION => Ok(()),
+            FIRST_SEVERAL..=VERSION => Ok(()),
             other => Err(Error::Version { found: other.into() }),
         }
     }
@@ -167,7 +171,8 @@ impl Document<'_> {
             self.feature_names.map(Cow::into_owned),
             basis,
             self.members.into_owned(),
-        )
+        )?
+        .with_encoding(self.encoding.map(Cow::into_owned))
     }
 }
 

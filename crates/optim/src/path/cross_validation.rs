@@ -108,8 +108,8 @@ pub struct CrossValidation {
 /// it, and one on all rows, [in parallel](margins_data::parallel). The result does not depend on
 /// the number of threads.
 ///
-/// `folds[i]` is the fold of row i, counted from 0. Standard deviations of features and weights of
-/// classes are taken from the training rows alone; held-out errors count the weights of the data
+/// `folds[i]` is the fold of row i, counted from 0. The encoding of raw tables, standard deviations
+/// of features and weights of classes are learned from the training rows alone; held-out errors count the weights of the data
 /// set but not those of the classes. The mean weighs folds by their size, the standard error is
 /// that of the weighted mean of K fold errors, as is usual for lambda paths.
 ///
@@ -128,6 +128,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         || training.path(data, lambdas),
         || {
             error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
+                let data = data.learned_on(rows)?;
                 let fits = training.path(&data.select(rows), lambdas)?;
                 let design = data.design().select(held_out);
                 let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();

@@ -1,0 +1,215 @@
+//! Raw tables, with words and gaps, as features.
+//!
+//! A [`RawTable`] holds columns as people have them. [`Encoding::learn`] learns from its rows how
+//! to make features of them, and [`Encoding::encode`] makes them, of these rows or of others:
+//!
+//! * A column of numbers is one feature. So is one of booleans, `true` and `false` in any case, as
+//!   1 and 0. A gap becomes the median of the rows learned from.
+//! * A column with any other word is categorical, as are those that [`EncodeOptions`] name: each of
+//!   its levels is a feature that is 1 in the rows of this level, else 0. Levels keep the order of
+//!   first sight. Numbers are compared as numbers: `1`, `+1` and `1.0` are one level.
+//! * A column with gaps in the rows learned from has an indicator beside that, 1 where there is a
+//!   gap, else 0. A gap in a categorical column is no level.
+//!
+//! The design is sparse where at most a quarter of its values are not zero.
+//!
+//! ```
+//! use margins_data::encode::{EncodeOptions, Encoding, RawTable};
+//!
+//! let options = EncodeOptions::default();
+//! let mut table = RawTable::new(vec!["age".to_owned(), "town".to_owned()]);
+//! for row in [["31", "Bern"], ["NA", "Basel"], ["45", "Bern"]] {
+//!     table.push(&row, &options.missing_words)?;
+//! }
+//! let encoding = Encoding::learn(&table, None, options)?;
+//! assert_eq!(encoding.feature_names(), ["age", "age (missing)", "town=Bern", "town=Basel"]);
+//! assert_eq!(encoding.encode(&table)?.to_dense().row(1).transpose().as_slice(), [38.0, 1.0, 0.0, 1.0]);
+//! # Ok::<(), margins_data::Error>(())
+//! ```
+
+mod column;
+mod encoded;
+mod options;
+mod table;
+
+use std::collections::{HashMap, HashSet};
+
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+
+use crate::{Design, Error};
+
+pub use column::{ColumnEncoding, Kind, MOST_LEVELS};
+pub(crate) use encoded::Encoded;
+pub use options::{EncodeOptions, Missing, MissingWords, Unknown};
+pub use table::{RawColumn, RawTable};
+
+/// The way to make features of the columns of a raw table, learned from rows.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Parts", into = "Parts"))]
+pub struct Encoding {
+    options: EncodeOptions,
+    columns: Vec<ColumnEncoding>,
+}
+
+/// The fields of an encoding, not yet checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    options: EncodeOptions,
+    columns: Vec<ColumnEncoding>,
+}
+
+#[cfg(feature = "serde")]
+impl From<Encoding> for Parts {
+    fn from(Encoding { options, columns }: Encoding) -> Self {
+        Parts { options, columns }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Parts> for Encoding {
+    type Error = Error;
+
+    fn try_from(Parts { options, columns }: Parts) -> Result<Self, Error> {
+        columns.iter().try_for_each(ColumnEncoding::check)?;
+        let encoding = Encoding { options, columns };
+        check_distinct(&encoding.feature_names())?;
+        Ok(encoding)
+    }
+}
+
+impl Encoding {
+    /// Learns from the rows named, or from all, which levels, medians and gaps the columns have.
+    /// The kinds of the columns are those of the whole table.
+    ///
+    /// # Errors
+    /// A column in the options that the table does not have, or that is both categorical and left
+    /// out; no column that is left; a gap where [`Missing::Refuse`] is asked for; more than
+    /// [`MOST_LEVELS`] levels; two features of one name.
+    pub fn learn(
+        table: &RawTable,
+        rows: Option<&[usize]>,
+        options: EncodeOptions,
+    ) -> Result<Self, Error> {
+        options.check(table)?;
+        let all: Vec<usize>;
+        let rows = match rows {
+            Some(rows) => rows,
+            None => {
+                all = (0..table.rows()).collect();
+                &all
+            }
+        };
+        let taken = table.columns().iter().filter(|column| !options.drops(column.name()));
+        let columns: Vec<ColumnEncoding> = taken
+            .map(|column| ColumnEncoding::learn(column, rows, &options))
+            .collect::<Result<_, _>>()?;
+        if columns.is_empty() {
+            return Err(Error::Empty("columns to encode"));
+        }
+        let encoding = Encoding { options, columns };
+        check_distinct(&encoding.feature_names())?;
+        Ok(encoding)
+    }
+
+    /// Returns what was asked for.
+    pub fn options(&self) -> &EncodeOptions {
+        &self.options
+    }
+
+    /// Returns the columns of the raw table that features are made of.
+    pub fn columns(&self) -> &[ColumnEncoding] {
+        &self.columns
+    }
+
+    /// Returns the names of the features: that of the column, `COLUMN=LEVEL` or `COLUMN (missing)`.
+    pub fn feature_names(&self) -> Vec<String> {
+        self.columns.iter().flat_map(ColumnEncoding::feature_names).collect()
+    }
+
+    /// Returns the same with another rule for levels that are not known.
+    #[must_use]
+    pub fn with_unknown(mut self, unknown: Unknown) -> Self {
+        self.options.unknown = unknown;
+        self
+    }
+
+    /// Returns the features of every row of a table, whose columns are found by their names.
+    ///
+    /// # Errors
+    /// A column that the encoding has and the table has not, or the other way round unless it was
+    /// left out; a word in a column of numbers or booleans; a gap where [`Missing::Refuse`] was
+    /// asked for; an unknown level where [`Unknown::Refuse`] was; no rows.
+    pub fn encode(&self, table: &RawTable) -> Result<Design, Error> {
+        let raw = self.matched(table)?;
+        let mut features = Vec::with_capacity(raw.len());
+        let (mut width, mut stored) = (0, 0);
+        for (column, raw) in self.columns.iter().zip(raw) {
+            let entries = column.entries(raw, &self.options)?;
+            stored += entries.iter().map(|row| row.stored()).sum::<usize>();
+            features.push((width, entries));
+            width += column.width();
+        }
+        let rows = table.rows();
+        let each = |row: usize| {
+            features.iter().flat_map(move |(from, entries)| {
+                entries[row].values().map(move |(at, value)| (from + at, value))
+            })
+        };
+        if 4 * stored <= rows * width {
+            let mut offsets = vec![0];
+            let (mut indices, mut values) = (Vec::with_capacity(stored), Vec::new());
+            for row in 0..rows {
+                for (at, value) in each(row) {
+                    indices.push(at);
+                    values.push(value);
+                }
+                offsets.push(indices.len());
+            }
+            let matrix = CsrMatrix::try_from_csr_data(rows, width, offsets, indices, values);
+            return Design::sparse(matrix.expect("the features of a row ascend"));
+        }
+        let mut samples = DMatrix::zeros(width, rows);
+        for row in 0..rows {
+            each(row).for_each(|(at, value)| samples[(at, row)] = value);
+        }
+        Design::from_samples(samples)
+    }
+
+    /// Returns the columns of the table in the order of the encoding.
+    fn matched<'t>(&self, table: &'t RawTable) -> Result<Vec<&'t RawColumn>, Error> {
+        let names: HashMap<&str, &RawColumn> =
+            table.columns().iter().map(|column| (column.name(), column)).collect();
+        let known: HashSet<&str> = self.columns.iter().map(ColumnEncoding::name).collect();
+        let extra = |column: &&RawColumn| {
+            !known.contains(column.name()) && !self.options.drops(column.name())
+        };
+        if let Some(column) = table.columns().iter().find(extra) {
+            return Err(Error::EncodedColumn {
+                column: column.name().to_owned(),
+                reason: "is in the table, but not among the columns learned from".to_owned(),
+            });
+        }
+        let find = |column: &ColumnEncoding| {
+            names.get(column.name()).copied().ok_or_else(|| Error::EncodedColumn {
+                column: column.name().to_owned(),
+                reason: "was learned from, but is not in the table".to_owned(),
+            })
+        };
+        self.columns.iter().map(find).collect()
+    }
+}
+
+/// Refuses a name that occurs twice.
+fn check_distinct(names: &[String]) -> Result<(), Error> {
+    let mut seen = HashMap::with_capacity(names.len());
+    for (second, name) in names.iter().enumerate() {
+        if let Some(first) = seen.insert(name.as_str(), second) {
+            return Err(Error::DuplicateName { name: name.clone(), first, second });
+        }
+    }
+    Ok(())
+}

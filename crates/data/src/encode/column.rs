@@ -1,0 +1,254 @@
+use std::collections::{HashMap, HashSet};
+
+use super::table::{Cells, Words};
+use super::{EncodeOptions, Missing, RawColumn, Unknown};
+use crate::Error;
+use crate::error::quoted;
+
+/// The most levels that a categorical column may have.
+pub const MOST_LEVELS: usize = 1000;
+
+/// The way to make features of a column.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct ColumnEncoding {
+    name: String,
+    kind: Kind,
+    /// True if there were gaps in the rows learned from.
+    gaps: bool,
+}
+
+/// The kind of a column.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Kind {
+    /// Numbers, with their median; 0 if there were none.
+    Number(f64),
+    /// True and false, as 1 and 0, with their median.
+    Boolean(f64),
+    /// Categories by their names, in the order of first sight.
+    Categorical(Vec<String>),
+}
+
+/// The features of a cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entries([Option<(usize, f64)>; 2]);
+
+impl Entries {
+    /// Returns the features that are not zero, in order, with their values.
+    pub(super) fn values(self) -> impl Iterator<Item = (usize, f64)> {
+        self.0.into_iter().flatten()
+    }
+
+    pub(super) fn stored(self) -> usize {
+        self.values().count()
+    }
+}
+
+impl ColumnEncoding {
+    /// Learns from some rows of a column.
+    pub(super) fn learn(
+        column: &RawColumn,
+        rows: &[usize],
+        options: &EncodeOptions,
+    ) -> Result<Self, Error> {
+        let name = column.name().to_owned();
+        let codes = options.categorical.contains(&name);
+        let (kind, gap) = match column.cells() {
+            Cells::Numbers(cells) if !codes => {
+                (Kind::Number(median(rows.iter().filter_map(|&row| cells[row]))), gap(cells, rows))
+            }
+            Cells::Words(words)
+                if !codes && words.names().iter().all(|word| truth(word).is_some()) =>
+            {
+                let value = |&row: &usize| truth(&words.names()[words.cells()[row]? as usize]);
+                (Kind::Boolean(median(rows.iter().filter_map(value))), gap(words.cells(), rows))
+            }
+            Cells::Words(words) => (levels(&name, words, rows)?, gap(words.cells(), rows)),
+            Cells::Numbers(_) => {
+                let words = column.to_words();
+                (levels(&name, &words, rows)?, gap(words.cells(), rows))
+            }
+        };
+        match gap {
+            Some(row) if options.missing == Missing::Refuse => Err(refused_gap(row, &name)),
+            gap => Ok(ColumnEncoding { name, kind, gaps: gap.is_some() }),
+        }
+    }
+
+    /// Refuses what no learning leaves behind.
+    #[cfg(feature = "serde")]
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let fault = match &self.kind {
+            Kind::Number(median) | Kind::Boolean(median) if !median.is_finite() => {
+                format!("has the median {median}")
+            }
+            Kind::Categorical(levels) if levels.len() > MOST_LEVELS => {
+                format!("has {} levels, more than {MOST_LEVELS}", levels.len())
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::EncodedColumn { column: self.name.clone(), reason: fault })
+    }
+
+    /// Returns the name of the column.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the kind of the column.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Returns true if a feature tells where the column has gaps.
+    pub fn has_indicator(&self) -> bool {
+        self.gaps
+    }
+
+    /// Returns the number of features.
+    pub(super) fn width(&self) -> usize {
+        self.own_width() + usize::from(self.gaps)
+    }
+
+    /// Returns the number of features without the indicator.
+    fn own_width(&self) -> usize {
+        match &self.kind {
+            Kind::Number(_) | Kind::Boolean(_) => 1,
+            Kind::Categorical(levels) => levels.len(),
+        }
+    }
+
+    pub(super) fn feature_names(&self) -> Vec<String> {
+        let name = &self.name;
+        let mut names = match &self.kind {
+            Kind::Number(_) | Kind::Boolean(_) => vec![name.clone()],
+            Kind::Categorical(levels) => {
+                levels.iter().map(|level| format!("{name}={level}")).collect()
+            }
+        };
+        if self.gaps {
+            names.push(format!("{name} (missing)"));
+        }
+        names
+    }
+
+    /// Returns the features of every cell.
+    pub(super) fn entries(
+        &self,
+        column: &RawColumn,
+        options: &EncodeOptions,
+    ) -> Result<Vec<Entries>, Error> {
+        let indicator = self.gaps.then(|| (self.own_width(), 1.0));
+        let one = |value: f64| Entries([(value != 0.0).then_some((0, value)), None]);
+        let gap = match &self.kind {
+            Kind::Number(median) | Kind::Boolean(median) => {
+                Entries([(*median != 0.0).then_some((0, *median)), indicator])
+            }
+            Kind::Categorical(_) => Entries([indicator, None]),
+        };
+        let of_gap = |row| match options.missing {
+            Missing::Median => Ok(gap),
+            Missing::Refuse => Err(refused_gap(row, &self.name)),
+        };
+        if let (Kind::Number(_), Cells::Numbers(cells)) = (&self.kind, column.cells()) {
+            let value = |(row, cell): (usize, &Option<f64>)| {
+                cell.map_or_else(|| of_gap(row), |x| Ok(one(x)))
+            };
+            return cells.iter().enumerate().map(value).collect();
+        }
+        let words = column.to_words();
+        let of_words: Vec<Result<Entries, String>> = match &self.kind {
+            Kind::Number(_) => words
+                .names()
+                .iter()
+                .map(|word| word.parse().map(one).map_err(|_| not(word, "a number")))
+                .collect(),
+            Kind::Boolean(_) => words
+                .names()
+                .iter()
+                .map(|word| truth(word).map(one).ok_or_else(|| not(word, "true or false")))
+                .collect(),
+            Kind::Categorical(levels) => {
+                let index: HashMap<&str, usize> =
+                    levels.iter().map(String::as_str).zip(0..).collect();
+                let unknown = |word: &String| match options.unknown {
+                    Unknown::None => Ok(Entries([None, None])),
+                    Unknown::Refuse => Err(not(word, "a level learned")),
+                };
+                let level = |word: &String| match index.get(word.as_str()) {
+                    Some(&level) => Ok(Entries([Some((level, 1.0)), None])),
+                    None => unknown(word),
+                };
+                words.names().iter().map(level).collect()
+            }
+        };
+        let value = |(row, cell): (usize, &Option<u32>)| match cell {
+            None => of_gap(row),
+            Some(word) => of_words[*word as usize].clone().map_err(|reason| Error::Cell {
+                row,
+                column: self.name.clone(),
+                reason,
+            }),
+        };
+        words.cells().iter().enumerate().map(value).collect()
+    }
+}
+
+fn not(word: &str, what: &str) -> String {
+    format!("{} is not {what}", quoted(word))
+}
+
+fn refused_gap(row: usize, name: &str) -> Error {
+    let reason = "the cell is empty or stands for a missing value".to_owned();
+    Error::Cell { row, column: name.to_owned(), reason }
+}
+
+/// Returns the first of the rows that has a gap.
+fn gap<T>(cells: &[Option<T>], rows: &[usize]) -> Option<usize> {
+    rows.iter().copied().find(|&row| cells[row].is_none())
+}
+
+/// Returns 1 for true and 0 for false, which numbers may stand for.
+fn truth(word: &str) -> Option<f64> {
+    match word.to_ascii_lowercase().as_str() {
+        "true" | "1" => Some(1.0),
+        "false" | "0" => Some(0.0),
+        _ => None,
+    }
+}
+
+/// Returns the median, the mean of both if two are in the middle; 0 if there are no values.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    match (values.len() / 2, values.len() % 2) {
+        (0, 0) => 0.0,
+        (half, 0) => values[half - 1].midpoint(values[half]),
+        (half, _) => values[half],
+    }
+}
+
+/// Returns the levels that occur in the rows, in the order of first sight there.
+fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Kind, Error> {
+    let mut seen = HashSet::new();
+    let mut levels = Vec::new();
+    for code in rows.iter().filter_map(|&row| words.cells()[row]) {
+        if seen.insert(code) {
+            levels.push(words.names()[code as usize].clone());
+        }
+    }
+    if levels.len() > MOST_LEVELS {
+        return Err(Error::EncodedColumn {
+            column: name.to_owned(),
+            reason: format!(
+                "has {} levels, more than {MOST_LEVELS}: leave it out if it names the rows, \
+                 else join its rare levels",
+                levels.len()
+            ),
+        });
+    }
+    Ok(Kind::Categorical(levels))
+}

@@ -1,0 +1,96 @@
+use std::collections::HashSet;
+
+use super::RawTable;
+use crate::Error;
+
+/// The settings of an [`Encoding`](super::Encoding).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct EncodeOptions {
+    /// The columns whose numbers are codes.
+    pub categorical: Vec<String>,
+    /// The columns to leave out.
+    pub drop: Vec<String>,
+    /// What becomes of gaps.
+    pub missing: Missing,
+    /// What becomes of levels that were not seen in the rows learned from.
+    pub unknown: Unknown,
+    /// The words that stand for a gap.
+    pub missing_words: MissingWords,
+}
+
+impl EncodeOptions {
+    /// Returns true if the column is left out.
+    pub fn drops(&self, column: &str) -> bool {
+        self.drop.iter().any(|name| name == column)
+    }
+
+    /// Refuses columns that the table does not have, and those of two uses.
+    pub(super) fn check(&self, table: &RawTable) -> Result<(), Error> {
+        let known: HashSet<&str> = table.columns().iter().map(|column| column.name()).collect();
+        let refuse = |column: &String, reason: &str| {
+            Err(Error::EncodedColumn { column: column.clone(), reason: reason.to_owned() })
+        };
+        for column in self.categorical.iter().chain(&self.drop) {
+            if !known.contains(column.as_str()) {
+                return refuse(column, "is not in the table, or no feature");
+            }
+        }
+        match self.categorical.iter().find(|column| self.drops(column)) {
+            Some(column) => refuse(column, "cannot be both categorical and left out"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What becomes of gaps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Missing {
+    /// The median of the column stands in their place, and a column of its own tells where they
+    /// are.
+    #[default]
+    Median,
+    /// They are errors.
+    Refuse,
+}
+
+/// What becomes of a level that was not seen in the rows learned from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Unknown {
+    /// It is an error. In the folds of a cross-validation, whose training rows may lack a level
+    /// that all of the rows have, it is none.
+    #[default]
+    Refuse,
+    /// It is none of the levels: the features of all of them are 0.
+    None,
+}
+
+/// The words that stand for a gap, in any case; an empty cell always is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct MissingWords(Vec<String>);
+
+impl MissingWords {
+    /// Takes these words in the place of the usual ones.
+    pub fn new<S: AsRef<str>>(words: &[S]) -> Self {
+        MissingWords(words.iter().map(|word| word.as_ref().trim().to_ascii_lowercase()).collect())
+    }
+
+    /// Returns true if a cell, without blanks around it, is a gap.
+    pub fn contains(&self, cell: &str) -> bool {
+        cell.is_empty() || self.0.iter().any(|word| word.eq_ignore_ascii_case(cell))
+    }
+}
+
+/// The usual words: `?`, `na`, `n/a`, `nan`, `null`, `none` and `missing`.
+impl Default for MissingWords {
+    fn default() -> Self {
+        MissingWords::new(&["?", "na", "n/a", "nan", "null", "none", "missing"])
+    }
+}

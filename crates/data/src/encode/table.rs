@@ -1,0 +1,236 @@
+use std::collections::HashMap;
+
+use super::MissingWords;
+use crate::Error;
+use crate::error::{check_count, quoted};
+
+/// A table as people have it: named columns of numbers, or of words, with gaps.
+///
+/// The cells of a column are numbers until the first word; from there on all of them are words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawTable {
+    rows: usize,
+    columns: Vec<RawColumn>,
+}
+
+/// A column of a [`RawTable`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawColumn {
+    name: String,
+    cells: Cells,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Cells {
+    Numbers(Vec<Option<f64>>),
+    Words(Words),
+}
+
+/// Words by their number in the order of first sight.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Words {
+    names: Vec<String>,
+    index: HashMap<String, u32>,
+    cells: Vec<Option<u32>>,
+}
+
+impl Words {
+    fn push(&mut self, word: Option<&str>) {
+        let cell = word.map(|word| match self.index.get(word) {
+            Some(&number) => number,
+            None => {
+                let number = self.names.len() as u32;
+                self.names.push(word.to_owned());
+                self.index.insert(word.to_owned(), number);
+                number
+            }
+        });
+        self.cells.push(cell);
+    }
+
+    /// Returns the words that occur.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the word of every row, by its number; `None` for a gap.
+    pub(super) fn cells(&self) -> &[Option<u32>] {
+        &self.cells
+    }
+}
+
+/// Returns a number as the name of a level.
+fn name_of(number: f64) -> String {
+    // Minus zero is zero.
+    (number + 0.0).to_string()
+}
+
+impl RawColumn {
+    /// Makes a column of numbers, in which NaN is a gap.
+    ///
+    /// # Errors
+    /// An infinite number.
+    pub fn numbers(name: impl Into<String>, numbers: &[f64]) -> Result<Self, Error> {
+        let name = name.into();
+        if let Some(row) = numbers.iter().position(|number| number.is_infinite()) {
+            let reason = format!("{} is not finite", numbers[row]);
+            return Err(Error::Cell { row, column: name, reason });
+        }
+        let cells = numbers.iter().map(|&number| (!number.is_nan()).then_some(number)).collect();
+        Ok(RawColumn { name, cells: Cells::Numbers(cells) })
+    }
+
+    /// Makes a column of words; `None` is a gap.
+    pub fn words<S: AsRef<str>>(
+        name: impl Into<String>,
+        words: impl IntoIterator<Item = Option<S>>,
+    ) -> Self {
+        let mut all = Words::default();
+        words.into_iter().for_each(|word| all.push(word.as_ref().map(AsRef::as_ref)));
+        RawColumn { name: name.into(), cells: Cells::Words(all) }
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the number of gaps.
+    pub fn missing(&self) -> usize {
+        match &self.cells {
+            Cells::Numbers(cells) => cells.iter().filter(|cell| cell.is_none()).count(),
+            Cells::Words(words) => words.cells.iter().filter(|cell| cell.is_none()).count(),
+        }
+    }
+
+    pub(super) fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    fn len(&self) -> usize {
+        match &self.cells {
+            Cells::Numbers(cells) => cells.len(),
+            Cells::Words(words) => words.cells.len(),
+        }
+    }
+
+    /// Returns the cells as words, numbers by their names.
+    pub(super) fn to_words(&self) -> Words {
+        match &self.cells {
+            Cells::Words(words) => words.clone(),
+            Cells::Numbers(cells) => {
+                let mut words = Words::default();
+                cells.iter().for_each(|cell| words.push(cell.map(name_of).as_deref()));
+                words
+            }
+        }
+    }
+
+    fn push(&mut self, cell: &str, missing: &MissingWords) -> Result<(), String> {
+        if missing.contains(cell) {
+            match &mut self.cells {
+                Cells::Numbers(cells) => cells.push(None),
+                Cells::Words(words) => words.push(None),
+            }
+            return Ok(());
+        }
+        let number = cell.parse::<f64>().ok();
+        if number.is_some_and(|number| !number.is_finite()) {
+            return Err(format!("{} is not a finite number", quoted(cell)));
+        }
+        match (&mut self.cells, number) {
+            (Cells::Numbers(cells), Some(number)) => cells.push(Some(number)),
+            (Cells::Words(words), Some(number)) => words.push(Some(&name_of(number))),
+            (Cells::Words(words), None) => words.push(Some(cell)),
+            (Cells::Numbers(_), None) => {
+                let mut words = self.to_words();
+                words.push(Some(cell));
+                self.cells = Cells::Words(words);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RawTable {
+    /// Makes a table without rows.
+    pub fn new(names: Vec<String>) -> Self {
+        let column = |name| RawColumn { name, cells: Cells::Numbers(Vec::new()) };
+        RawTable { rows: 0, columns: names.into_iter().map(column).collect() }
+    }
+
+    /// Makes a table of columns.
+    ///
+    /// # Errors
+    /// Columns of different lengths; no columns.
+    pub fn from_columns(columns: Vec<RawColumn>) -> Result<Self, Error> {
+        let rows = columns.first().ok_or(Error::Empty("columns"))?.len();
+        for column in &columns {
+            check_count("cells of a column", column.len(), "rows", rows)?;
+        }
+        Ok(RawTable { rows, columns })
+    }
+
+    /// Takes in a row of cells.
+    ///
+    /// # Errors
+    /// Not one cell a column; a number that is not finite.
+    pub fn push<S: AsRef<str>>(&mut self, row: &[S], missing: &MissingWords) -> Result<(), Error> {
+        check_count("cells", row.len(), "columns", self.columns.len())?;
+        let number = self.rows;
+        for (column, cell) in row.iter().enumerate() {
+            self.push_cell(column, cell.as_ref().trim(), missing).map_err(|reason| {
+                let column = self.columns[column].name.clone();
+                Error::Cell { row: number, column, reason }
+            })?;
+        }
+        self.end_row();
+        Ok(())
+    }
+
+    /// Takes in a cell of the next row, without blanks around it.
+    pub(crate) fn push_cell(
+        &mut self,
+        column: usize,
+        cell: &str,
+        missing: &MissingWords,
+    ) -> Result<(), String> {
+        self.columns[column].push(cell, missing)
+    }
+
+    /// Ends a row of which every column has a cell.
+    pub(crate) fn end_row(&mut self) {
+        self.rows += 1;
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns the columns.
+    pub fn columns(&self) -> &[RawColumn] {
+        &self.columns
+    }
+
+    /// Returns the rows with the given indices, in their order.
+    ///
+    /// # Panics
+    /// If an index is not below the number of rows.
+    #[must_use]
+    pub fn select(&self, indices: &[usize]) -> Self {
+        let columns = self.columns.iter().map(|column| {
+            let cells = match &column.cells {
+                Cells::Numbers(cells) => {
+                    Cells::Numbers(indices.iter().map(|&row| cells[row]).collect())
+                }
+                Cells::Words(words) => Cells::Words(Words {
+                    cells: indices.iter().map(|&row| words.cells[row]).collect(),
+                    ..words.clone()
+                }),
+            };
+            RawColumn { name: column.name.clone(), cells }
+        });
+        RawTable { rows: indices.len(), columns: columns.collect() }
+    }
+}

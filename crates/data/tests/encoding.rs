@@ -1,0 +1,235 @@
+//! Raw tables as features: what an encoding is by definition, in files and in folds.
+
+use margins_data::encode::{
+    EncodeOptions, Encoding, Kind, MOST_LEVELS, Missing, MissingWords, RawColumn, RawTable, Unknown,
+};
+use margins_data::read::{self, FeatureColumns, Format, ReadOptions};
+use margins_data::{Classes, Dataset, Design, Error};
+use proptest::prelude::*;
+
+const TABLE: &str = "\
+age,town,member,code,label
+31,Bern,true,1,a
+NA,Basel,False,2,b
+45,,TRUE,1.0,a
+28,Bern,?,+2,b
+";
+
+fn learning(options: EncodeOptions) -> ReadOptions {
+    ReadOptions { features: FeatureColumns::Learn(options), ..ReadOptions::default() }
+}
+
+fn read(text: &str, options: EncodeOptions) -> Result<Dataset<Classes>, Error> {
+    read::classes_from(text.as_bytes(), "t.csv", Format::Csv, &learning(options))
+}
+
+fn named(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn columns_become_features_by_their_kinds() {
+    let options = EncodeOptions { categorical: named(&["code"]), ..EncodeOptions::default() };
+    let data = read(TABLE, options).unwrap();
+    let names = [
+        "age",
+        "age (missing)",
+        "town=Bern",
+        "town=Basel",
+        "town (missing)",
+        "member",
+        "member (missing)",
+        "code=1",
+        "code=2",
+    ];
+    assert_eq!(data.feature_names().unwrap(), names);
+    let expected = [
+        [31.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0],
+        [31.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        [45.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0],
+        [28.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0],
+    ];
+    assert_eq!(data.design(), &Design::from_rows(&expected).unwrap());
+    let kinds: Vec<&Kind> =
+        data.encoding().unwrap().columns().iter().map(|column| column.kind()).collect();
+    assert_eq!(*kinds[0], Kind::Number(31.0));
+    assert_eq!(*kinds[2], Kind::Boolean(1.0));
+    assert_eq!(*kinds[3], Kind::Categorical(named(&["1", "2"])));
+}
+
+#[test]
+fn an_encoding_is_learned_from_the_rows_named() {
+    let data = read(TABLE, EncodeOptions::default()).unwrap();
+    let learned = data.learned_on(&[0, 2]).unwrap();
+    // Of rows 0 and 2: the median of the ages is 38, Bern is the only town, no age is missing.
+    let names = ["age", "town=Bern", "town (missing)", "member", "code"];
+    assert_eq!(learned.feature_names().unwrap(), names);
+    let expected = [
+        [31.0, 1.0, 0.0, 1.0, 1.0],
+        [38.0, 0.0, 0.0, 0.0, 2.0],
+        [45.0, 0.0, 1.0, 1.0, 1.0],
+        [28.0, 1.0, 0.0, 1.0, 2.0],
+    ];
+    assert_eq!(learned.design(), &Design::from_rows(&expected).unwrap());
+    assert_eq!(learned.labels(), data.labels());
+    // Rows are chosen with their raw cells.
+    let some = data.select(&[2, 0]);
+    assert_eq!(some.learned_on(&[0, 1]).unwrap().feature_names().unwrap(), names);
+}
+
+#[test]
+fn a_known_encoding_takes_raw_rows() {
+    let data = read(TABLE, EncodeOptions::default()).unwrap();
+    let encoding = data.encoding().unwrap().clone();
+    let known = |encoding: &Encoding| ReadOptions {
+        features: FeatureColumns::Known(Box::new(encoding.clone())),
+        ..ReadOptions::default()
+    };
+    let from = |text: &str, encoding: &Encoding| {
+        read::features_from(text.as_bytes(), "new.csv", Format::Csv, &known(encoding))
+    };
+    let again = from(TABLE, &encoding).unwrap();
+    assert_eq!(&again.design, data.design());
+    assert_eq!(again.feature_names.as_deref(), data.feature_names());
+    // Columns are found by their names; labels may be missing.
+    let turned = from("town,code,member,age\nBasel,7,1,\n", &encoding).unwrap();
+    assert_eq!(
+        turned.design,
+        Design::from_rows(&[[31.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 7.0]]).unwrap()
+    );
+    let rome = "age,town,member,code\n31,Rome,true,1\n";
+    let taken = from(rome, &encoding.clone().with_unknown(Unknown::None)).unwrap();
+    let towns: Vec<f64> = (2..5).map(|k| taken.design.to_dense()[(0, k)]).collect();
+    assert_eq!(towns, [0.0; 3]);
+    let message = |text: &str| from(text, &encoding).unwrap_err().to_string();
+    insta::assert_snapshot!(
+        [
+            message(rome),
+            message("age,town,member,code\nold,Bern,true,1\n"),
+            message("age,town,member,code\n31,Bern,perhaps,1\n"),
+            message("age,town,member,code,size\n31,Bern,true,1,2\n"),
+            message("age,town,member\n31,Bern,true\n"),
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn refusals() {
+    let message = |text: &str, options: EncodeOptions| read(text, options).unwrap_err().to_string();
+    let names: String = (0..=MOST_LEVELS).map(|k| format!("n{k},{}\n", k % 2)).collect();
+    let refusing = EncodeOptions { missing: Missing::Refuse, ..EncodeOptions::default() };
+    let both = EncodeOptions {
+        categorical: named(&["age"]),
+        drop: named(&["age"]),
+        ..EncodeOptions::default()
+    };
+    insta::assert_snapshot!(
+        [
+            message(&format!("name,label\n{names}"), EncodeOptions::default()),
+            message(TABLE, refusing),
+            message(TABLE, EncodeOptions { drop: named(&["size"]), ..EncodeOptions::default() }),
+            message(TABLE, both),
+            message("x,label\n1e999,a\n2,b\n", EncodeOptions::default()),
+            message(
+                "x,label\n1,a\n2,b\n",
+                EncodeOptions { drop: named(&["x"]), ..EncodeOptions::default() }
+            ),
+            message("a,a=b,label\nb,1,x\nc,2,y\n", EncodeOptions::default()),
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn the_words_for_gaps_are_told() {
+    let text = "x,label\n-,a\n2,b\nna,a\n";
+    let options =
+        EncodeOptions { missing_words: MissingWords::new(&["-"]), ..EncodeOptions::default() };
+    let data = read(text, options).unwrap();
+    assert_eq!(data.feature_names().unwrap(), ["x=2", "x=na", "x (missing)"]);
+}
+
+#[test]
+fn several_files_are_one_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (header, rows) = TABLE.split_once('\n').unwrap();
+    let (first, rest) = rows.split_at(rows.find("45").unwrap());
+    let one = write("one.csv", &format!("{header}\n{first}"));
+    let two = write("two.csv", &format!("{header}\n{rest}"));
+    let options = |further| ReadOptions {
+        further_files: vec![further],
+        ..learning(EncodeOptions::default())
+    };
+    let whole = read(TABLE, EncodeOptions::default()).unwrap();
+    assert_eq!(read::classes(&one, &options(two)).unwrap(), whole);
+    let other = write("other.csv", "age,label\n1,a\n");
+    let message = read::classes(&one, &options(other)).unwrap_err().to_string();
+    assert!(message.contains("other.csv, line 1: the header is not that of the first file"));
+
+    let svm = write("a.svm", "1 1:2\n-1 2:3\n");
+    let more = write("b.svm", "1 4:1\n");
+    let options = ReadOptions { further_files: vec![more], ..ReadOptions::default() };
+    let data = read::dataset(&svm, &options).unwrap();
+    assert_eq!((data.rows(), data.columns()), (3, 4));
+}
+
+#[test]
+fn many_levels_are_stored_sparse() {
+    let words: Vec<Option<String>> = (0..40).map(|k| Some(format!("w{}", k % 10))).collect();
+    let table = RawTable::from_columns(vec![RawColumn::words("w", words)]).unwrap();
+    let encoding = Encoding::learn(&table, None, EncodeOptions::default()).unwrap();
+    let design = encoding.encode(&table).unwrap();
+    assert!(design.is_sparse());
+    assert_eq!((design.rows(), design.columns(), design.stored()), (40, 10, 40));
+    let dense = design.to_dense();
+    assert!((0..40).all(|row| dense[(row, row % 10)] == 1.0));
+}
+
+proptest! {
+    /// Every row has one level or the indicator; numbers are kept; the median splits the values.
+    #[test]
+    fn features_are_what_the_cells_say(
+        cells in prop::collection::vec(
+            (prop::option::of(-5i32..5), prop::option::of(0usize..4)), 1..40,
+        ),
+    ) {
+        let numbers: Vec<f64> =
+            cells.iter().map(|(x, _)| x.map_or(f64::NAN, f64::from)).collect();
+        let words = cells.iter().map(|(_, word)| word.map(|word| ["p", "q", "r", "s"][word]));
+        let table = RawTable::from_columns(vec![
+            RawColumn::numbers("x", &numbers).unwrap(),
+            RawColumn::words("w", words),
+        ]).unwrap();
+        let encoding = Encoding::learn(&table, None, EncodeOptions::default()).unwrap();
+        let names = encoding.feature_names();
+        let design = encoding.encode(&table).unwrap().to_dense();
+        let value = |row: usize, name: &str| {
+            names.iter().position(|other| other == name).map_or(0.0, |k| design[(row, k)])
+        };
+        let mut known: Vec<f64> = numbers.iter().copied().filter(|x| !x.is_nan()).collect();
+        known.sort_by(f64::total_cmp);
+        for (row, (x, word)) in cells.iter().enumerate() {
+            match x {
+                Some(x) => prop_assert_eq!(value(row, "x"), f64::from(*x)),
+                None => {
+                    let median = value(row, "x");
+                    let below = known.iter().filter(|&&x| x < median).count();
+                    let above = known.iter().filter(|&&x| x > median).count();
+                    prop_assert!(2 * below <= known.len() && 2 * above <= known.len());
+                }
+            }
+            prop_assert_eq!(value(row, "x (missing)"), f64::from(u8::from(x.is_none())));
+            prop_assert_eq!(value(row, "w (missing)"), f64::from(u8::from(word.is_none())));
+            for (k, level) in ["p", "q", "r", "s"].iter().enumerate() {
+                let expected = f64::from(u8::from(*word == Some(k)));
+                prop_assert_eq!(value(row, &format!("w={level}")), expected);
+            }
+        }
+    }
+}
