@@ -1,6 +1,6 @@
 //! Data from a file or from a simulation.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use margins::Model;
 use margins::data::generate::{Example, GaussianMixture};
@@ -35,13 +35,13 @@ impl Source<'_> {
                 Some(options) => FeatureColumns::Learn(options),
                 None => FeatureColumns::Numbers,
             },
-            further_files: Vec::new(),
+            further_files: self.file.further().iter().map(PathBuf::from).collect(),
         }
     }
 
     /// Returns the simulation that the data come from, which takes no option of a file.
     pub(crate) fn simulation(self) -> Result<Option<Simulation>, Failure> {
-        let Some(simulation) = Simulation::named(&self.file.data)? else { return Ok(None) };
+        let Some(simulation) = Simulation::named(self.file.first())? else { return Ok(None) };
         let of_files = [
             ("--label", self.file.label.is_some()),
             ("--positive", self.positive.is_some()),
@@ -49,6 +49,7 @@ impl Source<'_> {
             ("--fold-column", self.file.fold_column.is_some()),
             ("--columns", self.file.columns.is_some()),
             ("--data-format", self.file.data_format.is_some()),
+            ("a further file", !self.file.further().is_empty()),
             ("--encode", self.encode.is_some_and(|encode| encode.options().is_some())),
         ];
         match of_files.iter().find(|(_, given)| *given) {
@@ -65,7 +66,7 @@ impl Source<'_> {
         let options = self.read_options();
         Ok(match self.standard_input(&options)? {
             Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
-            None => read::dataset(&self.file.data, &options),
+            None => read::dataset(self.file.first(), &options),
         }?)
     }
 
@@ -89,7 +90,7 @@ impl Source<'_> {
     fn read_classes(self, options: &ReadOptions) -> Result<Dataset<Classes>, Failure> {
         Ok(match self.standard_input(options)? {
             Some(format) => read::classes_from(std::io::stdin(), STDIN, format, options),
-            None => read::classes(&self.file.data, options),
+            None => read::classes(self.file.first(), options),
         }?)
     }
 
@@ -103,7 +104,7 @@ impl Source<'_> {
         let options = self.read_options();
         Ok(match self.standard_input(&options)? {
             Some(format) => Stream::from_reader(std::io::stdin(), STDIN, format, &options, classes),
-            None => Stream::open(&self.file.data, &options, classes),
+            None => Stream::open(self.file.first(), &options, classes),
         }?)
     }
 
@@ -123,7 +124,7 @@ impl Source<'_> {
         // A svmlight file need not reach the last feature, so it is told how many there are; a CSV
         // file says how many it has, and the model judges.
         let mut options = self.read_options();
-        let path = Path::new(&self.file.data);
+        let path = Path::new(self.file.first());
         if options.format.or_else(|| Format::of(path)) == Some(Format::Svmlight) {
             options.columns = options.columns.or(Some(model.columns()));
         }
@@ -138,7 +139,7 @@ impl Source<'_> {
 
     /// Returns the format of standard input, if that is where the data come from.
     fn standard_input(self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
-        match (self.file.data.as_str(), options.format) {
+        match (self.file.first(), options.format) {
             ("-", None) => {
                 Err(Failure::Usage("standard input needs --data-format csv or svmlight".to_owned()))
             }

@@ -4,8 +4,9 @@ mod file;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use margins_data::encode::RawTable;
 use margins_data::metrics::{ErrorRate, mistake_rate};
-use margins_data::{ClassLabels, Dataset};
+use margins_data::{ClassLabels, Dataset, Design};
 use margins_estimators::regularised::{Fitted, Settings, TrainingReport};
 use margins_losses::MarginLoss;
 use margins_model::{Model, Registry};
@@ -73,6 +74,22 @@ impl Classifier {
     /// Returns the report on the fit.
     pub fn report(&self) -> &TrainingReport {
         &self.report
+    }
+
+    /// Returns the features of the rows of a raw table, as the encoding of the model makes them.
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`]: a classifier that was not fitted to a raw table.
+    /// [`Encoding::encode`](margins_data::encode::Encoding::encode) says which others.
+    pub fn encode(&self, table: &RawTable) -> Result<Design, Error> {
+        match self.model.encoding() {
+            Some(encoding) => Ok(encoding.encode(table)?),
+            None => Err(Error::Contradiction {
+                one: "a raw table".to_owned(),
+                other: "a classifier of features as given".to_owned(),
+                reason: "fit the classifier to a raw table",
+            }),
+        }
     }
 
     /// Returns the score of every sample, one a row, under every member of the

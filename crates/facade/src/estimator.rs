@@ -1,5 +1,6 @@
 use std::fmt::Display;
 
+use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::{ClassLabels, Classes, Dataset};
 use margins_estimators::regularised::Settings;
 
@@ -61,6 +62,38 @@ impl Estimator {
         labels: impl IntoIterator<Item = T>,
     ) -> Result<Classifier, Error> {
         self.fit(&dataset(samples, labels)?)
+    }
+
+    /// Fits a classifier to the rows of a raw table, with words and gaps, and their labels, as
+    /// [`fit_samples`](Self::fit_samples) takes them. The encoding of the columns is learned from
+    /// the rows, for linear classifiers anew in every fold, and is part of the model:
+    /// [`Classifier::encode`] makes features of raw rows by it.
+    ///
+    /// ```
+    /// use margins::Classifier;
+    /// use margins::data::encode::{EncodeOptions, RawColumn, RawTable};
+    ///
+    /// let ages = RawColumn::numbers("age", &[31.0, f64::NAN, 45.0, 28.0])?;
+    /// let towns = RawColumn::words("town", ["Bern", "Basel", "Bern", "Basel"].map(Some));
+    /// let table = RawTable::from_columns(vec![ages, towns])?;
+    /// let estimator = Classifier::builder().lambda(0.01).build()?;
+    /// let labels = ["yes", "no", "yes", "no"];
+    /// let classifier = estimator.fit_table(table.clone(), labels, EncodeOptions::default())?;
+    /// assert_eq!(classifier.predict(&classifier.encode(&table)?)?, labels);
+    /// # Ok::<(), margins::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`fit_samples`](Self::fit_samples) and
+    /// [`Encoding::learn`](margins_data::encode::Encoding::learn) say which.
+    pub fn fit_table<T: Display>(
+        &self,
+        table: RawTable,
+        labels: impl IntoIterator<Item = T>,
+        options: EncodeOptions,
+    ) -> Result<Classifier, Error> {
+        let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
+        self.fit(&Dataset::encoded(table, Classes::of_labels(&labels)?, options)?)
     }
 }
 

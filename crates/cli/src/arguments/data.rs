@@ -9,13 +9,13 @@ use super::values::DataFormat;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct FileArguments {
-    /// CSV or svmlight file, - for standard input, or mixture:...
+    /// CSV or svmlight files, - for standard input, or mixture:...
     ///
-    /// A CSV file has a header; either format may be gzip. mixture:example=1,n=200,seed=1 draws
+    /// A CSV file has a header, several files the same one; either format may be gzip. mixture:example=1,n=200,seed=1 draws
     /// simulated data of the leaky hockey stick paper (example 1, 2, 3 or 3-corrected; p=10 or 30
     /// for example 3).
-    #[arg(long, value_name = "FILE")]
-    pub(crate) data: String,
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    data: Vec<String>,
     /// Name of the label column [default: label]
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct FileArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) fold_column: Option<String>,
     /// Features of svmlight data [default: the largest index]
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) columns: Option<usize>,
     /// Format [default: by the name]
     #[arg(long, value_name = "FORMAT")]
@@ -92,6 +92,26 @@ impl FileArguments {
     pub(crate) fn source(&self) -> Source<'_> {
         Source { file: self, positive: None, weights_column: None, encode: None }
     }
+
+    /// Returns the name of the data, as it was given: the files with commas between them.
+    pub(crate) fn name(&self) -> String {
+        self.data.join(", ")
+    }
+
+    /// Returns the files, or what stands in their place.
+    pub(crate) fn files(&self) -> &[String] {
+        &self.data
+    }
+
+    /// Returns the first file, or what stands in its place.
+    pub(crate) fn first(&self) -> &str {
+        &self.data[0]
+    }
+
+    /// Returns the files after the first.
+    pub(crate) fn further(&self) -> &[String] {
+        &self.data[1..]
+    }
 }
 
 impl DataArguments {
@@ -102,7 +122,7 @@ impl DataArguments {
     }
 
     /// Returns the name of the data, as it was given.
-    pub(crate) fn name(&self) -> &str {
-        &self.file.data
+    pub(crate) fn name(&self) -> String {
+        self.file.name()
     }
 }

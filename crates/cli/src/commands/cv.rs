@@ -11,7 +11,7 @@ use crate::arguments::cv::CvArguments;
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::output::data::{DataDocument, describe};
-use crate::output::files::{input, keep_apart, output, report};
+use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{
     CvDocument, CvLambdaDocument, FitDocument, KernelDocument, cv_table, describe_cv, describe_fit,
     kernel_documents, write_kernels,
@@ -23,7 +23,7 @@ use crate::output::{VERSION, write_json};
 
 pub(super) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Failure> {
     let CvArguments { common, classifier, output: to, .. } = arguments;
-    keep_apart([Some(input("--data", common.data.name())), output("--out", to.out())])?;
+    keep_apart(inputs("--data", common.data.file.files()).chain([output("--out", to.out())]))?;
     let task = Task { arguments: common, objective: None };
     let settings = settings(registry, arguments, task)?;
     if let Some(scheme) = classifier.multi_class {
@@ -50,7 +50,7 @@ pub(super) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
             let document = CvDocument {
                 format: "margins-cv",
                 version: VERSION,
-                data: DataDocument::new(common.data.name(), &data),
+                data: DataDocument::new(&common.data.name(), &data),
                 training: task.document(loss, kernel),
                 folds: count,
                 seed: fitted.folds.as_ref().and_then(|folds| folds.seed),
@@ -70,7 +70,7 @@ pub(super) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Fai
             let found =
                 [describe_cv(curve, count), describe_fit(fit, fitted.training_error()?)].concat();
             report([to.out()], |out| {
-                facts(out, &[describe(common.data.name(), &data), functions].concat())?;
+                facts(out, &[describe(&common.data.name(), &data), functions].concat())?;
                 writeln!(out)?;
                 write_kernels(out, &kernels, &curve.lambdas)?;
                 cv_table(curve).write(out)?;

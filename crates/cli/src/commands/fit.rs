@@ -10,7 +10,7 @@ use crate::arguments::fit::FitArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::output::data::{DataDocument, describe};
-use crate::output::files::{input, keep_apart, output, report};
+use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -20,11 +20,10 @@ use crate::output::{VERSION, write_json};
 pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
     let FitArguments { common, classifier, output: to, .. } = arguments;
     check::fit(arguments)?;
-    keep_apart([
-        Some(input("--data", common.data.name())),
-        output("--out", to.out()),
-        output("--history", arguments.history.as_deref()),
-    ])?;
+    keep_apart(
+        inputs("--data", common.data.file.files())
+            .chain([output("--out", to.out()), output("--history", arguments.history.as_deref())]),
+    )?;
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
     settings.probabilities = probabilities(classifier.probability, None);
@@ -52,7 +51,7 @@ pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
             let document = PathDocument {
                 format: "margins-fit",
                 version: VERSION,
-                data: DataDocument::new(common.data.name(), &data),
+                data: DataDocument::new(&common.data.name(), &data),
                 training: task.document(loss, kernel),
                 fits: vec![FitDocument::from(fit)],
                 platt: platt(&fitted),
@@ -61,7 +60,7 @@ pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         }
         OutputFormat::Table => {
             let lines = [
-                describe(common.data.name(), &data),
+                describe(&common.data.name(), &data),
                 task.describe(loss, kernel, Some(fitted.dimension())),
                 describe_fit(fit, fitted.training_error()?),
             ];

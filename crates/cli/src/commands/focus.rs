@@ -9,7 +9,7 @@ use crate::arguments::focus::FocusArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::output::data::DataDocument;
-use crate::output::files::{input, keep_apart, output, report};
+use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::status_name;
 use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
@@ -18,11 +18,10 @@ use crate::output::{VERSION, write_json};
 
 pub(super) fn focus(registry: &Registry, arguments: &FocusArguments) -> Result<(), Failure> {
     let to = &arguments.output;
-    keep_apart([
-        Some(input("--data", &arguments.file.data)),
-        output("--out", to.out()),
-        output("--checkpoint", arguments.checkpoint()),
-    ])?;
+    keep_apart(
+        inputs("--data", arguments.file.files())
+            .chain([output("--out", to.out()), output("--checkpoint", arguments.checkpoint())]),
+    )?;
     let settings = settings(registry, arguments)?;
     let takes_kernel = matches!(settings.learner, Learner::KernelPerceptron { .. });
     let (is_linear, combination) = (settings.learner.is_linear(), settings.combination());
@@ -33,11 +32,11 @@ pub(super) fn focus(registry: &Registry, arguments: &FocusArguments) -> Result<(
         let none = || Failure::job("no classifier was taken before the end");
         save(fitted.model.as_ref().ok_or_else(none)?, path)?;
     }
-    let about = DataDocument::new(&arguments.file.data, &data);
+    let about = DataDocument::new(&arguments.file.name(), &data);
     let document = document(arguments, &settings, about, &fitted);
     report([to.out()], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
-        OutputFormat::Table => facts(out, &document.lines(&arguments.file.data, &data)),
+        OutputFormat::Table => facts(out, &document.lines(&arguments.file.name(), &data)),
     })
 }
 

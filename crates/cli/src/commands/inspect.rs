@@ -1,5 +1,7 @@
 //! The command that describes data, or a model.
 
+mod columns;
+
 use std::path::Path;
 
 use margins::data::{ClassLabels, Classes, Dataset, Standardizer, same_class};
@@ -54,14 +56,14 @@ fn signs_of(source: Source<'_>, names: &[String]) -> Result<Option<(usize, usize
                 Some(at) => Ok(Some((at, 1 - at))),
                 None => Err(Failure::job(format!(
                     "{}: the positive class '{positive}' is none of the classes, '{one}' and '{other}'",
-                    source.file.data
+                    source.file.name()
                 ))),
             }
         }
         (_, None) => Ok(None),
         (several, Some(positive)) => Err(Failure::job(format!(
             "{}: --positive {positive} is for two classes, and there are {}: leave it out",
-            source.file.data,
+            source.file.name(),
             several.len()
         ))),
     }
@@ -79,7 +81,7 @@ fn describe<'a>(
     Ok(InspectionDocument {
         format: "margins-inspection",
         version: VERSION,
-        name: &source.file.data,
+        name: source.file.name(),
         rows,
         columns,
         sparse: design.is_sparse(),
@@ -88,6 +90,9 @@ fn describe<'a>(
         negative_class: signs.map(|(_, negative)| classes[negative].name),
         positives: signs.map(|(positive, _)| classes[positive].rows),
         classes,
+        raw_columns: columns::raw_columns(data),
+        duplicate_columns: columns::duplicates(data, &standardizer.constant_columns()),
+        telling_columns: columns::telling(data),
         constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),
         bayes_error: None,
         features: features(data, &standardizer),

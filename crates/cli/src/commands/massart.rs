@@ -9,7 +9,7 @@ use crate::arguments::check;
 use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
-use crate::output::files::{input, keep_apart, output, report};
+use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::status_name;
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
@@ -19,7 +19,7 @@ use crate::output::{VERSION, write_json};
 pub(super) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     check::massart(arguments)?;
     let to = &arguments.output;
-    keep_apart([Some(input("--data", arguments.data.name())), output("--out", to.out())])?;
+    keep_apart(inputs("--data", arguments.data.file.files()).chain([output("--out", to.out())]))?;
     let settings = settings(arguments)?;
     let (fitted, rows) = fit(arguments, &settings)?;
     if fitted.stopped.is_some() {

@@ -33,7 +33,7 @@ pub(super) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
             let document = PathDocument {
                 format: "margins-path",
                 version: VERSION,
-                data: DataDocument::new(common.data.name(), &data),
+                data: DataDocument::new(&common.data.name(), &data),
                 training: task.document(loss, kernel),
                 fits: path.fits.iter().flatten().map(FitDocument::from).collect(),
                 platt: None,
@@ -44,7 +44,7 @@ pub(super) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
             let table = path_table(&path)?;
             let functions = task.describe(loss, kernel, Some(path.dimension()));
             emit(None, |out| {
-                facts(out, &[describe(common.data.name(), &data), functions].concat())?;
+                facts(out, &[describe(&common.data.name(), &data), functions].concat())?;
                 writeln!(out)?;
                 table.write(out)
             })

@@ -9,7 +9,7 @@ use margins::{Classifier, Model, Registry};
 use crate::arguments::predict::PredictArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::output::files::{emit, input, is_standard, keep_apart, output};
+use crate::output::files::{emit, input, inputs, is_standard, keep_apart, output};
 use crate::output::predictions::{
     ClassMetrics, ClassPrediction, ClassPredictionDocument, Metrics, Prediction,
     PredictionDocument, describe, describe_classes, write_classes_csv, write_csv,
@@ -23,15 +23,14 @@ fn file(arguments: &PredictArguments) -> Option<&Path> {
 }
 
 pub(super) fn predict(registry: &Registry, arguments: &PredictArguments) -> Result<(), Failure> {
-    keep_apart([
-        Some(input("--model", &arguments.model)),
-        Some(input("--data", &arguments.file.data)),
-        output("--out", arguments.out()),
-    ])?;
+    keep_apart(
+        inputs("--data", arguments.file.files())
+            .chain([Some(input("--model", &arguments.model)), output("--out", arguments.out())]),
+    )?;
     let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
     let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
     let data = arguments.source().features(&model)?;
-    let name = &arguments.file.data;
+    let name = arguments.file.name();
     let refuse = |error| Failure::job(format!("{name}: {error}"));
     model.accept(data.design.columns(), data.feature_names.as_deref()).map_err(refuse)?;
     if model.members().len() > 1 {
@@ -87,7 +86,7 @@ fn predict_classes(
     model: Model,
     data: &Unlabelled,
 ) -> Result<(), Failure> {
-    let name = &arguments.file.data;
+    let name = arguments.file.name();
     let refuse = |error| Failure::job(format!("{name}: {error}"));
     let classifier = Classifier::from_model(model, registry)?;
     let model = classifier.model();

@@ -12,7 +12,7 @@ use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
 };
 use crate::output::data::{ClassDocument, size};
-use crate::output::files::{input, keep_apart, output, report};
+use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{cv_table, describe_cv, kernel_documents, status_name, write_kernels};
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number, percent};
@@ -28,8 +28,9 @@ pub(super) fn fit(
     to: &ModelArguments,
     selection: Option<String>,
 ) -> Result<(), Failure> {
-    let name = task.arguments.data.name();
-    keep_apart([Some(input("--data", name)), output("--out", to.out())])?;
+    keep_apart(
+        inputs("--data", task.arguments.data.file.files()).chain([output("--out", to.out())]),
+    )?;
     let data = task.arguments.source().classes()?;
     settings.check()?;
     warn_of_many(&data);
@@ -76,7 +77,7 @@ pub(super) fn fit(
 fn describe(task: Task<'_>, fitted: &Fitted, data: &Dataset<Classes>) -> Lines {
     let report = &fitted.report;
     let mut lines = vec![
-        size(task.arguments.data.name(), data.rows(), data.columns()),
+        size(&task.arguments.data.name(), data.rows(), data.columns()),
         ("classes", ClassDocument::line(&ClassDocument::all(data))),
         ("scheme", report.scheme.to_string()),
     ];

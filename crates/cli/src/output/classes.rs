@@ -30,7 +30,7 @@ pub(crate) struct MulticlassDocument<'a> {
 /// Data of any number of classes.
 #[derive(Serialize)]
 pub(crate) struct ClassesDocument<'a> {
-    pub(crate) name: &'a str,
+    pub(crate) name: String,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     pub(crate) sparse: bool,

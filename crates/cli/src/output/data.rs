@@ -52,7 +52,11 @@ impl<'a> ClassDocument<'a> {
 
     /// Returns the classes on a line, with the number of rows of each; of many the first ones.
     pub(crate) fn line(classes: &[Self]) -> String {
-        let named = |class: &Self| format!("'{}' ({})", class.name, class.rows);
+        Self::listed(classes, |class| format!("'{}' ({})", class.name, class.rows))
+    }
+
+    /// Returns the classes on a line, as they are named; of many the first ones.
+    pub(crate) fn listed(classes: &[Self], named: impl Fn(&Self) -> String) -> String {
         let mut listed: Vec<String> = classes.iter().take(MOST_LISTED).map(named).collect();
         if classes.len() > MOST_LISTED {
             listed.push(format!("and {} more", classes.len() - MOST_LISTED));

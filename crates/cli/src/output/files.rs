@@ -19,6 +19,14 @@ pub(crate) fn input<'a>(option: &'static str, path: &'a (impl AsRef<Path> + ?Siz
     Named { option, path: path.as_ref(), is_output: false }
 }
 
+/// Names the files that the command reads by an option.
+pub(crate) fn inputs<'a>(
+    option: &'static str,
+    paths: &'a [String],
+) -> impl Iterator<Item = Option<Named<'a>>> {
+    paths.iter().map(move |path| Some(input(option, path)))
+}
+
 /// Names the file that the command writes, if the option is given.
 pub(crate) fn output<'a>(
     option: &'static str,

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use margins::data::Listed;
 use serde::Serialize;
 
 use super::Lines;
@@ -13,7 +14,7 @@ use super::table::{MOST_LISTED, Table, facts, number};
 pub(crate) struct InspectionDocument<'a> {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
-    pub(crate) name: &'a str,
+    pub(crate) name: String,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     pub(crate) sparse: bool,
@@ -26,9 +27,25 @@ pub(crate) struct InspectionDocument<'a> {
     pub(crate) positives: Option<usize>,
     pub(crate) classes: Vec<ClassDocument<'a>>,
     pub(crate) constant_columns: Vec<usize>,
+    /// The first of two equal columns, and the later one.
+    pub(crate) duplicate_columns: Vec<[usize; 2]>,
+    /// Columns each of which alone tells the class of every row.
+    pub(crate) telling_columns: Vec<String>,
+    /// Null without `--encode`.
+    pub(crate) raw_columns: Option<Vec<RawColumnDocument>>,
     /// Null for data from a file.
     pub(crate) bayes_error: Option<BayesError>,
     pub(crate) features: Vec<Feature>,
+}
+
+/// A column of a raw table.
+#[derive(Serialize)]
+pub(crate) struct RawColumnDocument {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    /// Null but for categorical columns.
+    pub(crate) levels: Option<Vec<String>>,
+    pub(crate) missing: usize,
 }
 
 /// The least error possible on simulated data, and how far from it that number may be.
@@ -52,6 +69,7 @@ impl InspectionDocument<'_> {
     pub(crate) fn write_table(&self, out: &mut dyn Write) -> std::io::Result<()> {
         facts(out, &self.lines())?;
         writeln!(out)?;
+        self.write_raw_columns(out)?;
         let mut table = Table::new(&["column", "name", "mean", "sd", "minimum", "maximum"]);
         for (k, feature) in self.features.iter().take(MOST_LISTED).enumerate() {
             table.row(vec![
@@ -70,18 +88,44 @@ impl InspectionDocument<'_> {
         Ok(())
     }
 
+    fn write_raw_columns(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let Some(columns) = &self.raw_columns else { return Ok(()) };
+        let mut table = Table::new(&["raw column", "kind", "missing", "levels"]);
+        for column in columns.iter().take(MOST_LISTED) {
+            let levels = column.levels.as_ref();
+            table.row(vec![
+                column.name.clone(),
+                column.kind.to_owned(),
+                column.missing.to_string(),
+                levels.map(|levels| Listed(levels).to_string()).unwrap_or_default(),
+            ]);
+        }
+        table.write(out)?;
+        if columns.len() > MOST_LISTED {
+            writeln!(out, "... and {} more raw columns", columns.len() - MOST_LISTED)?;
+        }
+        writeln!(out)
+    }
+
     fn lines(&self) -> Lines {
         let share = format!("{:.2} %", 100.0 * self.stored_share);
         let storage =
             if self.sparse { format!("sparse, {share} stored") } else { "dense".to_owned() };
         let mut lines = vec![
-            ("data", self.name.to_owned()),
+            ("data", self.name.clone()),
             ("rows", self.rows.to_string()),
             ("columns", self.columns.to_string()),
             ("storage", storage),
             ("classes", self.class_line()),
             ("constant columns", self.constant_columns.len().to_string()),
+            ("duplicate columns", self.duplicate_columns.len().to_string()),
         ];
+        if !self.telling_columns.is_empty() {
+            let columns = Listed(&self.telling_columns);
+            let warning =
+                format!("{columns}: each alone tells every label; leave out what comes with it");
+            lines.push(("warning", warning));
+        }
         lines.extend(self.bayes_error.as_ref().map(|bayes| {
             let (rate, error) = (100.0 * bayes.rate, 100.0 * bayes.error);
             ("Bayes error", format!("{rate:.3} % +- {error:.3}"))
@@ -95,9 +139,18 @@ impl InspectionDocument<'_> {
         {
             let negatives = self.rows - positives;
             return format!(
-                "'{positive}' positive ({positives}), '{negative}' negative ({negatives})"
+                "'{positive}' positive ({positives}, {}), '{negative}' negative ({negatives}, {})",
+                self.share(positives),
+                self.share(negatives)
             );
         }
-        ClassDocument::line(&self.classes)
+        ClassDocument::listed(&self.classes, |class| {
+            format!("'{}' ({}, {})", class.name, class.rows, self.share(class.rows))
+        })
+    }
+
+    /// Returns the share of a number of rows.
+    fn share(&self, rows: usize) -> String {
+        format!("{:.1} %", 100.0 * rows as f64 / self.rows as f64)
     }
 }

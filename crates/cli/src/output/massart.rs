@@ -11,7 +11,7 @@ use super::table::percent;
 pub(crate) struct MassartDocument<'a> {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
-    pub(crate) file: &'a str,
+    pub(crate) file: String,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     pub(crate) negative_class: &'a str,
@@ -42,7 +42,7 @@ impl MassartDocument<'_> {
             format!("{} % with probability {}", percent(bound), 1.0 - self.delta)
         });
         let mut lines = vec![
-            size(self.file, self.rows, self.columns),
+            size(&self.file, self.rows, self.columns),
             (
                 "classes",
                 format!("'{}' positive, '{}' negative", self.positive_class, self.negative_class),

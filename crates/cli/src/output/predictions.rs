@@ -15,7 +15,7 @@ pub(crate) struct PredictionDocument<'a> {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
     pub(crate) model: String,
-    pub(crate) data: &'a str,
+    pub(crate) data: String,
     pub(crate) rows: usize,
     /// The ends of the scores that stand for even odds and nothing more; null without probabilities
     /// of the loss.
@@ -51,7 +51,7 @@ pub(crate) struct ClassPredictionDocument<'a> {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
     pub(crate) model: String,
-    pub(crate) data: &'a str,
+    pub(crate) data: String,
     pub(crate) rows: usize,
     pub(crate) scheme: String,
     pub(crate) classes: &'a [String],

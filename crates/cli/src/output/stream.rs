@@ -12,7 +12,7 @@ use super::training::TrainingDocument;
 pub(crate) struct StreamDocument<'a> {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
-    pub(crate) file: &'a str,
+    pub(crate) file: String,
     pub(crate) rows: u64,
     pub(crate) columns: usize,
     pub(crate) negative_class: &'a str,
@@ -30,7 +30,7 @@ impl StreamDocument<'_> {
     pub(crate) fn lines(&self) -> Lines {
         let (positive, negative) = (self.positive_class, self.negative_class);
         vec![
-            size(self.file, self.rows as usize, self.columns),
+            size(&self.file, self.rows as usize, self.columns),
             ("classes", format!("'{positive}' positive, '{negative}' negative")),
             ("loss", self.training.loss.clone()),
             ("lambda", number(self.lambda)),

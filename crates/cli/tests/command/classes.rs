@@ -68,7 +68,7 @@ fn data_of_any_number_of_classes_are_described() {
     let workshop = Workshop::new();
     workshop.write("three.csv", three_classes().as_bytes());
     let table = workshop.output(&["inspect", "--data", "three.csv"]);
-    assert!(table.contains("'a' (10), 'b' (10), 'c' (10)"), "{table}");
+    assert!(table.contains("'a' (10, 33.3 %), 'b' (10, 33.3 %), 'c' (10, 33.3 %)"), "{table}");
     let document = workshop.json(&["inspect", "--data", "three.csv"]);
     assert_eq!(document["classes"][2], serde_json::json!({"name": "c", "rows": 10}));
     assert!(document["positive_class"].is_null() && document["positives"].is_null());

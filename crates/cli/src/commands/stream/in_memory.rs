@@ -29,7 +29,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
         save(&fitted.model, path)?;
     }
     let outputs = [to.out(), memory.history.as_deref()];
-    let name = arguments.data.name();
+    let name = &arguments.data.name();
     match to.format() {
         OutputFormat::Json => {
             let document = PathDocument {

@@ -1,0 +1,106 @@
+//! Raw tables, with words and gaps, from every command that takes them.
+
+use crate::{Workshop, number, text};
+
+/// Rows with a number that has gaps, words, booleans, codes and a name of the row.
+fn raw() -> String {
+    let mut table = "id,age,town,member,code,label\n".to_owned();
+    for i in 0..24_u32 {
+        let age = if i % 5 == 4 { "NA".to_owned() } else { (20 + 7 * i % 40).to_string() };
+        let town = ["Bern", "Basel", ""][(i * i % 7 % 3) as usize];
+        let member = i % 3 == 0;
+        let label = if (5 * i + i / 3) % 4 < 2 { "no" } else { "yes" };
+        table += &format!("n{i},{age},{town},{member},{},{label}\n", i % 4);
+    }
+    table
+}
+
+const ENCODE: [&str; 6] = ["--data", "raw.csv", "--encode", "--categorical", "code", "--drop"];
+
+#[test]
+fn a_raw_table_goes_from_inspection_to_predictions() {
+    let workshop = Workshop::new();
+    workshop.write("raw.csv", raw().as_bytes());
+    let with = |command: &[&'static str], more: &[&'static str]| {
+        [command, &ENCODE, &["id"], more].concat()
+    };
+    insta::assert_snapshot!(workshop.output(&with(&["inspect"], &[])));
+    let document = workshop.json(&with(&["inspect"], &[]));
+    assert_eq!(document["raw_columns"][1]["levels"], serde_json::json!(["Bern", "Basel"]));
+    assert_eq!(document["raw_columns"][0]["missing"], 4);
+
+    let logistic = ["--loss", "logistic", "--out", "m.mgn"];
+    let document =
+        workshop.json(&[&with(&["cv"], &logistic)[..], &["--lambdas", "1:0.01:3"]].concat());
+    assert_eq!(document["data"]["columns"], 10);
+    let document = workshop.json(&["predict", "--model", "m.mgn", "--data", "raw.csv"]);
+    assert_eq!(document["rows"], 24);
+    // Rows without labels and without the column left out, in another order of the columns.
+    workshop.write("new.csv", b"town,age,code,member\nBern,,1,true\n");
+    let document = workshop.json(&["predict", "--model", "m.mgn", "--data", "new.csv"]);
+    assert!(number(&document["predictions"][0]["score"]).is_finite());
+    workshop.write("rome.csv", b"town,age,code,member\nRome,30,1,true\n");
+    let output = workshop.run(&["predict", "--model", "m.mgn", "--data", "rome.csv"]);
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(text(&output.stderr));
+    // Both formats of a model hold the encoding.
+    workshop.output(&["convert", "--model", "m.mgn", "--out", "m.json"]);
+    let (one, other) = (["predict", "--model", "m.mgn"], ["predict", "--model", "m.json"]);
+    let data = ["--data", "raw.csv"];
+    assert_eq!(
+        workshop.output(&[one, data_of(&data)].concat()),
+        workshop.output(&[other, data_of(&data)].concat())
+    );
+}
+
+/// Returns the option for the data, as long as a command with its model.
+fn data_of<'a>(data: &[&'a str; 2]) -> [&'a str; 3] {
+    [data[0], data[1], "--format=table"]
+}
+
+#[test]
+fn rules_for_gaps_and_unknown_levels_are_kept() {
+    let workshop = Workshop::new();
+    workshop.write("raw.csv", raw().as_bytes());
+    let fit = ["fit", "--lambda", "0.1", "--out", "m.mgn"];
+    let run = |more: &[&'static str]| workshop.run(&[&fit[..], &ENCODE, &["id"], more].concat());
+    let refused = run(&["--missing", "refuse"]);
+    let other = run(&["--missing-words", "none"]);
+    insta::assert_snapshot!(
+        [text(&refused.stderr), text(&run(&["--categorical", "size"]).stderr)].concat()
+    );
+    // Where NA is no word for a gap, it makes a category of the ages.
+    assert!(text(&other.stdout).contains("24 rows"), "{}", text(&other.stderr));
+    assert!(run(&["--unknown", "none"]).status.success());
+    workshop.write("rome.csv", b"town,age,code,member\nRome,30,1,true\n");
+    workshop.output(&["predict", "--model", "m.mgn", "--data", "rome.csv"]);
+}
+
+#[test]
+fn a_column_that_gives_the_label_away_is_named() {
+    let workshop = Workshop::new();
+    let rows: String =
+        (0..12).map(|i| format!("{},{},{},{}\n", i % 5, i % 5, 2 * (i % 2), i % 2)).collect();
+    workshop.write("leak.csv", format!("x,again,twice,label\n{rows}").as_bytes());
+    let document = workshop.json(&["inspect", "--data", "leak.csv"]);
+    assert_eq!(document["telling_columns"], serde_json::json!(["twice"]));
+    assert_eq!(document["duplicate_columns"], serde_json::json!([[1, 2]]));
+    insta::assert_snapshot!(workshop.output(&["inspect", "--data", "leak.csv"]));
+}
+
+#[test]
+fn several_files_are_one_table() {
+    let workshop = Workshop::new();
+    let table = raw();
+    let (header, rows) = table.split_once('\n').expect("a header");
+    let (first, rest) = rows.split_at(rows.find("n10,").expect("row 10"));
+    workshop.write("raw.csv", table.as_bytes());
+    workshop.write("a.csv", format!("{header}\n{first}").as_bytes());
+    workshop.write("b.csv", format!("{header}\n{rest}").as_bytes());
+    let fit = ["fit", "--lambda", "0.1", "--encode", "--drop", "id", "--data"];
+    let whole = workshop.output(&[&fit[..], &["raw.csv"]].concat());
+    let parts = workshop.output(&[&fit[..], &["a.csv", "b.csv"]].concat());
+    assert_eq!(whole.replace("raw.csv", "a.csv, b.csv"), parts);
+    let output = workshop.run(&[&fit[..], &["a.csv", "b.csv", "--out", "b.csv"]].concat());
+    assert!(text(&output.stderr).contains("would overwrite the input --data b.csv"));
+}
