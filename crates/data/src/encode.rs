@@ -94,7 +94,7 @@ impl Encoding {
         rows: Option<&[usize]>,
         options: EncodeOptions,
     ) -> Result<Self, Error> {
-        options.check(table)?;
+        check_columns(&options, table)?;
         let all: Vec<usize>;
         let rows = match rows {
             Some(rows) => rows,
@@ -200,6 +200,23 @@ impl Encoding {
             })
         };
         self.columns.iter().map(find).collect()
+    }
+}
+
+/// Refuses columns in the options that the table does not have, and those of two uses.
+fn check_columns(options: &EncodeOptions, table: &RawTable) -> Result<(), Error> {
+    let known: HashSet<&str> = table.columns().iter().map(RawColumn::name).collect();
+    let refuse = |column: &String, reason: &str| {
+        Err(Error::EncodedColumn { column: column.clone(), reason: reason.to_owned() })
+    };
+    for column in options.categorical.iter().chain(&options.drop) {
+        if !known.contains(column.as_str()) {
+            return refuse(column, "is not in the table, or no feature");
+        }
+    }
+    match options.categorical.iter().find(|column| options.drops(column)) {
+        Some(column) => refuse(column, "cannot be both categorical and left out"),
+        None => Ok(()),
     }
 }
 

@@ -29,6 +29,8 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
+mod cells;
+mod columns;
 mod csv;
 mod lines;
 mod stream;
@@ -39,10 +41,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::class_collector::ClassCollector;
-use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable};
 use crate::{ClassLabels, Classes, Dataset, Design, Error, Labels, Place};
+use columns::Features;
 use lines::Lines;
 
+pub use columns::FeatureColumns;
 pub use stream::{Chunk, Stream};
 
 /// The format of a file.
@@ -91,29 +94,6 @@ pub struct ReadOptions {
     pub further_files: Vec<PathBuf>,
 }
 
-/// What the features of CSV are made of.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum FeatureColumns {
-    /// Columns of finite numbers, as they are.
-    #[default]
-    Numbers,
-    /// Columns with words and gaps, by an encoding that is learned from the rows read.
-    Learn(EncodeOptions),
-    /// Columns with words and gaps, by an encoding learned before.
-    Known(Box<Encoding>),
-}
-
-impl FeatureColumns {
-    /// Returns the words that stand for gaps, where there may be any.
-    fn missing_words(&self) -> Option<&MissingWords> {
-        match self {
-            FeatureColumns::Numbers => None,
-            FeatureColumns::Learn(options) => Some(&options.missing_words),
-            FeatureColumns::Known(encoding) => Some(&encoding.options().missing_words),
-        }
-    }
-}
-
 /// Samples to predict, read by [`features`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unlabelled {
@@ -133,12 +113,6 @@ struct Table {
     features: Features,
     weights: Option<Vec<f64>>,
     folds: Option<Vec<usize>>,
-}
-
-/// The features of a file.
-enum Features {
-    Design { design: Design, names: Option<Vec<String>> },
-    Raw(RawTable),
 }
 
 /// The amount that a reader takes in at once: rows until either bound is reached.
@@ -164,22 +138,6 @@ struct FileLabels {
     classes: ClassCollector,
     /// The place of the first label that is a number and not whole.
     fraction: Option<Place>,
-}
-
-impl Features {
-    /// Returns the features, and their names if they have any, by an encoding that is known.
-    fn encoded(self, columns: &FeatureColumns) -> Result<(Design, Option<Vec<String>>), Error> {
-        match (self, columns) {
-            (Features::Design { design, names }, _) => Ok((design, names)),
-            (Features::Raw(raw), FeatureColumns::Known(encoding)) => {
-                Ok((encoding.encode(&raw)?, Some(encoding.feature_names())))
-            }
-            (Features::Raw(_), _) => {
-                let requirement = "one that was learned from labelled rows";
-                Err(Error::parameter("the encoding", "to be learned", requirement))
-            }
-        }
-    }
 }
 
 impl FileLabels {

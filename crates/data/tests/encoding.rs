@@ -1,7 +1,8 @@
 //! Raw tables as features: what an encoding is by definition, in files and in folds.
 
 use margins_data::encode::{
-    EncodeOptions, Encoding, Kind, MOST_LEVELS, Missing, MissingWords, RawColumn, RawTable, Unknown,
+    ColumnEncoding, EncodeOptions, Encoding, Kind, MOST_LEVELS, Missing, MissingWords, RawColumn,
+    RawTable, Unknown,
 };
 use margins_data::read::{self, FeatureColumns, Format, ReadOptions};
 use margins_data::{Classes, Dataset, Design, Error};
@@ -51,7 +52,7 @@ fn columns_become_features_by_their_kinds() {
     ];
     assert_eq!(data.design(), &Design::from_rows(&expected).unwrap());
     let kinds: Vec<&Kind> =
-        data.encoding().unwrap().columns().iter().map(|column| column.kind()).collect();
+        data.encoding().unwrap().columns().iter().map(ColumnEncoding::kind).collect();
     assert_eq!(*kinds[0], Kind::Number(31.0));
     assert_eq!(*kinds[2], Kind::Boolean(1.0));
     assert_eq!(*kinds[3], Kind::Categorical(named(&["1", "2"])));

@@ -1,8 +1,3 @@
-use std::collections::HashSet;
-
-use super::RawTable;
-use crate::Error;
-
 /// The settings of an [`Encoding`](super::Encoding).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -24,23 +19,6 @@ impl EncodeOptions {
     /// Returns true if the column is left out.
     pub fn drops(&self, column: &str) -> bool {
         self.drop.iter().any(|name| name == column)
-    }
-
-    /// Refuses columns that the table does not have, and those of two uses.
-    pub(super) fn check(&self, table: &RawTable) -> Result<(), Error> {
-        let known: HashSet<&str> = table.columns().iter().map(|column| column.name()).collect();
-        let refuse = |column: &String, reason: &str| {
-            Err(Error::EncodedColumn { column: column.clone(), reason: reason.to_owned() })
-        };
-        for column in self.categorical.iter().chain(&self.drop) {
-            if !known.contains(column.as_str()) {
-                return refuse(column, "is not in the table, or no feature");
-            }
-        }
-        match self.categorical.iter().find(|column| self.drops(column)) {
-            Some(column) => refuse(column, "cannot be both categorical and left out"),
-            None => Ok(()),
-        }
     }
 }
 
