@@ -41,11 +41,10 @@ impl Model {
     /// # Errors
     /// [`Error::Invalid`]: an encoding to other features than those of the model.
     pub fn with_encoding(mut self, encoding: Option<Encoding>) -> Result<Self, Error> {
-        if let Some(encoding) = &encoding {
-            if self.feature_names.as_ref() != Some(&encoding.feature_names()) {
-                let reason = "its encoding makes other features than its own";
-                return Err(Error::Invalid(reason.to_owned()));
-            }
+        let names = encoding.as_ref().map(Encoding::feature_names);
+        if names.is_some() && names != self.feature_names {
+            let reason = "its encoding makes other features than its own";
+            return Err(Error::Invalid(reason.to_owned()));
         }
         self.encoding = encoding;
         Ok(self)
