@@ -9,11 +9,13 @@
 //! are negative or not finite, and weights that are all zero.
 
 mod margins;
+mod ranking;
 
 use crate::Error;
 use crate::error::{check_entries, check_len, check_signs, check_weights};
 
 pub use margins::MarginStatistics;
+pub use ranking::{Area, Ranking};
 
 /// A mean loss with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -202,26 +204,7 @@ fn relative_confusion(scores: &[f64], signs: &[f64], weights: &Weights<'_>) -> C
 /// # Errors
 /// See the [module](self); also weight in one class only.
 pub fn auc(scores: &[f64], signs: &[f64], weights: Option<&[f64]>) -> Result<f64, Error> {
-    check_scores(scores, signs)?;
-    let weights = Weights::of(weights, signs.len())?;
-    check_both_classes(signs, &weights)?;
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_unstable_by(|&i, &j| scores[i].total_cmp(&scores[j]));
-    // Twice the weight of pairs in order. Zeros of both signs are a tie.
-    let (mut below, mut positives, mut in_order) = (0.0, 0.0, 0.0);
-    for tied in order.chunk_by(|&i, &j| scores[i] == scores[j]) {
-        let of_sign = |positive: bool| -> f64 {
-            tied.iter()
-                .filter(|&&i| (signs[i] > 0.0) == positive)
-                .map(|&i| weights.relative(i))
-                .sum()
-        };
-        let (positive, negative) = (of_sign(true), of_sign(false));
-        in_order += positive * (2.0 * below + negative);
-        below += negative;
-        positives += positive;
-    }
-    Ok(in_order / (2.0 * below * positives))
+    Ok(Ranking::new(scores, signs, weights)?.roc_area().value)
 }
 
 /// Returns the mean of -log of the probability given to the true class. Probabilities, of the
