@@ -14,6 +14,7 @@ pub(crate) mod path;
 pub(crate) mod predict;
 pub(crate) mod psi;
 pub(crate) mod regularised;
+pub(crate) mod report;
 pub(crate) mod stream;
 pub(crate) mod values;
 
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Focus(focus::FocusArguments),
     /// Apply a model: score, label and, where the model has one, probability
     Predict(predict::PredictArguments),
+    /// Show what a model makes of labelled data, as a page to look at
+    Report(report::ReportArguments),
     /// Describe a data file or a model
     Inspect(inspect::InspectArguments),
     /// Write a model in the other format, or one of an older version in the latest

@@ -6,10 +6,12 @@ mod fit;
 mod focus;
 mod inspect;
 mod massart;
+mod page;
 mod path;
 mod predict;
 mod psi;
 mod regularised;
+mod report;
 mod several_classes;
 mod stream;
 
@@ -18,16 +20,23 @@ use margins::Registry;
 use crate::arguments::Command;
 use crate::failure::Failure;
 
+pub(crate) use page::Invocation;
+
 /// Does what the command line says.
-pub(crate) fn perform(registry: &Registry, command: &Command) -> Result<(), Failure> {
+pub(crate) fn perform(
+    registry: &Registry,
+    command: &Command,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
     match command {
-        Command::Fit(arguments) => fit::fit(registry, arguments),
-        Command::Path(arguments) => path::path(registry, arguments),
-        Command::Cv(arguments) => cv::cv(registry, arguments),
+        Command::Fit(arguments) => fit::fit(registry, arguments, invocation),
+        Command::Path(arguments) => path::path(registry, arguments, invocation),
+        Command::Cv(arguments) => cv::cv(registry, arguments, invocation),
         Command::Stream(arguments) => stream::stream(registry, arguments),
-        Command::Massart(arguments) => massart::massart(arguments),
-        Command::Focus(arguments) => focus::focus(registry, arguments),
+        Command::Massart(arguments) => massart::massart(registry, arguments, invocation),
+        Command::Focus(arguments) => focus::focus(registry, arguments, invocation),
         Command::Predict(arguments) => predict::predict(registry, arguments),
+        Command::Report(arguments) => report::report(registry, arguments, invocation),
         Command::Inspect(arguments) => inspect::inspect(registry, arguments),
         Command::Convert(arguments) => convert::convert(registry, arguments),
         Command::Psi(arguments) => psi::psi(registry, arguments),

@@ -22,6 +22,7 @@ use clap::{CommandFactory, Parser};
 use margins::Registry;
 
 use arguments::{Arguments, former};
+use commands::Invocation;
 use failure::Failure;
 
 /// Runs the command with these arguments, the first being the program's name: exit status 0, 1 if
@@ -32,7 +33,7 @@ pub fn run(
 ) -> ExitCode {
     let words: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let result = match Arguments::try_parse_from(&words) {
-        Ok(arguments) => commands::perform(registry, &arguments.command),
+        Ok(arguments) => commands::perform(registry, &arguments.command, &Invocation::new(&words)),
         Err(error) => match former::answer(&words) {
             Some(answer) => Err(Failure::Usage(answer)),
             None => return explain(&error),

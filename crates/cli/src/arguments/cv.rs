@@ -6,6 +6,7 @@ use margins::Sigmas;
 use super::regularised::{
     ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments,
 };
+use super::report::PageArguments;
 use super::values::{LeaveOneOutName, Selection};
 
 #[derive(Debug, Args)]
@@ -22,6 +23,8 @@ pub(crate) struct CvArguments {
     pub(crate) choice: ChoiceArguments,
     #[command(flatten)]
     pub(crate) output: ModelArguments,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
 }
 
 /// The options for several kernels to choose from.
@@ -59,7 +62,7 @@ pub(crate) struct ChoiceArguments {
     ///
     /// A lambda is hopeless if the earlier half of the folds has shown it to be four standard
     /// deviations worse than the best. What is left out is marked.
-    #[arg(long, conflicts_with = "leave_one_out")]
+    #[arg(long, conflicts_with = "leave_one_out", hide_short_help = true)]
     pub(crate) abandon_hopeless: bool,
     /// Rule for lambda
     #[arg(long, value_name = "RULE", default_value = "best")]

@@ -6,7 +6,7 @@ use super::encode::EncodeArguments;
 use super::values::DataFormat;
 
 /// The place of the data, and how to read them.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct FileArguments {
     /// CSV or svmlight files, - for standard input, or mixture:...
@@ -96,6 +96,11 @@ impl FileArguments {
     /// Returns the name of the data, as it was given: the files with commas between them.
     pub(crate) fn name(&self) -> String {
         self.data.join(", ")
+    }
+
+    /// Returns the options with another file to read.
+    pub(crate) fn of(&self, file: &str) -> Self {
+        FileArguments { data: vec![file.to_owned()], ..self.clone() }
     }
 
     /// Returns the files, or what stands in their place.

@@ -7,6 +7,7 @@ use margins::optim::{Lambda, StepRule};
 use margins::robust::Learner;
 
 use super::regularised::{ClassifierArguments, ModelArguments, RegularisedArguments};
+use super::report::PageArguments;
 use super::values::{parse_lambda, parse_objective, step_rule};
 
 #[derive(Debug, Args)]
@@ -32,6 +33,8 @@ pub(crate) struct FitArguments {
     pub(crate) step: Option<StepRule>,
     #[command(flatten)]
     pub(crate) output: ModelArguments,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
     /// Write a CSV file with a row for every iteration; - for standard output
     ///
     /// Its columns are cost, objective, gap, training error and margins.

@@ -8,6 +8,7 @@ use margins::boost::Combination;
 
 use super::data::{FileArguments, PositiveArguments, Source};
 use super::regularised::ModelArguments;
+use super::report::PageArguments;
 use super::values::seconds;
 
 #[derive(Debug, Args)]
@@ -23,6 +24,8 @@ pub(crate) struct FocusArguments {
     pub(crate) learner: LearnerArguments,
     #[command(flatten)]
     pub(crate) output: ModelArguments,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
     #[command(flatten)]
     checkpoint: CheckpointArguments,
 }

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::data::{ClassesArguments, DataArguments};
 use super::regularised::ModelArguments;
+use super::report::PageArguments;
 use super::values::{number, positive, seconds};
 
 #[derive(Debug, Args)]
@@ -26,6 +27,8 @@ pub(crate) struct MassartArguments {
     pub(crate) learner: LearnerArguments,
     #[command(flatten)]
     pub(crate) output: ModelArguments,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
 }
 
 /// The options of the noise and of the accuracy.

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::fit::ObjectiveArguments;
 use super::regularised::{FormatArguments, LambdasArguments, RegularisedArguments};
+use super::report::PageArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct PathArguments {
@@ -15,4 +16,6 @@ pub(crate) struct PathArguments {
     pub(crate) lambdas: LambdasArguments,
     #[command(flatten)]
     pub(crate) output: FormatArguments,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
 }

@@ -1,10 +1,14 @@
 //! The command that cross-validates.
 
+use std::io::Write;
+
+use margins::data::Dataset;
 use margins::estimators::regularised::{Fitted, Regularisation, Settings};
 use margins::optim::ErrorCurve;
 use margins::{CrossValidation, Registry};
 
 use super::fit::platt;
+use super::page::{Invocation, Page, chosen};
 use super::regularised::{Task, probabilities, progress};
 use super::several_classes;
 use crate::arguments::cv::CvArguments;
@@ -19,66 +23,115 @@ use crate::output::fits::{
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::warn_of_gaps;
-use crate::output::{VERSION, write_json};
+use crate::output::{Lines, VERSION, write_json};
 
-pub(super) fn cv(registry: &Registry, arguments: &CvArguments) -> Result<(), Failure> {
+pub(super) fn cv(
+    registry: &Registry,
+    arguments: &CvArguments,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
     let CvArguments { common, classifier, output: to, .. } = arguments;
-    keep_apart(inputs("--data", common.data.file.files()).chain([output("--out", to.out())]))?;
+    keep_apart(
+        inputs("--data", common.data.file.files())
+            .chain([output("--out", to.out()), output("--report", arguments.page.path())]),
+    )?;
+    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let task = Task { arguments: common, objective: None };
     let settings = settings(registry, arguments, task)?;
     if let Some(scheme) = classifier.multi_class {
         let settings = Settings { scheme: Some(scheme.into()), ..settings };
         let selection = name_of(&arguments.choice.select);
-        return several_classes::fit(task, &settings, to, Some(selection));
+        return several_classes::fit(task, &settings, to, page, Some(selection));
     }
     let data = common.source().dataset()?;
-    let (bar, observer) = progress();
-    let fitted = Settings { progress: observer, ..settings }.fit(&data);
-    bar.finish_and_clear();
-    let fitted = fitted?;
+    let fitted = with_progress(settings, &data)?;
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
     let certified = curve.certified.iter().copied();
     warn_of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]);
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
-    let count = fitted.folds.as_ref().map_or(0, |folds| folds.count);
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
+    let found = || -> Result<Lines, Failure> {
+        Ok([describe_cv(curve, folds(&fitted)), describe_fit(fit, fitted.training_error()?)]
+            .concat())
+    };
+    let about = || {
+        let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
+        [describe(&common.data.name(), &data), functions].concat()
+    };
+    let lines = || Ok([about(), found()?].concat());
+    page.write("Cross-validation", lines, |report| {
+        report.selection = chosen(&fitted.report);
+        page.describe(report, &fitted.model, &data)
+    })?;
+    let outputs = [to.out(), page.path];
     match to.format() {
         OutputFormat::Json => {
-            let document = CvDocument {
-                format: "margins-cv",
-                version: VERSION,
-                data: DataDocument::new(&common.data.name(), &data),
-                training: task.document(loss, kernel),
-                folds: count,
-                seed: fitted.folds.as_ref().and_then(|folds| folds.seed),
-                all_certified: curve.certified.iter().all(|&certified| certified),
-                kernels: &kernels,
-                lambdas: CvLambdaDocument::all(curve),
-                best_lambda: curve.lambdas[curve.best].get(),
-                one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
-                selection: name_of(&arguments.choice.select),
-                fit: FitDocument::from(fit),
-                platt: platt(&fitted),
-            };
-            report([to.out()], |out| write_json(out, &document))
+            let document = document(task, arguments, &data, &fitted, &kernels)?;
+            report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
-            let functions = task.describe(loss, kernel, Some(fitted.dimension()));
-            let found =
-                [describe_cv(curve, count), describe_fit(fit, fitted.training_error()?)].concat();
-            report([to.out()], |out| {
-                facts(out, &[describe(&common.data.name(), &data), functions].concat())?;
-                writeln!(out)?;
-                write_kernels(out, &kernels, &curve.lambdas)?;
-                cv_table(curve).write(out)?;
-                writeln!(out)?;
+            let found = found()?;
+            report(outputs, |out| {
+                facts(out, &about())?;
+                write_choice(out, &kernels, curve)?;
                 facts(out, &found)
             })
         }
     }
+}
+
+/// Returns the number of folds.
+fn folds(fitted: &Fitted) -> usize {
+    fitted.folds.as_ref().map_or(0, |folds| folds.count)
+}
+
+/// Writes the error of every kernel and lambda.
+fn write_choice(
+    out: &mut dyn Write,
+    kernels: &[KernelDocument],
+    curve: &ErrorCurve,
+) -> std::io::Result<()> {
+    writeln!(out)?;
+    write_kernels(out, kernels, &curve.lambdas)?;
+    cv_table(curve).write(out)?;
+    writeln!(out)
+}
+
+/// Returns what settings fit to data, with a bar while they do.
+fn with_progress(settings: Settings, data: &Dataset) -> Result<Fitted, Failure> {
+    let (bar, observer) = progress();
+    let fitted = Settings { progress: observer, ..settings }.fit(data);
+    bar.finish_and_clear();
+    Ok(fitted?)
+}
+
+fn document<'a>(
+    task: Task<'_>,
+    arguments: &CvArguments,
+    data: &Dataset,
+    fitted: &'a Fitted,
+    kernels: &'a [KernelDocument],
+) -> Result<CvDocument<'a>, Failure> {
+    let curve = curve_of(fitted)?;
+    Ok(CvDocument {
+        format: "margins-cv",
+        version: VERSION,
+        data: DataDocument::new(&arguments.common.data.name(), data),
+        training: task.document(fitted.report.loss.clone(), fitted.report.kernel.clone()),
+        folds: folds(fitted),
+        seed: fitted.folds.as_ref().and_then(|folds| folds.seed),
+        all_certified: curve.certified.iter().all(|&certified| certified),
+        kernels,
+        lambdas: CvLambdaDocument::all(curve),
+        best_lambda: curve.lambdas[curve.best].get(),
+        one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
+        selection: name_of(&arguments.choice.select),
+        fit: FitDocument::from(&fitted.fits[0]),
+        platt: platt(fitted),
+    })
 }
 
 fn settings(

@@ -3,6 +3,7 @@
 use margins::Registry;
 use margins::estimators::regularised::{Fitted, Regularisation};
 
+use super::page::{Invocation, Page};
 use super::regularised::{Task, probabilities};
 use super::several_classes;
 use crate::arguments::check;
@@ -15,24 +16,30 @@ use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history
 use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::training::PlattDocument;
-use crate::output::{VERSION, write_json};
+use crate::output::{Lines, VERSION, write_json};
 
-pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), Failure> {
+pub(super) fn fit(
+    registry: &Registry,
+    arguments: &FitArguments,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
     let FitArguments { common, classifier, output: to, .. } = arguments;
     check::fit(arguments)?;
-    keep_apart(
-        inputs("--data", common.data.file.files())
-            .chain([output("--out", to.out()), output("--history", arguments.history.as_deref())]),
-    )?;
+    keep_apart(inputs("--data", common.data.file.files()).chain([
+        output("--out", to.out()),
+        output("--history", arguments.history.as_deref()),
+        output("--report", arguments.page.path()),
+    ]))?;
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
     settings.probabilities = probabilities(classifier.probability, None);
     let step = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), step);
     settings.options.history = arguments.history.is_some();
+    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     if let Some(scheme) = classifier.multi_class {
         settings.scheme = Some(scheme.into());
-        return several_classes::fit(task, &settings, to, None);
+        return several_classes::fit(task, &settings, to, page, None);
     }
     let data = common.source().dataset()?;
     let fitted = settings.fit(&data)?;
@@ -45,7 +52,13 @@ pub(super) fn fit(registry: &Registry, arguments: &FitArguments) -> Result<(), F
         save(&fitted.model, path)?;
     }
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
-    let outputs = [to.out(), arguments.history.as_deref()];
+    let outputs = [to.out(), arguments.history.as_deref(), page.path];
+    let lines = || -> Result<Lines, Failure> {
+        let found = describe_fit(fit, fitted.training_error()?);
+        let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
+        Ok([describe(&common.data.name(), &data), functions, found].concat())
+    };
+    page.write("Fit", lines, |report| page.describe(report, &fitted.model, &data))?;
     match to.format() {
         OutputFormat::Json => {
             let document = PathDocument {

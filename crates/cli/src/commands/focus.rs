@@ -4,6 +4,7 @@ use margins::Registry;
 use margins::boost::Combination;
 use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
 
+use super::page::{Invocation, Page};
 use crate::arguments::check;
 use crate::arguments::focus::FocusArguments;
 use crate::arguments::values::OutputFormat;
@@ -16,12 +17,17 @@ use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
 
-pub(super) fn focus(registry: &Registry, arguments: &FocusArguments) -> Result<(), Failure> {
+pub(super) fn focus(
+    registry: &Registry,
+    arguments: &FocusArguments,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
     let to = &arguments.output;
-    keep_apart(
-        inputs("--data", arguments.file.files())
-            .chain([output("--out", to.out()), output("--checkpoint", arguments.checkpoint())]),
-    )?;
+    keep_apart(inputs("--data", arguments.file.files()).chain([
+        output("--out", to.out()),
+        output("--checkpoint", arguments.checkpoint()),
+        output("--report", arguments.page.path()),
+    ]))?;
     let settings = settings(registry, arguments)?;
     let takes_kernel = matches!(settings.learner, Learner::KernelPerceptron { .. });
     let (is_linear, combination) = (settings.learner.is_linear(), settings.combination());
@@ -34,7 +40,13 @@ pub(super) fn focus(registry: &Registry, arguments: &FocusArguments) -> Result<(
     }
     let about = DataDocument::new(&arguments.file.name(), &data);
     let document = document(arguments, &settings, about, &fitted);
-    report([to.out()], |out| match to.format() {
+    let page = Page::new(&arguments.page, registry, invocation, settings.seed);
+    let lines = || Ok(document.lines(&arguments.file.name(), &data));
+    page.write("Focused online learning", lines, |report| {
+        report.outliers.clone_from(&document.outliers);
+        fitted.model.as_ref().map_or(Ok(()), |model| page.describe(report, model, &data))
+    })?;
+    report([to.out(), page.path], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => facts(out, &document.lines(&arguments.file.name(), &data)),
     })

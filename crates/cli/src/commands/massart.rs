@@ -1,10 +1,13 @@
 //! The command that learns halfspaces under Massart noise.
 
+use margins::Registry;
+use margins::data::Dataset;
 use margins::estimators::Evidence;
 use margins::estimators::massart::{Fitted, Method, Settings};
 use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
 
+use super::page::{Invocation, Page};
 use crate::arguments::check;
 use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
@@ -16,12 +19,19 @@ use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
 
-pub(super) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
+pub(super) fn massart(
+    registry: &Registry,
+    arguments: &MassartArguments,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
     check::massart(arguments)?;
     let to = &arguments.output;
-    keep_apart(inputs("--data", arguments.data.file.files()).chain([output("--out", to.out())]))?;
+    keep_apart(
+        inputs("--data", arguments.data.file.files())
+            .chain([output("--out", to.out()), output("--report", arguments.page.path())]),
+    )?;
     let settings = settings(arguments)?;
-    let (fitted, rows) = fit(arguments, &settings)?;
+    let (fitted, rows, data) = fit(arguments, &settings)?;
     if fitted.stopped.is_some() {
         let steps = fitted.steps;
         eprintln!("warning: the time limit ended the learner after {steps} steps");
@@ -35,7 +45,19 @@ pub(super) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
         save(&fitted.model, path)?;
     }
     let document = document(arguments, &fitted, rows);
-    report([to.out()], |out| match to.format() {
+    let page = Page::new(&arguments.page, registry, invocation, settings.seed);
+    page.write(
+        "Halfspace under Massart noise",
+        || Ok(document.lines()),
+        |report| match &data {
+            Some(data) => page.describe(report, &fitted.model, data),
+            None => {
+                report.describe(&fitted.model);
+                Ok(())
+            }
+        },
+    )?;
+    report([to.out(), page.path], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => facts(out, &document.lines()),
     })
@@ -62,12 +84,16 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
     Ok(Settings { seed: learner.seed, threads, time_limit, ..Settings::new(method) })
 }
 
-/// Returns the halfspace with the number of rows that were read for it.
-fn fit(arguments: &MassartArguments, settings: &Settings) -> Result<(Fitted, usize), Failure> {
+/// Returns the halfspace with the number of rows that were read for it, and the rows themselves
+/// unless they passed by.
+fn fit(
+    arguments: &MassartArguments,
+    settings: &Settings,
+) -> Result<(Fitted, usize, Option<Dataset>), Failure> {
     let source = arguments.data.source();
     if !arguments.stream {
         let data = source.dataset()?;
-        return Ok((settings.fit(&data)?, data.rows()));
+        return Ok((settings.fit(&data)?, data.rows(), Some(data)));
     }
     let mut stream = source.stream(arguments.classes.classes.as_deref())?;
     let fitted = settings.fit_stream(&mut stream).map_err(|error| match error {
@@ -76,7 +102,7 @@ fn fit(arguments: &MassartArguments, settings: &Settings) -> Result<(Fitted, usi
         }
         error => Failure::from(error),
     })?;
-    Ok((fitted, stream.rows() as usize))
+    Ok((fitted, stream.rows() as usize, None))
 }
 
 fn document<'a>(

@@ -1,21 +1,31 @@
 //! The command that fits along a path.
 
 use margins::Registry;
-use margins::estimators::regularised::Regularisation;
+use margins::estimators::regularised::{Path, Regularisation};
+use margins_report::{PathPoint, Report};
 
+use super::page::{Invocation, Page};
 use super::regularised::{Task, progress};
 use crate::arguments::check;
 use crate::arguments::path::PathArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::output::data::{DataDocument, describe};
-use crate::output::files::emit;
+use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
 
-pub(super) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(), Failure> {
+pub(super) fn path(
+    registry: &Registry,
+    arguments: &PathArguments,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
     let common = &arguments.common;
+    keep_apart(
+        inputs("--data", common.data.file.files())
+            .chain([output("--report", arguments.page.path())]),
+    )?;
     check::path(arguments)?;
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let regularisation = Regularisation::path(arguments.lambdas.lambdas.0.clone())?;
@@ -28,26 +38,48 @@ pub(super) fn path(registry: &Registry, arguments: &PathArguments) -> Result<(),
     let path = path?;
     task.warn(path.fits.iter().flatten());
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
+    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
+    let lines = || {
+        let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
+        [describe(&common.data.name(), &data), functions].concat()
+    };
+    page.write("Path", || Ok(lines()), |report| fill(report, &path))?;
     match arguments.output.format {
         OutputFormat::Json => {
             let document = PathDocument {
                 format: "margins-path",
                 version: VERSION,
                 data: DataDocument::new(&common.data.name(), &data),
-                training: task.document(loss, kernel),
+                training: task.document(loss.clone(), kernel.clone()),
                 fits: path.fits.iter().flatten().map(FitDocument::from).collect(),
                 platt: None,
             };
-            emit(None, |out| write_json(out, &document))
+            report([page.path], |out| write_json(out, &document))
         }
         OutputFormat::Table => {
             let table = path_table(&path)?;
-            let functions = task.describe(loss, kernel, Some(path.dimension()));
-            emit(None, |out| {
-                facts(out, &[describe(&common.data.name(), &data), functions].concat())?;
+            report([page.path], |out| {
+                facts(out, &lines())?;
                 writeln!(out)?;
                 table.write(out)
             })
         }
     }
+}
+
+/// Adds the fits of a path to a report.
+fn fill(report: &mut Report, path: &Path) -> Result<(), Failure> {
+    for (at, fits) in path.fits.iter().enumerate() {
+        let norm = path.norms(at)?.into_iter().sum();
+        let training_error = path.training_error(at)?;
+        report.path.extend(fits.iter().map(|fit| PathPoint {
+            lambda: fit.lambda.get(),
+            objective: fit.report.objective,
+            relative_gap: fit.report.relative_gap,
+            converged: fit.report.converged(),
+            norm,
+            training_error,
+        }));
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ use margins::data::{ClassLabels, Classes, Dataset};
 use margins::estimators::regularised::{Fitted, Settings};
 use margins::optim::Status;
 
+use super::page::{Page, chosen};
 use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
 use crate::arguments::values::OutputFormat;
@@ -26,6 +27,7 @@ pub(super) fn fit(
     task: Task<'_>,
     settings: &Settings,
     to: &ModelArguments,
+    page: Page<'_>,
     selection: Option<String>,
 ) -> Result<(), Failure> {
     keep_apart(
@@ -48,12 +50,21 @@ pub(super) fn fit(
         save(&fitted.model, path)?;
     }
     let training_error = fitted.training_error()?;
+    page.write(
+        "Several classes",
+        || Ok(describe(task, &fitted, &data)),
+        |report| {
+            report.selection = chosen(summary);
+            page.describe(report, &fitted.model, &data)
+        },
+    )?;
+    let outputs = [to.out(), page.path];
     match to.format() {
         OutputFormat::Json => {
             let document = document(task, &fitted, &data, training_error, selection);
-            report([to.out()], |out| write_json(out, &document))
+            report(outputs, |out| write_json(out, &document))
         }
-        OutputFormat::Table => report([to.out()], |out| {
+        OutputFormat::Table => report(outputs, |out| {
             facts(out, &describe(task, &fitted, &data))?;
             if let (Some(curve), Some(folds)) = (curve, &fitted.folds) {
                 writeln!(out)?;

@@ -28,23 +28,29 @@ pub(crate) fn write_page(
     header: &Header,
     model: &Model,
 ) -> std::io::Result<()> {
-    let mut lines = vec![("model", path.display().to_string()), ("file", describe(header))];
-    lines.extend(description(model));
+    facts(out, &lines(path, header, model))?;
     match model.members() {
         [member] => {
-            lines.extend(member_facts(member));
-            facts(out, &lines)?;
             if model.basis().is_none() {
                 coefficients(model, member, out)?;
             }
             Ok(())
         }
         members => {
-            facts(out, &lines)?;
             writeln!(out)?;
             member_table(members).write(out)
         }
     }
+}
+
+/// Returns the lines on a model from a file.
+pub(crate) fn lines(path: &Path, header: &Header, model: &Model) -> Lines {
+    let mut lines = vec![("model", path.display().to_string()), ("file", describe(header))];
+    lines.extend(description(model));
+    if let [member] = model.members() {
+        lines.extend(member_facts(member));
+    }
+    lines
 }
 
 fn describe(header: &Header) -> String {

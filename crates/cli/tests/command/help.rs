@@ -4,8 +4,10 @@ use std::path::Path;
 
 use crate::{Workshop, text};
 
-const COMMANDS: [&str; 10] =
-    ["fit", "path", "cv", "stream", "massart", "focus", "predict", "inspect", "convert", "psi"];
+const COMMANDS: [&str; 11] = [
+    "fit", "path", "cv", "stream", "massart", "focus", "predict", "report", "inspect", "convert",
+    "psi",
+];
 
 /// The most lines of a short help.
 const SCREEN: usize = 50;

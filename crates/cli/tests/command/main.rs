@@ -9,6 +9,7 @@ mod kernels;
 mod massart;
 mod models;
 mod options;
+mod pages;
 mod refusals;
 mod stochastic;
 

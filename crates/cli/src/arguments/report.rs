@@ -1,0 +1,72 @@
+//! Options of `margins report`, and the option of the other commands for a page.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::data::{FileArguments, Source, WeightArguments};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Model file
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) file: FileArguments,
+    /// Data that the model was fitted to, for comparison
+    ///
+    /// They are read as --data is. The report then shows margins, curves and decisions of both.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    training: Option<String>,
+    #[command(flatten)]
+    weights: WeightArguments,
+    /// Write the report to this file; - for standard output, as without it
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// Format of the report
+    #[arg(long, value_name = "FORMAT", default_value = "html", help_heading = "Output")]
+    pub(crate) format: ReportFormat,
+}
+
+impl ReportArguments {
+    pub(crate) fn source<'a>(&'a self, file: &'a FileArguments) -> Source<'a> {
+        let weights_column = self.weights.weights_column.as_deref();
+        Source { file, positive: None, weights_column, encode: None }
+    }
+
+    /// Returns the file of the training data, which is read as that of the test data is.
+    pub(crate) fn training(&self) -> Option<FileArguments> {
+        self.training.as_ref().map(|file| self.file.of(file))
+    }
+
+    pub(crate) fn out(&self) -> Option<&Path> {
+        self.out.as_deref()
+    }
+}
+
+/// The formats of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A page to look at
+    Html,
+    /// Its numbers
+    Json,
+}
+
+/// The option for a page on what was fitted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct PageArguments {
+    /// Write a page to look at: HTML with pictures; - for standard output
+    ///
+    /// It needs no network. It has the data at a glance, the choice of lambda, certificates, margins,
+    /// curves, probabilities and coefficients, each picture with its numbers.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+impl PageArguments {
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.report.as_deref()
+    }
+}

@@ -1,0 +1,120 @@
+//! The page on the result of a command, which `--report` asks for.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Instant, SystemTime};
+
+use margins::data::{ClassLabels, Dataset};
+use margins::{Model, Registry, TrainingReport};
+use margins_report::{Labelled, Origin, Report, Selection};
+
+use crate::arguments::report::PageArguments;
+use crate::failure::Failure;
+use crate::output::Lines;
+use crate::output::files::emit;
+
+/// A run of the command: its words, and when it began.
+pub(crate) struct Invocation {
+    words: Vec<String>,
+    begun: Instant,
+}
+
+impl Invocation {
+    pub(crate) fn new(words: &[OsString]) -> Self {
+        let words = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let words = ["margins".to_owned()].into_iter().chain(words).collect();
+        Invocation { words, begun: Instant::now() }
+    }
+
+    /// Returns where a report comes from that needed this seed.
+    pub(super) fn origin(&self, seed: Option<u64>) -> Origin {
+        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        Origin {
+            command: words.join(" "),
+            program: format!("margins {}", env!("CARGO_PKG_VERSION")),
+            seed,
+            time: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            seconds: self.begun.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// Returns a word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=:,./+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The page that a command writes, if it was asked for one.
+#[derive(Clone, Copy)]
+pub(super) struct Page<'a> {
+    pub(super) path: Option<&'a Path>,
+    registry: &'a Registry,
+    invocation: &'a Invocation,
+    /// The seed of what was drawn.
+    seed: u64,
+}
+
+impl<'a> Page<'a> {
+    /// Returns the page that the arguments ask for.
+    pub(super) fn new(
+        arguments: &'a PageArguments,
+        registry: &'a Registry,
+        invocation: &'a Invocation,
+        seed: u64,
+    ) -> Self {
+        Page { path: arguments.path(), registry, invocation, seed }
+    }
+
+    /// Writes the page with these lines and what else there is to fill in, if it was asked for.
+    pub(super) fn write(
+        self,
+        title: &str,
+        lines: impl FnOnce() -> Result<Lines, Failure>,
+        fill: impl FnOnce(&mut Report) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if self.path.is_none() {
+            return Ok(());
+        }
+        let mut report = Report::new(title, self.invocation.origin(Some(self.seed)));
+        report.add_facts(lines()?);
+        fill(&mut report)?;
+        let page = report.with_warnings().page();
+        emit(self.path, |out| out.write_all(page.as_bytes()))
+    }
+
+    /// Adds a model and what it makes of the data that it was fitted to.
+    pub(super) fn describe<Y: ClassLabels>(
+        self,
+        report: &mut Report,
+        model: &Model,
+        data: &Dataset<Y>,
+    ) -> Result<(), Failure> {
+        let training = Labelled::new("training", data, model).map_err(Failure::job)?;
+        report.describe(model);
+        report.evaluate(&training, model, self.registry).map_err(Failure::job)
+    }
+}
+
+/// Returns the choice of lambda and kernel, if there was one.
+pub(super) fn chosen(report: &TrainingReport) -> Option<Selection> {
+    let kernels = report.kernels.iter().map(|tried| (tried.kernel.as_str(), &tried.curve));
+    let curve = report.curve.as_ref()?;
+    Some(Selection::new(curve, kernels, report.kernel.as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_split_them() {
+        assert_eq!(quoted("--lambdas=1:1e-7:100"), "--lambdas=1:1e-7:100");
+        assert_eq!(quoted("my data.csv"), "'my data.csv'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

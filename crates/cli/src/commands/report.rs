@@ -1,0 +1,53 @@
+//! The command that reports on a model.
+
+use margins::data::read::Unlabelled;
+use margins::{Model, Registry};
+use margins_report::{Labelled, Report};
+
+use super::page::Invocation;
+use crate::arguments::report::{ReportArguments, ReportFormat};
+use crate::failure::Failure;
+use crate::output::files::{emit, input, inputs, keep_apart, output};
+use crate::output::model::lines;
+use crate::output::write_json;
+
+pub(super) fn report(
+    registry: &Registry,
+    arguments: &ReportArguments,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
+    let training = arguments.training();
+    let compared = training.as_ref().map(|file| input("--training", file.first()));
+    keep_apart(inputs("--data", arguments.file.files()).chain([
+        Some(input("--model", &arguments.model)),
+        compared,
+        output("--out", arguments.out()),
+    ]))?;
+    let (header, model) =
+        Model::load_with_header(&arguments.model, registry).map_err(Failure::job)?;
+    let mut report = Report::new("Report on a model", invocation.origin(None));
+    report.add_facts(lines(&arguments.model, &header, &model));
+    report.describe(&model);
+    let mut files = Vec::new();
+    files.extend(training.as_ref().map(|file| ("training", file)));
+    files.push(("test", &arguments.file));
+    for (name, file) in files {
+        let refuse =
+            |error: &dyn std::fmt::Display| Failure::job(format!("{}: {error}", file.name()));
+        let data = arguments.source(file).features(&model)?;
+        let Unlabelled { design, labels, weights, feature_names } = &data;
+        let accepted = model.accept(design.columns(), feature_names.as_deref());
+        accepted.map_err(|error| refuse(&error))?;
+        let Some(labels) = labels else {
+            return Err(refuse(&"it has no labels to compare the decisions with"));
+        };
+        let sample = Labelled::with_labels(name, design, labels, weights.as_deref(), &model)
+            .map_err(|error| refuse(&error))?;
+        report.evaluate(&sample, &model, registry).map_err(|error| refuse(&error))?;
+    }
+    let report = report.with_warnings();
+    emit(arguments.out(), |out| match arguments.format {
+        ReportFormat::Html => out.write_all(report.page().as_bytes()),
+        ReportFormat::Json => write_json(out, &report),
+    })
+}

@@ -1,0 +1,129 @@
+//! Pages: what the commands write, and how a browser shows it.
+
+use std::process::Command;
+
+use crate::{Workshop, number, text};
+
+/// The pages of all commands that write one, by their names.
+fn pages(workshop: &Workshop) -> Vec<(&'static str, String)> {
+    let mixture = "mixture:n=80";
+    let commands: [&[&str]; 6] = [
+        &["fit", "--data", mixture, "--lambda", "0.01", "--loss", "logistic", "--out", "m.json"],
+        &["path", "--data", mixture, "--lambdas", "1:1e-4:9"],
+        &[
+            "cv",
+            "--data",
+            mixture,
+            "--lambdas",
+            "1:1e-4:5",
+            "--kernel",
+            "gaussian:sigma=1",
+            "--or-kernel",
+            "linear",
+        ],
+        &["massart", "--data", "mixture:n=2000", "--eta", "0.2", "--gamma", "0.2"],
+        &["focus", "--data", mixture, "--max-steps", "20", "--slack", "additive-sum:budget=5"],
+        &["cv", "--data", "three.csv", "--lambdas", "1:1e-3:3", "--multi-class", "ovr"],
+    ];
+    workshop.write("three.csv", crate::three_classes().as_bytes());
+    let mut pages: Vec<(&str, String)> = commands
+        .iter()
+        .map(|command| {
+            let output = workshop.run(&[*command, &["--report", "page.html"]].concat());
+            assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+            (command[0], std::fs::read_to_string(workshop.path("page.html")).expect("a page"))
+        })
+        .collect();
+    let report = ["report", "--model", "m.json", "--data", "mixture:n=60,seed=2"];
+    pages.push(("report", workshop.output(&[&report[..], &["--training", mixture]].concat())));
+    pages
+}
+
+#[test]
+fn a_report_is_a_page_or_its_numbers() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
+    let arguments = ["report", "--model", "m.json", "--data", "data.csv"];
+    let document = workshop.json(&arguments);
+    assert_eq!(document["format"], "margins-report");
+    let metrics =
+        &workshop.json(&["predict", "--model", "m.json", "--data", "data.csv"])["metrics"];
+    let evaluation = &document["evaluations"][0];
+    assert_eq!(number(&evaluation["error"]["value"]), number(&metrics["error"]));
+    assert_eq!(number(&evaluation["roc"]["area"]["value"]), number(&metrics["auc"]));
+    assert_eq!(document["members"][0]["largest"].as_array().map(Vec::len), Some(2));
+    let page = workshop.output(&arguments);
+    assert!(page.contains("margins report --model m.json --data data.csv"), "{page}");
+
+    workshop.write("unlabelled.csv", b"height,width\n1,2\n");
+    let output = workshop.run(&["report", "--model", "m.json", "--data", "unlabelled.csv"]);
+    assert_eq!(
+        text(&output.stderr),
+        "error: unlabelled.csv: it has no labels to compare the decisions with\n"
+    );
+}
+
+#[test]
+fn the_page_and_the_data_are_not_one_file() {
+    let workshop = Workshop::new();
+    let page = ["--data", "data.csv", "--report", "data.csv"];
+    for command in [
+        &["fit", "--lambda", "1"][..],
+        &["path"],
+        &["cv"],
+        &["focus"],
+        &["massart", "--learner", "auto"],
+    ] {
+        let output = workshop.run(&[command, &page[..]].concat());
+        let message = "error: --report data.csv would overwrite the input --data data.csv";
+        assert!(text(&output.stderr).starts_with(message), "{command:?}: {}", text(&output.stderr));
+    }
+}
+
+/// The pages in frames of both widths, with a line for what is wider than its frame.
+fn frames(pages: &[(&str, String)]) -> String {
+    let frame = |(name, page): &(&str, String), width: u32| {
+        let source = page.replace('&', "&amp;").replace('"', "&quot;");
+        format!(
+            "<iframe name='{name} {width}' style='width:{width}px;height:900px;border:0' srcdoc=\"{source}\"></iframe>"
+        )
+    };
+    let frames: String =
+        pages.iter().flat_map(|page| [390, 1440].map(|width| frame(page, width))).collect();
+    let script = "onload = () => { for (const f of document.querySelectorAll('iframe')) { \
+        const width = f.contentDocument.documentElement.scrollWidth; \
+        const dark = f.contentWindow.matchMedia('(prefers-color-scheme: dark)').matches; \
+        const wide = width > f.clientWidth ? 'overflows' : 'fits'; \
+        document.body.append(`[${f.name} ${dark ? 'dark' : 'light'} ${wide}]`); } }";
+    format!("<!DOCTYPE html><body>{frames}<script>{script}</script></body>")
+}
+
+#[test]
+fn a_browser_shows_the_pages_without_overflow_or_errors() {
+    if Command::new("chromium").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no chromium to open pages with");
+        return;
+    }
+    let workshop = Workshop::new();
+    let pages = pages(&workshop);
+    workshop.write("frames.html", frames(&pages).as_bytes());
+    let address = format!("file://{}", workshop.path("frames.html").display());
+    let profile = format!("--user-data-dir={}", workshop.path("profile").display());
+    for (scheme, setting) in [("dark", 0), ("light", 1)] {
+        let output = Command::new("chromium")
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"])
+            .args([&profile, &format!("--blink-settings=preferredColorScheme={setting}")])
+            .args(["--window-size=1600,1200", "--virtual-time-budget=10000", "--dump-dom"])
+            .arg(&address)
+            .output()
+            .expect("chromium runs");
+        let (shown, said) = (text(&output.stdout), text(&output.stderr));
+        assert!(!said.contains("CONSOLE"), "{said}");
+        for (name, _) in &pages {
+            for width in [390, 1440] {
+                let line = format!("[{name} {width} {scheme} fits]");
+                assert!(shown.contains(&line), "{line} is missing");
+            }
+        }
+    }
+}

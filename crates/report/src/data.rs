@@ -1,0 +1,121 @@
+use margins_data::{ClassLabels, Dataset, Design, Listed};
+use margins_model::Model;
+use serde::Serialize;
+
+use crate::Error;
+
+/// Samples with the classes that a model gives names to.
+#[derive(Debug, Clone)]
+pub struct Labelled<'a> {
+    /// The name of the data, such as `training`.
+    pub name: &'a str,
+    /// The features.
+    pub design: &'a Design,
+    /// The class of every row, as an index into the classes of the model.
+    pub classes: Vec<usize>,
+    /// The weights of the samples, if they have any.
+    pub weights: Option<&'a [f64]>,
+}
+
+/// The data at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DataSummary {
+    /// The name of the data.
+    pub name: String,
+    /// The number of samples.
+    pub rows: usize,
+    /// The number of features.
+    pub columns: usize,
+    /// The share of the values that are stored, of sparse data.
+    pub stored: Option<f64>,
+    /// True if the samples have weights.
+    pub weighted: bool,
+    /// The classes in order.
+    pub classes: Vec<ClassShare>,
+}
+
+/// A class with its samples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassShare {
+    /// The name of the class.
+    pub name: String,
+    /// The number of its samples.
+    pub rows: usize,
+    /// The share of its samples.
+    pub share: f64,
+}
+
+impl<'a> Labelled<'a> {
+    /// Returns a data set as samples for the model. Costs of classes do not count.
+    ///
+    /// # Errors
+    /// [`Error::UnknownClass`]: a class of the data is none of the model.
+    pub fn new<Y: ClassLabels>(
+        name: &'a str,
+        data: &'a Dataset<Y>,
+        model: &Model,
+    ) -> Result<Self, Error> {
+        let labels = data.labels();
+        let of_model = known_classes(name, labels.names(), model)?;
+        let classes = (0..data.rows()).map(|row| of_model[labels.index(row)]).collect();
+        Ok(Labelled { name, design: data.design(), classes, weights: data.own_weights() })
+    }
+
+    /// Returns samples with labels as they were read.
+    ///
+    /// # Errors
+    /// [`Error::UnknownClass`]: a label is no class of the model. [`Error::Data`]: there is not one
+    /// label a row.
+    pub fn with_labels(
+        name: &'a str,
+        design: &'a Design,
+        labels: &[String],
+        weights: Option<&'a [f64]>,
+        model: &Model,
+    ) -> Result<Self, Error> {
+        let classes = known_classes(name, labels, model)?;
+        Ok(Labelled { name, design, classes, weights })
+    }
+
+    /// Returns the data at a glance.
+    pub fn summary(&self, model: &Model) -> DataSummary {
+        let (rows, columns) = (self.design.rows(), self.design.columns());
+        let mut counts = vec![0usize; model.classes().len()];
+        self.classes.iter().for_each(|&class| counts[class] += 1);
+        let all = rows as f64;
+        let stored = self.design.stored() as f64 / (all * columns as f64);
+        DataSummary {
+            name: self.name.to_owned(),
+            rows,
+            columns,
+            stored: self.design.is_sparse().then_some(stored),
+            weighted: self.weights.is_some(),
+            classes: model
+                .classes()
+                .iter()
+                .zip(counts)
+                .map(|(name, rows)| ClassShare {
+                    name: name.clone(),
+                    rows,
+                    share: rows as f64 / all,
+                })
+                .collect(),
+        }
+    }
+
+    /// Returns the sign of every sample, for models of two classes.
+    pub(crate) fn signs(&self) -> Vec<f64> {
+        self.classes.iter().map(|&class| if class == 1 { 1.0 } else { -1.0 }).collect()
+    }
+}
+
+fn known_classes(name: &str, labels: &[String], model: &Model) -> Result<Vec<usize>, Error> {
+    let class = |label: &String| {
+        model.class_of(label).ok_or_else(|| Error::UnknownClass {
+            data: name.to_owned(),
+            label: label.clone(),
+            classes: Listed(model.classes()).to_string(),
+        })
+    };
+    labels.iter().map(class).collect()
+}

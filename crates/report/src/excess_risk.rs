@@ -1,0 +1,65 @@
+use margins_calibration::PsiTransform;
+use margins_losses::MarginLoss;
+use serde::Serialize;
+
+use crate::data::Labelled;
+use crate::evaluation::Measured;
+
+/// What the Psi-transform of the loss makes of an excess risk: a classifier whose risk is r above
+/// the least possible one errs at most `Psi^{-1}(r)` more often than the best.
+///
+/// Source: Bartlett, Jordan and McAuliffe 2006, theorem 1. The least possible risk is not known, so
+/// that the excess is at most the risk itself where no loss is negative.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExcessRisk {
+    /// The name of the data that the risk is a mean over.
+    pub data: String,
+    /// The mean loss, by weight.
+    pub risk: Measured,
+    /// Excess risks from 0 to the mean loss with what they allow.
+    pub points: Vec<ExcessRiskPoint>,
+}
+
+/// An excess risk with what it allows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ExcessRiskPoint {
+    /// The excess of the risk over the least one.
+    pub excess_risk: f64,
+    /// The largest excess of the error over the Bayes error that it allows.
+    pub excess_error: f64,
+}
+
+impl ExcessRisk {
+    /// Returns the excess risks below the mean loss of scores; `None` for a loss that is not
+    /// calibrated, or whose mean is not a finite positive number.
+    pub(crate) fn new(
+        sample: &Labelled<'_>,
+        loss: &dyn MarginLoss,
+        scores: &[f64],
+    ) -> Option<Self> {
+        const POINTS: usize = 40;
+        let transform = PsiTransform::of(loss).ok()?;
+        let risk = mean(sample, loss, scores);
+        if !(risk.value.is_finite() && risk.value > 0.0) {
+            return None;
+        }
+        let point = |k: usize| {
+            let excess_risk = risk.value * k as f64 / POINTS as f64;
+            ExcessRiskPoint { excess_risk, excess_error: transform.inverse(excess_risk) }
+        };
+        let points = (0..=POINTS).map(point).collect();
+        Some(ExcessRisk { data: sample.name.to_owned(), risk, points })
+    }
+}
+
+/// Returns the mean loss by weight, with the standard error of independent samples.
+fn mean(sample: &Labelled<'_>, loss: &dyn MarginLoss, scores: &[f64]) -> Measured {
+    let weight = |i: usize| sample.weights.map_or(1.0, |weights| weights[i]);
+    let losses: Vec<f64> =
+        sample.signs().iter().zip(scores).map(|(sign, score)| loss.value(sign * score)).collect();
+    let total: f64 = (0..losses.len()).map(weight).sum();
+    let value = losses.iter().enumerate().map(|(i, loss)| weight(i) * loss).sum::<f64>() / total;
+    let square = |(i, loss): (usize, &f64)| (weight(i) * (loss - value)).powi(2);
+    let variance: f64 = losses.iter().enumerate().map(square).sum();
+    Measured { value, standard_error: variance.sqrt() / total }
+}

@@ -1,0 +1,76 @@
+use margins_model::{Functions, Model};
+use serde::Serialize;
+
+/// The most coefficients that are listed.
+const MOST_LISTED: usize = 30;
+
+/// A binary classifier of a model with its certificate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemberSummary {
+    /// The classes that it tells apart, in words.
+    pub name: String,
+    /// The regularisation, if there is a penalty.
+    pub lambda: Option<f64>,
+    /// The objective reached, where it is known.
+    pub objective: Option<f64>,
+    /// A lower bound on the least objective, where one is known.
+    pub dual_objective: Option<f64>,
+    /// The gap between them relative to their size, where it is known.
+    pub relative_gap: Option<f64>,
+    /// True if the gap is at most the tolerance.
+    pub converged: bool,
+    /// The intercept.
+    pub intercept: f64,
+    /// What the coefficients belong to: `features`, `samples` or `random features`.
+    pub functions: &'static str,
+    /// The number of coefficients.
+    pub count: usize,
+    /// The number of coefficients that are not zero.
+    pub nonzero: usize,
+    /// The coefficients of the largest magnitudes, at most 30, the largest first.
+    pub largest: Vec<Coefficient>,
+}
+
+/// A coefficient with the name of its function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Coefficient {
+    /// The name of the feature, or the number of the function, from 1.
+    pub name: String,
+    /// The coefficient.
+    pub value: f64,
+}
+
+/// Returns the members of a model.
+pub(crate) fn members(model: &Model) -> Vec<MemberSummary> {
+    let functions = match model.basis().map(margins_model::Basis::functions) {
+        None => "features",
+        Some(Functions::Sections(_)) => "samples",
+        Some(Functions::Fourier(_)) => "random features",
+    };
+    let names = model.feature_names().filter(|_| model.basis().is_none());
+    let name = |k: usize| match names {
+        Some(names) => names[k].clone(),
+        None => format!("{} {}", functions.trim_end_matches('s'), k + 1),
+    };
+    let summary = |(member_name, member): (String, &margins_model::Member)| {
+        let coef = &member.coef;
+        let mut order: Vec<usize> = (0..coef.len()).filter(|&k| coef[k] != 0.0).collect();
+        order.sort_by(|&i, &j| coef[j].abs().total_cmp(&coef[i].abs()));
+        let listed = order.iter().take(MOST_LISTED);
+        MemberSummary {
+            name: member_name,
+            lambda: member.lambda,
+            objective: member.training.objective,
+            dual_objective: member.training.dual_objective,
+            relative_gap: member.training.relative_gap,
+            converged: member.training.converged,
+            intercept: member.intercept,
+            functions,
+            count: coef.len(),
+            nonzero: order.len(),
+            largest: listed.map(|&k| Coefficient { name: name(k), value: coef[k] }).collect(),
+        }
+    };
+    let names = model.scheme().member_names(model.classes());
+    names.into_iter().zip(model.members()).map(summary).collect()
+}

@@ -1,0 +1,94 @@
+//! The page: the numbers of a report as HTML, pictures as SVG with their numbers folded in tables.
+
+mod chart;
+mod figures;
+mod number;
+mod tables;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::report::{Fact, Report};
+
+const STYLE: &str = include_str!("page/style.css");
+
+impl Report {
+    /// Returns the report as one HTML page, which is well-formed XML too. It loads nothing, runs no
+    /// script, and is light or dark as the reader prefers.
+    pub fn page(&self) -> String {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    (PreEscaped("<meta charset=\"utf-8\"/>"))
+                    (PreEscaped("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"))
+                    title { (self.title) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    main {
+                        (self.head())
+                        @for section in self.sections() { (section) }
+                    }
+                }
+            }
+        };
+        page.into_string()
+    }
+
+    fn head(&self) -> Markup {
+        let origin = &self.origin;
+        html! {
+            header {
+                h1 { (self.title) }
+                @if !origin.command.is_empty() { pre { code { (origin.command) } } }
+                p.origin {
+                    (origin.program)
+                    @if let Some(seed) = origin.seed { ", seed " (seed) }
+                    @if !origin.time.is_empty() { ", " time datetime=(origin.time) { (origin.time) } }
+                    @if origin.seconds > 0.0 { ", " (number::short(origin.seconds)) " s" }
+                }
+            }
+            @if !self.warnings.is_empty() {
+                section.warnings {
+                    h2 { "Warnings" }
+                    ul { @for warning in &self.warnings { li { (warning) } } }
+                }
+            }
+        }
+    }
+
+    fn sections(&self) -> Vec<Markup> {
+        let mut sections = vec![section("What was fitted", &facts(&self.facts))];
+        let mut add = |title: &str, parts: Vec<Markup>| {
+            if !parts.is_empty() {
+                sections.push(section(title, &html! { @for part in &parts { (part) } }));
+            }
+        };
+        add("Data", self.data.iter().map(tables::data).collect());
+        add("Choice of lambda", self.selection.iter().flat_map(figures::selection).collect());
+        add("Path", figures::path(&self.path));
+        add("Certificates", tables::certificates(&self.members).into_iter().collect());
+        add("Decisions", self.evaluations.iter().map(tables::decisions).collect());
+        add("Margins", figures::margins(&self.evaluations).into_iter().collect());
+        add("Ranking", figures::ranking(&self.evaluations));
+        add("Probabilities", figures::reliability(&self.evaluations).into_iter().collect());
+        add("Coefficients", self.members.iter().map(tables::coefficients).collect());
+        add("Hardest samples", self.evaluations.iter().filter_map(tables::hardest).collect());
+        add(
+            "Suspected outliers",
+            self.outliers.iter().map(|rows| tables::outliers(rows)).collect(),
+        );
+        add("Excess risk", self.excess_risk.iter().map(figures::excess_risk).collect());
+        sections
+    }
+}
+
+fn section(title: &str, content: &Markup) -> Markup {
+    html! { section { h2 { (title) } div.parts { (content) } } }
+}
+
+fn facts(facts: &[Fact]) -> Markup {
+    html! {
+        dl { @for fact in facts { dt { (fact.name) } dd { (fact.value) } } }
+    }
+}

@@ -1,0 +1,280 @@
+//! Charts as SVG in the colours of the page, with a text alternative, a legend and their numbers.
+
+use maud::{Markup, PreEscaped, html};
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+use super::number::{power_of_ten, short};
+
+const SIZE: (u32, u32) = (420, 280);
+/// The colours of the light page: the style sheet turns them into those of the reader's.
+const INK: RGBColor = RGBColor(0x1b, 0x25, 0x30);
+const GRID: RGBColor = RGBColor(0xc8, 0xd0, 0xd8);
+const COLOURS: [RGBColor; 4] = [
+    RGBColor(0x0a, 0x5a, 0xb5),
+    RGBColor(0xc8, 0x3c, 0x28),
+    RGBColor(0x0a, 0x80, 0x60),
+    RGBColor(0x80, 0x50, 0xa8),
+];
+
+type Area<'d> = DrawingArea<SVGBackend<'d>, Shift>;
+type Plane<'c, 'd> = ChartContext<'c, SVGBackend<'d>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// A picture of numbers.
+pub(super) struct Chart {
+    /// The name of the chart on its page.
+    pub(super) key: &'static str,
+    pub(super) title: String,
+    /// What the picture shows, for who cannot see it.
+    pub(super) description: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) series: Vec<Series>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Axis {
+    pub(super) label: &'static str,
+    /// True for a logarithmic axis.
+    pub(super) is_log: bool,
+    /// The ends of the axis; those of the points unless told.
+    pub(super) range: Option<(f64, f64)>,
+}
+
+pub(super) struct Series {
+    pub(super) name: String,
+    pub(super) points: Vec<(f64, f64)>,
+    pub(super) style: Style,
+}
+
+pub(super) enum Style {
+    Line,
+    /// A line with a bar of this half-length at each point.
+    Bars(Vec<f64>),
+    Marks,
+    Dashed,
+    /// Cells around the points, the stronger the smaller the value.
+    Cells(Vec<f64>),
+}
+
+/// The least number that a logarithmic axis shows.
+const LEAST: f64 = 1e-18;
+
+impl Axis {
+    pub(super) fn new(label: &'static str) -> Self {
+        Axis { label, is_log: false, range: None }
+    }
+
+    pub(super) fn log(label: &'static str) -> Self {
+        Axis { is_log: true, ..Self::new(label) }
+    }
+
+    pub(super) fn share(label: &'static str) -> Self {
+        Axis { range: Some((0.0, 1.0)), ..Self::new(label) }
+    }
+
+    fn place(&self, x: f64) -> f64 {
+        if self.is_log { x.max(LEAST).log10() } else { x }
+    }
+
+    fn label_of(&self, place: f64) -> String {
+        // Ticks are sums of steps, so that 0 comes with rounding.
+        let is_zero = place.abs() < 1e-15;
+        if self.is_log { power_of_ten(place) } else { short(if is_zero { 0.0 } else { place }) }
+    }
+
+    /// Returns the places of the ends, which differ.
+    fn ends(&self, places: impl Iterator<Item = f64>) -> (f64, f64) {
+        if let Some((low, high)) = self.range {
+            return (self.place(low), self.place(high));
+        }
+        let start = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = places
+            .filter(|x| x.is_finite())
+            .fold(start, |(low, high), x| (low.min(x), high.max(x)));
+        match high - low {
+            width if width > 0.0 => (low - 0.04 * width, high + 0.04 * width),
+            _ if low.is_finite() => (low - 0.5, high + 0.5),
+            _ => (0.0, 1.0),
+        }
+    }
+}
+
+impl Series {
+    pub(super) fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Series { name: name.into(), points, style: Style::Line }
+    }
+
+    /// Returns what stands beside each point: the length of its bar, or the value of its cell.
+    fn third(&self) -> Option<&[f64]> {
+        match &self.style {
+            Style::Bars(thirds) | Style::Cells(thirds) => Some(thirds),
+            _ => None,
+        }
+    }
+}
+
+impl Chart {
+    /// Returns the figure: picture, legend, and the numbers behind them.
+    pub(super) fn figure(&self) -> Markup {
+        html! {
+            figure {
+                figcaption { (self.title) }
+                (self.picture())
+                p.legend {
+                    @for (k, series) in self.series.iter().enumerate() {
+                        span { i.{ "c" (k % COLOURS.len()) } {} (series.name) " " }
+                    }
+                }
+                details {
+                    summary { "The numbers" }
+                    div.scroll { (self.table()) }
+                }
+            }
+        }
+    }
+
+    fn picture(&self) -> Markup {
+        let mut drawn = String::new();
+        let area = SVGBackend::with_string(&mut drawn, SIZE).into_drawing_area();
+        // Text in memory takes all that is drawn.
+        let complete = self.draw(&area).is_ok();
+        drop(area);
+        let content = drawn.split_once('>').map_or("", |(_, rest)| rest);
+        let content = content.trim_end().trim_end_matches("</svg>");
+        let (title, description) = (format!("{}-title", self.key), format!("{}-text", self.key));
+        html! {
+            svg role="img" xmlns="http://www.w3.org/2000/svg"
+                viewBox={ "0 0 " (SIZE.0) " " (SIZE.1) }
+                aria-labelledby={ (title) " " (description) } {
+                title id=(title) { (self.title) }
+                desc id=(description) { (self.description) }
+                @if complete { (PreEscaped(content)) }
+            }
+        }
+    }
+
+    fn table(&self) -> Markup {
+        let third = self.series.iter().find_map(|series| match series.style {
+            Style::Bars(_) => Some("standard error"),
+            Style::Cells(_) => Some("value"),
+            _ => None,
+        });
+        html! {
+            table {
+                thead { tr {
+                    th scope="col" { "series" }
+                    th scope="col" { (self.x.label) }
+                    th scope="col" { (self.y.label) }
+                    @if let Some(third) = third { th scope="col" { (third) } }
+                } }
+                tbody { @for series in &self.series {
+                    @for (k, (x, y)) in series.points.iter().enumerate() { tr {
+                        td { (series.name) }
+                        td.number { (short(*x)) }
+                        td.number { (short(*y)) }
+                        @if third.is_some() {
+                            td.number { @if let Some(thirds) = series.third() { (short(thirds[k])) } }
+                        }
+                    } }
+                } }
+            }
+        }
+    }
+
+    fn draw(&self, area: &Area<'_>) -> Outcome {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let (low, high) = self.x.ends(points().map(|point| self.x.place(point.0)));
+        let bars = self.series.iter().flat_map(|series| {
+            let bar = |k: usize| match &series.style {
+                Style::Bars(lengths) => lengths[k],
+                _ => 0.0,
+            };
+            let ends = move |(k, point): (usize, &(f64, f64))| [point.1 - bar(k), point.1 + bar(k)];
+            series.points.iter().enumerate().flat_map(ends)
+        });
+        let (bottom, top) = self.y.ends(bars.map(|y| self.y.place(y)));
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(16)
+            .x_label_area_size(44)
+            .y_label_area_size(64)
+            .build_cartesian_2d(low..high, bottom..top)?;
+        let text = ("sans-serif", 16).into_font().color(&INK);
+        chart
+            .configure_mesh()
+            .x_desc(self.x.label)
+            .y_desc(self.y.label)
+            .x_label_formatter(&|x| self.x.label_of(*x))
+            .y_label_formatter(&|y| self.y.label_of(*y))
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(GRID)
+            .axis_style(INK)
+            .label_style(text.clone())
+            .axis_desc_style(text)
+            .x_labels(5)
+            .y_labels(6)
+            .draw()?;
+        for (k, series) in self.series.iter().enumerate() {
+            self.plot(&mut chart, series, COLOURS[k % COLOURS.len()])?;
+        }
+        drop(chart);
+        area.present()?;
+        Ok(())
+    }
+
+    fn plot(&self, chart: &mut Plane<'_, '_>, series: &Series, colour: RGBColor) -> Outcome {
+        let place = |x: f64, y: f64| (self.x.place(x), self.y.place(y));
+        let places: Vec<(f64, f64)> = series.points.iter().map(|&(x, y)| place(x, y)).collect();
+        let thick = colour.stroke_width(2);
+        match &series.style {
+            Style::Line => {
+                chart.draw_series([PathElement::new(places, thick)])?;
+            }
+            Style::Dashed => {
+                chart.draw_series([DashedPathElement::new(places, 5, 4, thick)])?;
+            }
+            Style::Marks => {
+                chart.draw_series(
+                    places.into_iter().map(|at| Circle::new(at, 5, colour.filled())),
+                )?;
+            }
+            Style::Bars(lengths) => {
+                let ends = series.points.iter().zip(lengths).map(|(&(x, y), length)| {
+                    PathElement::new([place(x, y - length), place(x, y + length)], colour)
+                });
+                chart.draw_series(ends)?;
+                chart.draw_series([PathElement::new(places.clone(), thick)])?;
+                chart.draw_series(
+                    places.into_iter().map(|at| Circle::new(at, 2, colour.filled())),
+                )?;
+            }
+            Style::Cells(values) => {
+                chart.draw_series(cells(&places, values, colour))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns cells of a grid, the stronger the smaller the value.
+fn cells(places: &[(f64, f64)], values: &[f64], colour: RGBColor) -> Vec<Rectangle<(f64, f64)>> {
+    let start = (f64::INFINITY, f64::NEG_INFINITY);
+    let (least, most) = values.iter().fold(start, |(low, high), &v| (low.min(v), high.max(v)));
+    let distance = |of: fn(&(f64, f64)) -> f64| {
+        let mut all: Vec<f64> = places.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        let steps = all.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 1e-9);
+        steps.fold(f64::INFINITY, f64::min).min(1.0) / 2.0
+    };
+    let (width, height) = (distance(|at| at.0), distance(|at| at.1));
+    let cell = |(&(x, y), &value): (&(f64, f64), &f64)| {
+        let share = if most > least { (value - least) / (most - least) } else { 0.0 };
+        let corners = [(x - width, y - height), (x + width, y + height)];
+        Rectangle::new(corners, colour.mix(1.0 - 0.92 * share).filled())
+    };
+    places.iter().zip(values).map(cell).collect()
+}

@@ -1,0 +1,285 @@
+//! The charts of a report.
+
+use maud::{Markup, html};
+
+use super::chart::{Axis, Chart, Series, Style};
+use super::number::{percent, short};
+use crate::evaluation::{Curve, Evaluation, Measured};
+use crate::excess_risk::ExcessRisk;
+use crate::report::PathPoint;
+use crate::selection::{KernelErrors, LambdaError, Selection};
+
+const LAMBDA: &str = "lambda";
+
+pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
+    let lambdas = &selection.lambdas;
+    let (best, chosen) = (&lambdas[selection.best], &lambdas[selection.one_standard_error]);
+    let point = |at: &LambdaError| (at.lambda, at.mean_error);
+    let mark = |name: &str, at: &LambdaError| Series {
+        name: name.to_owned(),
+        points: vec![point(at)],
+        style: Style::Marks,
+    };
+    let bars = lambdas.iter().map(|at| at.standard_error).collect();
+    let errors = Chart {
+        key: "errors",
+        title: "Cross-validated error".to_owned(),
+        description: format!(
+            "The error over {} lambdas is least, {}, at lambda {}; within one standard error of it the \
+             largest lambda is {}, with {}.",
+            lambdas.len(),
+            percent(best.mean_error),
+            short(best.lambda),
+            short(chosen.lambda),
+            percent(chosen.mean_error)
+        ),
+        x: Axis::log(LAMBDA),
+        y: Axis::new("error"),
+        series: vec![
+            Series {
+                name: "mean and standard error".to_owned(),
+                points: lambdas.iter().map(point).collect(),
+                style: Style::Bars(bars),
+            },
+            mark("least error", best),
+            mark("one standard error", chosen),
+        ],
+    };
+    let gaps = lambdas.iter().map(|at| (at.lambda, at.worst_relative_gap)).collect();
+    let certified = lambdas.iter().filter(|at| at.certified).count();
+    let mut parts = vec![errors.figure()];
+    if !selection.kernels.is_empty() {
+        parts.push(kernels(lambdas, &selection.kernels));
+    }
+    parts.push(gap_chart("fold-gaps", gaps, certified).figure());
+    parts
+}
+
+/// Returns the chart of relative gaps along lambda, of which so many are certified.
+fn gap_chart(key: &'static str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
+    let largest = gaps.iter().map(|(_, gap)| *gap).fold(0.0, f64::max);
+    Chart {
+        key,
+        title: "Certificates along the path".to_owned(),
+        description: format!(
+            "The largest relative duality gap of {} lambdas is {}; {certified} of them are certified.",
+            gaps.len(),
+            short(largest)
+        ),
+        x: Axis::log(LAMBDA),
+        y: Axis::log("relative duality gap"),
+        series: vec![Series::line("relative duality gap", gaps)],
+    }
+}
+
+/// Returns the errors of all kernels and lambdas as a heat map.
+fn kernels(lambdas: &[LambdaError], kernels: &[KernelErrors]) -> Markup {
+    let (mut points, mut errors) = (Vec::new(), Vec::new());
+    for (number, kernel) in kernels.iter().enumerate() {
+        for (at, error) in lambdas.iter().zip(&kernel.errors) {
+            points.push((at.lambda, (number + 1) as f64));
+            errors.push(*error);
+        }
+    }
+    let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = errors.iter().copied().fold(0.0, f64::max);
+    let chart = Chart {
+        key: "kernels",
+        title: "Error by kernel and lambda".to_owned(),
+        description: format!(
+            "The errors of {} kernels over {} lambdas go from {} to {}.",
+            kernels.len(),
+            lambdas.len(),
+            percent(least),
+            percent(largest)
+        ),
+        x: Axis::log(LAMBDA),
+        y: Axis { range: Some((0.5, kernels.len() as f64 + 0.5)), ..Axis::new("kernel") },
+        series: vec![Series {
+            name: format!("error, strong for {}, pale for {}", percent(least), percent(largest)),
+            points,
+            style: Style::Cells(errors),
+        }],
+    };
+    html! {
+        div {
+            (chart.figure())
+            ol { @for kernel in kernels {
+                li { code { (kernel.kernel) } @if kernel.chosen { ", chosen" } }
+            } }
+        }
+    }
+}
+
+pub(super) fn path(path: &[PathPoint]) -> Vec<Markup> {
+    if path.len() < 2 {
+        return Vec::new();
+    }
+    let along = |value: fn(&PathPoint) -> f64| -> Vec<(f64, f64)> {
+        path.iter().map(|point| (point.lambda, value(point))).collect()
+    };
+    let (first, last) = (&path[0], &path[path.len() - 1]);
+    let one = |key, title: &str, y, value: fn(&PathPoint) -> f64| Chart {
+        key,
+        title: format!("{title} along the path"),
+        description: format!(
+            "From lambda {} to {} it goes from {} to {}.",
+            short(first.lambda),
+            short(last.lambda),
+            short(value(first)),
+            short(value(last))
+        ),
+        x: Axis::log(LAMBDA),
+        y,
+        series: vec![Series::line(title, along(value))],
+    };
+    let certified = path.iter().filter(|point| point.converged).count();
+    let (error, norm) = (Axis::new("training error"), Axis::log("norm"));
+    vec![
+        one("path-errors", "Training error", error, |point| point.training_error).figure(),
+        one("path-norms", "Norm", norm, |point| point.norm).figure(),
+        gap_chart("path-gaps", along(|point| point.relative_gap), certified).figure(),
+    ]
+}
+
+/// Returns the distribution of the margins on all data; nothing for several classes.
+pub(super) fn margins(evaluations: &[Evaluation]) -> Option<Markup> {
+    let of_two: Vec<&Evaluation> =
+        evaluations.iter().filter(|evaluation| !evaluation.margins.is_empty()).collect();
+    let last = of_two.last()?;
+    let middle = last.margins[last.margins.len() / 2];
+    let chart = Chart {
+        key: "margins",
+        title: "Distribution of margins".to_owned(),
+        description: format!(
+            "The share of samples with a margin of at most each value. On {} the median is {}, and {} of \
+             the decisions are wrong.",
+            last.data,
+            short(middle),
+            percent(last.error.value)
+        ),
+        x: Axis::new("margin"),
+        y: Axis::share("share of samples"),
+        series: of_two
+            .iter()
+            .map(|evaluation| {
+                Series::line(evaluation.data.clone(), evaluation.margin_distribution().collect())
+            })
+            .collect(),
+    };
+    Some(chart.figure())
+}
+
+pub(super) fn ranking(evaluations: &[Evaluation]) -> Vec<Markup> {
+    let even = Series {
+        name: "chance".to_owned(),
+        points: vec![(0.0, 0.0), (1.0, 1.0)],
+        style: Style::Dashed,
+    };
+    let roc = curves(evaluations, |evaluation| evaluation.roc.as_ref());
+    let precision = curves(evaluations, |evaluation| evaluation.precision_recall.as_ref());
+    let axes = [
+        (Axis::share("false positive rate"), Axis::share("true positive rate")),
+        (Axis::share("recall"), Axis::share("precision")),
+    ];
+    let kinds = [
+        ("roc", "ROC curve", "area", roc, vec![even]),
+        ("precision-recall", "Precision and recall", "average precision", precision, Vec::new()),
+    ];
+    let mut parts = Vec::new();
+    for ((key, title, area, found, others), (x, y)) in kinds.into_iter().zip(axes) {
+        if found.is_empty() {
+            continue;
+        }
+        let areas =
+            found.iter().map(|(data, curve)| format!("{data}: {area} {}", with_error(curve.area)));
+        let areas: Vec<String> = areas.collect();
+        let lines = found.iter().zip(&areas);
+        let mut series: Vec<Series> = lines
+            .map(|((_, curve), name)| Series::line(name.clone(), curve.points.clone()))
+            .collect();
+        series.extend(others);
+        let description = format!("{}.", areas.join("; "));
+        parts.push(Chart { key, title: title.to_owned(), description, x, y, series }.figure());
+    }
+    parts
+}
+
+/// Returns the curves that evaluations have, with the names of their data.
+fn curves<'e>(
+    evaluations: &'e [Evaluation],
+    of: impl Fn(&'e Evaluation) -> Option<&'e Curve>,
+) -> Vec<(&'e str, &'e Curve)> {
+    let named = |e: &'e Evaluation| of(e).map(|curve| (e.data.as_str(), curve));
+    evaluations.iter().filter_map(named).collect()
+}
+
+fn with_error(measured: Measured) -> String {
+    format!("{:.4} ± {:.4}", measured.value, measured.standard_error)
+}
+
+/// Returns the reliability diagrams of all data in one; nothing without probabilities.
+pub(super) fn reliability(evaluations: &[Evaluation]) -> Option<Markup> {
+    let found: Vec<_> =
+        evaluations.iter().filter_map(|e| e.reliability.as_ref().map(|r| (&e.data, r))).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let words: Vec<String> = found
+        .iter()
+        .map(|(data, r)| {
+            format!(
+                "On {data} the calibration error is {:.4} ({:.4} by chance alone), the log-loss {}, the \
+                 Brier score {}.",
+                r.calibration_error,
+                r.if_calibrated.value,
+                short(r.log_loss),
+                short(r.brier)
+            )
+        })
+        .collect();
+    let of_bins = found.iter().map(|(data, r)| Series {
+        name: (*data).clone(),
+        points: r.bins.iter().map(|bin| (bin.mean_probability, bin.observed.value)).collect(),
+        style: Style::Bars(r.bins.iter().map(|bin| bin.observed.standard_error).collect()),
+    });
+    let mut series: Vec<Series> = of_bins.collect();
+    series.push(Series {
+        name: "calibrated".to_owned(),
+        points: vec![(0.0, 0.0), (1.0, 1.0)],
+        style: Style::Dashed,
+    });
+    let chart = Chart {
+        key: "reliability",
+        title: "Reliability of the probabilities".to_owned(),
+        description: words.join(" "),
+        x: Axis::share("predicted probability"),
+        y: Axis::share("observed frequency"),
+        series,
+    };
+    Some(html! { div { (chart.figure()) @for line in &words { p { (line) } } } })
+}
+
+pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
+    let points: Vec<(f64, f64)> =
+        excess.points.iter().map(|point| (point.excess_risk, point.excess_error)).collect();
+    let tenth = excess.points[excess.points.len() / 10];
+    let words = format!(
+        "The mean loss on {} is {} ± {}. If {} of it were excess over the least possible, the error would \
+         be at most {} above the Bayes error.",
+        excess.data,
+        short(excess.risk.value),
+        short(excess.risk.standard_error),
+        short(tenth.excess_risk),
+        percent(tenth.excess_error)
+    );
+    let chart = Chart {
+        key: "excess-risk",
+        title: "What Psi makes of the excess risk".to_owned(),
+        description: words.clone(),
+        x: Axis::new("excess of the mean loss"),
+        y: Axis::share("excess of the error, at most"),
+        series: vec![Series::line("inverse of Psi", points)],
+    };
+    html! { div { (chart.figure()) p { (words) } } }
+}

@@ -1,0 +1,147 @@
+//! The tables of a report.
+
+use maud::{Markup, html};
+
+use super::number::{percent, short};
+use crate::data::DataSummary;
+use crate::evaluation::Evaluation;
+use crate::members::MemberSummary;
+
+fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+    html! {
+        div.scroll { table {
+            caption { (caption) }
+            thead { tr { @for name in header { th scope="col" { (name) } } } }
+            tbody { @for row in rows { tr {
+                @for (k, cell) in row.iter().enumerate() {
+                    @if k == 0 { th scope="row" { (cell) } } @else { td.number { (cell) } }
+                }
+            } } }
+        } }
+    }
+}
+
+pub(super) fn data(data: &DataSummary) -> Markup {
+    let rows: Vec<Vec<String>> = data
+        .classes
+        .iter()
+        .map(|class| vec![class.name.clone(), class.rows.to_string(), percent(class.share)])
+        .collect();
+    let stored =
+        data.stored.map_or(String::new(), |s| format!(", {} of the values stored", percent(s)));
+    let weights = if data.weighted { ", with weights" } else { "" };
+    let DataSummary { name, rows: count, columns, .. } = data;
+    let caption = format!("{name}: {count} rows, {columns} columns{stored}{weights}");
+    table(&caption, &["class", "rows", "share"], &rows)
+}
+
+/// Returns the certificates of the members; nothing where no objective is known.
+pub(super) fn certificates(members: &[MemberSummary]) -> Option<Markup> {
+    if members.iter().all(|member| member.objective.is_none()) {
+        return None;
+    }
+    let known = |x: Option<f64>| x.map_or_else(|| "unknown".to_owned(), short);
+    let rows: Vec<Vec<String>> = members
+        .iter()
+        .map(|member| {
+            vec![
+                member.name.clone(),
+                member.lambda.map_or_else(|| "none".to_owned(), short),
+                known(member.objective),
+                known(member.dual_objective),
+                known(member.relative_gap),
+                if member.converged { "yes" } else { "no" }.to_owned(),
+            ]
+        })
+        .collect();
+    let header = ["classifier", "lambda", "objective", "lower bound", "relative gap", "certified"];
+    Some(table("Objectives with their lower bounds", &header, &rows))
+}
+
+pub(super) fn decisions(evaluation: &Evaluation) -> Markup {
+    let confusion = &evaluation.confusion;
+    let mut header = vec!["true class"];
+    header.extend(confusion.classes.iter().map(String::as_str));
+    let rows: Vec<Vec<String>> = confusion
+        .classes
+        .iter()
+        .zip(&confusion.weights)
+        .map(|(class, weights)| {
+            let total: f64 = weights.iter().sum();
+            let cell = |&weight: &f64| match total > 0.0 {
+                true => format!("{} ({})", short(weight), percent(weight / total)),
+                false => short(weight),
+            };
+            [class.clone()].into_iter().chain(weights.iter().map(cell)).collect()
+        })
+        .collect();
+    let error = evaluation.error;
+    let caption = format!(
+        "Decisions on {}: error {} ± {}",
+        evaluation.data,
+        percent(error.value),
+        percent(error.standard_error)
+    );
+    table(&caption, &header, &rows)
+}
+
+pub(super) fn coefficients(member: &MemberSummary) -> Markup {
+    let MemberSummary { name, functions, count, nonzero, largest, .. } = member;
+    let most = largest.first().map_or(1.0, |first| first.value.abs());
+    html! {
+        div.scroll { table {
+            caption {
+                (name) ": intercept " (short(member.intercept)) ", " (nonzero) " of " (count) " "
+                (functions) " with a coefficient"
+                @if largest.len() < *nonzero { ", the " (largest.len()) " largest" }
+            }
+            thead { tr {
+                th scope="col" { (functions) } th scope="col" { "coefficient" }
+                th scope="col" { "size" }
+            } }
+            tbody { @for coefficient in largest { tr {
+                th scope="row" { (coefficient.name) }
+                td.number { (short(coefficient.value)) }
+                td.bar { i.(if coefficient.value < 0.0 { "c1" } else { "c0" })
+                    style={ "width:" (format!("{:.1}", 100.0 * coefficient.value.abs() / most)) "%" } {} }
+            } } }
+        } }
+    }
+}
+
+/// Returns the samples of the smallest margins; nothing for several classes.
+pub(super) fn hardest(evaluation: &Evaluation) -> Option<Markup> {
+    if evaluation.hardest.is_empty() {
+        return None;
+    }
+    let rows: Vec<Vec<String>> = evaluation
+        .hardest
+        .iter()
+        .map(|sample| {
+            vec![
+                sample.row.to_string(),
+                sample.label.clone(),
+                short(sample.score),
+                short(sample.margin),
+                sample.probability.map_or_else(|| "none".to_owned(), short),
+            ]
+        })
+        .collect();
+    let caption = format!("The smallest margins on {}", evaluation.data);
+    Some(table(&caption, &["row", "label", "score", "margin", "probability"], &rows))
+}
+
+pub(super) fn outliers(rows: &[usize]) -> Markup {
+    const MOST: usize = 50;
+    let listed: Vec<String> = rows.iter().take(MOST).map(usize::to_string).collect();
+    html! {
+        @if rows.is_empty() {
+            p { "No sample has slack." }
+        } @else {
+            p {
+                (rows.len()) " rows have slack, the largest first: " (listed.join(", "))
+                @if rows.len() > MOST { ", ..." }
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+use margins_model::{Model, Registry};
+use serde::Serialize;
+
+use crate::Error;
+use crate::data::{DataSummary, Labelled};
+use crate::evaluation::Evaluation;
+use crate::excess_risk::ExcessRisk;
+use crate::members::{MemberSummary, members};
+use crate::selection::Selection;
+
+/// The numbers of a report. Parts that a fit does not have are empty.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The name of the document, `margins-report`.
+    pub format: &'static str,
+    /// The version of the document.
+    pub version: u32,
+    /// The heading.
+    pub title: String,
+    /// Where the report comes from.
+    pub origin: Origin,
+    /// What was fitted, and what came out, in words.
+    pub facts: Vec<Fact>,
+    /// What the reader should know first, in words.
+    pub warnings: Vec<String>,
+    /// The data at a glance.
+    pub data: Vec<DataSummary>,
+    /// The choice of lambda, if it was cross-validated.
+    pub selection: Option<Selection>,
+    /// The fits along a path, largest lambda first.
+    pub path: Vec<PathPoint>,
+    /// The binary classifiers of the model.
+    pub members: Vec<MemberSummary>,
+    /// What the model makes of data: of those that it was fitted to first.
+    pub evaluations: Vec<Evaluation>,
+    /// What Psi makes of the excess risk, of the data evaluated last.
+    pub excess_risk: Option<ExcessRisk>,
+    /// The rows with slack of focused learning, from 1, the largest first.
+    pub outliers: Option<Vec<usize>>,
+}
+
+/// Where a report comes from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Origin {
+    /// The command line.
+    pub command: String,
+    /// The version of the program.
+    pub program: String,
+    /// The seed of all that was drawn, if anything was.
+    pub seed: Option<u64>,
+    /// The time at which the report was made, as RFC 3339 in UTC.
+    pub time: String,
+    /// The seconds that it took.
+    pub seconds: f64,
+}
+
+/// A name with what there is to say about it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fact {
+    /// The name.
+    pub name: String,
+    /// The words or the number.
+    pub value: String,
+}
+
+/// A fit of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PathPoint {
+    /// The regularisation.
+    pub lambda: f64,
+    /// The objective reached.
+    pub objective: f64,
+    /// Its relative duality gap.
+    pub relative_gap: f64,
+    /// True if the gap is at most the tolerance.
+    pub converged: bool,
+    /// The sum of the norms of the members.
+    pub norm: f64,
+    /// The share of training samples misclassified.
+    pub training_error: f64,
+}
+
+impl Report {
+    /// Returns a report without numbers.
+    pub fn new(title: impl Into<String>, origin: Origin) -> Self {
+        Report {
+            format: "margins-report",
+            version: 1,
+            title: title.into(),
+            origin,
+            facts: Vec::new(),
+            warnings: Vec::new(),
+            data: Vec::new(),
+            selection: None,
+            path: Vec::new(),
+            members: Vec::new(),
+            evaluations: Vec::new(),
+            excess_risk: None,
+            outliers: None,
+        }
+    }
+
+    /// Adds facts in words.
+    pub fn add_facts<N: Into<String>>(&mut self, facts: impl IntoIterator<Item = (N, String)>) {
+        self.facts.extend(facts.into_iter().map(|(name, value)| Fact { name: name.into(), value }));
+    }
+
+    /// Adds the members of a model with their certificates and coefficients.
+    pub fn describe(&mut self, model: &Model) {
+        self.members = members(model);
+    }
+
+    /// Adds the data at a glance, and what a model makes of them.
+    ///
+    /// # Errors
+    /// [`Error::Model`], [`Error::Data`]: the model cannot be applied to the data, or they cannot be
+    /// measured. [`Error::Loss`]: the registry does not know the loss.
+    pub fn evaluate(
+        &mut self,
+        sample: &Labelled<'_>,
+        model: &Model,
+        registry: &Registry,
+    ) -> Result<(), Error> {
+        let loss = registry.losses.parse(model.loss()).map_err(|e| Error::Loss(e.to_string()))?;
+        let scores = model.decision_functions(sample.design, registry)?;
+        self.data.push(sample.summary(model));
+        self.evaluations.push(Evaluation::new(sample, model, &*loss, &scores)?);
+        if model.members().len() == 1 && model.members()[0].training.objective.is_some() {
+            self.excess_risk = ExcessRisk::new(sample, &*loss, scores.as_slice());
+        }
+        Ok(())
+    }
+}

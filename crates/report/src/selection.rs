@@ -1,0 +1,72 @@
+use margins_optim::ErrorCurve;
+use serde::Serialize;
+
+/// The choice of lambda, and of a kernel, by cross-validation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Selection {
+    /// The error along the lambdas, with the kernel chosen, largest lambda first.
+    pub lambdas: Vec<LambdaError>,
+    /// The index of the least mean error.
+    pub best: usize,
+    /// The index of the largest lambda within one standard error of it.
+    pub one_standard_error: usize,
+    /// The kernels that there were to choose from; empty for fewer than two.
+    pub kernels: Vec<KernelErrors>,
+}
+
+/// The cross-validated error at a lambda.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LambdaError {
+    /// The regularisation.
+    pub lambda: f64,
+    /// The share of held-out samples misclassified.
+    pub mean_error: f64,
+    /// Its standard error over the folds.
+    pub standard_error: f64,
+    /// The largest relative duality gap of the fits.
+    pub worst_relative_gap: f64,
+    /// True if all fits are certified.
+    pub certified: bool,
+    /// True if the lambda was given up after the first folds.
+    pub abandoned: bool,
+}
+
+/// The cross-validated errors of a kernel.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KernelErrors {
+    /// The specification of the kernel.
+    pub kernel: String,
+    /// True for the kernel that was taken.
+    pub chosen: bool,
+    /// The mean error at each lambda.
+    pub errors: Vec<f64>,
+}
+
+impl Selection {
+    /// Returns the choice that a curve shows, among kernels with their curves.
+    pub fn new<'c>(
+        curve: &ErrorCurve,
+        kernels: impl IntoIterator<Item = (&'c str, &'c ErrorCurve)>,
+        chosen: Option<&str>,
+    ) -> Self {
+        let at = |k: usize| LambdaError {
+            lambda: curve.lambdas[k].get(),
+            mean_error: curve.mean_error[k],
+            standard_error: curve.standard_error[k],
+            worst_relative_gap: curve.worst_relative_gap[k],
+            certified: curve.certified[k],
+            abandoned: curve.abandoned[k],
+        };
+        let kernels = kernels.into_iter().map(|(kernel, curve)| KernelErrors {
+            kernel: kernel.to_owned(),
+            chosen: chosen == Some(kernel),
+            errors: curve.mean_error.clone(),
+        });
+        Selection {
+            lambdas: (0..curve.lambdas.len()).map(at).collect(),
+            best: curve.best,
+            one_standard_error: curve.one_standard_error,
+            kernels: kernels.collect(),
+        }
+    }
+}
