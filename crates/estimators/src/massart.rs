@@ -167,7 +167,9 @@ impl Settings {
             feature_names: data.feature_names().map(<[String]>::to_vec),
             rows: data.rows(),
         };
-        Ok(Fitted { training_error, ..answer.fitted(source)? })
+        let fitted = answer.fitted(source)?;
+        let model = fitted.model.with_encoding(data.encoding().cloned())?;
+        Ok(Fitted { model, training_error, ..fitted })
     }
 
     fn learn(&self, sample: &SphereSample<'_>, limits: &Limits<'_>) -> Result<Answer, Error> {

@@ -87,3 +87,24 @@ fn cross_validation_learns_the_encoding_inside_the_folds() {
         assert_eq!(fitted.model.feature_names().unwrap(), names);
     }
 }
+
+#[cfg(feature = "massart")]
+#[test]
+fn every_family_keeps_the_encoding_of_its_data() {
+    use margins_data::Labels;
+    use margins_estimators::{massart, stream};
+    use margins_massart::{Problem, Target};
+
+    let label = |row: usize| if row % 2 == 0 { "even" } else { "odd" };
+    let labels = Labels::new(&(0..ROWS).map(label).collect::<Vec<_>>()).unwrap();
+    let data = Dataset::encoded(table(), labels, EncodeOptions::default()).unwrap();
+    let problem = Problem::new(0.15, 0.3).unwrap().with_target(Target::new(0.2, 0.1).unwrap());
+    let lambda = Lambda::new(0.1).unwrap();
+    let models = [
+        stream::Settings::new(lambda).fit(&data).unwrap().model,
+        massart::Settings::new(massart::Method::Gradient { problem }).fit(&data).unwrap().model,
+    ];
+    for model in models {
+        assert_eq!(model.encoding(), data.encoding());
+    }
+}

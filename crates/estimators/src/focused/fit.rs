@@ -108,5 +108,6 @@ fn model(data: &Dataset, rows: usize, classifier: &LinearClassifier) -> Result<M
     let classes = (labels.negative_class(), labels.positive_class());
     let names = data.feature_names().map(<[String]>::to_vec);
     let training = TrainingSummary::uncertified(rows);
-    Ok(linear_model(&ZeroOne, None, classes, names, training, classifier)?)
+    let model = linear_model(&ZeroOne, None, classes, names, training, classifier)?;
+    Ok(model.with_encoding(data.encoding().cloned())?)
 }

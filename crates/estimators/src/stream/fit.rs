@@ -69,6 +69,7 @@ impl Settings {
             summary(&fit.report, data.rows(), self.standardize),
             &classifier,
         )?;
+        let model = model.with_encoding(data.encoding().cloned())?;
         let evidence = evidence(std::slice::from_ref(&fit.report));
         Ok(Fitted { model, evidence, fit, loss })
     }
