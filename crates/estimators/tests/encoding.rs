@@ -95,7 +95,7 @@ fn every_family_keeps_the_encoding_of_its_data() {
     use margins_estimators::{massart, stream};
     use margins_massart::{Problem, Target};
 
-    let label = |row: usize| if row % 2 == 0 { "even" } else { "odd" };
+    let label = |row: usize| if row.is_multiple_of(2) { "even" } else { "odd" };
     let labels = Labels::new(&(0..ROWS).map(label).collect::<Vec<_>>()).unwrap();
     let data = Dataset::encoded(table(), labels, EncodeOptions::default()).unwrap();
     let problem = Problem::new(0.15, 0.3).unwrap().with_target(Target::new(0.2, 0.1).unwrap());
