@@ -31,6 +31,21 @@ pub struct LambdaError {
     pub abandoned: bool,
 }
 
+impl LambdaError {
+    /// Returns the errors along a curve, largest lambda first.
+    pub fn all(curve: &ErrorCurve) -> Vec<Self> {
+        let at = |k: usize| LambdaError {
+            lambda: curve.lambdas[k].get(),
+            mean_error: curve.mean_error[k],
+            standard_error: curve.standard_error[k],
+            worst_relative_gap: curve.worst_relative_gap[k],
+            certified: curve.certified[k],
+            abandoned: curve.abandoned[k],
+        };
+        (0..curve.lambdas.len()).map(at).collect()
+    }
+}
+
 /// The cross-validated errors of a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KernelErrors {
@@ -49,21 +64,13 @@ impl Selection {
         kernels: impl IntoIterator<Item = (&'c str, &'c ErrorCurve)>,
         chosen: Option<&str>,
     ) -> Self {
-        let at = |k: usize| LambdaError {
-            lambda: curve.lambdas[k].get(),
-            mean_error: curve.mean_error[k],
-            standard_error: curve.standard_error[k],
-            worst_relative_gap: curve.worst_relative_gap[k],
-            certified: curve.certified[k],
-            abandoned: curve.abandoned[k],
-        };
         let kernels = kernels.into_iter().map(|(kernel, curve)| KernelErrors {
             kernel: kernel.to_owned(),
             chosen: chosen == Some(kernel),
             errors: curve.mean_error.clone(),
         });
         Selection {
-            lambdas: (0..curve.lambdas.len()).map(at).collect(),
+            lambdas: LambdaError::all(curve),
             best: curve.best,
             one_standard_error: curve.one_standard_error,
             kernels: kernels.collect(),

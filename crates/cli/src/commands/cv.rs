@@ -6,6 +6,7 @@ use margins::data::Dataset;
 use margins::estimators::regularised::{Fitted, Regularisation, Settings};
 use margins::optim::ErrorCurve;
 use margins::{CrossValidation, Registry};
+use margins_report::LambdaError;
 
 use super::fit::platt;
 use super::page::{Invocation, Page, chosen};
@@ -17,8 +18,8 @@ use crate::failure::Failure;
 use crate::output::data::{DataDocument, describe};
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{
-    CvDocument, CvLambdaDocument, FitDocument, KernelDocument, cv_table, describe_cv, describe_fit,
-    kernel_documents, write_kernels,
+    CvDocument, FitDocument, KernelDocument, cv_table, describe_cv, describe_fit, kernel_documents,
+    write_kernels,
 };
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -125,7 +126,7 @@ fn document<'a>(
         seed: fitted.folds.as_ref().and_then(|folds| folds.seed),
         all_certified: curve.certified.iter().all(|&certified| certified),
         kernels,
-        lambdas: CvLambdaDocument::all(curve),
+        lambdas: LambdaError::all(curve),
         best_lambda: curve.lambdas[curve.best].get(),
         one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
         selection: name_of(&arguments.choice.select),

@@ -3,10 +3,11 @@
 use margins::MemberReport;
 use margins::estimators::regularised::Fitted;
 use margins::optim::Status;
+use margins_report::LambdaError;
 use serde::Serialize;
 
 use super::data::ClassDocument;
-use super::fits::{CvLambdaDocument, KernelDocument, kernel_documents, state};
+use super::fits::{KernelDocument, kernel_documents, state};
 use super::table::{MOST_LISTED, Table, gap, number};
 use super::training::{PlattDocument, TrainingDocument};
 
@@ -61,7 +62,7 @@ pub(crate) struct CurveDocument {
     pub(crate) seed: Option<u64>,
     /// The kernels that there were to choose from; empty for fewer than two.
     pub(crate) kernels: Vec<KernelDocument>,
-    pub(crate) lambdas: Vec<CvLambdaDocument>,
+    pub(crate) lambdas: Vec<LambdaError>,
     pub(crate) best_lambda: f64,
     pub(crate) one_standard_error_lambda: f64,
     pub(crate) selection: String,
@@ -75,7 +76,7 @@ impl CurveDocument {
             folds: folds.count,
             seed: folds.seed,
             kernels: kernel_documents(&fitted.report),
-            lambdas: CvLambdaDocument::all(curve),
+            lambdas: LambdaError::all(curve),
             best_lambda: curve.lambdas[curve.best].get(),
             one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
             selection,

@@ -6,6 +6,7 @@ use std::path::Path;
 use margins::estimators::regularised;
 use margins::optim::{ErrorCurve, Fit, Lambda, Status};
 use margins::{TrainingReport, status_in_words};
+use margins_report::LambdaError;
 use serde::Serialize;
 
 use super::Lines;
@@ -96,40 +97,13 @@ pub(crate) struct CvDocument<'a> {
     /// The kernels that there were to choose from; empty for linear classifiers.
     pub(crate) kernels: &'a [KernelDocument],
     /// The curve of the kernel chosen.
-    pub(crate) lambdas: Vec<CvLambdaDocument>,
+    pub(crate) lambdas: Vec<LambdaError>,
     pub(crate) best_lambda: f64,
     pub(crate) one_standard_error_lambda: f64,
     pub(crate) selection: String,
     pub(crate) fit: FitDocument<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) platt: Option<PlattDocument>,
-}
-
-/// The cross-validated error at a lambda.
-#[derive(Serialize)]
-pub(crate) struct CvLambdaDocument {
-    lambda: f64,
-    mean_error: f64,
-    standard_error: f64,
-    worst_relative_gap: f64,
-    certified: bool,
-    /// True if it was given up after the earlier half of the folds.
-    abandoned: bool,
-}
-
-impl CvLambdaDocument {
-    pub(crate) fn all(curve: &ErrorCurve) -> Vec<Self> {
-        (0..curve.lambdas.len())
-            .map(|k| CvLambdaDocument {
-                lambda: curve.lambdas[k].get(),
-                mean_error: curve.mean_error[k],
-                standard_error: curve.standard_error[k],
-                worst_relative_gap: curve.worst_relative_gap[k],
-                certified: curve.certified[k],
-                abandoned: curve.abandoned[k],
-            })
-            .collect()
-    }
 }
 
 /// The cross-validated error with a kernel.
