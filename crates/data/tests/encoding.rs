@@ -234,3 +234,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_without_rows_does_not_end_a_table_in_several() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    for (kind, [first, empty, last]) in [
+        ("svm", ["1 1:2\n", "# no samples\n", "-1 2:3\n"]),
+        ("csv", ["x,y,label\n2,0,1\n", "x,y,label\n", "x,y,label\n0,3,-1\n"]),
+    ] {
+        let path = |name: &str, text| write(&format!("{name}.{kind}"), text);
+        let further_files = vec![path("empty", empty), path("last", last)];
+        let options = ReadOptions { further_files, ..ReadOptions::default() };
+        let data = read::dataset(path("first", first), &options).unwrap();
+        assert_eq!(data.design().to_dense().as_slice(), [2.0, 0.0, 0.0, 3.0], "{kind}");
+    }
+}

@@ -72,12 +72,8 @@ pub(super) fn fit(
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
-            let lines = [
-                describe(&common.data.name(), &data),
-                task.describe(loss, kernel, Some(fitted.dimension())),
-                describe_fit(fit, fitted.training_error()?),
-            ];
-            report(outputs, |out| facts(out, &lines.concat()))
+            let lines = lines()?;
+            report(outputs, |out| facts(out, &lines))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `fit` and `cv` with `--multi-class`: data of two classes or more.
 
+use std::io::{self, Write};
+
 use margins::data::{ClassLabels, Classes, Dataset};
 use margins::estimators::regularised::{Fitted, Settings};
 use margins::optim::Status;
@@ -66,23 +68,29 @@ pub(super) fn fit(
         }
         OutputFormat::Table => report(outputs, |out| {
             facts(out, &describe(task, &fitted, &data))?;
-            if let (Some(curve), Some(folds)) = (curve, &fitted.folds) {
-                writeln!(out)?;
-                write_kernels(out, &kernel_documents(summary), &curve.lambdas)?;
-                cv_table(curve).write(out)?;
-                writeln!(out)?;
-                facts(out, &describe_cv(curve, folds.count))?;
-            }
-            writeln!(out)?;
-            member_table(&summary.members).write(out)?;
-            if summary.members.len() > MOST_LISTED {
-                writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
-            }
-            writeln!(out)?;
+            write_tables(out, &fitted)?;
             let error = format!("{} %", percent(training_error));
             facts(out, &[("lambda", number(lambda_of(&fitted))), ("training error", error)])
         }),
     }
+}
+
+/// Writes the tables of a cross-validation, if there was one, and of the members.
+fn write_tables(out: &mut dyn Write, fitted: &Fitted) -> io::Result<()> {
+    let summary = &fitted.report;
+    if let (Some(curve), Some(folds)) = (&summary.curve, &fitted.folds) {
+        writeln!(out)?;
+        write_kernels(out, &kernel_documents(summary), &curve.lambdas)?;
+        cv_table(curve).write(out)?;
+        writeln!(out)?;
+        facts(out, &describe_cv(curve, folds.count))?;
+    }
+    writeln!(out)?;
+    member_table(&summary.members).write(out)?;
+    if summary.members.len() > MOST_LISTED {
+        writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
+    }
+    writeln!(out)
 }
 
 fn describe(task: Task<'_>, fitted: &Fitted, data: &Dataset<Classes>) -> Lines {

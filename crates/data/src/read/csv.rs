@@ -95,9 +95,7 @@ impl<'a> Rows<'a> {
                     }
                     Role::Weight => weights.push(weight(lines, &header[column], cell)?),
                     Role::Label | Role::Fold if cell.is_empty() => {
-                        let reason = "the cell is empty, but every row needs a value here";
-                        let column = Column::Name(header[column].clone());
-                        return Err(lines.malformed(column, reason.to_owned()));
+                        return Err(empty_cell(lines, &header[column]));
                     }
                     Role::Label => {
                         labels(cell, &|| lines.place(Column::Name(header[column].clone())))?;
@@ -122,16 +120,19 @@ impl<'a> Rows<'a> {
         if rows == 0 {
             return Ok(None);
         }
-        let folds = match roles.iter().position(|&role| role == Role::Fold) {
-            Some(column) => Some(folds.finish(lines, &header[column])?),
-            None => None,
-        };
+        let fold = roles.iter().position(|&role| role == Role::Fold);
+        let folds = fold.map(|column| folds.finish(lines, &header[column])).transpose()?;
         Ok(Some(Table {
             features: features.finish(feature_names, rows)?,
             weights: roles.contains(&Role::Weight).then_some(weights),
             folds,
         }))
     }
+}
+
+fn empty_cell(lines: &Lines<'_>, column: &str) -> Error {
+    let reason = "the cell is empty, but every row needs a value here";
+    lines.malformed(Column::Name(column.to_owned()), reason.to_owned())
 }
 
 /// Goes on to the next row, in the next file if this one has ended, whose header must be the same.

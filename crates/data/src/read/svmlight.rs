@@ -50,9 +50,7 @@ impl<'a> Rows<'a> {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         let mut p = expected.unwrap_or(0);
         let mut features = Vec::new();
-        while buffer.has_room(offsets.len() - 1, values.len())
-            && (lines.advance()? || (lines.next_file()? && lines.advance()?))
-        {
+        while buffer.has_room(offsets.len() - 1, values.len()) && next_line(lines)? {
             let lines = &*lines;
             let line = lines.text()?;
             let line = line.split_once('#').map_or(line, |(content, _comment)| content);
@@ -101,6 +99,16 @@ impl<'a> Rows<'a> {
         let features = Features::Design { design, names: None };
         Ok(Some(Table { features, weights: None, folds: None }))
     }
+}
+
+/// Goes on to the next line, in the next file if this one has ended.
+fn next_line(lines: &mut Lines<'_>) -> Result<bool, Error> {
+    while !lines.advance()? {
+        if !lines.next_file()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A feature `index:value` at byte `at` of its line.
