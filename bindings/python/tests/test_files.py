@@ -12,7 +12,7 @@ import margins_learn as ml
 from conftest import clouds
 
 REPOSITORY = Path(__file__).parents[3]
-FIXTURES = sorted(REPOSITORY.glob("crates/model/tests/fixtures/*"))
+FIXTURES = sorted(path for path in REPOSITORY.glob("crates/model/tests/fixtures/**/*") if path.is_file())
 
 
 @pytest.fixture
