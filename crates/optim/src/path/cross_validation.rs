@@ -109,9 +109,10 @@ pub struct CrossValidation {
 /// the number of threads.
 ///
 /// `folds[i]` is the fold of row i, counted from 0. The encoding of raw tables, standard deviations
-/// of features and weights of classes are learned from the training rows alone; held-out errors count the weights of the data
-/// set but not those of the classes. The mean weighs folds by their size, the standard error is
-/// that of the weighted mean of K fold errors, as is usual for lambda paths.
+/// of features and weights of classes are learned from the training rows alone; held-out errors
+/// count the weights of the data set but not those of the classes. The mean weighs folds by their
+/// size, the standard error is that of the weighted mean of K fold errors, as is usual for lambda
+/// paths.
 ///
 /// # Errors
 /// The folds are not one a row, are fewer than two, are empty, or hold all rows of a class. The
