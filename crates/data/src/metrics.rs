@@ -70,10 +70,34 @@ pub fn is_mistake(score: f64, sign: f64) -> bool {
     (score > 0.0) != (sign > 0.0)
 }
 
-/// Returns the share of mistakes by weight, r = sum_i c_i e_i / sum_i c_i with e_i = 1 for a
-/// mistake, and its standard error sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i, which is sqrt(r (1 -
-/// r) / n) without weights. The standard error takes samples for independent, so that one sample of
-/// weight 2 tells less than two samples.
+/// Returns the mean of losses by weight, r = sum_i c_i e_i / sum_i c_i, and its standard error
+/// sqrt(sum_i c_i^2 (e_i - r)^2) / sum_i c_i. The standard error takes samples for independent, so
+/// that one sample of weight 2 tells less than two samples.
+///
+/// ```
+/// use margins_data::metrics::mean_loss;
+///
+/// assert_eq!(mean_loss(&[4.0, 0.0], Some(&[1.0, 3.0]))?.rate, 1.0);
+/// # Ok::<(), margins_data::Error>(())
+/// ```
+///
+/// # Errors
+/// See the [module](self).
+pub fn mean_loss(losses: &[f64], weights: Option<&[f64]>) -> Result<ErrorRate, Error> {
+    if losses.is_empty() {
+        return Err(Error::Empty("rows"));
+    }
+    let weights = Weights::of(weights, losses.len())?;
+    let total: f64 = (0..losses.len()).map(|i| weights.relative(i)).sum();
+    let mean = |(i, loss): (usize, &f64)| weights.relative(i) * loss;
+    let rate = losses.iter().enumerate().map(mean).sum::<f64>() / total;
+    let deviation = |(i, loss): (usize, &f64)| (weights.relative(i) * (loss - rate)).powi(2);
+    let spread: f64 = losses.iter().enumerate().map(deviation).sum();
+    Ok(ErrorRate { rate, standard_error: spread.sqrt() / total })
+}
+
+/// Returns the share of mistakes by weight: the [`mean_loss`] with the loss 1 of a mistake and 0 of
+/// any other sample, whose standard error is sqrt(r (1 - r) / n) without weights.
 ///
 /// ```
 /// use margins_data::metrics::mistake_rate;
@@ -85,18 +109,8 @@ pub fn is_mistake(score: f64, sign: f64) -> bool {
 /// # Errors
 /// See the [module](self).
 pub fn mistake_rate(mistakes: &[bool], weights: Option<&[f64]>) -> Result<ErrorRate, Error> {
-    if mistakes.is_empty() {
-        return Err(Error::Empty("rows"));
-    }
-    let weights = Weights::of(weights, mistakes.len())?;
-    let mut tally = MistakeTally::default();
-    mistakes.iter().enumerate().for_each(|(i, &wrong)| tally.add(wrong, weights.relative(i)));
-    let rate = tally.mistakes / tally.total;
-    let deviation = |(i, &wrong): (usize, &bool)| {
-        (weights.relative(i) * (f64::from(u8::from(wrong)) - rate)).powi(2)
-    };
-    let spread: f64 = mistakes.iter().enumerate().map(deviation).sum();
-    Ok(ErrorRate { rate, standard_error: spread.sqrt() / tally.total })
+    let losses: Vec<f64> = mistakes.iter().map(|&wrong| f64::from(u8::from(wrong))).collect();
+    mean_loss(&losses, weights)
 }
 
 /// Returns the share of misclassified samples by weight: the [`mistake_rate`] of their decisions.

@@ -165,10 +165,7 @@ impl FileLabels {
 
     /// Gives an error of the data as a whole its place: that of a label, or the file.
     fn in_file(&self, file: &str, error: Error) -> Error {
-        match self.in_place(error) {
-            placed @ Error::Malformed { .. } => placed,
-            other => Error::InFile { file: file.to_owned(), error: Box::new(other) },
-        }
+        in_file(file, self.in_place(error))
     }
 
     fn in_place(&self, error: Error) -> Error {
@@ -179,6 +176,14 @@ impl FileLabels {
             }
             (other, _) => other,
         }
+    }
+}
+
+/// Names the file of an error that has no place in it.
+fn in_file(file: &str, error: Error) -> Error {
+    match error {
+        placed @ Error::Malformed { .. } => placed,
+        other => Error::InFile { file: file.to_owned(), error: Box::new(other) },
     }
 }
 
@@ -275,8 +280,9 @@ fn assemble<Y: ClassLabels>(
     columns: &FeatureColumns,
 ) -> Result<Dataset<Y>, Error> {
     let mut data = match (table.features, columns) {
-        (Features::Raw(raw), FeatureColumns::Learn(options)) => {
-            Dataset::encoded(raw, labels, options.clone())?
+        (Features::Raw(raw, places), FeatureColumns::Learn(options)) => {
+            let data = Dataset::encoded(raw, labels, options.clone());
+            data.map_err(|error| places.locate(error))?
         }
         (features, columns) => {
             let (design, names) = features.encoded(columns)?;
@@ -323,8 +329,7 @@ pub fn features_from(
         Ok(())
     })?;
     let encoded = table.features.encoded(&options.features);
-    let (design, feature_names) =
-        encoded.map_err(|error| Error::InFile { file: name.to_owned(), error: Box::new(error) })?;
+    let (design, feature_names) = encoded.map_err(|error| in_file(name, error))?;
     Ok(Unlabelled {
         design,
         feature_names,

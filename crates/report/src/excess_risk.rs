@@ -1,4 +1,5 @@
 use margins_calibration::PsiTransform;
+use margins_data::metrics::mean_loss;
 use margins_losses::MarginLoss;
 use serde::Serialize;
 
@@ -39,7 +40,9 @@ impl ExcessRisk {
     ) -> Option<Self> {
         const POINTS: usize = 40;
         let transform = PsiTransform::of(loss).ok()?;
-        let risk = mean(sample, loss, scores);
+        let margins = sample.signs().into_iter().zip(scores);
+        let losses: Vec<f64> = margins.map(|(sign, score)| loss.value(sign * score)).collect();
+        let risk: Measured = mean_loss(&losses, sample.weights).ok()?.into();
         if !(risk.value.is_finite() && risk.value > 0.0) {
             return None;
         }
@@ -50,16 +53,4 @@ impl ExcessRisk {
         let points = (0..=POINTS).map(point).collect();
         Some(ExcessRisk { data: sample.name.to_owned(), risk, points })
     }
-}
-
-/// Returns the mean loss by weight, with the standard error of independent samples.
-fn mean(sample: &Labelled<'_>, loss: &dyn MarginLoss, scores: &[f64]) -> Measured {
-    let weight = |i: usize| sample.weights.map_or(1.0, |weights| weights[i]);
-    let losses: Vec<f64> =
-        sample.signs().iter().zip(scores).map(|(sign, score)| loss.value(sign * score)).collect();
-    let total: f64 = (0..losses.len()).map(weight).sum();
-    let value = losses.iter().enumerate().map(|(i, loss)| weight(i) * loss).sum::<f64>() / total;
-    let square = |(i, loss): (usize, &f64)| (weight(i) * (loss - value)).powi(2);
-    let variance: f64 = losses.iter().enumerate().map(square).sum();
-    Measured { value, standard_error: variance.sqrt() / total }
 }

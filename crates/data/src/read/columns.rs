@@ -1,5 +1,6 @@
+use super::lines::Lines;
 use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable};
-use crate::{Design, Error};
+use crate::{Column, Design, Error, Place};
 
 /// What the features of CSV are made of.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,7 +28,38 @@ impl FeatureColumns {
 /// The features of a file.
 pub(super) enum Features {
     Design { design: Design, names: Option<Vec<String>> },
-    Raw(RawTable),
+    Raw(RawTable, RowPlaces),
+}
+
+/// The file and the line of every row of a raw table.
+#[derive(Default)]
+pub(super) struct RowPlaces {
+    files: Vec<String>,
+    /// The index of the file, and the line.
+    rows: Vec<(usize, u64)>,
+}
+
+impl RowPlaces {
+    /// Takes in the current line as the place of the next row.
+    pub(super) fn push(&mut self, lines: &Lines<'_>) {
+        if self.files.last().is_none_or(|file| file != lines.name()) {
+            self.files.push(lines.name().to_owned());
+        }
+        self.rows.push((self.files.len() - 1, lines.number()));
+    }
+
+    /// Gives an error at a cell the place of its row.
+    pub(super) fn locate(&self, error: Error) -> Error {
+        match error {
+            Error::Cell { row, column, reason } => {
+                let (file, line) = self.rows[row];
+                let (file, line) = (self.files[file].clone(), Some(line));
+                let place = Place { file, line, column: Some(Column::Name(column)) };
+                Error::Malformed { place, reason }
+            }
+            other => other,
+        }
+    }
 }
 
 impl Features {
@@ -38,10 +70,11 @@ impl Features {
     ) -> Result<(Design, Option<Vec<String>>), Error> {
         match (self, columns) {
             (Features::Design { design, names }, _) => Ok((design, names)),
-            (Features::Raw(raw), FeatureColumns::Known(encoding)) => {
-                Ok((encoding.encode(&raw)?, Some(encoding.feature_names())))
+            (Features::Raw(raw, places), FeatureColumns::Known(encoding)) => {
+                let design = encoding.encode(&raw).map_err(|error| places.locate(error))?;
+                Ok((design, Some(encoding.feature_names())))
             }
-            (Features::Raw(_), _) => {
+            (Features::Raw(..), _) => {
                 let requirement = "one that was learned from labelled rows";
                 Err(Error::parameter("the encoding", "to be learned", requirement))
             }

@@ -9,7 +9,7 @@ use super::cells::Cells;
 use super::lines::Lines;
 use super::{Buffer, LabelSink, Purpose, ReadOptions, Table};
 use crate::class_name::sorted_order;
-use crate::encode::{MissingWords, RawTable};
+use crate::encode::MissingWords;
 use crate::error::{Listed, quoted};
 use crate::{Column, Error};
 
@@ -75,10 +75,7 @@ impl<'a> Rows<'a> {
         labels: &mut LabelSink<'_>,
     ) -> Result<Option<Table>, Error> {
         let Rows { lines, header, roles, feature_names, missing_words } = self;
-        let mut features = match missing_words {
-            None => Cells::Numbers(Vec::new()),
-            Some(missing) => Cells::Raw { table: RawTable::new(feature_names.clone()), missing },
-        };
+        let mut features = Cells::new(feature_names, missing_words.as_ref());
         let mut weights = Vec::new();
         let mut folds = FoldCollector::default();
         let mut rows = 0;
@@ -114,7 +111,7 @@ impl<'a> Rows<'a> {
                 check_cell_count(lines, commas + 1, header.len())?;
                 line.split(',').zip(0..).try_for_each(&mut take)?;
             }
-            features.end_row();
+            features.end_row(lines);
             rows += 1;
         }
         if rows == 0 {

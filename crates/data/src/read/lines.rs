@@ -44,7 +44,18 @@ impl<'a> Lines<'a> {
         self
     }
 
+    /// Returns the name of the current file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the number of the current line, or of the first of those joined.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Goes on to the next file, before its first line; false after the last.
+    #[cold]
     pub(super) fn next_file(&mut self) -> Result<bool, Error> {
         let Some(path) = self.further.pop_front() else { return Ok(false) };
         self.name = path.display().to_string();

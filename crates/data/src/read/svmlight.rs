@@ -64,9 +64,10 @@ impl<'a> Rows<'a> {
                 if position == 0 && token.starts_with("qid:") {
                     continue;
                 }
-                let feature = feature(token, at, *expected)
-                    .map_err(|(at, reason)| lines.malformed(column(line, at), reason))?;
-                features.push(feature);
+                match feature(token, at, *expected) {
+                    Ok((index, value)) => features.push(Feature { index, value, at }),
+                    Err((at, reason)) => return Err(lines.malformed(column(line, at), reason)),
+                }
             }
             if !features.is_sorted_by_key(|feature| feature.index) {
                 features.sort_by_key(|feature| feature.index);
@@ -118,11 +119,17 @@ struct Feature {
     at: usize,
 }
 
-/// Parses `index:value`; refuses with the byte and the reason.
-fn feature(token: &str, at: usize, expected: Option<usize>) -> Result<Feature, (usize, String)> {
-    let Some((index, value)) = token.split_once(':') else {
+/// Parses `index:value`, which stands at byte `at`; refuses with the byte and the reason.
+#[inline]
+fn feature(
+    token: &str,
+    at: usize,
+    expected: Option<usize>,
+) -> Result<(usize, f64), (usize, String)> {
+    let Some(colon) = token.bytes().position(|byte| byte == b':') else {
         return Err((at, format!("{} is not of the form index:value", quoted(token))));
     };
+    let (index, value) = (&token[..colon], &token[colon + 1..]);
     let digits = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
         let reason = format!("feature index {} is not a whole number from 1", quoted(index));
@@ -150,7 +157,7 @@ fn feature(token: &str, at: usize, expected: Option<usize>) -> Result<Feature, (
         return Err((at, format!("feature index {index}, but only {p} features are expected")));
     }
     match value.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(Feature { index, value, at }),
+        Ok(value) if value.is_finite() => Ok((index, value)),
         _ => {
             let reason = match not_a_number(value) {
                 Some(reason) => reason,
@@ -191,14 +198,13 @@ fn refuse_column_names(options: &ReadOptions) -> Result<(), Error> {
 
 /// Returns the words of a line with the bytes where they start.
 fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut start = 0;
+    let bytes = line.as_bytes();
+    let mut end = 0;
     std::iter::from_fn(move || {
-        start += line[start..].find(|c: char| !c.is_ascii_whitespace())?;
-        let rest = &line[start..];
-        let token = &rest[..rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len())];
-        let at = start;
-        start += token.len();
-        Some((at, token))
+        let start = end + bytes[end..].iter().position(|byte| !byte.is_ascii_whitespace())?;
+        let length = bytes[start..].iter().position(u8::is_ascii_whitespace);
+        end = length.map_or(bytes.len(), |length| start + length);
+        Some((start, &line[start..end]))
     })
 }
 
