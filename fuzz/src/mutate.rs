@@ -168,16 +168,21 @@ fn adversaries() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The valid models in a folder.
+/// The valid models in a folder and in the folders of it.
 fn files(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;
     paths.sort();
-    let models = paths.iter().filter(|path| {
-        path.extension().is_some_and(|extension| extension == "mgn" || extension == "json")
-    });
-    models.map(std::fs::read).collect()
+    let mut models = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            models.extend(files(&path)?);
+        } else if path.extension().is_some_and(|name| name == "mgn" || name == "json") {
+            models.push(std::fs::read(path)?);
+        }
+    }
+    Ok(models)
 }
 
 /// A valid file with a few changes, most of them with a checksum that holds.

@@ -43,7 +43,7 @@ fn encoding<const MOST: usize>() -> Bytes<MOST> {
     bincode::config::standard().with_fixed_int_encoding().with_limit::<MOST>()
 }
 
-/// All but the numbers of a model, and its encoding.
+/// All but the numbers of a model, and its encoding, whose JSON follows as a text.
 #[derive(Serialize, Deserialize)]
 struct Description<'a> {
     crate_version: &'a str,
@@ -118,7 +118,9 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
     let mut bytes = vec![0; PREFIX];
     append(&mut bytes, &description, encoding::<MOST_DESCRIPTION>())?;
     if let Some(columns) = model.encoding() {
-        append(&mut bytes, columns, encoding::<MOST_DESCRIPTION>())?;
+        let text = serde_json::to_string(columns);
+        let text = text.map_err(|error| Error::Invalid(error.to_string()))?;
+        append(&mut bytes, &text, encoding::<MOST_DESCRIPTION>())?;
     }
     let description_length = bytes.len() - PREFIX;
     if description_length > MOST_DESCRIPTION {
@@ -171,8 +173,11 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
     let most = encoding::<MOST_DESCRIPTION>();
     let (description, columns): (Description<'_>, Option<Encoding>) = match version {
         FIRST_ENCODED.. => {
-            let (description, columns) = decode("description", description, most)?;
-            (description, Some(columns))
+            // Texts are borrowed: for owned ones bincode reserves whatever length it is told.
+            let (description, text): (_, &str) = decode("description", description, most)?;
+            let columns = serde_json::from_str(text);
+            let refuse = |error| Error::NotAModel(format!("its encoding: {error}"));
+            (description, Some(columns.map_err(refuse)?))
         }
         _ => (decode("description", description, most)?, None),
     };
