@@ -280,7 +280,7 @@ pub(crate) fn kernels_of(
             .map_err(|reason| PyValueError::new_err(format!("approximation: {reason}")))?,
     };
     let registry = Registry::standard().kernels;
-    Ok(KernelChoice { specifications, sigmas: None, approximation, registry })
+    Ok(KernelChoice { specifications, approximation, registry, ..KernelChoice::default() })
 }
 
 /// Returns the scheme of a name.

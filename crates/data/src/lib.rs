@@ -16,6 +16,7 @@
 //! * [`Standardizer`]: features to unit scale, sparse data kept sparse.
 //! * [`metrics`]: error, AUC, log-loss, Brier score, margin distribution.
 //! * [`generate`]: Gaussian mixtures with known Bayes error, halfspaces with Massart noise.
+//! * [`Memory`]: an amount of memory, and how much of it is free.
 //! * [`parallel`]: loops whose turns may run at the same time, for the crates above.
 //!
 //! ```
@@ -42,6 +43,7 @@ mod error;
 pub mod generate;
 mod inner_loops;
 mod labels;
+mod memory;
 pub mod metrics;
 pub mod parallel;
 pub mod read;
@@ -58,6 +60,7 @@ pub use dataset::Dataset;
 pub use design::Design;
 pub use error::{Column, Error, Listed, Place};
 pub use labels::Labels;
+pub use memory::Memory;
 pub use sample::Sample;
 pub use standardize::Standardizer;
 

@@ -55,7 +55,7 @@ fn the_certificate_is_that_of_the_kernel_problem() {
     let fit = fit(&machine, &objective, strength);
     assert!(fit.report.converged(), "{:?}", fit.report);
     let value = |b: f64, a: &[f64]| {
-        let products = gram.matrix() * DVector::from_column_slice(a);
+        let products = gram.matrix().unwrap() * DVector::from_column_slice(a);
         let signs = data.labels().signs();
         let margins: Vec<f64> = products.iter().zip(signs).map(|(f, y)| y * (b + f)).collect();
         let n = margins.len() as f64;
@@ -85,7 +85,7 @@ fn the_linear_kernel_gives_the_linear_machine() {
     let objective = Objective::new(&Hinge, data.design(), data.labels()).expect("fits");
     let linear = machine.fit(&objective, lambda, &options()).expect("convex");
     let coef = DMatrix::from_row_slice(1, 50, &kernel.coef);
-    let scores = gram.matrix() * coef.transpose();
+    let scores = gram.matrix().unwrap() * coef.transpose();
     let expected = linear.decision_function(data.design());
     for (f, g) in scores.iter().zip(&expected) {
         assert!((f + kernel.intercept - g).abs() < 1e-3, "{f} {g}");

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use faer::{Accum, MatMut, MatRef, Par};
 use margins_data::{Design, Sample};
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::Error;
 
@@ -120,29 +121,22 @@ impl Block<'_> {
     /// would cancel or is no number: equal samples have the distance 0. A square may overflow to
     /// infinity or vanish where the distance does not; see [`distances`](Self::distances).
     pub fn squared_distances(&self, out: &mut [f64]) {
-        // Below this share of the norms the product has lost six of sixteen digits.
-        const NEAR: f64 = 1e-6;
-        let is_near = |square: f64, norms: f64| square.is_nan() || square <= NEAR * norms;
         if self.rows.centered.is_empty() || self.columns.centered.is_empty() {
             self.inner_products(out);
         } else {
             self.product(&self.rows.centered, &self.columns.centered, out);
         }
         let row_norms = &self.rows.norms[self.first_row..][..self.row_count];
+        let arch = Arch::new();
         for (j, out) in out.chunks_exact_mut(self.row_count.max(1)).enumerate() {
             let column_norm = self.columns.norms[self.first_column + j];
-            let mut any_near = false;
-            for (out, row_norm) in out.iter_mut().zip(row_norms) {
-                let norms = row_norm + column_norm;
-                *out = norms - 2.0 * *out;
-                any_near |= is_near(*out, norms);
+            if arch.dispatch(Squares { row_norms, column_norm, out }) {
+                continue;
             }
-            if any_near {
-                let z = self.column(j);
-                for (i, (out, row_norm)) in out.iter_mut().zip(row_norms).enumerate() {
-                    if is_near(*out, row_norm + column_norm) {
-                        *out = self.row(i).squared_distance(&z);
-                    }
+            let z = self.column(j);
+            for (i, (out, row_norm)) in out.iter_mut().zip(row_norms).enumerate() {
+                if !is_far(*out, row_norm + column_norm) {
+                    *out = self.row(i).squared_distance(&z);
                 }
             }
         }
@@ -176,5 +170,72 @@ impl Block<'_> {
             }
             z.for_each(|column, _| dense[column] = 0.0);
         }
+    }
+}
+
+/// The share of the norms below which a square has lost six of its sixteen digits.
+const NEAR: f64 = 1e-6;
+
+/// Returns true if a squared distance is a number of enough digits, given the sum of the norms.
+fn is_far(square: f64, norms: f64) -> bool {
+    square > NEAR * norms
+}
+
+/// Turns the inner products of one sample with others into squared distances; returns true if all
+/// of them [are far](is_far).
+struct Squares<'a> {
+    row_norms: &'a [f64],
+    column_norm: f64,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Squares<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let (norms, last_norms) = S::as_simd_f64s(self.row_norms);
+        let (out, last_out) = S::as_mut_simd_f64s(self.out);
+        let (column_norm, near) = (simd.splat_f64s(self.column_norm), simd.splat_f64s(NEAR));
+        let zero = simd.splat_f64s(0.0);
+        let mut all_far = simd.splat_f64s(1.0);
+        for (out, norm) in out.iter_mut().zip(norms) {
+            let norms = simd.add_f64s(*norm, column_norm);
+            *out = simd.sub_f64s(norms, simd.add_f64s(*out, *out));
+            let far = simd.greater_than_f64s(*out, simd.mul_f64s(near, norms));
+            all_far = simd.select_f64s(far, all_far, zero);
+        }
+        let mut far = simd.reduce_min_f64s(all_far) > 0.0;
+        for (out, norm) in last_out.iter_mut().zip(last_norms) {
+            let norms = norm + self.column_norm;
+            *out = norms - 2.0 * *out;
+            far &= is_far(*out, norms);
+        }
+        far
+    }
+}
+
+/// Returns true if all numbers are finite.
+pub(crate) fn all_finite(values: &[f64]) -> bool {
+    Arch::new().dispatch(Finite { values })
+}
+
+struct Finite<'a> {
+    values: &'a [f64],
+}
+
+impl WithSimd for Finite<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let (vectors, last) = S::as_simd_f64s(self.values);
+        let (zero, largest) = (simd.splat_f64s(0.0), simd.splat_f64s(f64::MAX));
+        let mut all = simd.splat_f64s(1.0);
+        for values in vectors {
+            let finite = simd.less_than_or_equal_f64s(simd.abs_f64s(*values), largest);
+            all = simd.select_f64s(finite, all, zero);
+        }
+        simd.reduce_min_f64s(all) > 0.0 && last.iter().all(|value| value.is_finite())
     }
 }

@@ -5,7 +5,6 @@ use margins_optim::solve::{Reached, paths};
 use margins_optim::{ErrorCurve, Lambda, Observed, Solver, Training, error_curve, training_rows};
 use nalgebra::DMatrix;
 
-use crate::gram::product;
 use crate::newton::SampleNewton;
 use crate::path::path;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
@@ -34,19 +33,17 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     }
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
         let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
-        let cross = gram.cross_of(held_out, rows);
-        let scores = scores_of(&fits, &cross);
+        let scores = scores_of(&fits, gram, rows, held_out);
         Ok((fits, scores))
     })
 }
 
-/// Returns the scores of samples by every fit, given their kernel values with the training
-/// samples, one row a sample.
-fn scores_of(fits: &[KernelFit], cross: &DMatrix<f64>) -> Vec<Vec<f64>> {
-    let coefs = DMatrix::from_fn(cross.ncols(), fits.len(), |j, k| fits[k].coef[j]);
-    let products = product(cross, &coefs);
-    let columns = products.column_iter().zip(fits);
-    columns.map(|(column, fit)| column.iter().map(|f| f + fit.intercept).collect()).collect()
+/// Returns the scores of the samples held out by every fit to the samples of some rows.
+fn scores_of(fits: &[KernelFit], gram: &Gram, rows: &[usize], held_out: &[usize]) -> Vec<Vec<f64>> {
+    let coefs = DMatrix::from_fn(fits.len(), rows.len(), |k, j| fits[k].coef[j]);
+    let products = gram.combine(held_out, rows, &coefs);
+    let all = products.row_iter().zip(fits);
+    all.map(|(scores, fit)| scores.iter().map(|f| f + fit.intercept).collect()).collect()
 }
 
 /// Fits all folds at once, by the eigenspace of the kernel matrix over all rows: a held-out sample
@@ -71,7 +68,7 @@ fn batched<L: MarginLoss + ?Sized>(
     let training = &Training { abandon_hopeless: false, ..*training };
     error_curve(training, data, folds, lambdas, |training, _, held_out, lambdas| {
         let fold = folds[held_out[0]];
-        let mut solver = SampleNewton::new(&risks[fold], gram.matrix());
+        let mut solver = SampleNewton::new(&risks[fold], gram.entries());
         let reached = all[fold].iter().filter(|reached| lambdas.contains(&reached.lambda));
         let (mut fits, mut scores) = (Vec::new(), Vec::new());
         for Reached { lambda, point, ending, passes } in reached {

@@ -96,14 +96,26 @@ pub enum Error {
     },
     /// The kernel matrix does not fit into memory.
     #[error(
-        "the kernel matrix of {n} rows takes {gigabytes:.0} GB, more than there is; Nystrom or random \
-         Fourier features do without it"
+        "the kernel matrix of {n} rows takes {gigabytes:.0} GB, more than there is; a kernel that is known to be \
+         positive semidefinite does without the matrix, and so do Nystrom or random Fourier features"
     )]
     TooLarge {
         /// Number of samples.
         n: usize,
         /// Size of the matrix.
         gigabytes: f64,
+    },
+    /// Something needs the kernel matrix in memory, which computes its entries where they are
+    /// needed.
+    #[error(
+        "{purpose} needs the kernel matrix of {n} rows in memory, which takes {:.2} GB, more than allowed: allow \
+         more, or approximate the kernel", 8e-9 * (*n as f64).powi(2)
+    )]
+    NotHeld {
+        /// The purpose, in words.
+        purpose: &'static str,
+        /// Number of samples.
+        n: usize,
     },
     /// The trace of a kernel matrix is infinite.
     #[error(

@@ -4,7 +4,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use margins_data::{Design, parallel};
 use nalgebra::DMatrix;
 
-use crate::block::{Points, center};
+use crate::block::{Points, all_finite, center};
 use crate::{Block, Error, Kernel};
 
 /// The number of samples that go through the matrix products together.
@@ -116,6 +116,38 @@ fn each_block(
     })
 }
 
+/// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns`
+/// after the other, and calls `take` for the values of every strip of columns, in parallel.
+pub(crate) fn fill_strips(
+    kernel: &dyn Kernel,
+    rows: &Design,
+    columns: &Design,
+    out: &mut [f64],
+    take: impl Fn(&mut [f64]) + Sync,
+) -> Result<(), Error> {
+    /// The number of columns of a strip; with a thousand rows its values stay in the cache.
+    const WIDTH: usize = 64;
+    let center = if columns.is_sparse() { vec![0.0; rows.columns()] } else { center(rows) };
+    let rows = Points::new(rows, &center)?;
+    let columns = Points::new(columns, &center)?;
+    let row_count = rows.len();
+    parallel::try_for_each_chunk(out, WIDTH * row_count, |k, values| {
+        let column_count = values.len() / row_count;
+        let first_column = k * WIDTH;
+        let block = Block {
+            rows: &rows,
+            first_row: 0,
+            row_count,
+            columns: &columns,
+            first_column,
+            column_count,
+        };
+        fill(kernel, &block, values)?;
+        take(values);
+        Ok(())
+    })
+}
+
 /// Fills the values of a block, all of them finite.
 pub(crate) fn fill(
     kernel: &dyn Kernel,
@@ -123,6 +155,9 @@ pub(crate) fn fill(
     values: &mut [f64],
 ) -> Result<(), Error> {
     kernel.fill(block, values);
+    if all_finite(values) {
+        return Ok(());
+    }
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
         Some(at) => Err(Error::KernelValue {

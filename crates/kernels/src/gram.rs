@@ -1,19 +1,27 @@
-use std::sync::OnceLock;
+mod entries;
+mod matrix_free;
+
+use std::sync::{Arc, OnceLock};
 
 use faer::{Accum, MatMut, MatRef, Par, Side};
-use margins_data::{Design, parallel};
+use margins_data::{Design, Memory, parallel};
 use margins_optim::problem::Eigenspace;
 use nalgebra::DMatrix;
 
+pub(crate) use self::entries::Entries;
+use self::matrix_free::MatrixFree;
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, fill};
-use crate::symmetric::quadratic_form;
 use crate::{Block, Error, Kernel, PivotedCholesky};
 
-/// The symmetric, positive semidefinite n x n matrix of kernel values between samples.
+/// The memory of solvers on a matrix that is not held where nothing else is told.
+const WORKING: Memory = Memory::from_bytes(1 << 30);
+
+/// The symmetric, positive semidefinite n x n matrix of kernel values between samples, held in
+/// memory or computed anew where it is needed.
 ///
-/// The matrix keeps its decompositions, which are computed when a solver first asks for them: paths
-/// for several losses, weights or classes share it.
+/// A matrix that is held keeps its decompositions, which are computed when a solver first asks for
+/// them: paths for several losses, weights or classes share it.
 ///
 /// ```
 /// use margins_data::Design;
@@ -21,13 +29,14 @@ use crate::{Block, Error, Kernel, PivotedCholesky};
 ///
 /// let design = Design::from_rows(&[[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]])?;
 /// let gram = Gram::new(&Gaussian::new(0.5)?, &design)?;
-/// assert_eq!(gram.matrix()[(0, 2)], 1.0);
-/// assert!((gram.matrix()[(0, 1)] - (-0.5f64).exp()).abs() < 1e-15);
+/// let matrix = gram.matrix().expect("held in memory");
+/// assert_eq!(matrix[(0, 2)], 1.0);
+/// assert!((matrix[(0, 1)] - (-0.5f64).exp()).abs() < 1e-15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Gram {
-    matrix: DMatrix<f64>,
+    entries: Entries,
     /// A factor of low rank, if there is one worth having.
     factor: OnceLock<Option<PivotedCholesky>>,
     /// The numerically nonzero eigenspace; `None` if there is none to be had.
@@ -35,9 +44,9 @@ pub struct Gram {
 }
 
 impl PartialEq for Gram {
-    /// Returns true if the matrices are equal.
+    /// Returns true if both matrices are held and equal.
     fn eq(&self, other: &Self) -> bool {
-        self.matrix == other.matrix
+        self.matrix().is_some() && self.matrix() == other.matrix()
     }
 }
 
@@ -75,8 +84,49 @@ impl Gram {
             Ok::<(), Error>(())
         })?;
         mirror(&mut matrix);
-        let gram = Gram::of(matrix);
-        if kernel.is_positive_semidefinite() { Ok(gram) } else { gram.semidefinite() }
+        if !kernel.is_positive_semidefinite() {
+            check_semidefinite(&matrix)?;
+        }
+        Ok(Gram::held(matrix))
+    }
+
+    /// Holds the matrix if it takes no more than this memory, or as much as there is where none is
+    /// told, and else computes its entries where they are needed.
+    ///
+    /// # Errors
+    /// The errors of [`new`](Self::new) and [`matrix_free`](Self::matrix_free).
+    pub fn within(
+        kernel: &Arc<dyn Kernel>,
+        design: &Design,
+        memory: Option<Memory>,
+    ) -> Result<Self, Error> {
+        let n = design.rows();
+        let bytes = n.checked_mul(n).and_then(|entries| entries.checked_mul(size_of::<f64>()));
+        let fits = |memory: Memory| bytes.is_some_and(|bytes| bytes <= memory.bytes());
+        let free = || Self::matrix_free(kernel.clone(), design.clone(), memory.unwrap_or(WORKING));
+        if memory.is_some_and(|memory| !fits(memory)) {
+            return free();
+        }
+        match Self::new(&**kernel, design) {
+            Err(Error::TooLarge { .. }) => free(),
+            held => held,
+        }
+    }
+
+    /// Takes a kernel and samples for a matrix that is never held: solvers compute its entries in
+    /// blocks, anew for every product. Time is that of `n^2` kernel values a product; what solvers
+    /// keep beside vectors of n numbers should take no more than this memory.
+    ///
+    /// # Errors
+    /// A kernel that is not known to be positive semidefinite, which takes a factor to know; a
+    /// value of a sample with itself that is not finite. Other values are looked at when they are
+    /// computed: [`path`](crate::path) says if one is not finite.
+    pub fn matrix_free(
+        kernel: Arc<dyn Kernel>,
+        design: Design,
+        memory: Memory,
+    ) -> Result<Self, Error> {
+        Ok(Gram::of(Entries::Computed(MatrixFree::new(kernel, design, memory)?)))
     }
 
     /// Takes a matrix computed elsewhere.
@@ -105,26 +155,49 @@ impl Gram {
                 matrix[(column, row)] = one;
             }
         }
-        Gram::of(matrix).semidefinite()
+        check_semidefinite(&matrix)?;
+        Ok(Gram::held(matrix))
     }
 
-    fn of(matrix: DMatrix<f64>) -> Self {
-        Gram { matrix, factor: OnceLock::new(), eigenspace: OnceLock::new() }
+    fn of(entries: Entries) -> Self {
+        Gram { entries, factor: OnceLock::new(), eigenspace: OnceLock::new() }
     }
 
-    /// Returns the matrix.
-    pub fn matrix(&self) -> &DMatrix<f64> {
-        &self.matrix
+    /// Takes a matrix that is known to be positive semidefinite.
+    pub(crate) fn held(matrix: DMatrix<f64>) -> Self {
+        Gram::of(Entries::Held(matrix))
+    }
+
+    /// Returns the matrix; `None` if it is computed where it is needed.
+    pub fn matrix(&self) -> Option<&DMatrix<f64>> {
+        self.entries.held()
+    }
+
+    /// Returns the matrix for a purpose that needs all of it.
+    pub(crate) fn held_for(&self, purpose: &'static str) -> Result<&DMatrix<f64>, Error> {
+        self.matrix().ok_or(Error::NotHeld { purpose, n: self.len() })
+    }
+
+    pub(crate) fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// Refuses what was computed with the matrix if some value of it was not finite.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.entries {
+            Entries::Held(_) => Ok(()),
+            Entries::Computed(matrix) => matrix.check(),
+        }
     }
 
     /// Returns the number of samples n.
     pub fn len(&self) -> usize {
-        self.matrix.nrows()
+        self.entries.order()
     }
 
     /// Returns true if there are no samples.
     pub fn is_empty(&self) -> bool {
-        self.matrix.is_empty()
+        self.len() == 0
     }
 
     /// Returns the matrix of some of the samples, in the order given.
@@ -132,7 +205,7 @@ impl Gram {
     /// # Panics
     /// If an index is not below n.
     pub fn select(&self, samples: &[usize]) -> Gram {
-        Gram::of(self.cross_of(samples, samples))
+        Gram::of(self.entries.select(samples))
     }
 
     /// Returns the values of some samples, one a row, with others, one a column.
@@ -140,63 +213,73 @@ impl Gram {
     /// # Panics
     /// If an index is not below n.
     pub fn cross_of(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
-        let n = self.len();
-        let mut out = Vec::with_capacity(rows.len() * columns.len());
-        for &j in columns {
-            let column = &self.matrix.as_slice()[j * n..(j + 1) * n];
-            out.extend(rows.iter().map(|&i| column[i]));
+        self.entries.block(rows, columns)
+    }
+
+    /// Returns the scores of the samples `rows`, without intercept, by functions of the kernel
+    /// sections of the samples `columns`: the coefficients of a function are a row of `coefs`, its
+    /// scores a row of the result.
+    ///
+    /// # Panics
+    /// If an index is not below n, or if `coefs` does not have one column a sample of `columns`.
+    pub fn combine(&self, rows: &[usize], columns: &[usize], coefs: &DMatrix<f64>) -> DMatrix<f64> {
+        assert_eq!(coefs.ncols(), columns.len(), "one coefficient a column");
+        match &self.entries {
+            Entries::Held(_) => product(coefs, &self.entries.block(columns, rows)),
+            Entries::Computed(matrix) => matrix.combine(rows, columns, coefs),
         }
-        DMatrix::from_vec(rows.len(), columns.len(), out)
+    }
+
+    /// Returns `K X` for the n x k matrix X: the scores, without intercept, of k classifiers.
+    ///
+    /// # Panics
+    /// If X does not have n rows.
+    pub fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
+        assert_eq!(x.nrows(), self.len(), "one row a sample");
+        self.entries.multiply_all(x)
     }
 
     /// Returns `K = Z Z'` to ten digits of the trace, where the rank is far below the order.
     pub(crate) fn low_rank_factor(&self) -> Option<&PivotedCholesky> {
-        self.factor.get_or_init(|| PivotedCholesky::of_low_rank(&self.matrix)).as_ref()
+        let factorize = || PivotedCholesky::of_low_rank(self.matrix()?);
+        self.factor.get_or_init(factorize).as_ref()
     }
 
-    /// Returns `x'Kx` as if computed in twice the working precision: for vectors whose image is
-    /// small because large terms cancel.
+    /// Returns `x'Kx`; as if computed in twice the working precision, for vectors whose image is
+    /// small because large terms cancel, if the matrix is held.
     ///
     /// # Panics
     /// If x does not have one number a sample.
     pub fn quadratic_form(&self, x: &[f64]) -> f64 {
         assert_eq!(x.len(), self.len(), "one number a sample");
-        quadratic_form(&self.matrix, x)
+        self.entries.quadratic_form(x)
     }
 
     /// Returns the numerically nonzero eigenspace, which is computed once.
     ///
     /// # Errors
-    /// An eigendecomposition that does not converge.
+    /// An eigendecomposition that does not converge; a matrix that is not held.
     pub fn eigenspace(&self) -> Result<&Eigenspace, Error> {
-        let eigenspace = self.eigenspace.get_or_init(|| Eigenspace::of(&self.matrix).ok());
+        let matrix = self.held_for("its eigenspace")?;
+        let eigenspace = self.eigenspace.get_or_init(|| Eigenspace::of(matrix).ok());
         // Entries are finite: there is no other way to fail.
         let failed = || margins_optim::Error::Eigendecomposition(self.len());
         Ok(eigenspace.as_ref().ok_or_else(failed)?)
     }
+}
 
-    /// Returns the matrix itself, if it is positive semidefinite: `K + d I` has a Cholesky factor
-    /// for a d of 1e-10 times the trace, which covers the rounding of the entries and of the
-    /// factorisation.
-    fn semidefinite(self) -> Result<Self, Error> {
-        const ROUNDING: f64 = 1e-10;
-        let n = self.len();
-        // Summed by parts: the trace may be beyond the largest number though no entry is.
-        let part: f64 = self.matrix.diagonal().iter().map(|k| ROUNDING * k).sum();
-        let shift = part + f64::MIN_POSITIVE;
-        let mut shifted = self.matrix.clone();
-        (0..n).for_each(|i| shifted[(i, i)] += shift);
-        let view = MatRef::from_column_major_slice(shifted.as_slice(), n, n);
-        match view.llt(Side::Lower) {
-            Ok(_) => Ok(self),
-            Err(_) => Err(Error::Indefinite),
-        }
-    }
-
-    /// Returns `K X`.
-    pub(crate) fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
-        product(&self.matrix, x)
-    }
+/// Refuses a matrix that is not positive semidefinite: `K + d I` must have a Cholesky factor for a
+/// d of 1e-10 times the trace, which covers the rounding of the entries and of the factorisation.
+fn check_semidefinite(matrix: &DMatrix<f64>) -> Result<(), Error> {
+    const ROUNDING: f64 = 1e-10;
+    let n = matrix.nrows();
+    // Summed by parts: the trace may be beyond the largest number though no entry is.
+    let part: f64 = matrix.diagonal().iter().map(|k| ROUNDING * k).sum();
+    let shift = part + f64::MIN_POSITIVE;
+    let mut shifted = matrix.clone();
+    (0..n).for_each(|i| shifted[(i, i)] += shift);
+    let view = MatRef::from_column_major_slice(shifted.as_slice(), n, n);
+    view.llt(Side::Lower).map(drop).map_err(|_| Error::Indefinite)
 }
 
 /// Returns the product of two matrices.

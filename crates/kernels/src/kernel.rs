@@ -37,7 +37,7 @@ pub use self::radial::{Gaussian, Laplacian, Matern32, Matern52};
 /// }
 ///
 /// let gram = Gram::new(&Brownian, &Design::from_rows(&[[1.0], [2.0], [5.0]])?)?;
-/// assert_eq!(gram.matrix()[(1, 2)], 2.0);
+/// assert_eq!(gram.matrix().expect("held in memory")[(1, 2)], 2.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Kernel: Debug + Send + Sync {

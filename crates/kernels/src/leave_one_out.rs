@@ -41,13 +41,15 @@ pub fn leave_one_out<L: MarginLoss + ?Sized>(
 ) -> Result<(Vec<f64>, bool), Error> {
     objective.risk.check_loss()?;
     let n = objective.gram.len();
+    let matrix = objective.gram.held_for("leave-one-out")?;
     let start = objective.point(fit.intercept, fit.coef.clone());
     let response = Response::new(objective, fit.lambda, &start)?;
     let together = Together {
         objective,
+        matrix,
         lambda: fit.lambda,
         start: &start,
-        variances: response.matrix(objective.gram.matrix()),
+        variances: response.matrix(matrix),
         response: &response,
         tolerance: options.tolerance,
     };
@@ -75,14 +77,14 @@ fn refit_alone<L: MarginLoss + ?Sized>(
     if samples.is_empty() {
         return Ok(Vec::new());
     }
-    let mut whole = SampleNewton::new(&objective.risk, objective.gram.matrix());
+    let mut whole = SampleNewton::new(&objective.risk, objective.gram.entries());
     whole.factorize(lambda, start);
     of_runs(samples, |run| {
         let mut preconditioner = whole.preconditioner().clone();
         let mut scores = Vec::with_capacity(run.len());
         for &i in run {
             let risk = without(&objective.risk, i)?;
-            let mut solver = SampleNewton::resume(&risk, objective.gram.matrix(), preconditioner);
+            let mut solver = SampleNewton::resume(&risk, objective.gram.entries(), preconditioner);
             let mut point = start.clone();
             let ending = solver.minimize(lambda, &mut point, options);
             let done = ending.certificate.relative_gap() <= options.tolerance;
@@ -105,6 +107,8 @@ fn of_runs<T: Send>(
 /// The common part of the refits without one sample.
 struct Together<'o, 'a, L: MarginLoss + ?Sized> {
     objective: &'o KernelObjective<'a, L>,
+    /// The kernel matrix.
+    matrix: &'o DMatrix<f64>,
     lambda: Lambda,
     /// The fit to all samples.
     start: &'o Point,
@@ -147,7 +151,7 @@ impl<L: MarginLoss + ?Sized> Together<'_, '_, L> {
         for _ in 0..COMMON_STEPS {
             self.step(&mut open);
             open.iter_mut().for_each(|refit| self.settle(refit));
-            let images = times(self.objective.gram.matrix(), &open);
+            let images = times(self.matrix, &open);
             let mut k = 0;
             open.retain_mut(|refit| {
                 let done = self.is_solved(refit, images.col_as_slice(k));
@@ -298,7 +302,7 @@ pub fn one_step_leave_one_out<L: MarginLoss + ?Sized>(
     objective.risk.check_loss()?;
     let point = objective.point(fit.intercept, fit.coef.clone());
     let response = Response::new(objective, fit.lambda, &point)?;
-    let variances = response.diagonal(objective.gram.matrix());
+    let variances = response.diagonal(objective.gram.held_for("leave-one-out")?);
     Ok((0..point.products.len())
         .map(|i| {
             let v = variances[i];

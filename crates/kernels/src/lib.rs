@@ -13,7 +13,8 @@
 //! of a kernel, on top of the objectives and paths of `margins-optim`, which is left out without
 //! it:
 //!
-//! * [`Gram`]: the kernel matrix, with the factors of it that solvers share.
+//! * [`Gram`]: the kernel matrix, with the factors of it that solvers share, in memory or computed
+//!   where it is needed.
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.

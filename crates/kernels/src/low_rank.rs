@@ -7,6 +7,7 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
+use crate::gram::Entries;
 use crate::growing_cholesky::GrowingCholesky;
 use crate::single_scale::SingleScale;
 
@@ -35,20 +36,33 @@ pub(crate) struct LowRank {
 }
 
 impl LowRank {
-    pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
-        let n = matrix.nrows();
-        let rank = RANK.min(n);
+    pub(crate) fn new(entries: &Entries) -> Self {
+        /// The number of samples whose values with the landmarks are computed together.
+        const CHUNK: usize = 8192;
+        let n = entries.order();
+        // Features and scaled features, in single precision.
+        let most = entries.memory().map(|memory| memory.bytes() / (2 * size_of::<f32>() * n));
+        let rank = RANK.min(n).min(most.unwrap_or(RANK)).max(1);
         // Any landmarks precondition; these are the same on every run.
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let landmarks = index::sample(&mut random, n, rank).into_vec();
         // What a double matrix of deficient rank needs to be factorised in single precision.
-        let jitter = 1e-5 * matrix.diagonal().max();
-        let single = SingleScale::of(matrix);
+        let diagonal = entries.diagonal();
+        let jitter = 1e-5 * diagonal.iter().copied().fold(0.0, f64::max);
+        let single = SingleScale::of(&diagonal);
+        let among = entries.block(&landmarks, &landmarks);
         let small = Mat::from_fn(rank, rank, |i, j| {
-            let k = matrix[(landmarks[i], landmarks[j])];
-            single.apply(if i == j { k + jitter } else { k })
+            single.apply(if i == j { among[(i, j)] + jitter } else { among[(i, j)] })
         });
-        let mut features = Mat::from_fn(rank, n, |k, i| single.apply(matrix[(landmarks[k], i)]));
+        let mut features = Mat::zeros(rank, n);
+        for first in (0..n).step_by(CHUNK) {
+            let samples: Vec<usize> = (first..n.min(first + CHUNK)).collect();
+            let values = entries.block(&landmarks, &samples);
+            for (&i, values) in samples.iter().zip(values.column_iter()) {
+                let features = features.col_as_slice_mut(i);
+                features.iter_mut().zip(values.iter()).for_each(|(z, &k)| *z = single.apply(k));
+            }
+        }
         match small.llt(Side::Lower) {
             Ok(factor) => {
                 solve_lower_triangular_in_place(factor.L(), features.as_mut(), Par::Seq);
@@ -57,7 +71,7 @@ impl LowRank {
         }
         let remainder = (0..n).map(|i| {
             let squares = features.col_as_slice(i).iter().map(|&z| f64::from(z).powi(2));
-            (matrix[(i, i)] - squares.sum::<f64>() / single.get()).max(0.0)
+            (diagonal[i] - squares.sum::<f64>() / single.get()).max(0.0)
         });
         LowRank {
             remainder: remainder.collect(),

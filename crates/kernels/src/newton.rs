@@ -19,10 +19,10 @@ use margins_optim::{Certificate, Lambda, MarginSummary, Objective, Options};
 use nalgebra::DMatrix;
 
 use crate::Gram;
+use crate::gram::Entries;
 use crate::newton_equation::{Equation, Moves};
 use crate::preconditioner::Preconditioner;
 use crate::rkhs_norm::{SampleNorms, dot};
-use crate::symmetric;
 
 const DEFAULT_ITERATIONS: usize = 200;
 
@@ -37,48 +37,48 @@ fn penalty(lambda: Lambda, point: &Point) -> f64 {
 }
 
 /// The solver with the memory it keeps from one lambda to the next.
-pub(crate) struct SampleNewton<'o, L: MarginLoss + ?Sized> {
+pub(crate) struct SampleNewton<'o, 'm, L: MarginLoss + ?Sized> {
     pub(crate) risk: &'o EmpiricalRisk<'o, L>,
-    matrix: &'o DMatrix<f64>,
+    entries: &'m Entries,
     margins: Margins<'o, L>,
     /// The gradient `r`, at the point certified last.
     gradient: Vec<f64>,
     /// The image `K r`.
     image: Vec<f64>,
-    preconditioner: Preconditioner,
+    preconditioner: Preconditioner<'m>,
     norms: SampleNorms,
     passes: usize,
 }
 
-impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
-    pub(crate) fn new(risk: &'o EmpiricalRisk<'o, L>, matrix: &'o DMatrix<f64>) -> Self {
-        Self::resume(risk, matrix, Preconditioner::new(matrix))
+impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
+    pub(crate) fn new(risk: &'o EmpiricalRisk<'o, L>, entries: &'m Entries) -> Self {
+        Self::resume(risk, entries, Preconditioner::new(entries))
     }
 
     /// Returns a solver with what another one on the same matrix has prepared.
     pub(crate) fn resume(
         risk: &'o EmpiricalRisk<'o, L>,
-        matrix: &'o DMatrix<f64>,
-        preconditioner: Preconditioner,
+        entries: &'m Entries,
+        preconditioner: Preconditioner<'m>,
     ) -> Self {
-        let n = matrix.nrows();
+        let n = entries.order();
         SampleNewton {
             risk,
-            matrix,
+            entries,
             margins: risk.margins(),
             gradient: vec![0.0; n],
             image: vec![0.0; n],
             preconditioner,
-            norms: SampleNorms::of(matrix),
+            norms: SampleNorms::new(entries.diagonal()),
             passes: 0,
         }
     }
 
-    pub(crate) fn preconditioner(&self) -> &Preconditioner {
+    pub(crate) fn preconditioner(&self) -> &Preconditioner<'m> {
         &self.preconditioner
     }
 
-    pub(crate) fn into_preconditioner(self) -> Preconditioner {
+    pub(crate) fn into_preconditioner(self) -> Preconditioner<'m> {
         self.preconditioner
     }
 
@@ -88,7 +88,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
         let curvatures = self.margins.curvatures();
         let ridge = 2.0 * lambda.get();
         let roots: Vec<f64> = curvatures.iter().map(|d| (d / ridge).sqrt()).collect();
-        self.preconditioner.renew(self.matrix, &roots);
+        self.preconditioner.renew(&roots);
     }
 
     /// Returns the certificate of a point whose scores are computed from its coefficients.
@@ -101,7 +101,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     /// `r'Kr` in twice the working precision, in which it needs no allowance for its rounding.
     pub(crate) fn certify_accurately(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         let Certificate { objective, .. } = self.certify_anew(lambda, point);
-        let square = symmetric::quadratic_form(self.matrix, &self.gradient);
+        let square = self.entries.quadratic_form(&self.gradient);
         self.passes += 1;
         // K is positive semidefinite but for the rounding of its entries, to either side.
         let known = self.norms.largest_square(&self.gradient);
@@ -164,7 +164,7 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
 
     /// Computes `out = K x`.
     pub(crate) fn multiply(&mut self, x: &[f64], out: &mut [f64]) {
-        symmetric::multiply(self.matrix, x, out);
+        self.entries.multiply(x, out);
         self.passes += 1;
     }
 
@@ -225,13 +225,13 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all,
     /// and returns `db`.
     fn solve(&mut self, equation: &Equation, share: f64, moves: &mut Moves) -> f64 {
-        let (matrix, roots) = (self.matrix, &equation.roots);
-        self.preconditioner.prepare(matrix, roots);
+        let (entries, roots) = (self.entries, &equation.roots);
+        self.preconditioner.prepare(roots);
         let mut last = f64::INFINITY;
         loop {
-            let outcome = equation.iterate(matrix, &self.preconditioner, share, moves);
+            let outcome = equation.iterate(entries, &self.preconditioner, share, moves);
             self.passes += outcome.steps;
-            let refreshed = self.preconditioner.pay(matrix, roots, outcome.steps);
+            let refreshed = self.preconditioner.pay(entries, roots, outcome.steps);
             self.passes += usize::from(refreshed);
             // Where rounding keeps the residual up no factor helps, however fresh.
             let helps = outcome.residual < 0.5 * last;
@@ -243,12 +243,12 @@ impl<'o, L: MarginLoss + ?Sized> SampleNewton<'o, L> {
     }
 }
 
-impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
+impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, '_, L> {
     type Products = Vec<f64>;
 
     fn certify(&mut self, lambda: Lambda, point: &mut Point) -> Certificate {
         let objective = self.settle(lambda, point);
-        symmetric::multiply(self.matrix, &self.gradient, &mut self.image);
+        self.entries.multiply(&self.gradient, &mut self.image);
         self.passes += 1;
         self.certificate_of(lambda, point, objective)
     }
@@ -297,7 +297,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, L> {
     }
 }
 
-impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
+impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, '_, L> {
     type Products = Vec<f64>;
 
     fn tail(&self) -> Option<HomogeneousTail> {
@@ -327,7 +327,7 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, L> {
     }
 
     fn large_lambda(&self) -> f64 {
-        let diagonal = self.matrix.diagonal();
+        let diagonal = self.entries.diagonal();
         diagonal.iter().zip(self.risk.weights()).map(|(k, c)| k * c).sum()
     }
 

@@ -1,10 +1,8 @@
 //! The linear equation of a Newton step in sample space, by preconditioned conjugate gradients.
 
-use nalgebra::DMatrix;
-
+use crate::gram::Entries;
 use crate::preconditioner::Preconditioner;
 use crate::rkhs_norm::dot;
-use crate::symmetric;
 
 /// The equation `(I + W^(1/2) K W^(1/2)) v + db W^(1/2) 1 = right`, `1'W^(1/2) v = 0`.
 pub(crate) struct Equation {
@@ -42,13 +40,13 @@ impl Equation {
     /// or the preconditioner has lost patience.
     pub(crate) fn iterate(
         &self,
-        matrix: &DMatrix<f64>,
-        preconditioner: &Preconditioner,
+        entries: &Entries,
+        preconditioner: &Preconditioner<'_>,
         share: f64,
         moves: &mut Moves,
     ) -> Solution {
         let n = self.roots.len();
-        let most = preconditioner.patience(matrix, &self.roots);
+        let most = preconditioner.patience(&self.roots);
         if self.roots.iter().zip(&moves.coef).any(|(&w, &z)| w == 0.0 && z != 0.0) {
             // A sample that has lost its curvature must not move, which changes all products.
             *moves = Moves::none(n);
@@ -71,7 +69,7 @@ impl Equation {
             for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(&direction) {
                 *p = w * d;
             }
-            symmetric::multiply_sparse(matrix, &weighted, &mut image);
+            entries.multiply_sparse(&weighted, &mut image);
             steps += 1;
             let curvature = dot(&direction, &direction) + dot(&weighted, &image);
             let step = energy / curvature;
@@ -98,7 +96,7 @@ impl Equation {
 
 /// The preconditioner on the constraint `w'v = 0`: `P r = M r - q (w'M r)/(w'q)`, `q = M w`.
 struct Projection<'a> {
-    preconditioner: &'a Preconditioner,
+    preconditioner: &'a Preconditioner<'a>,
     roots: &'a [f64],
     /// The vector `q`.
     normal: Vec<f64>,
@@ -107,7 +105,11 @@ struct Projection<'a> {
 }
 
 impl<'a> Projection<'a> {
-    fn new(equation: &'a Equation, preconditioner: &'a Preconditioner, normal: Vec<f64>) -> Self {
+    fn new(
+        equation: &'a Equation,
+        preconditioner: &'a Preconditioner<'a>,
+        normal: Vec<f64>,
+    ) -> Self {
         let roots = &equation.roots;
         let square = if equation.constrained { dot(&normal, roots) } else { 0.0 };
         Projection { preconditioner, roots, normal, square }

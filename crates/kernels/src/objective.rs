@@ -5,7 +5,6 @@ use margins_optim::problem::{EmpiricalRisk, Point};
 use margins_optim::{Certificate, Lambda};
 
 use crate::newton::SampleNewton;
-use crate::symmetric;
 use crate::{Error, Gram};
 
 /// The objective `F(b, a) = (1/n) sum_i c_i L(y_i f_i) + lambda a'Ka`, `f = b 1 + Ka`, up to the
@@ -86,7 +85,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
             return Err(margins_optim::Error::Intercept(intercept).into());
         }
         let mut point = self.point(intercept, coef.to_vec());
-        let mut solver = SampleNewton::new(&self.risk, self.gram.matrix());
+        let mut solver = SampleNewton::new(&self.risk, self.gram.entries());
         let given = solver.value(lambda, &point);
         Ok(solver.certify_anew(lambda, &mut point).raised_to(given))
     }
@@ -94,7 +93,7 @@ impl<'a, L: MarginLoss + ?Sized> KernelObjective<'a, L> {
     /// Returns a classifier with its scores.
     pub(crate) fn point(&self, intercept: f64, coef: Vec<f64>) -> Point {
         let mut products = vec![0.0; coef.len()];
-        symmetric::multiply(self.gram.matrix(), &coef, &mut products);
+        self.gram.entries().multiply(&coef, &mut products);
         Point { intercept, coef, products }
     }
 }

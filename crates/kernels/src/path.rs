@@ -48,7 +48,7 @@ pub fn path<L: MarginLoss + ?Sized>(
     if objective.risk.is_unbounded() {
         return Ok(lambdas.iter().map(|&lambda| unbounded(objective, lambda, observer)).collect());
     }
-    let mut solver = SampleNewton::new(&objective.risk, objective.gram.matrix());
+    let mut solver = SampleNewton::new(&objective.risk, objective.gram.entries());
     let factor = match options.solver {
         Solver::Auto => objective.gram.low_rank_factor(),
         _ => None,
@@ -71,6 +71,7 @@ pub fn path<L: MarginLoss + ?Sized>(
         go_on(&mut solver, &mut path, options);
     }
     refine(objective, &mut solver, &mut path, options)?;
+    objective.gram.check()?;
     Ok(path
         .into_iter()
         .map(|Solved { lambda, point: Point { intercept, coef, products }, ending, passes }| {
@@ -115,7 +116,7 @@ impl Solved {
 }
 
 fn newton_path<L: MarginLoss + ?Sized>(
-    solver: &mut SampleNewton<'_, L>,
+    solver: &mut SampleNewton<'_, '_, L>,
     lambdas: &[Lambda],
     options: &Options,
     observer: &Observer<'_>,
@@ -169,7 +170,7 @@ fn path_over<L: MarginLoss + ?Sized>(
 
 /// Goes on by Newton in sample space from where the truncation of a factor has left a gap.
 fn go_on<L: MarginLoss + ?Sized>(
-    solver: &mut SampleNewton<'_, L>,
+    solver: &mut SampleNewton<'_, '_, L>,
     path: &mut [Solved],
     options: &Options,
 ) {
@@ -193,12 +194,15 @@ fn go_on<L: MarginLoss + ?Sized>(
 /// what they are worth for K itself.
 fn refine<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
-    solver: &mut SampleNewton<'_, L>,
+    solver: &mut SampleNewton<'_, '_, L>,
     path: &mut [Solved],
     options: &Options,
 ) -> Result<(), Error> {
     const LARGEST_ORDER: usize = 4000;
     let is_open = |solved: &Solved| solved.ending.status != Status::Converged;
+    if objective.gram.matrix().is_none() {
+        return Ok(());
+    }
     for solved in path.iter_mut().filter(|solved| is_open(solved)) {
         let mut point = solved.point.clone();
         let certificate = solver.certify_accurately(solved.lambda, &mut point);
@@ -227,7 +231,7 @@ fn refine<L: MarginLoss + ?Sized>(
 /// gathered in the scores nor a factorisation of K is trusted.
 fn verify<L: MarginLoss + ?Sized>(
     objective: &KernelObjective<'_, L>,
-    solver: &mut SampleNewton<'_, L>,
+    solver: &mut SampleNewton<'_, '_, L>,
     path: &mut [Solved],
     options: &Options,
 ) {

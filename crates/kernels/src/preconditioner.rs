@@ -3,6 +3,7 @@
 
 use nalgebra::DMatrix;
 
+use crate::gram::Entries;
 use crate::growing_cholesky::GrowingCholesky;
 use crate::low_rank::LowRank;
 use crate::single_scale::SingleScale;
@@ -18,33 +19,36 @@ const SMALL: usize = 800;
 /// serves until its steps have cost as much as more than that; then a low rank, if it leaves little
 /// of K beside W, else a factor.
 #[derive(Clone)]
-pub(crate) enum Preconditioner {
-    Factor(SampleFactor),
+pub(crate) enum Preconditioner<'m> {
+    Factor(SampleFactor<'m>),
     LowRank(LowRank),
 }
 
-impl Preconditioner {
-    pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
-        let n = matrix.nrows();
-        if n <= LARGEST_FACTOR {
-            Preconditioner::Factor(SampleFactor::new(matrix))
-        } else {
-            Preconditioner::LowRank(LowRank::new(matrix))
+/// Returns the matrix, if it is held and small enough for a factor of it.
+fn factorable(entries: &Entries) -> Option<&DMatrix<f64>> {
+    entries.held().filter(|matrix| matrix.nrows() <= LARGEST_FACTOR)
+}
+
+impl<'m> Preconditioner<'m> {
+    pub(crate) fn new(entries: &'m Entries) -> Self {
+        match factorable(entries) {
+            Some(matrix) => Preconditioner::Factor(SampleFactor::new(matrix)),
+            None => Preconditioner::LowRank(LowRank::new(entries)),
         }
     }
 
     /// Makes ready for a W, given the diagonal of `W^(1/2)`.
-    pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+    pub(crate) fn prepare(&mut self, roots: &[f64]) {
         match self {
-            Preconditioner::Factor(factor) => factor.prepare(matrix, roots),
+            Preconditioner::Factor(factor) => factor.prepare(roots),
             Preconditioner::LowRank(low_rank) => low_rank.prepare(roots),
         }
     }
 
     /// Makes ready for a W, with nothing kept of earlier ones.
-    pub(crate) fn renew(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+    pub(crate) fn renew(&mut self, roots: &[f64]) {
         match self {
-            Preconditioner::Factor(factor) => factor.renew(matrix, roots),
+            Preconditioner::Factor(factor) => factor.renew(roots),
             Preconditioner::LowRank(low_rank) => low_rank.prepare(roots),
         }
     }
@@ -62,10 +66,10 @@ impl Preconditioner {
     }
 
     /// Returns the number of steps after which something else than going on has to be done.
-    pub(crate) fn patience(&self, matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
+    pub(crate) fn patience(&self, roots: &[f64]) -> usize {
         const MOST_STEPS: usize = 500;
         match self {
-            Preconditioner::Factor(factor) => factor.patience(matrix, roots),
+            Preconditioner::Factor(factor) => factor.patience(roots),
             Preconditioner::LowRank(_) => MOST_STEPS,
         }
     }
@@ -80,30 +84,29 @@ impl Preconditioner {
     }
 
     /// Pays for steps taken. Returns true if the preconditioner is a better one now.
-    pub(crate) fn pay(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
-        let n = roots.len();
+    pub(crate) fn pay(&mut self, entries: &'m Entries, roots: &[f64], steps: usize) -> bool {
         match self {
             Preconditioner::Factor(factor) => {
-                let due = factor.is_due(matrix, roots, steps);
-                if due && factor.samples.is_empty() && n > SMALL {
-                    let low_rank = LowRank::new(matrix);
+                let due = factor.is_due(roots, steps);
+                if due && factor.samples.is_empty() && roots.len() > SMALL {
+                    let low_rank = LowRank::new(entries);
                     if !low_rank.is_poor(roots) {
                         *self = Preconditioner::LowRank(low_rank);
                     }
                 }
                 if due {
-                    self.renew(matrix, roots);
+                    self.renew(roots);
                 }
                 due
             }
-            Preconditioner::LowRank(low_rank) => {
-                let due = n <= LARGEST_FACTOR && low_rank.is_poor(roots);
-                if due {
+            Preconditioner::LowRank(low_rank) => match factorable(entries) {
+                Some(matrix) if low_rank.is_poor(roots) => {
                     *self = Preconditioner::Factor(SampleFactor::new(matrix));
-                    self.renew(matrix, roots);
+                    self.renew(roots);
+                    true
                 }
-                due
-            }
+                _ => false,
+            },
         }
     }
 
@@ -126,7 +129,9 @@ impl Preconditioner {
 /// Where the kernel is narrow or lambda large the diagonal is enough: there is no factor before the
 /// steps without one have cost as much.
 #[derive(Clone)]
-pub(crate) struct SampleFactor {
+pub(crate) struct SampleFactor<'m> {
+    /// The matrix K.
+    matrix: &'m DMatrix<f64>,
     /// The diagonal of K.
     diagonal: Vec<f64>,
     samples: Vec<usize>,
@@ -185,16 +190,18 @@ impl Factor {
     }
 }
 
-impl SampleFactor {
+impl<'m> SampleFactor<'m> {
     /// Returns the preconditioner without a factor: the diagonal.
-    pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
+    pub(crate) fn new(matrix: &'m DMatrix<f64>) -> Self {
         let n = matrix.nrows();
+        let diagonal = matrix.diagonal().as_slice().to_vec();
         SampleFactor {
-            diagonal: matrix.diagonal().as_slice().to_vec(),
+            matrix,
             samples: Vec::new(),
             contained: vec![false; n],
             factor: Factor::Single(GrowingCholesky::new(n)),
-            scale: SingleScale::of(matrix),
+            scale: SingleScale::of(&diagonal),
+            diagonal,
             debt: 0.0,
         }
     }
@@ -233,25 +240,25 @@ impl SampleFactor {
 
     /// Returns the cost of a fresh factor in steps with the present one, as measured: a
     /// factorisation runs at some twenty times the rate at which a step reads its matrices.
-    fn price(matrix: &DMatrix<f64>, roots: &[f64]) -> f64 {
-        let n = matrix.nrows() as f64;
+    fn price(roots: &[f64]) -> f64 {
+        let n = roots.len() as f64;
         let m = roots.iter().filter(|&&w| w > 0.0).count() as f64;
         let step = n * m.min(0.5 * n) + m * m;
         (m * m * m / 60.0 + m * m) / step.max(1.0)
     }
 
     /// Returns the number of steps after which a fresh factor is cheaper than going on.
-    pub(crate) fn patience(&self, matrix: &DMatrix<f64>, roots: &[f64]) -> usize {
+    pub(crate) fn patience(&self, roots: &[f64]) -> usize {
         let shares = if self.samples.is_empty() { 1.0 } else { 2.0 };
-        (shares * Self::price(matrix, roots)) as usize + 10
+        (shares * Self::price(roots)) as usize + 10
     }
 
     /// Pays for steps taken. Returns true once they have cost as much as a fresh factor.
-    fn is_due(&mut self, matrix: &DMatrix<f64>, roots: &[f64], steps: usize) -> bool {
+    fn is_due(&mut self, roots: &[f64], steps: usize) -> bool {
         // A step without a factor costs less, and a factor has to be paid for first.
         let free = if self.samples.is_empty() { 10.0 } else { 3.0 };
         self.debt += (steps as f64 - free).max(0.0);
-        let due = self.debt > Self::price(matrix, roots);
+        let due = self.debt > Self::price(roots);
         if due {
             self.debt = 0.0;
         }
@@ -259,17 +266,17 @@ impl SampleFactor {
     }
 
     /// Makes the factor anew.
-    pub(crate) fn renew(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+    pub(crate) fn renew(&mut self, roots: &[f64]) {
         self.clear();
-        self.extend(matrix, roots);
+        self.extend(roots);
     }
 
     /// Takes the samples that have gained curvature into the factor, if there is one or if a factor
     /// of them all would cost no more than the steps that it is sure to save: few samples of many may
     /// be curved at first.
-    pub(crate) fn prepare(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+    pub(crate) fn prepare(&mut self, roots: &[f64]) {
         if !self.samples.is_empty() || roots.len() <= SMALL {
-            self.extend(matrix, roots);
+            self.extend(roots);
         }
     }
 
@@ -280,7 +287,8 @@ impl SampleFactor {
     }
 
     /// Takes in the samples that have gained curvature.
-    pub(crate) fn extend(&mut self, matrix: &DMatrix<f64>, roots: &[f64]) {
+    pub(crate) fn extend(&mut self, roots: &[f64]) {
+        let matrix = self.matrix;
         // Below this share of the identity a sample needs no preconditioning.
         const NEGLIGIBLE: f64 = 1e-8;
         let counts = |i: usize| roots[i] * roots[i] * matrix[(i, i)] > NEGLIGIBLE;
@@ -300,7 +308,7 @@ impl SampleFactor {
         } else if matches!(self.factor, Factor::Single(_)) {
             self.clear();
             self.factor = Factor::Double(GrowingCholesky::new(roots.len()));
-            self.extend(matrix, roots);
+            self.extend(roots);
         } else {
             self.samples.truncate(old);
         }

@@ -42,7 +42,7 @@ impl Response {
         lambda: Lambda,
         point: &Point,
     ) -> Result<Self, Error> {
-        let matrix = objective.gram.matrix();
+        let matrix = objective.gram.held_for("leave-one-out")?;
         let (n, ridge) = (matrix.nrows(), 2.0 * lambda.get());
         let mut margins = objective.risk.margins();
         margins.set(&point.products, point.intercept);
@@ -65,7 +65,7 @@ impl Response {
         let has_intercept = objective.risk.has_intercept() && spread > 0.0;
         let intercept_weights =
             steady.iter().map(|q| if has_intercept { q / spread } else { 0.0 }).collect();
-        let norms = SampleNorms::of(matrix);
+        let norms = SampleNorms::new(matrix.diagonal().iter().copied());
         Ok(Response { curvatures, gradient, ridge, norms, halves, steady, intercept_weights })
     }
 

@@ -4,7 +4,6 @@
 use margins_losses::MarginLoss;
 use margins_optim::Lambda;
 use margins_optim::problem::Margins;
-use nalgebra::DMatrix;
 
 /// Returns `a'b`.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -21,13 +20,17 @@ pub(crate) struct SampleNorms {
 impl SampleNorms {
     /// Returns the norms of the samples whose kernel matrix has this diagonal.
     pub(crate) fn new(diagonal: impl IntoIterator<Item = f64>) -> Self {
-        let norms: Vec<f64> = diagonal.into_iter().map(|k| k.max(0.0).sqrt()).collect();
+        SampleNorms::of_norms(diagonal.into_iter().map(|k| k.max(0.0).sqrt()).collect())
+    }
+
+    fn of_norms(norms: Vec<f64>) -> Self {
         let largest = norms.iter().copied().fold(0.0, f64::max);
         SampleNorms { norms, largest }
     }
 
-    pub(crate) fn of(matrix: &DMatrix<f64>) -> Self {
-        SampleNorms::new(matrix.diagonal().iter().copied())
+    /// Returns the norms of some of the samples.
+    pub(crate) fn select(&self, samples: &[usize]) -> Self {
+        SampleNorms::of_norms(samples.iter().map(|&i| self.norms[i]).collect())
     }
 
     /// Returns the largest norm of a sample.

@@ -25,7 +25,7 @@ fn value_and_rounding(
     signs: &[f64],
     fit: &KernelFit,
 ) -> (f64, f64) {
-    let absolute = gram.matrix().abs();
+    let absolute = gram.matrix().unwrap().abs();
     let coef = DMatrix::from_iterator(signs.len(), 1, fit.coef.iter().map(|a| a.abs()));
     let products = absolute * &coef;
     // Losses here have slopes of about 1 where it matters.
@@ -44,7 +44,7 @@ fn value(
     let n = signs.len();
     let (mut risk, mut square) = (0.0, 0.0);
     for i in 0..n {
-        let f: f64 = (0..n).map(|j| gram.matrix()[(i, j)] * fit.coef[j]).sum();
+        let f: f64 = (0..n).map(|j| gram.matrix().unwrap()[(i, j)] * fit.coef[j]).sum();
         risk += weights.map_or(1.0, |c| c[i]) * loss.value(signs[i] * (fit.intercept + f));
         square += fit.coef[i] * f;
     }
@@ -196,9 +196,9 @@ proptest! {
         };
         let radius = |fit: &KernelFit| (fit.report.duality_gap / fit.lambda.get()).sqrt();
         let apart = radius(&weighted) + radius(&plain);
-        let both = scores(&weighted, gram.matrix()).into_iter().zip(scores(&plain, &cross));
+        let both = scores(&weighted, gram.matrix().unwrap()).into_iter().zip(scores(&plain, &cross));
         for (i, (one, other)) in both.enumerate() {
-            let most = apart * gram.matrix()[(i, i)].sqrt() + 1e-9 * (1.0 + one.abs());
+            let most = apart * gram.matrix().unwrap()[(i, i)].sqrt() + 1e-9 * (1.0 + one.abs());
             prop_assert!((one - other).abs() <= most, "{one} {other} {most}");
         }
     }
@@ -256,7 +256,7 @@ proptest! {
         }
         let Some(tail) = loss.homogeneous_tail() else { return Ok(()) };
         let beyond = |fit: &KernelFit| {
-            fit.scores(gram.matrix()).iter().zip(&y).all(|(f, y)| f * y >= tail.from)
+            fit.scores(gram.matrix().unwrap()).iter().zip(&y).all(|(f, y)| f * y >= tail.from)
         };
         for pair in ray.windows(2).filter(|pair| beyond(&pair[0])) {
             prop_assert!(beyond(&pair[1]));
@@ -284,7 +284,7 @@ fn beyond_separation_the_path_of_lhs_grows_as_one_over_the_root_of_lambda() {
         let options = Options { closed_form_ray, tolerance: 1e-9, ..Options::default() };
         let fits = path(&objective, &grid, &options, &|_| {}).unwrap();
         let separates = |fit: &&KernelFit| {
-            let scores = fit.scores(gram.matrix());
+            let scores = fit.scores(gram.matrix().unwrap());
             scores.iter().zip(data.labels().signs()).all(|(f, y)| f * y >= 1.0)
         };
         let tail: Vec<&KernelFit> = fits.iter().filter(separates).collect();

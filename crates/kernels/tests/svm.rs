@@ -40,7 +40,7 @@ fn two_samples_have_a_closed_form() {
             assert!(fit.report.converged(), "{:?}", fit.report);
             assert!((fit.report.objective - objective).abs() <= 1e-13, "{:?}", fit.report);
             assert!(fit.intercept.abs() <= 1e-13);
-            let fitted = gram.matrix() * DVector::from_vec(fit.coef);
+            let fitted = gram.matrix().unwrap() * DVector::from_vec(fit.coef);
             assert!((fitted[0] - 2.0 * coef).abs() <= 1e-13, "{fitted}");
         }
     }
@@ -50,7 +50,7 @@ fn two_samples_have_a_closed_form() {
 fn definitions(gram: &Gram, signs: &[f64], weights: &[f64], fit: &KernelFit) -> (f64, f64, f64) {
     let n = signs.len() as f64;
     let a = DVector::from_column_slice(&fit.coef);
-    let fitted = gram.matrix() * &a;
+    let fitted = gram.matrix().unwrap() * &a;
     let penalty = fit.lambda.get() * a.dot(&fitted);
     let (mut risk, mut linear, mut violation) = (0.0, 0.0, 0.0f64);
     for i in 0..signs.len() {
@@ -84,7 +84,7 @@ fn is_certified(gram: &Gram, signs: &[f64], weights: &[f64], fit: &KernelFit) {
 
 /// Maximises the dual by exact steps on all pairs, or all single variables, in turn.
 fn slow_dual(gram: &Gram, signs: &[f64], intercept: bool, lambda: f64) -> f64 {
-    let (n, gram) = (signs.len(), gram.matrix());
+    let (n, gram) = (signs.len(), gram.matrix().unwrap());
     let most = 1.0 / (2.0 * n as f64 * lambda);
     // alpha_i = y_i a_i, as textbooks have it.
     let mut alpha = vec![0.0f64; n];
@@ -181,7 +181,7 @@ proptest! {
         exponent in -3.0..0.5f64,
     ) {
         let ridge = DMatrix::identity(rows.len(), rows.len()) * 0.1;
-        let gram = precomputed(gram(&rows, gaussian(sigma)).matrix() + ridge);
+        let gram = precomputed(gram(&rows, gaussian(sigma)).matrix().unwrap() + ridge);
         let at = 10f64.powf(exponent);
         let fit = svm::fit(&gram, &signs, None, intercept, lambda(at), &tight(1e-10)).unwrap();
         let slow = slow_dual(&gram, &signs, intercept, at);
@@ -312,8 +312,9 @@ fn exact_sum(values: impl IntoIterator<Item = f64>) -> f64 {
 /// `F` from its definition, all sums of products compensated.
 fn exact_primal(gram: &Gram, signs: &[f64], weights: &[f64], fit: &KernelFit) -> f64 {
     let n = signs.len();
-    let score =
-        |i: usize| exact_sum((0..n).flat_map(|j| two_product(gram.matrix()[(i, j)], fit.coef[j])));
+    let score = |i: usize| {
+        exact_sum((0..n).flat_map(|j| two_product(gram.matrix().unwrap()[(i, j)], fit.coef[j])))
+    };
     let scores: Vec<f64> = (0..n).map(score).collect();
     let risk = exact_sum((0..n).map(|i| {
         let margin = signs[i] * exact_sum([fit.intercept, scores[i]]);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use margins::Approximation;
+use margins::data::Memory;
 
 use super::data::{DataArguments, Source};
 use super::encode::EncodeArguments;
@@ -53,6 +54,13 @@ pub(crate) struct KernelArguments {
     /// nystrom takes leverage=LAMBDA for leverage scores, and rff is for gaussian kernels.
     #[arg(long, value_name = "HOW", default_value = "none", requires = "kernel")]
     pub(crate) approx: Approximation,
+    /// Most memory for the kernel matrix, such as 2GB [default: half of what is free]
+    ///
+    /// The values of a larger matrix are computed anew wherever they are needed, which takes
+    /// longer; fits are certified as ever. hinge takes the time of a few matrices and the other
+    /// losses that of 20 to 100 of them for each lambda.
+    #[arg(long, value_name = "AMOUNT", requires = "kernel", hide_short_help = true)]
+    pub(crate) memory: Option<Memory>,
 }
 
 /// The options for several classes and for probabilities.

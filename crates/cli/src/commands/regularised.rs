@@ -45,6 +45,7 @@ impl Task<'_> {
                 specifications: kernel.kernel.iter().cloned().collect(),
                 sigmas: None,
                 approximation: kernel.approx,
+                memory: kernel.memory,
                 registry: registry.kernels.clone(),
             },
             regularisation,

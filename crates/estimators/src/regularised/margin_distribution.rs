@@ -3,7 +3,7 @@ use margins_losses::MarginLoss;
 use margins_optim::problem::Point;
 use margins_optim::{Lambda, Objective, Observed, Observer, Options};
 use margins_robust::{MarginDistribution, MarginDistributionSolution};
-use nalgebra::DVector;
+use nalgebra::DMatrix;
 
 use crate::Error;
 
@@ -53,7 +53,7 @@ fn lifted<L: MarginLoss + ?Sized>(
     let MarginDistributionSolution { point, duals, ending, passes } = solution;
     let pulls = machine.pulls(risk, &point, &duals);
     let coef: Vec<f64> = pulls.iter().map(|r| r / (2.0 * lambda.get())).collect();
-    let products = gram.matrix() * DVector::from_column_slice(&coef);
+    let products = gram.multiply(&DMatrix::from_column_slice(coef.len(), 1, &coef));
     let products = products.as_slice().to_vec();
     let mut point = Point { intercept: point.intercept, coef, products };
     let certificate = machine.certify(risk, lambda, &mut point, &duals, |coef, pulls| {

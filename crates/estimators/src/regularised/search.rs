@@ -119,9 +119,9 @@ impl Settings {
                 specification,
                 *approximation,
                 &self.kernels.registry,
+                self.kernels.memory,
                 data,
-                self.standardize,
-                self.seed,
+                (self.standardize, self.seed),
             ),
         }
     }

@@ -1,5 +1,5 @@
 #[cfg(feature = "kernels")]
-use margins_data::Dataset;
+use margins_data::{Dataset, Memory};
 #[cfg(feature = "kernels")]
 use margins_kernels::KernelRegistry;
 
@@ -25,6 +25,9 @@ pub struct KernelChoice {
     pub sigmas: Option<Sigmas>,
     /// The approximation of every kernel.
     pub approximation: Approximation,
+    /// The most memory for the matrix of a kernel that is not approximated; half of what is free
+    /// unless told. The values of a larger matrix are computed anew wherever they are needed.
+    pub memory: Option<Memory>,
     /// The kernels that specifications may name.
     pub registry: KernelRegistry,
 }
@@ -107,6 +110,16 @@ impl KernelChoice {
 
     fn spaces_of(&self, specifications: &[String]) -> Result<Vec<Space>, Error> {
         let approximation = self.approximation;
+        if let Some(memory) = self.memory
+            && (approximation != Approximation::None || specifications.is_empty())
+        {
+            let other = match approximation {
+                Approximation::None => "a linear classifier".to_owned(),
+                approximation => format!("approximation {approximation}"),
+            };
+            let reason = "the memory is that of the matrix of a kernel";
+            return Err(Error::contradiction(format!("memory {memory}"), other, reason));
+        }
         if specifications.is_empty() {
             return match approximation {
                 Approximation::None => Ok(vec![Space::Linear]),

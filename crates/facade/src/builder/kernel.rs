@@ -1,3 +1,4 @@
+use margins_data::Memory;
 use margins_estimators::regularised::{Approximation, KernelChoice, Sigmas};
 
 use super::ClassifierBuilder;
@@ -70,6 +71,29 @@ impl ClassifierBuilder {
         self
     }
 
+    /// Bounds the memory of the matrix of a kernel that is not approximated, half of what is free
+    /// unless told. The values of a larger matrix are computed anew wherever they are needed: the
+    /// fits are the same, certified, and take longer.
+    ///
+    /// ```
+    /// use margins::Classifier;
+    /// use margins::data::Memory;
+    /// use margins::data::generate::{Example, GaussianMixture};
+    /// use margins::losses::Hinge;
+    /// use margins::optim::Lambda;
+    ///
+    /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
+    /// let builder = Classifier::builder().kernel("gaussian:sigma=1").loss(Hinge).lambda(Lambda::new(0.01)?);
+    /// let computed = builder.memory(Memory::from_bytes(1000)).build()?.fit(&data)?;
+    /// assert!(computed.report().converged());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn memory(mut self, memory: Memory) -> Self {
+        self.settings.kernels.memory = Some(memory);
+        self
+    }
+
     /// Returns the kernels to choose from, of which there is at least one if any was named.
     pub(super) fn kernel_choice(&mut self) -> Result<KernelChoice, Error> {
         let specifications = self.kernels.take();
@@ -84,6 +108,7 @@ impl ClassifierBuilder {
             specifications: specifications.unwrap_or_default(),
             sigmas: self.settings.kernels.sigmas.take(),
             approximation: self.settings.kernels.approximation,
+            memory: self.settings.kernels.memory,
             registry: self.registry.kernels.clone(),
         })
     }

@@ -4,15 +4,14 @@ use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
 use faer::{Mat, MatMut, MatRef, Par};
-use margins_data::{Design, parallel};
+use margins_data::Design;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use crate::block::{Points, center};
-use crate::expansion::{diagonal, fill};
-use crate::{Block, Error, Gram, Kernel};
+use crate::expansion::{diagonal, fill_strips};
+use crate::{Error, Gram, Kernel};
 
 /// The distribution from which the landmarks of Nystrom features are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,9 +80,9 @@ impl NystromMap {
     /// Kernel values that are not finite; a kernel matrix with a negative diagonal entry.
     pub fn on(kernel: &dyn Kernel, landmarks: &Design) -> Result<Self, Error> {
         let gram = Gram::new(kernel, landmarks)?;
-        let m = gram.len();
-        let mut factor = MatRef::from_column_major_slice(gram.matrix().as_slice(), m, m).to_owned();
-        if gram.matrix().diagonal().amax() == 0.0 {
+        let (m, matrix) = (gram.len(), gram.held_for("a map of landmarks")?);
+        let mut factor = MatRef::from_column_major_slice(matrix.as_slice(), m, m).to_owned();
+        if matrix.diagonal().amax() == 0.0 {
             // The kernel is zero at all of them; one landmark keeps the map whole, and maps to 0.
             let (landmarks, factor) = (landmarks.select(&[0]), Mat::identity(1, 1));
             return Ok(NystromMap { landmarks, factor });
@@ -138,7 +137,7 @@ impl NystromMap {
         let m = self.features();
         let mut samples = DMatrix::zeros(m, design.rows());
         let out = samples.as_mut_slice();
-        each_strip(kernel, &self.landmarks, design, out, |values| {
+        fill_strips(kernel, &self.landmarks, design, out, |values| {
             let count = values.len() / m;
             let strip = MatMut::from_column_major_slice_mut(values, m, count);
             solve_lower_triangular_in_place(self.factor.as_ref(), strip, Par::Seq);
@@ -175,36 +174,4 @@ impl NystromMap {
             })
             .collect())
     }
-}
-
-/// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns`
-/// after the other, and calls `take` for the values of every strip of columns, in parallel.
-fn each_strip(
-    kernel: &dyn Kernel,
-    rows: &Design,
-    columns: &Design,
-    out: &mut [f64],
-    take: impl Fn(&mut [f64]) + Sync,
-) -> Result<(), Error> {
-    /// The number of columns of a strip; with a thousand rows its values stay in the cache.
-    const WIDTH: usize = 64;
-    let center = if columns.is_sparse() { vec![0.0; rows.columns()] } else { center(rows) };
-    let rows = Points::new(rows, &center)?;
-    let columns = Points::new(columns, &center)?;
-    let row_count = rows.len();
-    parallel::try_for_each_chunk(out, WIDTH * row_count, |k, values| {
-        let column_count = values.len() / row_count;
-        let first_column = k * WIDTH;
-        let block = Block {
-            rows: &rows,
-            first_row: 0,
-            row_count,
-            columns: &columns,
-            first_column,
-            column_count,
-        };
-        fill(kernel, &block, values)?;
-        take(values);
-        Ok(())
-    })
 }

@@ -4,23 +4,38 @@ use margins_data::Sample;
 use margins_losses::{Exponential, MarginLoss};
 
 use super::positive;
+use crate::block::all_finite;
 use crate::{Block, Error, Kernel};
 
-/// Returns `shape(t) exp(-t)`; 0 where the exponential is, as no polynomial outgrows it.
-fn damped(t: f64, shape: impl Fn(f64) -> f64) -> f64 {
+/// Returns `shape(t) exp(-t)`; 0 where the exponential is, as no polynomial outgrows it. A shape of
+/// `None` is 1 everywhere.
+fn damped(t: f64, shape: Option<impl Fn(f64) -> f64>) -> f64 {
     let decay = (-t).exp();
-    if decay == 0.0 { 0.0 } else { decay * shape(t) }
+    match shape {
+        Some(shape) if decay != 0.0 => decay * shape(t),
+        _ => decay,
+    }
 }
 
 /// Takes [`damped`] in place; the exponential loss of t is `exp(-t)`, and its batch form runs in
-/// vector instructions.
-fn damp(arguments: &mut [f64], shape: impl Fn(f64) -> f64) {
-    let input = arguments.to_vec();
-    Exponential.values(&input, arguments);
-    for (decay, t) in arguments.iter_mut().zip(&input).filter(|(decay, _)| **decay != 0.0) {
-        *decay *= shape(*t);
+/// vector instructions. A shape of `None` is 1 everywhere.
+fn damp(arguments: &mut [f64], shape: &Option<impl Fn(f64) -> f64>) {
+    /// The number of arguments that are copied together; they stay in the nearest cache.
+    const COUNT: usize = 512;
+    let mut copy = [0.0; COUNT];
+    for part in arguments.chunks_mut(COUNT) {
+        let input = &mut copy[..part.len()];
+        input.copy_from_slice(part);
+        Exponential.values(input, part);
+        let Some(shape) = shape else { continue };
+        for (decay, t) in part.iter_mut().zip(input).filter(|(decay, _)| **decay != 0.0) {
+            *decay *= shape(*t);
+        }
     }
 }
+
+/// The shape of kernels that are `exp(-t)`.
+const NO_SHAPE: Option<fn(f64) -> f64> = None;
 
 /// Defines a kernel `shape(t) exp(-t)`, where t comes from `argument` and `arguments`.
 macro_rules! radial {
@@ -63,7 +78,7 @@ macro_rules! radial {
             $($method)?
             fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
                 self.arguments(block, out);
-                damp(out, $shape);
+                damp(out, &$shape);
             }
         }
     };
@@ -72,7 +87,7 @@ macro_rules! radial {
 radial! {
     /// The Gaussian kernel `exp(-sigma ||x - z||^2)`, in the parametrisation of kernlab's `rbfdot`;
     /// scikit-learn and LIBSVM call sigma gamma.
-    Gaussian, "gaussian", sigma, |_| 1.0, fn as_gaussian(&self) -> Option<Gaussian> {
+    Gaussian, "gaussian", sigma, NO_SHAPE, fn as_gaussian(&self) -> Option<Gaussian> {
         Some(*self)
     }
 }
@@ -86,7 +101,7 @@ impl Gaussian {
 
     fn arguments(&self, block: &Block<'_>, out: &mut [f64]) {
         block.squared_distances(out);
-        if out.iter().all(|square| square.is_finite()) {
+        if all_finite(out) {
             out.iter_mut().for_each(|square| *square *= self.sigma);
         } else {
             block.distances(out);
@@ -126,14 +141,14 @@ macro_rules! of_distance {
 radial! {
     /// The Laplacian kernel `exp(-sigma ||x - z||)` with the Euclidean distance, as kernlab's
     /// `laplacedot`.
-    Laplacian, "laplacian", sigma, |_| 1.0
+    Laplacian, "laplacian", sigma, NO_SHAPE
 }
 
 of_distance!(Laplacian, |self, distance| self.sigma * distance);
 
 radial! {
     /// The Matern kernel of smoothness 3/2: `(1 + d) exp(-d)`, `d = sqrt(3) ||x - z|| / length`.
-    Matern32, "matern32", length, |d| 1.0 + d
+    Matern32, "matern32", length, Some(|d: f64| 1.0 + d)
 }
 
 of_distance!(Matern32, |self, distance| 3f64.sqrt() * (distance / self.length));
@@ -141,7 +156,7 @@ of_distance!(Matern32, |self, distance| 3f64.sqrt() * (distance / self.length));
 radial! {
     /// The Matern kernel of smoothness 5/2: `(1 + d + d^2/3) exp(-d)`,
     /// `d = sqrt(5) ||x - z|| / length`.
-    Matern52, "matern52", length, |d| 1.0 + d + d * d / 3.0
+    Matern52, "matern52", length, Some(|d: f64| 1.0 + d + d * d / 3.0)
 }
 
 of_distance!(Matern52, |self, distance| 5f64.sqrt() * (distance / self.length));

@@ -1,10 +1,11 @@
 //! Steps on the samples that are not set aside.
 
 use margins_optim::Lambda;
+use nalgebra::DMatrix;
 use pulp::Arch;
 
 use super::columns::Columns;
-use super::problem::{DualPoint, Problem};
+use super::problem::Problem;
 use super::sweep::{Bests, LANES, Search, Update};
 
 /// The samples that steps move, with all that steps read side by side.
@@ -14,6 +15,7 @@ use super::sweep::{Bests, LANES, Search, Update};
 /// that the vector loops read are padded to whole lanes with samples that can do neither.
 pub(super) struct Active<'p, 'a> {
     problem: &'p Problem<'a>,
+    matrix: &'a DMatrix<f64>,
     lambda: Lambda,
     members: Vec<usize>,
     coef: Vec<f64>,
@@ -27,18 +29,20 @@ pub(super) struct Active<'p, 'a> {
 }
 
 impl<'p, 'a> Active<'p, 'a> {
-    /// Returns all samples of positive weight.
+    /// Returns all samples of positive weight, with their coefficients and the gradient there.
     pub(super) fn new(
         problem: &'p Problem<'a>,
+        matrix: &'a DMatrix<f64>,
         lambda: Lambda,
-        point: &DualPoint,
+        (all_coefs, all_gradients): (&[f64], &[f64]),
         columns: Columns,
     ) -> Self {
         let members = problem.samples.clone();
-        let coef = members.iter().map(|&i| point.coef[i]).collect();
-        let gradient = members.iter().map(|&i| point.gradient[i]).collect();
+        let coef = members.iter().map(|&i| all_coefs[i]).collect();
+        let gradient = members.iter().map(|&i| all_gradients[i]).collect();
         let mut active = Active {
             problem,
+            matrix,
             lambda,
             members,
             coef,
@@ -58,8 +62,7 @@ impl<'p, 'a> Active<'p, 'a> {
     fn complete(&mut self) {
         let count = self.members.len();
         let height = count.next_multiple_of(LANES);
-        let gram = self.problem.gram;
-        self.diagonal = self.members.iter().map(|&i| gram[(i, i)]).collect();
+        self.diagonal = self.members.iter().map(|&i| self.matrix[(i, i)]).collect();
         self.diagonal.resize(height, 0.0);
         self.gradient.truncate(count);
         self.gradient.resize(height, 0.0);
@@ -120,7 +123,9 @@ impl<'p, 'a> Active<'p, 'a> {
     }
 
     fn load(&mut self, k: usize) -> usize {
-        self.columns.load(k, &self.members, self.problem.column(self.members[k]))
+        let n = self.matrix.nrows();
+        let column = &self.matrix.as_slice()[self.members[k] * n..][..n];
+        self.columns.load(k, &self.members, column)
     }
 
     /// Moves a pair of coefficients and returns the extremes that this leads to, or nothing if

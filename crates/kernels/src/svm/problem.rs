@@ -1,8 +1,9 @@
 //! The problem of a support vector machine, and the worth of coefficients.
 
-use margins_optim::{Certificate, Lambda, MarginSummary};
-use nalgebra::DMatrix;
+use margins_optim::{Lambda, MarginSummary};
 
+use super::dual_point::{Drift, DualPoint};
+use crate::gram::Entries;
 use crate::rkhs_norm::SampleNorms;
 use crate::{Error, Gram};
 
@@ -16,7 +17,7 @@ pub(super) const UNITS: f64 = 16.0;
 
 /// The part of the problem that does not depend on lambda.
 pub(super) struct Problem<'a> {
-    pub(super) gram: &'a DMatrix<f64>,
+    pub(super) entries: &'a Entries,
     pub(super) signs: &'a [f64],
     /// The weights `c_i / n`.
     pub(super) weights: Vec<f64>,
@@ -38,7 +39,8 @@ impl<'a> Problem<'a> {
     ) -> Result<Self, Error> {
         let n = signs.len();
         check_size("rows of the kernel matrix", n, gram.len())?;
-        let gram = gram.matrix();
+        let entries = gram.entries();
+        let diagonal = entries.diagonal();
         if let Some(row) = signs.iter().position(|y| y.abs() != 1.0) {
             return Err(Error::Sign { row, value: signs[row] });
         }
@@ -57,16 +59,16 @@ impl<'a> Problem<'a> {
                 return Err(margins_optim::Error::OneClass(format!("{sign:+}")).into());
             }
         }
-        let largest_diagonal = gram.diagonal().iter().fold(0.0, |most: f64, k| most.max(k.abs()));
+        let largest_diagonal = diagonal.iter().fold(0.0, |most: f64, k| most.max(k.abs()));
         let least_curvature = (LEAST_CURVATURE * largest_diagonal).max(f64::MIN_POSITIVE);
         Ok(Problem {
-            gram,
+            entries,
             signs,
             counts: mean_weights.clone(),
             weights: mean_weights,
             intercept,
             samples,
-            norms: SampleNorms::of(gram),
+            norms: SampleNorms::new(diagonal),
             least_curvature,
         })
     }
@@ -90,15 +92,61 @@ impl<'a> Problem<'a> {
         self.signs.len()
     }
 
-    pub(super) fn column(&self, i: usize) -> &'a [f64] {
-        let n = self.len();
-        &self.gram.as_slice()[i * n..(i + 1) * n]
-    }
-
     /// Returns the least and greatest value of a coefficient.
     pub(super) fn bounds(&self, i: usize, lambda: Lambda) -> (f64, f64) {
         let size = self.weights[i] / (2.0 * lambda.get());
         if self.signs[i] > 0.0 { (0.0, size) } else { (-size, 0.0) }
+    }
+
+    /// Returns the better in the dual of the last coefficients and those scaled by the ratio of the
+    /// lambdas, with the scale.
+    pub(super) fn start(
+        &self,
+        (last_lambda, last): &(Lambda, DualPoint),
+        lambda: Lambda,
+    ) -> (Vec<f64>, f64) {
+        let ratio = last_lambda.get() / lambda.get();
+        let signs = self.signs;
+        let linear: f64 = last.coef.iter().zip(signs).map(|(a, y)| a * y).sum();
+        let fitted = signs.iter().zip(&last.gradient).map(|(y, g)| y - g);
+        let quadratic: f64 = last.coef.iter().zip(fitted).map(|(a, f)| a * f).sum();
+        let dual = |scale: f64| scale * linear - 0.5 * scale * scale * quadratic;
+        let scale = if dual(ratio) > dual(1.0) { ratio } else { 1.0 };
+        let scaled = |(i, &a): (usize, &f64)| {
+            let (lower, upper) = self.bounds(i, lambda);
+            let bounded = a != 0.0 && {
+                let (old_lower, old_upper) = self.bounds(i, *last_lambda);
+                a == old_lower || a == old_upper
+            };
+            // Rounding must not take a coefficient off its bound.
+            if bounded && scale != 1.0 { lower + upper } else { (scale * a).clamp(lower, upper) }
+        };
+        (last.coef.iter().enumerate().map(scaled).collect(), scale)
+    }
+
+    /// Returns the number of entries of K that the products with coefficients need.
+    pub(super) fn entries_read(&self, coef: &[f64]) -> f64 {
+        coef.iter().filter(|a| **a != 0.0).count() as f64 * self.len() as f64
+    }
+
+    /// Returns the problem in some of the coefficients alone, with the entries of their matrix.
+    pub(super) fn restricted<'s>(
+        &self,
+        to: &[usize],
+        entries: &'s Entries,
+        signs: &'s [f64],
+    ) -> Problem<'s> {
+        let of = |all: &[f64]| to.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        Problem {
+            entries,
+            signs,
+            weights: of(&self.weights),
+            counts: of(&self.counts),
+            intercept: self.intercept,
+            samples: (0..to.len()).collect(),
+            norms: self.norms.select(to),
+            least_curvature: self.least_curvature,
+        }
     }
 
     /// Returns how far rounding can have moved each margin of a point, given its intercept.
@@ -106,10 +154,54 @@ impl<'a> Problem<'a> {
         &'s self,
         coef: &[f64],
         intercept: f64,
+        drift: Drift,
     ) -> impl Fn(usize) -> f64 + use<'s, 'a> {
-        let own = UNITS * f64::EPSILON * (1.0 + intercept.abs());
-        let product_error = self.norms.product_error(coef);
-        move |i| own + product_error * self.norms.norm(i)
+        let own = UNITS * f64::EPSILON * (1.0 + intercept.abs()) + drift.absolute;
+        let by_norm = self.product_error(coef) + drift.by_norm;
+        move |i| own + by_norm * self.norms.norm(i)
+    }
+
+    /// Returns the rounding of products with K, by the norm of a sample.
+    pub(super) fn product_error(&self, coef: &[f64]) -> f64 {
+        self.norms.product_error(coef)
+    }
+
+    /// Returns the same problem with weights that add up to those of another one.
+    pub(super) fn with_total_weight_of(mut self, other: &Problem<'_>) -> Self {
+        let total = |weights: &[f64]| weights.iter().sum::<f64>();
+        let ratio = total(&other.weights) / total(&self.weights);
+        self.weights.iter_mut().for_each(|c| *c *= ratio);
+        self
+    }
+
+    /// Returns true if there are samples of either class.
+    pub(super) fn has_both_classes(&self) -> bool {
+        [1.0, -1.0].iter().all(|sign| self.signs.contains(sign))
+    }
+
+    /// Returns the coefficients that are at their upper bound above a threshold of the gradient
+    /// `y_i - f_i` and at their lower one below it, as they are at the minimum; with an intercept
+    /// the threshold is where they add up to 0, and the one there fills the sum.
+    pub(super) fn settled(&self, lambda: Lambda, gradient: &[f64]) -> Vec<f64> {
+        let mut coef = vec![0.0; self.len()];
+        if !self.intercept {
+            for &i in &self.samples {
+                let (lower, upper) = self.bounds(i, lambda);
+                coef[i] = if gradient[i] > 0.0 { upper } else { lower };
+            }
+            return coef;
+        }
+        let mut order = self.samples.clone();
+        order.sort_unstable_by(|&i, &j| gradient[i].total_cmp(&gradient[j]));
+        // What is left of the sum when all others are at their upper bounds.
+        let mut sum: f64 = order.iter().map(|&i| self.bounds(i, lambda).1).sum();
+        for &i in &order {
+            let (lower, upper) = self.bounds(i, lambda);
+            let fall = sum.clamp(0.0, upper - lower);
+            coef[i] = if fall == upper - lower { lower } else { upper - fall };
+            sum -= fall;
+        }
+        coef
     }
 
     /// Returns the minimiser over b of `sum_i c_i max(0, 1 - y_i (b + f_i))`, from `g_i = y_i -
@@ -141,115 +233,4 @@ impl<'a> Problem<'a> {
 
 fn check_size(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
     if expected == found { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
-}
-
-/// A point of the dual: coefficients with what they are worth.
-#[derive(Clone)]
-pub(super) struct DualPoint {
-    pub(super) coef: Vec<f64>,
-    /// The gradient `y - K a`, recomputed from the coefficients.
-    pub(super) gradient: Vec<f64>,
-    pub(super) intercept: f64,
-    pub(super) objective: f64,
-    /// The difference of the two objectives, as computed.
-    pub(super) gap: f64,
-    /// A bound on how far rounding can have moved the objective.
-    pub(super) rounding: f64,
-    pub(super) violation: f64,
-}
-
-impl DualPoint {
-    pub(super) fn certificate(&self) -> Certificate {
-        Certificate::new(self.objective, self.gap, self.rounding, self.violation)
-    }
-
-    pub(super) fn is_finite(&self) -> bool {
-        self.objective.is_finite() && self.gap.is_finite() && self.violation.is_finite()
-    }
-}
-
-/// The gradients that decide about optimality: the largest of a coefficient that can rise, the
-/// smallest of one that can fall.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Extremes {
-    pub(super) rising: f64,
-    pub(super) falling: f64,
-}
-
-impl Extremes {
-    pub(super) const NONE: Extremes =
-        Extremes { rising: f64::NEG_INFINITY, falling: f64::INFINITY };
-
-    pub(super) fn violation(self, intercept: bool) -> f64 {
-        let violation =
-            if intercept { self.rising - self.falling } else { self.rising.max(-self.falling) };
-        violation.max(0.0)
-    }
-
-    /// Returns the numbers between which a gradient may yet matter: a coefficient at its upper
-    /// bound with a gradient above the second one, or at its lower bound with one below the first,
-    /// stays there.
-    pub(super) fn window(self, intercept: bool) -> (f64, f64) {
-        if intercept {
-            (self.falling, self.rising)
-        } else {
-            let violation = self.violation(false);
-            (-violation, violation)
-        }
-    }
-}
-
-/// Takes the sum of the coefficients, which rounding lets drift, from the ones that have the room,
-/// and returns what is left of it.
-pub(super) fn balance(problem: &Problem<'_>, lambda: Lambda, coef: &mut [f64]) -> f64 {
-    let mut excess = compensated_sum(coef.iter().copied());
-    for &i in &problem.samples {
-        if excess == 0.0 {
-            return 0.0;
-        }
-        let (lower, upper) = problem.bounds(i, lambda);
-        if lower < coef[i] && coef[i] < upper {
-            let moved = (coef[i] - excess).clamp(lower, upper);
-            excess -= coef[i] - moved;
-            coef[i] = moved;
-        }
-    }
-    excess
-}
-
-/// Returns the sum with what rounding takes from it on the way (Neumaier 1974): many equal
-/// coefficients at a bound and as many at the other one add up to 0.
-fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut lost) = (0.0f64, 0.0);
-    for value in values {
-        let next = sum + value;
-        lost += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
-        sum = next;
-    }
-    sum + lost
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_no_coefficient_can_take_of_the_sum_is_told() {
-        let gram = Gram::precomputed(DMatrix::identity(200, 200)).expect("positive semidefinite");
-        let signs: Vec<f64> = (0..200).map(|i| if i < 100 { 1.0 } else { -1.0 }).collect();
-        let problem = Problem::new(&gram, &signs, None, true).expect("a problem");
-        let lambda = Lambda::new(0.1 / 0.28).expect("positive");
-        let bound = problem.bounds(0, lambda).1;
-        let at_bounds: Vec<f64> = signs.iter().map(|y| y * bound).collect();
-        // One after the other these do not add up to 0.
-        assert_ne!(at_bounds.iter().sum::<f64>(), 0.0);
-        let mut coef = at_bounds.clone();
-        assert_eq!(balance(&problem, lambda, &mut coef), 0.0);
-        assert_eq!(coef, at_bounds);
-        coef[199] = 0.0;
-        assert_eq!(balance(&problem, lambda, &mut coef), bound);
-        coef[199] = -0.5 * bound;
-        assert_eq!(balance(&problem, lambda, &mut coef), 0.0);
-        assert_eq!(coef, at_bounds);
-    }
 }

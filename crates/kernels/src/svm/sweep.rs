@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::problem::Extremes;
+use super::dual_point::Extremes;
 
 pub(super) const LANES: usize = 8;
 

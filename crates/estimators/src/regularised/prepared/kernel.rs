@@ -1,8 +1,9 @@
 mod part;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use margins_data::{Dataset, Design, Standardizer};
+use margins_data::{Dataset, Design, Memory, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky};
 use margins_losses::MarginLoss;
@@ -47,7 +48,7 @@ pub(super) enum FeatureMap {
 /// A kernel on scaled features.
 #[derive(Debug)]
 pub(super) struct KernelBasis {
-    kernel: Box<dyn Kernel>,
+    kernel: Arc<dyn Kernel>,
     /// The samples that the kernel sees.
     design: Design,
     /// The factors by which features were scaled to get there.
@@ -59,7 +60,8 @@ impl<'d> Prepared<'d> {
     /// or by [`PRECOMPUTED`] for data that are a kernel matrix. A Gaussian kernel without sigma
     /// takes it from the data by the quantile rule of [`SigmaRange`](margins_kernels::SigmaRange).
     /// With `standardize` features are scaled to unit standard deviation once, over all rows. The
-    /// seed draws landmarks, frequencies and pairs for sigma.
+    /// seed draws landmarks, frequencies and pairs for sigma. A kernel matrix that takes more than
+    /// this memory, half of what is free unless told, is computed where it is needed.
     ///
     /// # Errors
     /// A specification that the registry does not know, and data that the kernel or the
@@ -68,9 +70,9 @@ impl<'d> Prepared<'d> {
         specification: &str,
         approximation: Approximation,
         kernels: &KernelRegistry,
+        memory: Option<Memory>,
         data: &'d Dataset,
-        standardize: bool,
-        seed: u64,
+        (standardize, seed): (bool, u64),
     ) -> Result<Self, Error> {
         let form = if specification == PRECOMPUTED {
             if approximation != Approximation::None {
@@ -82,8 +84,8 @@ impl<'d> Prepared<'d> {
             Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
         } else {
             let (design, scales) = kernel_features(data, standardize)?;
-            let kernel = kernels.parse_for(specification, &design, seed)?;
-            Form::of(KernelBasis { kernel, design, scales }, approximation, seed)?
+            let kernel = kernels.parse_for(specification, &design, seed)?.into();
+            Form::of(KernelBasis { kernel, design, scales }, approximation, memory, seed)?
         };
         let form = super::Form::Kernel(Box::new(form));
         Ok(Prepared { data: Cow::Borrowed(data), form })
@@ -104,11 +106,17 @@ impl<'d> Prepared<'d> {
 
 impl Form {
     /// Returns the form that the approximation asks for.
-    fn of(basis: KernelBasis, approximation: Approximation, seed: u64) -> Result<Self, Error> {
+    fn of(
+        basis: KernelBasis,
+        approximation: Approximation,
+        memory: Option<Memory>,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let KernelBasis { kernel, design, .. } = &basis;
         Ok(match approximation {
             Approximation::None => {
-                Form::Gram { gram: Gram::new(&**kernel, design)?, basis: Some(basis) }
+                let memory = memory.or_else(|| Memory::free().map(Memory::half));
+                Form::Gram { gram: Gram::within(kernel, design, memory)?, basis: Some(basis) }
             }
             Approximation::Cholesky { tolerance, gigabytes } => {
                 let factor = PivotedCholesky::within(&**kernel, design, tolerance, gigabytes)?;
@@ -200,7 +208,7 @@ impl Form {
             Form::Gram { gram, .. } => {
                 let used = |&i: &usize| fits.iter().any(|fit| fit.coef[i] != 0.0);
                 let support: Vec<usize> = (0..gram.len()).filter(used).collect();
-                coefs(&support) * gram.cross_of(&support, rows)
+                gram.combine(rows, &support, &coefs(&support))
             }
             Form::Cholesky { factor, basis: KernelBasis { kernel, design, .. } } => {
                 let pivots = factor.pivots();
@@ -219,7 +227,7 @@ impl Form {
             Form::Features { features, .. } => return Ok(fit.decision_function(features)),
             Form::Gram { gram, .. } => {
                 let coef = DMatrix::from_column_slice(fit.coef.len(), 1, &fit.coef);
-                (gram.matrix() * coef).as_slice().to_vec()
+                gram.multiply(&coef).as_slice().to_vec()
             }
             Form::Cholesky { factor, basis: KernelBasis { kernel, design, .. } } => {
                 let pivots = factor.pivots();

@@ -1,0 +1,144 @@
+use std::fmt;
+use std::fs;
+use std::str::FromStr;
+
+/// An amount of memory.
+///
+/// ```
+/// use margins_data::Memory;
+///
+/// let memory: Memory = "1.5GB".parse()?;
+/// assert_eq!(memory.bytes(), 1_500_000_000);
+/// assert_eq!(memory.to_string(), "1.5 GB");
+/// assert_eq!("2GiB".parse::<Memory>()?.bytes(), 2 << 30);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Memory(usize);
+
+/// The units, the longer names first where one ends in another.
+const UNITS: [(&str, f64); 8] = [
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("kB", 1e3),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+];
+
+impl Memory {
+    /// Makes the amount of so many bytes.
+    pub const fn from_bytes(bytes: usize) -> Self {
+        Memory(bytes)
+    }
+
+    /// Returns the number of bytes.
+    pub const fn bytes(self) -> usize {
+        self.0
+    }
+
+    /// Returns the amount in gigabytes (1e9 bytes).
+    pub fn gigabytes(self) -> f64 {
+        1e-9 * self.0 as f64
+    }
+
+    /// Returns half of the amount.
+    #[must_use]
+    pub const fn half(self) -> Self {
+        Memory(self.0 / 2)
+    }
+
+    /// Returns the memory that this process can still have: what the system has available, or less
+    /// where its control group allows less. `None` where the system does not tell, as outside
+    /// Linux.
+    pub fn free() -> Option<Self> {
+        let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
+        let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
+        let group = number("/sys/fs/cgroup/memory.max").map(|most| {
+            let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
+            most.saturating_sub(used)
+        });
+        system.into_iter().chain(group).min().map(Memory)
+    }
+}
+
+/// Returns the number of bytes that are available by the text of `/proc/meminfo`.
+fn available(text: &str) -> Option<usize> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+impl FromStr for Memory {
+    type Err = String;
+
+    /// Reads a number with or without a unit: `500MB`, `1.5GB`, `2GiB`, or bytes.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let named = UNITS.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size)));
+        let (number, size) = named.unwrap_or((text.strip_suffix('B').unwrap_or(text), 1.0));
+        let bytes = number.trim().parse::<f64>().map(|number| number * size);
+        match bytes {
+            Ok(bytes) if bytes >= 1.0 && bytes <= usize::MAX as f64 => Ok(Memory(bytes as usize)),
+            _ => Err(format!(
+                "'{text}' is no amount of memory: give a positive number with a unit, as in 500MB, 2GB or 1.5GiB"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0 as f64;
+        let (unit, size) = match bytes {
+            bytes if bytes >= 1e9 => ("GB", 1e9),
+            bytes if bytes >= 1e6 => ("MB", 1e6),
+            bytes if bytes >= 1e3 => ("kB", 1e3),
+            _ => ("B", 1.0),
+        };
+        let rounded = (10.0 * bytes / size).round() / 10.0;
+        write!(f, "{rounded} {unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_with_their_units() {
+        let bytes = |text: &str| text.parse::<Memory>().map(Memory::bytes);
+        for (text, expected) in [
+            ("1000", 1000),
+            ("7B", 7),
+            ("2kB", 2000),
+            ("0.5 MB", 500_000),
+            ("3GB", 3_000_000_000),
+            ("1KiB", 1024),
+            ("1.5GiB", 3 << 29),
+        ] {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for text in ["", "GB", "-1GB", "0", "1e400", "nan", "2 gigs", "inf"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_amount_is_shown_in_the_largest_unit_that_it_fills() {
+        for (bytes, shown) in
+            [(999, "999 B"), (1500, "1.5 kB"), (2_000_000, "2 MB"), (80_000_000_000, "80 GB")]
+        {
+            assert_eq!(Memory::from_bytes(bytes).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn available_memory_is_read_from_the_system() {
+        let text = "MemTotal:  100 kB\nMemFree: 3 kB\nMemAvailable:   20 kB\n";
+        assert_eq!(available(text), Some(20 * 1024));
+        assert_eq!(available("MemTotal: 100 kB"), None);
+    }
+}

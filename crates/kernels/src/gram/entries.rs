@@ -1,0 +1,116 @@
+use margins_data::Memory;
+use nalgebra::DMatrix;
+
+use super::matrix_free::MatrixFree;
+use super::product;
+use crate::rkhs_norm::dot;
+use crate::symmetric;
+
+/// The entries of a kernel matrix as solvers see them.
+#[derive(Debug, Clone)]
+pub(crate) enum Entries {
+    /// All of them in memory.
+    Held(DMatrix<f64>),
+    /// None of them: each use computes those that it needs.
+    Computed(MatrixFree),
+}
+
+impl Entries {
+    /// Returns the matrix, if it is in memory.
+    pub(crate) fn held(&self) -> Option<&DMatrix<f64>> {
+        match self {
+            Entries::Held(matrix) => Some(matrix),
+            Entries::Computed(_) => None,
+        }
+    }
+
+    /// Returns the memory that solvers may take for parts of the matrix, beside vectors; `None` for
+    /// a matrix that is held, which bounds it.
+    pub(crate) fn memory(&self) -> Option<Memory> {
+        match self {
+            Entries::Held(_) => None,
+            Entries::Computed(matrix) => Some(matrix.memory()),
+        }
+    }
+
+    /// Returns the number of samples n.
+    pub(crate) fn order(&self) -> usize {
+        match self {
+            Entries::Held(matrix) => matrix.nrows(),
+            Entries::Computed(matrix) => matrix.diagonal().len(),
+        }
+    }
+
+    pub(crate) fn diagonal(&self) -> Vec<f64> {
+        match self {
+            Entries::Held(matrix) => matrix.diagonal().as_slice().to_vec(),
+            Entries::Computed(matrix) => matrix.diagonal().to_vec(),
+        }
+    }
+
+    /// Returns the values of some samples, one a row, with others, one a column.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub(crate) fn block(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
+        match self {
+            Entries::Held(matrix) => {
+                let n = matrix.nrows();
+                let mut out = Vec::with_capacity(rows.len() * columns.len());
+                for &j in columns {
+                    let column = &matrix.as_slice()[j * n..(j + 1) * n];
+                    out.extend(rows.iter().map(|&i| column[i]));
+                }
+                DMatrix::from_vec(rows.len(), columns.len(), out)
+            }
+            Entries::Computed(matrix) => matrix.block(rows, columns),
+        }
+    }
+
+    /// Returns the entries of some of the samples, in the order given.
+    ///
+    /// # Panics
+    /// If an index is not below n.
+    pub(crate) fn select(&self, samples: &[usize]) -> Entries {
+        match self {
+            Entries::Held(_) => Entries::Held(self.block(samples, samples)),
+            Entries::Computed(matrix) => Entries::Computed(matrix.select(samples)),
+        }
+    }
+
+    /// Computes `out = K x`.
+    pub(crate) fn multiply(&self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Entries::Held(matrix) => symmetric::multiply(matrix, x, out),
+            Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
+        }
+    }
+
+    /// Computes `out = K x`, cheaper where few entries of x are not 0.
+    pub(crate) fn multiply_sparse(&self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Entries::Held(matrix) => symmetric::multiply_sparse(matrix, x, out),
+            Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
+        }
+    }
+
+    fn multiply_one(&self, x: &[f64]) -> DMatrix<f64> {
+        self.multiply_all(&DMatrix::from_column_slice(x.len(), 1, x))
+    }
+
+    /// Returns `x'Kx`, as if computed in twice the working precision if the matrix is held.
+    pub(crate) fn quadratic_form(&self, x: &[f64]) -> f64 {
+        match self {
+            Entries::Held(matrix) => symmetric::quadratic_form(matrix, x),
+            Entries::Computed(_) => dot(x, self.multiply_one(x).as_slice()),
+        }
+    }
+
+    /// Returns `K X`.
+    pub(crate) fn multiply_all(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
+        match self {
+            Entries::Held(matrix) => product(matrix, x),
+            Entries::Computed(matrix) => matrix.multiply(x),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A kernel matrix that is never held: products with it compute its entries anew, block by block.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use faer::{Accum, MatMut, MatRef, Par};
+use margins_data::{Design, Memory, parallel};
+use nalgebra::DMatrix;
+
+use crate::block::{Points, center};
+use crate::expansion::{SIDE, combine_all, diagonal, fill, fill_strips};
+use crate::{Block, Error, Kernel};
+
+/// The number of blocks that one task computes, in the same room.
+const TOGETHER: usize = 8;
+
+/// The kernel and the samples that stand for the matrix of their values.
+#[derive(Debug, Clone)]
+pub(crate) struct MatrixFree {
+    kernel: Arc<dyn Kernel>,
+    design: Design,
+    diagonal: Vec<f64>,
+    /// The memory that solvers may take for parts of the matrix.
+    memory: Memory,
+    /// The pair of samples whose value was found not to be finite, and the value.
+    fault: OnceLock<(usize, usize, f64)>,
+}
+
+impl MatrixFree {
+    /// # Errors
+    /// A kernel that is not known to be positive semidefinite; values of samples with themselves
+    /// that are not finite.
+    pub(super) fn new(
+        kernel: Arc<dyn Kernel>,
+        design: Design,
+        memory: Memory,
+    ) -> Result<Self, Error> {
+        if !kernel.is_positive_semidefinite() {
+            return Err(Error::MaybeIndefinite(kernel.specification()));
+        }
+        let diagonal = diagonal(&*kernel, &design)?;
+        Ok(MatrixFree { kernel, design, diagonal, memory, fault: OnceLock::new() })
+    }
+
+    pub(super) fn memory(&self) -> Memory {
+        self.memory
+    }
+
+    pub(super) fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    pub(super) fn select(&self, samples: &[usize]) -> Self {
+        MatrixFree {
+            kernel: self.kernel.clone(),
+            design: self.design.select(samples),
+            diagonal: samples.iter().map(|&i| self.diagonal[i]).collect(),
+            memory: self.memory,
+            fault: OnceLock::new(),
+        }
+    }
+
+    /// Returns the values of some samples, one a row, with others, one a column.
+    pub(super) fn block(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
+        let mut out = DMatrix::zeros(rows.len(), columns.len());
+        let (one, other) = (self.design.select(rows), self.design.select(columns));
+        let filled = fill_strips(&*self.kernel, &one, &other, out.as_mut_slice(), |_| {});
+        self.note(&filled, rows, columns);
+        out
+    }
+
+    /// Returns `K X`. Samples whose row of X is 0 cost nothing as columns of K, and pairs of the
+    /// others are computed once.
+    pub(super) fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
+        let (n, count) = x.shape();
+        let is_used = |i: &usize| x.row(*i).iter().any(|&x| x != 0.0);
+        let (used, rest): (Vec<usize>, Vec<usize>) = (0..n).partition(is_used);
+        let mut out = DMatrix::zeros(n, count);
+        if used.is_empty() {
+            return out;
+        }
+        let coefs = DMatrix::from_fn(count, used.len(), |k, j| x[(used[j], k)]);
+        let columns = self.design.select(&used);
+        let mut place = |rows: &[usize], products: &DMatrix<f64>| {
+            for (&i, product) in rows.iter().zip(products.column_iter()) {
+                product.iter().enumerate().for_each(|(k, &p)| out[(i, k)] = p);
+            }
+        };
+        place(&used, &self.symmetric_product(&columns, &coefs, &used));
+        if !rest.is_empty() {
+            place(&rest, &self.combine(&rest, &used, &coefs));
+        }
+        out
+    }
+
+    /// Returns the scores of the samples `rows` by functions of the kernel sections of `columns`,
+    /// one a row of `coefs` and of the result.
+    pub(super) fn combine(
+        &self,
+        rows: &[usize],
+        columns: &[usize],
+        coefs: &DMatrix<f64>,
+    ) -> DMatrix<f64> {
+        let (of_rows, of_columns) = (self.design.select(rows), self.design.select(columns));
+        combine_all(&*self.kernel, &of_rows, &of_columns, coefs).unwrap_or_else(|error| {
+            self.note(&Err(error), rows, columns);
+            DMatrix::from_element(coefs.nrows(), rows.len(), f64::NAN)
+        })
+    }
+
+    /// Returns the products of the rows of `coefs` with the kernel matrix of a design, each pair of
+    /// samples computed once. `names` are the indices of its samples.
+    ///
+    /// A block of pairs changes the products of both of its strips of samples. Blocks go by rounds,
+    /// as in a tournament where every strip meets one other: those of a round may be computed at
+    /// the same time, and sums do not depend on the number of threads.
+    fn symmetric_product(
+        &self,
+        design: &Design,
+        coefs: &DMatrix<f64>,
+        names: &[usize],
+    ) -> DMatrix<f64> {
+        let (count, n) = coefs.shape();
+        let mut out = DMatrix::zeros(count, n);
+        let points = match Points::new(design, &center(design)) {
+            Ok(points) => points,
+            Err(error) => {
+                self.note(&Err(error), names, names);
+                return out;
+            }
+        };
+        let strips: Vec<Mutex<&mut [f64]>> =
+            out.as_mut_slice().chunks_mut(SIDE * count).map(Mutex::new).collect();
+        let strip = |k: usize| strips[k].lock().unwrap_or_else(PoisonError::into_inner);
+        let side = |k: usize| SIDE.min(n - k * SIDE);
+        let coefs_of = |k: usize| {
+            let coefs = &coefs.as_slice()[k * SIDE * count..][..side(k) * count];
+            MatRef::from_column_major_slice(coefs, count, side(k))
+        };
+        let meet = |(one, other): (usize, usize), room: &mut [f64]| {
+            let block = Block {
+                rows: &points,
+                first_row: one * SIDE,
+                row_count: side(one),
+                columns: &points,
+                first_column: other * SIDE,
+                column_count: side(other),
+            };
+            let values = &mut room[..block.len()];
+            fill(&*self.kernel, &block, values)?;
+            let values = MatRef::from_column_major_slice(values, side(one), side(other));
+            let add = |to: usize, coefs: MatRef<'_, f64>, values: MatRef<'_, f64>| {
+                let mut out = strip(to);
+                let out = MatMut::from_column_major_slice_mut(&mut out, count, side(to));
+                faer::linalg::matmul::matmul(out, Accum::Add, coefs, values, 1.0, Par::Seq);
+            };
+            add(other, coefs_of(one), values);
+            if one != other {
+                add(one, coefs_of(other), values.transpose());
+            }
+            Ok(())
+        };
+        for pairs in rounds(strips.len()) {
+            let faults = parallel::map(0..pairs.len().div_ceil(TOGETHER), |turn| {
+                let mut room = vec![0.0; SIDE * SIDE];
+                let pairs = pairs.iter().skip(turn * TOGETHER).take(TOGETHER);
+                pairs.into_iter().try_for_each(|&pair| meet(pair, &mut room))
+            });
+            faults.into_iter().for_each(|fault| self.note(&fault, names, names));
+        }
+        drop(strips);
+        out
+    }
+
+    /// Keeps in mind the first value that is not finite; the products that need it are no numbers.
+    fn note(&self, outcome: &Result<(), Error>, rows: &[usize], columns: &[usize]) {
+        if let Err(Error::KernelValue { one, other, value, .. }) = outcome {
+            let _ = self.fault.set((rows[*one], columns[*other], *value));
+        }
+    }
+
+    /// Refuses what was computed if some kernel value was not finite.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Some(&(one, other, value)) = self.fault.get() else { return Ok(()) };
+        Err(Error::KernelValue { kernel: self.kernel.specification(), one, other, value })
+    }
+}
+
+/// Returns rounds of pairs of `count` things such that every pair is in one round, every thing at
+/// most once in a round, and everything with itself in the first round.
+fn rounds(count: usize) -> Vec<Vec<(usize, usize)>> {
+    let even = count.next_multiple_of(2);
+    let mut rounds = vec![(0..count).map(|k| (k, k)).collect()];
+    for round in 0..even.saturating_sub(1) {
+        // One place stays, the others move on around it.
+        let at = |k: usize| if k == 0 { 0 } else { 1 + (k - 1 + round) % (even - 1) };
+        let pairs = (0..even / 2).map(|k| (at(k), at(even - 1 - k)));
+        rounds.push(pairs.filter(|&(one, other)| one < count && other < count).collect());
+    }
+    rounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_meets_once_and_nobody_twice_in_a_round() {
+        for count in 0..9 {
+            let mut met = vec![0; count * count];
+            for round in rounds(count) {
+                let mut busy = vec![false; count];
+                for (one, other) in round {
+                    assert!(!busy[one] && !busy[other]);
+                    (busy[one], busy[other]) = (true, true);
+                    met[one.min(other) * count + one.max(other)] += 1;
+                }
+            }
+            for one in 0..count {
+                assert!((one..count).all(|other| met[one * count + other] == 1), "{count}");
+            }
+        }
+    }
+}

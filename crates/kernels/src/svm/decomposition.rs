@@ -1,0 +1,221 @@
+//! Decomposition into working sets, for a matrix that is not held.
+//!
+//! A working set has the samples that violate the conditions of optimality most and those next to
+//! their threshold. Its part of K is computed and its coefficients are moved by sequential minimal
+//! optimisation, all others kept; then the gradient follows by the columns of those that have moved
+//! (Osuna, Freund and Girosi, *Training support vector machines: an application to face detection*,
+//! 1997; Joachims, *Making large-scale support vector machine learning practical*, 1999). Sets are
+//! large, since columns that are computed together cost a fraction of what they do one by one.
+
+use margins_data::Memory;
+use margins_optim::solve::{Ending, Monitor};
+use margins_optim::{Lambda, Options, Status};
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use super::dual_point::DualPoint;
+use super::problem::Problem;
+use super::sequential::SequentialMinimization;
+use crate::KernelFit;
+
+/// The numbers of samples between which the size of a working set lies. Larger sets make no more
+/// progress for the entries of K that they need.
+const LEAST_SIZE: usize = 256;
+const MOST_SIZE: usize = 4096;
+
+/// The state that carries over from one lambda to the next.
+pub(super) struct Decomposition<'p, 'a> {
+    problem: &'p Problem<'a>,
+    /// The number of samples of a working set.
+    size: usize,
+    cache_bytes: usize,
+    last: Option<(Lambda, DualPoint)>,
+    /// The number of entries of K computed.
+    entries: f64,
+}
+
+impl<'p, 'a> Decomposition<'p, 'a> {
+    pub(super) fn new(problem: &'p Problem<'a>, cache_bytes: usize) -> Self {
+        let bytes = problem.entries.memory().map_or(usize::MAX, Memory::bytes);
+        // A part of K and the columns of it that steps have used.
+        let size = (bytes / (2 * size_of::<f64>())).isqrt().clamp(LEAST_SIZE, MOST_SIZE);
+        Decomposition { problem, size, cache_bytes, last: None, entries: 0.0 }
+    }
+
+    pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
+        self.entries = 0.0;
+        let start = match self.last.take() {
+            Some(last) => self.start_from(last, lambda),
+            None => {
+                let coef = self.coarse_start(lambda, options);
+                self.point(lambda, coef)
+            }
+        };
+        let (point, ending) = self.maximize(lambda, start, options);
+        let report = ending.report(self.passes());
+        let fit =
+            KernelFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
+        self.last = Some((lambda, point));
+        fit
+    }
+
+    /// Returns the start from the solution at another lambda. Where all coefficients scale alike,
+    /// no column of K is needed.
+    fn start_from(&mut self, last: (Lambda, DualPoint), lambda: Lambda) -> DualPoint {
+        let (coef, scale) = self.problem.start(&last, lambda);
+        let (_, mut last) = last;
+        last.drift.by_norm *= scale;
+        last.drift.absolute *= scale;
+        for (g, y) in last.gradient.iter_mut().zip(self.problem.signs) {
+            *g = y - scale * (y - *g);
+        }
+        last.drift.of_sums(&last.gradient);
+        // Changes by rounding alone are no changes.
+        let changed = |new: f64, old: f64| (new - old).abs() > 2.0 * f64::EPSILON * new.abs();
+        last.drift.by_norm += self.problem.product_error(&coef);
+        let steps = coef.iter().zip(&last.coef).map(|(&new, old)| {
+            let old = scale * old;
+            if changed(new, old) { new - old } else { 0.0 }
+        });
+        let step: Vec<f64> = steps.collect();
+        self.entries += self.problem.entries_read(&step);
+        last.moved_to(self.problem, lambda, coef, &step)
+    }
+
+    fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {
+        self.entries += self.problem.entries_read(&coef);
+        DualPoint::of(self.problem, lambda, coef)
+    }
+
+    fn passes(&self) -> usize {
+        let n = self.problem.len() as f64;
+        (self.entries / (n * n)).ceil() as usize
+    }
+
+    fn maximize(
+        &mut self,
+        lambda: Lambda,
+        start: DualPoint,
+        options: &Options,
+    ) -> (DualPoint, Ending) {
+        let n = self.problem.len();
+        let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
+        let mut point = start;
+        loop {
+            if !point.is_finite() {
+                let origin = DualPoint::origin(self.problem, lambda);
+                let certificate = origin.certificate();
+                return (origin, monitor.end(Status::NumericalTrouble, certificate));
+            }
+            let certificate = point.certificate();
+            let margins = || self.problem.summary(&point);
+            if let Some(status) = monitor.judge(self.passes(), &certificate, margins) {
+                return (point, monitor.end(status, certificate));
+            }
+            let set = self.working_set(lambda, &point);
+            let (changes, steps) = self.improve(lambda, &point, &set, monitor.left());
+            monitor.count(steps);
+            if changes.is_empty() {
+                return (point, monitor.end(Status::Stalled, certificate));
+            }
+            point = self.moved(lambda, point, &changes);
+        }
+    }
+
+    /// Returns the coefficients at which each sample is at the bound that its score asks for by the
+    /// solution for a fourth of the samples, which starts in the same way; zeros if these are few
+    /// or of one class.
+    ///
+    /// What that solution says of samples far from the kink is seldom wrong, and all of those are
+    /// settled at once.
+    fn coarse_start(&mut self, lambda: Lambda, options: &Options) -> Vec<f64> {
+        /// The share of the samples.
+        const SHARE: usize = 4;
+        /// The gap that is enough for a start.
+        const TOLERANCE: f64 = 1e-3;
+        let (problem, n) = (self.problem, self.problem.len());
+        let m = problem.samples.len() / SHARE;
+        if m < self.size {
+            return vec![0.0; n];
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let places = index::sample(&mut random, problem.samples.len(), m);
+        let some: Vec<usize> = places.into_iter().map(|k| problem.samples[k]).collect();
+        let signs: Vec<f64> = some.iter().map(|&i| problem.signs[i]).collect();
+        let entries = problem.entries.select(&some);
+        let part = problem.restricted(&some, &entries, &signs).with_total_weight_of(problem);
+        if !part.has_both_classes() {
+            return vec![0.0; n];
+        }
+        let options = Options { tolerance: options.tolerance.max(TOLERANCE), ..*options };
+        let mut solver = Decomposition { problem: &part, last: None, entries: 0.0, ..*self };
+        let fit = solver.fit(lambda, &options);
+        self.entries += solver.entries;
+        let mut coef = vec![0.0; n];
+        some.iter().zip(&fit.coef).for_each(|(&i, &a)| coef[i] = a);
+        let gradient = self.point(lambda, coef).gradient;
+        problem.settled(lambda, &gradient)
+    }
+
+    /// Returns half a set of samples that can rise, those of the largest gradient, and half a set
+    /// that can fall, those of the smallest: where they violate optimality they do so most, and
+    /// where they do not they are next to it.
+    fn working_set(&self, lambda: Lambda, point: &DualPoint) -> Vec<usize> {
+        let samples = &self.problem.samples;
+        let can_rise = |i: &&usize| point.coef[**i] < self.problem.bounds(**i, lambda).1;
+        let can_fall = |i: &&usize| point.coef[**i] > self.problem.bounds(**i, lambda).0;
+        let rising = samples.iter().filter(can_rise).map(|&i| (-point.gradient[i], i));
+        let falling = samples.iter().filter(can_fall).map(|&i| (point.gradient[i], i));
+        let mut set = self.first_half(rising.collect());
+        set.extend(self.first_half(falling.collect()));
+        set.sort_unstable();
+        set.dedup();
+        set
+    }
+
+    /// Returns the samples of the smallest numbers, half as many as a set has.
+    fn first_half(&self, mut all: Vec<(f64, usize)>) -> Vec<usize> {
+        let half = self.size / 2;
+        if all.len() > half {
+            all.select_nth_unstable_by(half, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            all.truncate(half);
+        }
+        all.into_iter().map(|(_, i)| i).collect()
+    }
+
+    /// Moves the coefficients of the set; returns those that have changed, and the number of steps.
+    fn improve(
+        &mut self,
+        lambda: Lambda,
+        point: &DualPoint,
+        set: &[usize],
+        budget: usize,
+    ) -> (Vec<(usize, f64)>, usize) {
+        let of = |all: &[f64]| set.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        self.entries += (set.len() * set.len()) as f64;
+        let matrix = self.problem.entries.block(set, set);
+        let signs = of(self.problem.signs);
+        let part = self.problem.restricted(set, self.problem.entries, &signs);
+        let mut solver = SequentialMinimization::new(&part, &matrix, self.cache_bytes);
+        let coef = of(&point.coef);
+        let target = 0.1 * point.violation;
+        let start = (&coef[..], &of(&point.gradient)[..]);
+        let (moved, steps) = solver.round(lambda, start, target, budget);
+        let changes = set.iter().zip(moved.iter().zip(&coef));
+        let changes = changes.filter(|(_, (new, old))| new != old);
+        (changes.map(|(&i, (&new, _))| (i, new)).collect(), steps)
+    }
+
+    /// Returns the point where some coefficients are other ones.
+    fn moved(&mut self, lambda: Lambda, point: DualPoint, changes: &[(usize, f64)]) -> DualPoint {
+        let mut coef = point.coef.clone();
+        let mut step = vec![0.0; coef.len()];
+        for &(i, new) in changes {
+            step[i] = new - coef[i];
+            coef[i] = new;
+        }
+        self.entries += self.problem.entries_read(&step);
+        point.moved_to(self.problem, lambda, coef, &step)
+    }
+}

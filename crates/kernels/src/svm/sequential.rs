@@ -1,0 +1,201 @@
+//! Sequential minimal optimisation on a matrix that is held.
+
+use margins_optim::solve::{Ending, Monitor};
+use margins_optim::{Lambda, Options, Status};
+use nalgebra::DMatrix;
+
+use super::active::Active;
+use super::columns::Columns;
+use super::dual_point::DualPoint;
+use super::problem::Problem;
+use crate::KernelFit;
+
+/// The number of steps between two looks at which samples to set aside.
+const SHRINKING_PERIOD: usize = 1000;
+
+/// The state that carries over from one lambda to the next.
+pub(super) struct SequentialMinimization<'p, 'a> {
+    problem: &'p Problem<'a>,
+    matrix: &'a DMatrix<f64>,
+    last: Option<(Lambda, DualPoint)>,
+    columns: Columns,
+    /// The number of entries of K read.
+    entries: f64,
+    /// True if samples that look settled are set aside; switched off in tests alone.
+    shrinking: bool,
+}
+
+impl<'p, 'a> SequentialMinimization<'p, 'a> {
+    pub(super) fn new(
+        problem: &'p Problem<'a>,
+        matrix: &'a DMatrix<f64>,
+        cache_bytes: usize,
+    ) -> Self {
+        let columns = Columns::new(cache_bytes);
+        SequentialMinimization {
+            problem,
+            matrix,
+            last: None,
+            columns,
+            entries: 0.0,
+            shrinking: true,
+        }
+    }
+
+    pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
+        self.entries = 0.0;
+        let coef = match &self.last {
+            Some(last) => self.problem.start(last, lambda).0,
+            None => vec![0.0; self.problem.len()],
+        };
+        let start = self.point(lambda, coef);
+        let (point, ending) = self.maximize(lambda, start, options);
+        let report = ending.report(self.passes());
+        let fit =
+            KernelFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
+        self.last = Some((lambda, point));
+        fit
+    }
+
+    fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {
+        self.entries += self.problem.entries_read(&coef);
+        DualPoint::of(self.problem, lambda, coef)
+    }
+    /// Takes rounds of steps until the gap is small enough.
+    fn maximize(
+        &mut self,
+        lambda: Lambda,
+        start: DualPoint,
+        options: &Options,
+    ) -> (DualPoint, Ending) {
+        /// Rounds in a row that may pass without a new smallest gap or largest dual objective.
+        const PATIENCE: usize = 50;
+        let n = self.problem.len();
+        let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
+        let most_in_round = 20 * n + 1000;
+        let dual = |point: &DualPoint| point.objective - point.gap;
+
+        let mut point = start.clone();
+        let mut best = start;
+        let mut largest_dual = f64::NEG_INFINITY;
+        let mut idle = 0;
+        loop {
+            if !point.is_finite() {
+                let best = if best.is_finite() { best } else { self.point(lambda, vec![0.0; n]) };
+                let certificate = best.certificate();
+                return (best, monitor.end(Status::NumericalTrouble, certificate));
+            }
+            let gained = dual(&point) - largest_dual > 1e-14 * largest_dual.abs();
+            let (gap, least) = (point.certificate().duality_gap, best.certificate().duality_gap);
+            idle = if gained || gap < least { 0 } else { idle + 1 };
+            largest_dual = largest_dual.max(dual(&point));
+            if gap <= least {
+                best.clone_from(&point);
+            }
+            let certificate = best.certificate();
+            let margins = || self.problem.summary(&best);
+            let status = match monitor.judge(self.passes(), &certificate, margins) {
+                None if idle >= PATIENCE => Some(Status::Stalled),
+                status => status,
+            };
+            if let Some(status) = status {
+                return (best, monitor.end(status, certificate));
+            }
+            let excess = 0.5 * options.tolerance / point.certificate().relative_gap();
+            let target = point.violation * excess.clamp(0.01, 0.5);
+            let budget = most_in_round.min(monitor.left());
+            let (coef, steps) = self.round(lambda, (&point.coef, &point.gradient), target, budget);
+            monitor.count(steps);
+            point = self.point(lambda, coef);
+        }
+    }
+
+    /// Returns the passes over K so far, n^2 entries each.
+    fn passes(&self) -> usize {
+        let n = self.problem.len() as f64;
+        (self.entries / (n * n)).ceil() as usize
+    }
+
+    /// Takes steps until the active samples violate optimality by at most `target`.
+    pub(super) fn round(
+        &mut self,
+        lambda: Lambda,
+        (coef, gradient): (&[f64], &[f64]),
+        target: f64,
+        budget: usize,
+    ) -> (Vec<f64>, usize) {
+        let start = (coef, gradient);
+        let mut coef = coef.to_vec();
+        let columns = std::mem::replace(&mut self.columns, Columns::new(0));
+        let mut active = Active::new(self.problem, self.matrix, lambda, start, columns);
+        let mut steps = 0;
+        let mut extremes = active.extremes();
+        while steps < budget && extremes.violation(self.problem.intercept) > target {
+            let due = self.shrinking && steps.is_multiple_of(SHRINKING_PERIOD);
+            if due && active.shrink(extremes, &mut coef) {
+                extremes = active.extremes();
+            }
+            match active.step(extremes) {
+                Some(next) => extremes = next,
+                None => break,
+            }
+            steps += 1;
+        }
+        active.store(&mut coef);
+        self.entries += active.entries;
+        self.columns = active.columns;
+        (coef, steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use margins_optim::{Options, lambda_grid};
+    use nalgebra::DMatrix;
+
+    use super::super::CACHE_BYTES;
+    use super::super::problem::Problem;
+    use super::SequentialMinimization;
+    use crate::Gram;
+
+    /// Two noisy rings, enough of them for samples to be set aside again and again.
+    #[test]
+    fn shrinking_changes_nothing_but_the_work() {
+        let n = 240;
+        let point = |i: usize| {
+            let (t, noise) = (i as f64, ((i * i) as f64 * 0.7).sin());
+            let radius = if i.is_multiple_of(2) { 1.0 } else { 1.6 } + 0.5 * noise;
+            [radius * t.cos(), radius * t.sin()]
+        };
+        let gram = DMatrix::from_fn(n, n, |i, j| {
+            let ([a, b], [c, d]) = (point(i), point(j));
+            (-(a - c).powi(2) - (b - d).powi(2)).exp()
+        });
+        let gram = Gram::precomputed(gram).expect("positive semidefinite");
+        let matrix = gram.matrix().expect("held");
+        let signs: Vec<f64> =
+            (0..n).map(|i| if i.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
+        let lambdas = lambda_grid(0.1, 1e-5, 7).expect("a grid");
+        let options = Options { tolerance: 1e-7, ..Options::default() };
+        for intercept in [true, false] {
+            let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
+            let run = |shrinking| {
+                let mut solver = SequentialMinimization {
+                    shrinking,
+                    ..SequentialMinimization::new(&problem, matrix, CACHE_BYTES)
+                };
+                let fits: Vec<_> = lambdas.iter().map(|&at| solver.fit(at, &options)).collect();
+                fits
+            };
+            let mut entries = [0, 0];
+            for (with, without) in run(true).iter().zip(run(false)) {
+                assert!(with.report.converged() && without.report.converged());
+                let (one, other) = (with.report.objective, without.report.objective);
+                assert!((one - other).abs() <= 2e-7 * one.max(other), "{one} {other}");
+                entries[0] += with.report.passes;
+                entries[1] += without.report.passes;
+            }
+            assert!(entries[0] < entries[1], "{entries:?}");
+        }
+    }
+}

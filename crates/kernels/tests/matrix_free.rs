@@ -1,0 +1,210 @@
+//! Kernel matrices that are never held, against those that are.
+
+use std::sync::Arc;
+
+use margins_data::{Dataset, Design, Labels, Memory, Sample};
+use margins_kernels::{
+    Error, Gaussian, Gram, Kernel, KernelFit, KernelObjective, Laplacian, cross_validate,
+    leave_one_out, path, svm,
+};
+use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
+use margins_optim::{Lambda, Options, Training, lambda_grid};
+use margins_test_support::lambda;
+use nalgebra::DMatrix;
+
+/// Two noisy rings, some points of which are there twice.
+fn rings(n: usize) -> (Design, Vec<f64>) {
+    let point = |i: usize| {
+        let i = i - usize::from(i % 50 == 49);
+        let (t, noise) = (i as f64, ((i * i) as f64 * 0.7).sin());
+        let radius = if i.is_multiple_of(2) { 1.0 } else { 1.6 } + 0.5 * noise;
+        [radius * t.cos(), radius * t.sin()]
+    };
+    let rows: Vec<[f64; 2]> = (0..n).map(point).collect();
+    let signs = (0..n).map(|i| if i.is_multiple_of(2) { 1.0 } else { -1.0 });
+    (Design::from_rows(&rows).unwrap(), signs.collect())
+}
+
+/// So little memory that working sets are of the least size and ranks are small.
+const LITTLE: Memory = Memory::from_bytes(1 << 18);
+
+fn both(kernel: impl Kernel + 'static, design: &Design) -> (Gram, Gram) {
+    let held = Gram::new(&kernel, design).unwrap();
+    (held, Gram::matrix_free(Arc::new(kernel), design.clone(), LITTLE).unwrap())
+}
+
+/// Products of n terms of size at most 1 differ by their rounding.
+#[test]
+fn products_agree_with_the_matrix() {
+    for n in [1, 2, 255, 256, 257, 600] {
+        let (design, _) = rings(n);
+        let (held, free) = both(Laplacian::new(1.0).unwrap(), &design);
+        assert!(free.matrix().is_none());
+        for share in [1, 3, n + 1] {
+            let entry = |i: usize, k: usize| {
+                if (i + 1).is_multiple_of(share) { ((3 * i + k) as f64).cos() } else { 0.0 }
+            };
+            let x = DMatrix::from_fn(n, 3, entry);
+            let apart = (held.multiply(&x) - free.multiply(&x)).amax();
+            assert!(apart <= 4.0 * f64::EPSILON * n as f64, "{n} {share}: {apart}");
+            let column: Vec<f64> = x.column(0).iter().copied().collect();
+            let (one, other) = (held.quadratic_form(&column), free.quadratic_form(&column));
+            assert!((one - other).abs() <= 4.0 * f64::EPSILON * (n * n) as f64, "{one} {other}");
+        }
+        let some: Vec<usize> = (0..n).step_by(3).collect();
+        let all: Vec<usize> = (0..n).collect();
+        // Samples are centred otherwise. Squares down to 1e-6 of the norms come from products, with
+        // an error of some 8 u of the norms: 1e-12 of their root is that of the distance.
+        assert!((held.cross_of(&some, &all) - free.cross_of(&some, &all)).amax() <= 1e-11);
+        let part = free.select(&some);
+        assert_eq!(part.cross_of(&[0], &[0]), held.cross_of(&[0], &[0]));
+    }
+}
+
+/// Minima lie between F less the gap and F, whoever finds them.
+fn agree(one: &KernelFit, other: &KernelFit) {
+    for fit in [one, other] {
+        assert!(fit.report.converged(), "{:?}", fit.report);
+    }
+    let (one, other) = (&one.report, &other.report);
+    let slack = |report: &margins_optim::Report| report.duality_gap.max(0.0) + report.rounding;
+    let apart = one.objective - other.objective;
+    assert!(apart <= slack(one) && -apart <= slack(other), "{one:?} {other:?}");
+}
+
+fn smooth_paths_agree<L: MarginLoss>(loss: &L, n: usize, lambdas: &[Lambda]) {
+    let (design, signs) = rings(n);
+    let labels = Labels::from_signs(signs).unwrap();
+    let (held, free) = both(Gaussian::new(1.0).unwrap(), &design);
+    let weights: Vec<f64> = (0..n).map(|i| f64::from(u8::try_from(i % 4).unwrap())).collect();
+    let fits = |gram| {
+        let objective = KernelObjective::new(loss, gram, &labels).unwrap();
+        let objective = objective.with_weights(&weights).unwrap();
+        path(&objective, lambdas, &Options::default(), &|_| {}).unwrap()
+    };
+    for (one, other) in fits(&held).iter().zip(&fits(&free)) {
+        agree(one, other);
+    }
+}
+
+#[test]
+fn smooth_losses_have_the_same_minima() {
+    let lambdas = lambda_grid(0.1, 1e-4, 4).unwrap();
+    smooth_paths_agree(&LeakyHockeyStick, 300, &lambdas);
+    smooth_paths_agree(&Logistic, 300, &lambdas);
+}
+
+/// Enough samples for several working sets and for a start from a fourth of the samples.
+#[test]
+fn the_support_vector_machine_has_the_same_minima() {
+    let n = 1300;
+    let (design, signs) = rings(n);
+    let (held, free) = both(Gaussian::new(2.0).unwrap(), &design);
+    let weights: Vec<f64> = (0..n).map(|i| f64::from(u8::try_from(i % 5).unwrap())).collect();
+    let lambdas = lambda_grid(0.1, 1e-5, 5).unwrap();
+    for (weights, intercept) in [(None, true), (None, false), (Some(&weights[..]), true)] {
+        let fits = |gram| {
+            svm::path(gram, &signs, weights, intercept, &lambdas, &Options::default()).unwrap()
+        };
+        let (held, free) = (fits(&held), fits(&free));
+        for (one, other) in held.iter().zip(&free) {
+            agree(one, other);
+            if let Some(weights) = weights {
+                let held_out = other.coef.iter().zip(weights).filter(|(_, c)| **c == 0.0);
+                assert!(held_out.into_iter().all(|(a, _)| *a == 0.0));
+            }
+        }
+    }
+}
+
+/// The certificate counts the rounding of updates: it must hold for scores that are computed anew.
+#[test]
+fn certificates_hold_for_scores_computed_anew() {
+    let n = 1300;
+    let (design, signs) = rings(n);
+    let (held, free) = both(Gaussian::new(2.0).unwrap(), &design);
+    let options = Options { tolerance: 1e-9, ..Options::default() };
+    let fits = svm::path(&free, &signs, None, true, &lambda_grid(0.1, 1e-4, 3).unwrap(), &options);
+    for fit in fits.unwrap() {
+        assert!(fit.report.converged());
+        let scores = held.multiply(&DMatrix::from_column_slice(n, 1, &fit.coef));
+        let risk: f64 =
+            signs.iter().zip(&scores).map(|(y, f)| (1.0 - y * (fit.intercept + f)).max(0.0)).sum();
+        let square: f64 = fit.coef.iter().zip(&scores).map(|(a, f)| a * f).sum();
+        let objective = risk / n as f64 + fit.lambda.get() * square;
+        let apart = (objective - fit.report.objective).abs();
+        assert!(apart <= fit.report.rounding, "{apart:e} {:?}", fit.report);
+    }
+}
+
+#[test]
+fn cross_validation_needs_no_matrix() {
+    let n = 200;
+    let (design, signs) = rings(n);
+    let labels = Labels::from_signs(signs).unwrap();
+    let (held, free) = both(Gaussian::new(1.0).unwrap(), &design);
+    let data = Dataset::new(design, labels).unwrap();
+    let folds: Vec<usize> = (0..n).map(|i| (i / 2) % 4).collect();
+    let training = Training::new(&Logistic);
+    let lambdas = lambda_grid(0.1, 1e-3, 3).unwrap();
+    let curve = |gram| cross_validate(&training, &data, gram, &folds, &lambdas).unwrap();
+    assert_eq!(curve(&held).mean_error, curve(&free).mean_error);
+}
+
+#[test]
+fn what_needs_the_matrix_says_so() {
+    let (design, signs) = rings(40);
+    let labels = Labels::from_signs(signs).unwrap();
+    let (_, free) = both(Gaussian::new(1.0).unwrap(), &design);
+    let refused = free.eigenspace().unwrap_err().to_string();
+    assert!(refused.contains("its eigenspace needs the kernel matrix of 40 rows"), "{refused}");
+    let objective = KernelObjective::new(&Logistic, &free, &labels).unwrap();
+    let options = Options::default();
+    let fit = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap();
+    let refused = leave_one_out(&objective, &fit, &options).unwrap_err().to_string();
+    assert!(refused.contains("leave-one-out needs the kernel matrix"), "{refused}");
+}
+
+/// A kernel that claims to be one and has no value between distant samples.
+#[derive(Debug)]
+struct Torn;
+
+impl Kernel for Torn {
+    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        let square = x.squared_distance(z);
+        if square > 6.0 { f64::NAN } else { (-square).exp() }
+    }
+
+    fn is_positive_semidefinite(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_value_that_is_no_number_is_named() {
+    let (design, signs) = rings(300);
+    let labels = Labels::from_signs(signs.clone()).unwrap();
+    let free = || Gram::matrix_free(Arc::new(Torn), design.clone(), LITTLE).unwrap();
+    let gram = free();
+    let objective = KernelObjective::new(&Logistic, &gram, &labels).unwrap();
+    let options = Options::default();
+    let refused = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap_err();
+    let of_hinge = svm::fit(&free(), &signs, None, true, lambda(0.01), &options).unwrap_err();
+    for error in [refused, of_hinge] {
+        let Error::KernelValue { one, other, value, .. } = error else { panic!("{error}") };
+        let (x, z) = (design.sample(one), design.sample(other));
+        assert!(value.is_nan() && x.squared_distance(&z) > 6.0);
+    }
+}
+
+#[test]
+fn the_memory_decides_what_is_held() {
+    let (design, _) = rings(100);
+    let kernel: Arc<dyn Kernel> = Arc::new(Gaussian::new(1.0).unwrap());
+    let within = |bytes| Gram::within(&kernel, &design, Some(Memory::from_bytes(bytes))).unwrap();
+    assert!(within(80_000).matrix().is_some());
+    assert!(within(79_999).matrix().is_none());
+    let sigmoid: Arc<dyn Kernel> = Arc::new(margins_kernels::Sigmoid::new(1.0, 0.0).unwrap());
+    let refused = Gram::within(&sigmoid, &design, Some(Memory::from_bytes(1))).unwrap_err();
+    assert!(matches!(refused, Error::MaybeIndefinite(_)), "{refused}");
+}
