@@ -15,6 +15,8 @@ mod approximation;
 mod class_costs;
 mod contests;
 mod cross_validation;
+#[cfg(feature = "kernels")]
+mod exact;
 mod fit;
 mod fitted;
 #[cfg(feature = "kernels")]

@@ -17,6 +17,7 @@
 //!   where it is needed.
 //! * [`KernelObjective`], [`fit`] and [`path`]: certified fits at one lambda or along a path.
 //! * [`cross_validate`]: the error along a path, one kernel matrix for all folds.
+//! * [`certify`](fn@certify): how far functions that were found otherwise are from the minimum.
 //! * [`svm`]: the support vector machine by sequential minimal optimisation.
 //!
 //! ```
@@ -41,6 +42,8 @@
 
 mod bandwidth;
 mod block;
+#[cfg(feature = "solvers")]
+mod certify;
 #[cfg(feature = "solvers")]
 mod cross_validation;
 mod error;
@@ -95,6 +98,7 @@ pub use kernel::{
 pub use registry::KernelRegistry;
 #[cfg(feature = "solvers")]
 pub use {
+    certify::{KnownFunction, certify},
     cross_validation::{cross_validate, training_path},
     gram::Gram,
     kernel_fit::KernelFit,

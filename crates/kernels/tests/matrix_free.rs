@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use margins_data::{Dataset, Design, Labels, Memory, Sample};
 use margins_kernels::{
-    Error, Gaussian, Gram, Kernel, KernelFit, KernelObjective, Laplacian, cross_validate,
-    leave_one_out, path, svm,
+    Error, Gaussian, Gram, Kernel, KernelFit, KernelObjective, KnownFunction, Laplacian, certify,
+    cross_validate, leave_one_out, path, svm,
 };
 use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
 use margins_optim::{Lambda, Options, Training, lambda_grid};
@@ -207,4 +207,40 @@ fn the_memory_decides_what_is_held() {
     let sigmoid: Arc<dyn Kernel> = Arc::new(margins_kernels::Sigmoid::new(1.0, 0.0).unwrap());
     let refused = Gram::within(&sigmoid, &design, Some(Memory::from_bytes(1))).unwrap_err();
     assert!(matches!(refused, Error::MaybeIndefinite(_)), "{refused}");
+}
+
+/// A function of other coefficients than the best is a function of the space, whose norm is known.
+fn known<'r, 'a, L: MarginLoss>(
+    objective: &'r KernelObjective<'a, L>,
+    fit: &KernelFit,
+    share: f64,
+) -> KnownFunction<'r, 'a, L> {
+    let n = fit.coef.len();
+    let coef = DMatrix::from_fn(n, 1, |i, _| share * fit.coef[i]);
+    let scores = objective.gram().multiply(&coef).as_slice().to_vec();
+    let square_norm = coef.iter().zip(&scores).map(|(a, f)| a * f).sum();
+    let KernelFit { lambda, intercept, .. } = *fit;
+    KnownFunction { risk: objective.risk(), lambda, intercept, scores, square_norm }
+}
+
+#[test]
+fn known_functions_are_certified_for_the_kernel() {
+    let (design, signs) = rings(300);
+    let labels = Labels::from_signs(signs).unwrap();
+    let (held, free) = both(Gaussian::new(1.0).unwrap(), &design);
+    let objective = KernelObjective::new(&LeakyHockeyStick, &held, &labels).unwrap();
+    let options = Options { tolerance: 1e-10, ..Options::default() };
+    for fit in path(&objective, &lambda_grid(0.1, 1e-3, 3).unwrap(), &options, &|_| {}).unwrap() {
+        let minimum = fit.report.objective;
+        let shares = [1.0, 0.99, 0.5, 0.0];
+        let functions: Vec<_> = shares.iter().map(|&s| known(&objective, &fit, s)).collect();
+        let certificates = certify(&free, &functions).unwrap();
+        assert!(certificates[0].relative_gap() <= 1e-8, "{:?}", certificates[0]);
+        for certificate in &certificates[1..] {
+            assert!(certificate.objective > minimum, "{certificate:?}");
+            assert!(certificate.dual_objective() <= minimum, "{certificate:?}");
+        }
+        // Nearer functions have smaller gaps.
+        assert!(certificates.is_sorted_by(|a, b| a.duality_gap < b.duality_gap));
+    }
 }

@@ -61,6 +61,11 @@ pub(crate) struct KernelArguments {
     /// losses that of 20 to 100 of them for each lambda.
     #[arg(long, value_name = "AMOUNT", requires = "kernel", hide_short_help = true)]
     pub(crate) memory: Option<Memory>,
+    /// Tell how far fits on Nystrom features are from those of the kernel itself
+    ///
+    /// The gap for the kernel itself takes one pass over its matrix, which is never held.
+    #[arg(long, requires = "kernel", hide_short_help = true)]
+    pub(crate) certify_exact: bool,
 }
 
 /// The options for several classes and for probabilities.

@@ -8,7 +8,7 @@ use margins::optim::ErrorCurve;
 use margins::{CrossValidation, Registry};
 use margins_report::LambdaError;
 
-use super::fit::platt;
+use super::fit::{exact, platt};
 use super::page::{Invocation, Page, chosen};
 use super::regularised::{Task, probabilities, progress};
 use super::several_classes;
@@ -55,8 +55,8 @@ pub(super) fn cv(
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let found = || -> Result<Lines, Failure> {
-        Ok([describe_cv(curve, folds(&fitted)), describe_fit(fit, fitted.training_error()?)]
-            .concat())
+        let of_fit = describe_fit(fit, exact(&fitted), fitted.training_error()?);
+        Ok([describe_cv(curve, folds(&fitted)), of_fit].concat())
     };
     let about = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
@@ -130,7 +130,7 @@ fn document<'a>(
         best_lambda: curve.lambdas[curve.best].get(),
         one_standard_error_lambda: curve.lambdas[curve.one_standard_error].get(),
         selection: name_of(&arguments.choice.select),
-        fit: FitDocument::from(&fitted.fits[0]),
+        fit: FitDocument::new(&fitted.fits[0], exact(fitted)),
         platt: platt(fitted),
     })
 }

@@ -2,6 +2,7 @@
 
 use margins::Registry;
 use margins::estimators::regularised::{Fitted, Regularisation};
+use margins::optim::Certificate;
 
 use super::page::{Invocation, Page};
 use super::regularised::{Task, probabilities};
@@ -43,7 +44,7 @@ pub(super) fn fit(
     }
     let data = common.source().dataset()?;
     let fitted = settings.fit(&data)?;
-    let fit = &fitted.fits[0];
+    let (fit, exact) = (&fitted.fits[0], exact(&fitted));
     if let Some(path) = &arguments.history {
         write_history(path, fit, data.rows())?;
     }
@@ -54,7 +55,7 @@ pub(super) fn fit(
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
     let outputs = [to.out(), arguments.history.as_deref(), page.path];
     let lines = || -> Result<Lines, Failure> {
-        let found = describe_fit(fit, fitted.training_error()?);
+        let found = describe_fit(fit, exact, fitted.training_error()?);
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         Ok([describe(&common.data.name(), &data), functions, found].concat())
     };
@@ -66,7 +67,7 @@ pub(super) fn fit(
                 version: VERSION,
                 data: DataDocument::new(&common.data.name(), &data),
                 training: task.document(loss, kernel),
-                fits: vec![FitDocument::from(fit)],
+                fits: vec![FitDocument::new(fit, exact)],
                 platt: platt(&fitted),
             };
             report(outputs, |out| write_json(out, &document))
@@ -76,6 +77,11 @@ pub(super) fn fit(
             report(outputs, |out| facts(out, &lines))
         }
     }
+}
+
+/// Returns the certificate of the only member for the kernel itself, if it was asked for.
+pub(super) fn exact(fitted: &Fitted) -> Option<&Certificate> {
+    fitted.exact.as_ref().map(|exact| &exact[0])
 }
 
 /// Returns the document on the scaling of the only member, if there is one.

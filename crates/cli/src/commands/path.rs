@@ -51,7 +51,7 @@ pub(super) fn path(
                 version: VERSION,
                 data: DataDocument::new(&common.data.name(), &data),
                 training: task.document(loss.clone(), kernel.clone()),
-                fits: path.fits.iter().flatten().map(FitDocument::from).collect(),
+                fits: documents(&path),
                 platt: None,
             };
             report([page.path], |out| write_json(out, &document))
@@ -65,6 +65,13 @@ pub(super) fn path(
             })
         }
     }
+}
+
+/// Returns the documents on the fits of a path, one a lambda.
+fn documents(path: &Path) -> Vec<FitDocument<'_>> {
+    let exact = |at: usize| path.exact.as_ref().map(|exact| &exact[at][0]);
+    let fits = path.fits.iter().flatten().enumerate();
+    fits.map(|(at, fit)| FitDocument::new(fit, exact(at))).collect()
 }
 
 /// Adds the fits of a path to a report.

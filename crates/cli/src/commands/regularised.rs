@@ -48,6 +48,7 @@ impl Task<'_> {
                 memory: kernel.memory,
                 registry: registry.kernels.clone(),
             },
+            certify_exact: kernel.certify_exact,
             regularisation,
             intercept: !penalty.no_intercept,
             standardize: penalty.standardize,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use margins::estimators::regularised;
-use margins::optim::{ErrorCurve, Fit, Lambda, Status};
+use margins::optim::{Certificate, ErrorCurve, Fit, Lambda, Status};
 use margins::{TrainingReport, status_in_words};
 use margins_report::LambdaError;
 use serde::Serialize;
@@ -29,14 +29,30 @@ pub(crate) struct FitDocument<'a> {
     passes: usize,
     converged: bool,
     status: &'static str,
+    /// The certificate for the kernel that features approximate, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<ExactDocument>,
     intercept: f64,
     coef: &'a [f64],
 }
 
-impl<'a> From<&'a Fit> for FitDocument<'a> {
-    fn from(fit: &'a Fit) -> Self {
+/// The certificate of a fit on features for the kernel that these approximate.
+#[derive(Serialize)]
+struct ExactDocument {
+    objective: f64,
+    dual_objective: f64,
+    relative_gap: f64,
+}
+
+impl<'a> FitDocument<'a> {
+    pub(crate) fn new(fit: &'a Fit, exact: Option<&Certificate>) -> Self {
         let report = &fit.report;
         FitDocument {
+            exact: exact.map(|exact| ExactDocument {
+                objective: exact.objective,
+                dual_objective: exact.dual_objective(),
+                relative_gap: exact.relative_gap(),
+            }),
             lambda: fit.lambda.get(),
             objective: report.objective,
             dual_objective: report.dual_objective,
@@ -140,30 +156,38 @@ pub(crate) fn state(end: Status) -> String {
 }
 
 /// Returns the lines on a fit.
-pub(crate) fn describe_fit(fit: &Fit, training_error: f64) -> Lines {
+pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_error: f64) -> Lines {
     let report = &fit.report;
     let zeros = fit.coef.iter().filter(|&&w| w == 0.0).count();
     let state = match report.status {
         Status::Converged => String::new(),
         other => format!(", NOT CERTIFIED: {}", status_in_words(other)),
     };
-    vec![
+    let mut lines = vec![
         ("lambda", number(fit.lambda.get())),
         ("objective", number(report.objective)),
         ("relative gap", format!("{}{state}", gap(report.relative_gap))),
+    ];
+    lines.extend(exact.map(|exact| ("gap for kernel", gap(exact.relative_gap()))));
+    lines.extend([
         ("iterations", report.iterations.to_string()),
         ("training error", format!("{} %", percent(training_error))),
         ("intercept", number(fit.intercept)),
         ("coefficients", format!("{}, {zeros} of them zero", fit.coef.len())),
-    ]
+    ]);
+    lines
 }
 
 /// Returns the table of the fits of two classes along a path.
 pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
-    let header = ["lambda", "objective", "relative gap", "iterations", "norm of w", "error %", ""];
+    let mut header =
+        vec!["lambda", "objective", "relative gap", "iterations", "norm of w", "error %", ""];
+    if path.exact.is_some() {
+        header.insert(3, "gap for kernel");
+    }
     let mut table = Table::new(&header);
     for (at, fit) in path.fits.iter().flatten().enumerate() {
-        table.row(vec![
+        let mut row = vec![
             number(fit.lambda.get()),
             number(fit.report.objective),
             gap(fit.report.relative_gap),
@@ -171,7 +195,11 @@ pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
             number(path.norms(at)?.into_iter().sum()),
             percent(path.training_error(at)?),
             state(fit.report.status),
-        ]);
+        ];
+        if let Some(exact) = &path.exact {
+            row.insert(3, gap(exact[at][0].relative_gap()));
+        }
+        table.row(row);
     }
     Ok(table)
 }

@@ -27,6 +27,15 @@ pub(super) struct Contests {
     first: Dataset,
 }
 
+/// The data of a contest.
+#[cfg(feature = "kernels")]
+pub(super) struct ContestData {
+    /// All rows, with the labels of the two sides.
+    pub(super) data: Dataset,
+    /// The rows that take part; `None` if all do.
+    pub(super) rows: Option<Vec<usize>>,
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Contest {
     /// A class against all others.
@@ -91,6 +100,16 @@ impl Contests {
         let mut rows = vec![Vec::new(); labels.names().len()];
         among.iter().for_each(|&row| rows[labels.index(row)].push(row));
         rows
+    }
+
+    /// Returns what every contest is fitted to.
+    #[cfg(feature = "kernels")]
+    pub(super) fn datasets(&self) -> Result<Vec<ContestData>, Error> {
+        let by_class = self.rows_by_class(None);
+        let own = |contest: &Contest| {
+            Ok(ContestData { data: contest.data(&self.data)?, rows: contest.rows(&by_class) })
+        };
+        self.each.iter().map(own).collect()
     }
 
     /// Returns the data with all of their classes.

@@ -58,7 +58,10 @@ impl Settings {
             let limit = self.time_limit.map(TimeLimit::new);
             let Selected { prepared, found, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
-            Ok(Path::new(found.path, Ground { contests, prepared }))
+            let path = Path::new(found.path, Ground { contests, prepared });
+            #[cfg(feature = "kernels")]
+            let path = path.certified(self)?;
+            Ok(path)
         })
     }
 
@@ -100,7 +103,10 @@ impl Settings {
         let prepared = prepared.into_owned();
         let choice = Choice { curve, kernels, folds };
         let ground = Ground { contests, prepared };
-        Fitted::new(self, ground, fits, choice, platt.as_deref())
+        let fitted = Fitted::new(self, ground, fits, choice, platt.as_deref())?;
+        #[cfg(feature = "kernels")]
+        let fitted = fitted.certified(self)?;
+        Ok(fitted)
     }
 
     /// Returns the binary problems that the classes of the data are broken into, with all weights.

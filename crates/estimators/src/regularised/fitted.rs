@@ -2,7 +2,7 @@ use margins_calibration::probability::PlattScaling;
 use margins_data::ClassLabels;
 use margins_data::metrics::mistake_rate;
 use margins_model::Model;
-use margins_optim::{ErrorCurve, Fit, Report};
+use margins_optim::{Certificate, ErrorCurve, Fit, Report};
 
 use super::contests::Contests;
 use super::cross_validation::Folds;
@@ -28,6 +28,9 @@ pub struct Fitted {
     pub fits: Vec<Fit>,
     /// The folds of a cross-validation.
     pub folds: Option<Folds>,
+    /// The certificates of the fits for the kernel that their features approximate, one a member,
+    /// if they were asked for.
+    pub exact: Option<Vec<Certificate>>,
     ground: Ground,
 }
 
@@ -38,6 +41,9 @@ pub struct Path {
     /// The fits, largest lambda first; at each lambda one a member, with a coefficient for every
     /// function of the training data.
     pub fits: Vec<Vec<Fit>>,
+    /// The certificates of the fits for the kernel that their features approximate, if they were
+    /// asked for.
+    pub exact: Option<Vec<Vec<Certificate>>>,
     ground: Ground,
 }
 
@@ -73,7 +79,17 @@ impl Fitted {
         let Choice { curve, kernels, folds } = choice;
         let report =
             TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
-        Ok(Fitted { model, evidence, report, fits, folds, ground })
+        let exact = None;
+        Ok(Fitted { model, evidence, report, fits, folds, exact, ground })
+    }
+
+    /// Certifies the fits for the kernel itself if the settings ask for it.
+    #[cfg(feature = "kernels")]
+    pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
+        let fits = std::slice::from_ref(&self.fits);
+        let exact = settings.exact_certificates(&self.ground, fits)?;
+        self.exact = exact.and_then(|mut exact| exact.pop());
+        Ok(self)
     }
 
     /// Returns the share of training samples whose class the members together do not decide, by the
@@ -94,7 +110,14 @@ impl Fitted {
 
 impl Path {
     pub(super) fn new(fits: Vec<Vec<Fit>>, ground: Ground) -> Self {
-        Path { fits, ground }
+        Path { fits, exact: None, ground }
+    }
+
+    /// Certifies the fits for the kernel itself if the settings ask for it.
+    #[cfg(feature = "kernels")]
+    pub(super) fn certified(mut self, settings: &Settings) -> Result<Self, Error> {
+        self.exact = settings.exact_certificates(&self.ground, &self.fits)?;
+        Ok(self)
     }
 
     /// Returns the share of training samples whose class the members at a lambda, given by its

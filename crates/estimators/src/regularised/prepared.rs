@@ -222,6 +222,15 @@ impl<'d> Prepared<'d> {
         }
     }
 
+    /// Returns the matrix of the kernel that Nystrom features approximate, if they do.
+    #[cfg(feature = "kernels")]
+    pub(super) fn approximated(&self) -> Option<Result<margins_kernels::Gram, Error>> {
+        match &self.form {
+            Form::Linear => None,
+            Form::Kernel(form) => form.approximated(),
+        }
+    }
+
     /// Returns the functions that a model of the fits has to hold, and the coefficients of every
     /// fit. The fits share the functions; of kernel sections the model holds those alone that any
     /// fit has a use for.

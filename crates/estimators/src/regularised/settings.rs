@@ -31,6 +31,10 @@ pub struct Settings {
     /// The kernels to choose from; linear functions where there is none.
     #[cfg(feature = "kernels")]
     pub kernels: KernelChoice,
+    /// True to bound how far fits on Nystrom features are from the minimum for the kernel itself:
+    /// one pass over the kernel matrix, which is never held.
+    #[cfg(feature = "kernels")]
+    pub certify_exact: bool,
     /// The way to lambda.
     pub regularisation: Regularisation,
     /// What is the same for problems of different numbers of rows.
@@ -120,6 +124,8 @@ impl Default for Settings {
             learner: None,
             #[cfg(feature = "kernels")]
             kernels: KernelChoice::default(),
+            #[cfg(feature = "kernels")]
+            certify_exact: false,
             regularisation: Regularisation::default(),
             held: Held::default(),
             scheme: None,
@@ -213,6 +219,8 @@ impl Settings {
             return Err(Error::setting("the number of threads", &0, "at least 1"));
         }
         self.options.check()?;
+        #[cfg(feature = "kernels")]
+        self.check_exact()?;
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
     }
 

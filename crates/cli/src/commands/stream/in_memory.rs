@@ -37,7 +37,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
                 version: VERSION,
                 data: DataDocument::new(name, &data),
                 training: document(arguments, loss),
-                fits: vec![FitDocument::from(fit)],
+                fits: vec![FitDocument::new(fit, None)],
                 platt: None,
             };
             report(outputs, |out| write_json(out, &document))
@@ -46,7 +46,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
             let data = settings.class_costs.weigh(data)?;
             let mut lines = describe(name, &data);
             lines.push(("loss", loss));
-            lines.extend(describe_fit(fit, training_error(fit, &data)?));
+            lines.extend(describe_fit(fit, None, training_error(fit, &data)?));
             report(outputs, |out| facts(out, &lines))
         }
     }

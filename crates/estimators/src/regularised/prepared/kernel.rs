@@ -149,6 +149,15 @@ impl Form {
         }
     }
 
+    /// Returns the matrix of the kernel that Nystrom features approximate, which is not held; `None`
+    /// of other forms: random Fourier features span no part of the space of their kernel.
+    pub(super) fn approximated(&self) -> Option<Result<Gram, Error>> {
+        let Form::Features { map: FeatureMap::Nystrom(_), basis, .. } = self else { return None };
+        let memory = Memory::free().map_or(Memory::from_bytes(1 << 30), Memory::half);
+        let gram = Gram::matrix_free(basis.kernel.clone(), basis.design.clone(), memory);
+        Some(gram.map_err(Error::from))
+    }
+
     /// Returns the features in the place of those of the data, if there are any.
     pub(super) fn features(&self) -> Option<&Design> {
         match self {

@@ -1,0 +1,75 @@
+//! Certificates for a kernel of fits on features that approximate it.
+
+use margins_kernels::{KnownFunction, certify};
+use margins_losses::MarginLoss;
+use margins_optim::problem::EmpiricalRisk;
+use margins_optim::{Certificate, Fit};
+
+use super::approximation::Approximation;
+use super::contests::ContestData;
+use super::fitted::Ground;
+use super::settings::Settings;
+use crate::Error;
+
+impl Settings {
+    /// Refuses certificates for the kernel itself where fits are certified for it anyway, or are
+    /// no functions of its space.
+    pub(super) fn check_exact(&self) -> Result<(), Error> {
+        let refuse = |other: String, reason| {
+            Err(Error::contradiction("certify_exact".to_owned(), other, reason))
+        };
+        if !self.certify_exact {
+            return Ok(());
+        }
+        if let Some(learner) = &self.learner {
+            return refuse(format!("objective {learner}"), "it certifies fits of the mean loss");
+        }
+        let approximation = self.kernels.approximation;
+        let other = || format!("approximation {approximation}");
+        match approximation {
+            Approximation::Nystrom { .. } => Ok(()),
+            Approximation::Fourier { .. } => refuse(
+                other(),
+                "random Fourier features are no functions of the space of the kernel",
+            ),
+            Approximation::None | Approximation::Cholesky { .. } => {
+                refuse(other(), "every gap is that for the kernel itself already")
+            }
+        }
+    }
+
+    /// Returns the certificates for the kernel itself of fits, one list a lambda with one fit a
+    /// member; `None` if they are not asked for. One pass over the kernel matrix serves all.
+    pub(super) fn exact_certificates(
+        &self,
+        ground: &Ground,
+        fits: &[Vec<Fit>],
+    ) -> Result<Option<Vec<Vec<Certificate>>>, Error> {
+        if !self.certify_exact {
+            return Ok(None);
+        }
+        let Some(gram) = ground.prepared.approximated() else { return Ok(None) };
+        let gram = gram?;
+        let training = self.training(ground.contests.classes().rows(), None);
+        let members = ground.contests.datasets()?;
+        let risks = members
+            .iter()
+            .map(|ContestData { data, rows }| match rows {
+                Some(rows) => training.risk_of_rows(data, rows),
+                None => training.risk(data),
+            })
+            .collect::<Result<Vec<EmpiricalRisk<'_, dyn MarginLoss>>, _>>()?;
+        let mut functions = Vec::new();
+        for fits in fits {
+            for (fit, risk) in fits.iter().zip(&risks) {
+                let mut scores = ground.prepared.scores(fit)?;
+                scores.iter_mut().for_each(|score| *score -= fit.intercept);
+                let square_norm = fit.coef.iter().map(|w| w * w).sum();
+                let Fit { lambda, intercept, .. } = *fit;
+                functions.push(KnownFunction { risk, lambda, intercept, scores, square_norm });
+            }
+        }
+        let certificates = certify(&gram, &functions)?;
+        Ok(Some(certificates.chunks(risks.len()).map(<[Certificate]>::to_vec).collect()))
+    }
+}

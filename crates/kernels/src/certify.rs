@@ -1,0 +1,104 @@
+use margins_losses::MarginLoss;
+use margins_optim::problem::EmpiricalRisk;
+use margins_optim::{Certificate, Lambda};
+use nalgebra::DMatrix;
+
+use crate::rkhs_norm::{SampleNorms, dot};
+use crate::{Error, Gram};
+
+/// A function of the space of a kernel, found in whatever way, as what its certificate needs.
+#[derive(Debug)]
+pub struct KnownFunction<'r, 'a, L: MarginLoss + ?Sized> {
+    /// The risk of its scores.
+    pub risk: &'r EmpiricalRisk<'a, L>,
+    /// The weight of its squared norm.
+    pub lambda: Lambda,
+    /// The intercept `b`.
+    pub intercept: f64,
+    /// The scores `f(x_i)` of the samples, without intercept.
+    pub scores: Vec<f64>,
+    /// The squared norm `||f||^2` in the space.
+    pub square_norm: f64,
+}
+
+/// Bounds how far functions are from the minimum of `F` over the whole space of a kernel, as those
+/// of Nystrom features are, which lie in a part of it.
+///
+/// With `g_i = c_i y_i L'(u_i)/n` the gradient of F at f is `sum_i g_i k(x_i, .) + 2 lambda f`, and
+/// at the optimal intercept the duality gap is its squared norm over `4 lambda`,
+///
+/// `(g'Kg + 4 lambda g'f(X) + 4 lambda^2 ||f||^2) / (4 lambda)`.
+///
+/// One product with K serves all functions, and K need [not be held](Gram::matrix_free). Where many
+/// samples lie on a kink of the loss, as they do for the hinge, the slopes taken there are those of
+/// one side, and the bound is larger than it need be.
+///
+/// # Errors
+/// A loss that is not convex; another number of scores than of samples; a kernel value that is not
+/// finite.
+///
+/// ```
+/// use margins_data::{Design, Labels};
+/// use margins_kernels::{Gaussian, Gram, KnownFunction, certify};
+/// use margins_losses::Logistic;
+/// use margins_optim::{Lambda, problem::EmpiricalRisk};
+///
+/// let design = Design::from_rows(&[[0.0], [1.0], [2.0]])?;
+/// let labels = Labels::from_signs(vec![-1.0, 1.0, 1.0])?;
+/// let gram = Gram::new(&Gaussian::new(1.0)?, &design)?;
+/// let risk = EmpiricalRisk::new(&Logistic, &labels)?;
+/// let lambda = Lambda::new(0.1)?;
+/// let zero =
+///     KnownFunction { risk: &risk, lambda, intercept: 0.0, scores: vec![0.0; 3], square_norm: 0.0 };
+/// let certificate = certify(&gram, &[zero])?[0];
+/// assert!(certificate.duality_gap > 0.1 && certificate.objective <= 2f64.ln());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn certify<L: MarginLoss + ?Sized>(
+    gram: &Gram,
+    functions: &[KnownFunction<'_, '_, L>],
+) -> Result<Vec<Certificate>, Error> {
+    let n = gram.len();
+    let mut gradients = DMatrix::zeros(n, functions.len());
+    for (function, mut column) in functions.iter().zip(gradients.column_iter_mut()) {
+        function.risk.check_convex()?;
+        let found = function.scores.len();
+        if found != n {
+            return Err(Error::Shape { what: "scores, one a sample", expected: n, found });
+        }
+        let mut margins = function.risk.margins();
+        margins.settle(&function.scores, function.intercept);
+        let mut gradient = vec![0.0; n];
+        margins.gradient(&mut gradient);
+        column.copy_from_slice(&gradient);
+    }
+    let images = gram.multiply(&gradients);
+    gram.check()?;
+    let norms = SampleNorms::new(gram.entries().diagonal());
+    let columns = gradients.column_iter().zip(images.column_iter());
+    let each = functions.iter().zip(columns);
+    Ok(each.map(|(f, (g, image))| f.certificate(&norms, g.as_slice(), image.as_slice())).collect())
+}
+
+impl<L: MarginLoss + ?Sized> KnownFunction<'_, '_, L> {
+    /// Returns the certificate of the function with its best intercept, given its gradient `g` and
+    /// `Kg`.
+    fn certificate(&self, norms: &SampleNorms, gradient: &[f64], image: &[f64]) -> Certificate {
+        /// The units of rounding of a score, in sizes of the norms that it is a product of.
+        const UNITS: f64 = 4.0;
+        let (ridge, n) = (2.0 * self.lambda.get(), self.scores.len() as f64);
+        let square = dot(gradient, image);
+        let cross = 2.0 * ridge * dot(gradient, &self.scores);
+        let own = ridge * ridge * self.square_norm;
+        // These terms may cancel, each of them right to the rounding of its products.
+        let sizes = norms.largest_square(gradient).unwrap_or(f64::INFINITY) + cross.abs() + own;
+        let norm = ((square + cross + own).max(0.0) + f64::EPSILON * sizes).sqrt();
+        let penalty = self.lambda.get() * self.square_norm;
+        let mut margins = self.risk.margins();
+        margins.settle(&self.scores, self.intercept);
+        let error = UNITS * n.sqrt() * f64::EPSILON * self.square_norm.sqrt();
+        let rounding = margins.change_within(|i| error * norms.norm(i)) + f64::EPSILON * penalty;
+        let objective = margins.risk() + penalty;
+        margins.certificate(self.lambda, objective, rounding, norm, norms.largest())
+    }
+}
