@@ -1,6 +1,7 @@
 //! The command line: one module a command, with the options of its problem alone.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod cv;
 pub(crate) mod data;
@@ -9,6 +10,7 @@ pub(crate) mod fit;
 pub(crate) mod focus;
 pub(crate) mod former;
 pub(crate) mod inspect;
+pub(crate) mod man;
 pub(crate) mod massart;
 pub(crate) mod path;
 pub(crate) mod predict;
@@ -63,6 +65,10 @@ pub(crate) enum Command {
     Convert(convert::ConvertArguments),
     /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk
     Psi(psi::PsiArguments),
+    /// Print what a shell needs to complete the words of this command
+    Completions(completions::CompletionsArguments),
+    /// Write manual pages, one for each command
+    Man(man::ManArguments),
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! The commands, one module each.
 
+mod completions;
 mod convert;
 mod cv;
 mod fit;
 mod focus;
 mod inspect;
+mod man;
 mod massart;
 mod page;
 mod path;
@@ -40,5 +42,7 @@ pub(crate) fn perform(
         Command::Inspect(arguments) => inspect::inspect(registry, arguments),
         Command::Convert(arguments) => convert::convert(registry, arguments),
         Command::Psi(arguments) => psi::psi(registry, arguments),
+        Command::Completions(arguments) => completions::completions(arguments),
+        Command::Man(arguments) => man::man(arguments),
     }
 }

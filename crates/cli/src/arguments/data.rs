@@ -14,7 +14,13 @@ pub(crate) struct FileArguments {
     /// A CSV file has a header, several files the same one; either format may be gzip. mixture:example=1,n=200,seed=1 draws
     /// simulated data of the leaky hockey stick paper (example 1, 2, 3 or 3-corrected; p=10 or 30
     /// for example 3).
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required = true,
+        num_args = 1..,
+        value_hint = clap::ValueHint::FilePath
+    )]
     data: Vec<String>,
     /// Name of the label column [default: label]
     #[arg(long, value_name = "NAME")]

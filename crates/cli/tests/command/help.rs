@@ -4,9 +4,20 @@ use std::path::Path;
 
 use crate::{Workshop, text};
 
-const COMMANDS: [&str; 11] = [
-    "fit", "path", "cv", "stream", "massart", "focus", "predict", "report", "inspect", "convert",
+pub(crate) const COMMANDS: [&str; 13] = [
+    "fit",
+    "path",
+    "cv",
+    "stream",
+    "massart",
+    "focus",
+    "predict",
+    "report",
+    "inspect",
+    "convert",
     "psi",
+    "completions",
+    "man",
 ];
 
 /// The most lines of a short help.
