@@ -24,7 +24,12 @@ use clap::{Parser, Subcommand};
 
 /// Binary classification with margin losses: every fit with a duality gap.
 #[derive(Debug, Parser)]
-#[command(name = "margins", version, max_term_width = 100)]
+#[command(
+    name = "margins",
+    version,
+    max_term_width = 100,
+    after_help = "margins examples prints ten commands to begin with."
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -65,6 +70,11 @@ pub(crate) enum Command {
     Convert(convert::ConvertArguments),
     /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk
     Psi(psi::PsiArguments),
+    /// Print ten commands that work as they are, each with what it does
+    ///
+    /// Their data are simulated. The second writes model.json, which others read, and the fourth
+    /// page.html, both in the current folder.
+    Examples,
     /// Print what a shell needs to complete the words of this command
     Completions(completions::CompletionsArguments),
     /// Write manual pages, one for each command

@@ -3,6 +3,7 @@
 mod completions;
 mod convert;
 mod cv;
+mod examples;
 mod fit;
 mod focus;
 mod inspect;
@@ -42,6 +43,7 @@ pub(crate) fn perform(
         Command::Inspect(arguments) => inspect::inspect(registry, arguments),
         Command::Convert(arguments) => convert::convert(registry, arguments),
         Command::Psi(arguments) => psi::psi(registry, arguments),
+        Command::Examples => examples::examples(),
         Command::Completions(arguments) => completions::completions(arguments),
         Command::Man(arguments) => man::man(arguments),
     }

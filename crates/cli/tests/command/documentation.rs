@@ -68,3 +68,19 @@ fn manual_pages_need_a_folder() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).starts_with("error: data.csv: "), "{}", text(&output.stderr));
 }
+
+/// In their order, in a folder without any file.
+#[test]
+fn all_ten_examples_work_as_they_are() {
+    let workshop = Workshop::new();
+    let page = workshop.output(&["examples"]);
+    insta::assert_snapshot!(page);
+    let examples: Vec<&str> = page.lines().filter(|line| line.starts_with("margins ")).collect();
+    assert_eq!(examples.len(), 10);
+    for example in examples {
+        let words: Vec<&str> = example.split_whitespace().skip(1).collect();
+        let writes_page = words.contains(&"page.html");
+        assert_eq!(workshop.output(&words).is_empty(), writes_page, "{example}");
+    }
+    assert!(workshop.path("model.json").exists() && workshop.path("page.html").exists());
+}

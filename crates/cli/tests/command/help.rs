@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Workshop, text};
 
-pub(crate) const COMMANDS: [&str; 13] = [
+pub(crate) const COMMANDS: [&str; 14] = [
     "fit",
     "path",
     "cv",
@@ -16,6 +16,7 @@ pub(crate) const COMMANDS: [&str; 13] = [
     "inspect",
     "convert",
     "psi",
+    "examples",
     "completions",
     "man",
 ];
