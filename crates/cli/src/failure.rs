@@ -6,6 +6,7 @@ use margins::Error;
 use margins::boost::Error as Boost;
 use margins::data::Error as Data;
 use margins::kernels::Error as Kernels;
+use margins::losses::did_you_mean;
 use margins::massart::Error as Massart;
 use margins::optim::Error as Optim;
 use margins::robust::Error as Robust;
@@ -62,8 +63,19 @@ impl From<Data> for Failure {
             Data::ThirdClassInFile { .. } => {
                 Failure::job(format!("{error}; fit and cv take more with --multi-class ovr or ovo"))
             }
-            _ => Failure::job(error),
+            _ => Failure::Job(format!("{error}{}", column_meant(&error))),
         }
+    }
+}
+
+/// Returns the question for the column meant, where an option names one that is not there.
+fn column_meant(error: &Data) -> String {
+    match error {
+        Data::InFile { error, .. } => column_meant(error),
+        Data::UnknownColumn { name, columns, .. } => {
+            did_you_mean(name, columns.iter().map(String::as_str))
+        }
+        _ => String::new(),
     }
 }
 

@@ -206,14 +206,17 @@ impl Encoding {
 /// Refuses columns in the options that the table does not have, and those of two uses.
 fn check_columns(options: &EncodeOptions, table: &RawTable) -> Result<(), Error> {
     let known: HashSet<&str> = table.columns().iter().map(RawColumn::name).collect();
+    let unknown = |column: &&String| !known.contains(column.as_str());
+    for (columns, purpose) in [(&options.categorical, "for codes"), (&options.drop, "to leave out")]
+    {
+        if let Some(name) = columns.iter().find(unknown) {
+            let columns = table.columns().iter().map(|column| column.name().to_owned()).collect();
+            return Err(Error::UnknownColumn { name: name.clone(), purpose, columns });
+        }
+    }
     let refuse = |column: &String, reason: &str| {
         Err(Error::EncodedColumn { column: column.clone(), reason: reason.to_owned() })
     };
-    for column in options.categorical.iter().chain(&options.drop) {
-        if !known.contains(column.as_str()) {
-            return refuse(column, "is not in the table, or no feature");
-        }
-    }
     match options.categorical.iter().find(|column| options.drops(column)) {
         Some(column) => refuse(column, "cannot be both categorical and left out"),
         None => Ok(()),

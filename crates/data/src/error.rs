@@ -207,6 +207,16 @@ pub enum Error {
         /// The fault, naming the value, and what to do about it.
         reason: String,
     },
+    /// No column has a name that the options give.
+    #[error("no column '{name}' {purpose}; {}", columns_in_words(columns))]
+    UnknownColumn {
+        /// The name.
+        name: String,
+        /// The purpose of the column, such as "for the label".
+        purpose: &'static str,
+        /// The names that there are.
+        columns: Vec<String>,
+    },
     /// The content of a file is well-formed, but is not a data set.
     #[error("{file}: {error}")]
     InFile {
@@ -306,6 +316,17 @@ pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String 
         "label '{value}' is a third class beside '{first}' and '{second}', but exactly two are \
          needed"
     )
+}
+
+/// Returns a list in words, such as "the columns are 'a', 'b' and 'c'".
+pub(crate) fn columns_in_words(columns: &[String]) -> String {
+    match columns {
+        [only] if only.contains([';', '\t']) => {
+            format!("the only column is {}: cells must be separated by commas", quoted(only))
+        }
+        [only] => format!("the only column is {}", quoted(only)),
+        _ => format!("the columns are {}", Listed(columns)),
+    }
 }
 
 /// Displays names in a message, a dozen at most: `'a', 'b', 'c'`, or `'a', 'b', ... and 88 more`.

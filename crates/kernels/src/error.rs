@@ -1,4 +1,4 @@
-use margins_losses::OutOfRange;
+use margins_losses::{OutOfRange, did_you_mean};
 use thiserror::Error;
 
 /// The reason why a kernel, a Gram matrix or a kernel classifier cannot be made.
@@ -61,7 +61,7 @@ pub enum Error {
         other: f64,
     },
     /// No kernel has this name.
-    #[error("unknown kernel '{name}': known are {known}")]
+    #[error("unknown kernel '{name}': known are {known}{}", did_you_mean(name, known.split(", ")))]
     UnknownKernel {
         /// The name that was asked for.
         name: String,

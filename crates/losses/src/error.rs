@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::OutOfRange;
+use crate::{OutOfRange, did_you_mean};
 
 /// The reason why a loss cannot be built from its parameters or its specification.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -15,7 +15,7 @@ pub enum Error {
         range: OutOfRange,
     },
     /// No loss has this name.
-    #[error("unknown loss '{name}': known are {known}")]
+    #[error("unknown loss '{name}': known are {known}{}", did_you_mean(name, known.split(", ")))]
     UnknownLoss {
         /// The name that was asked for.
         name: String,

@@ -66,6 +66,7 @@ mod special_case;
 mod specification;
 mod squared;
 mod squared_hinge;
+mod suggestion;
 mod vectorized;
 mod zero_one;
 
@@ -90,6 +91,7 @@ pub use special_case::SpecialCase;
 pub use specification::Specification;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
+pub use suggestion::did_you_mean;
 pub use zero_one::ZeroOne;
 
 /// The example of the README, run with the tests.

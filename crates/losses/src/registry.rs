@@ -156,7 +156,10 @@ impl LossRegistry {
         parameters: &[(String, f64)],
         specification: &str,
     ) -> Result<Box<dyn MarginLoss>, Error> {
-        let entry = self.entries.get(name).ok_or_else(|| self.unknown_loss(name))?;
+        let entry = self
+            .entries
+            .get(name)
+            .ok_or_else(|| Error::UnknownLoss { name: name.to_owned(), known: self.known() })?;
         let mut given = vec![None; entry.parameters.len()];
         for (key, value) in parameters {
             let place = entry.parameters.iter().position(|(known, _)| known == key);
@@ -191,15 +194,6 @@ impl LossRegistry {
     fn known(&self) -> String {
         self.names().collect::<Vec<_>>().join(", ")
     }
-
-    fn unknown_loss(&self, name: &str) -> Error {
-        let mut known = self.known();
-        let nearest = self.names().min_by_key(|candidate| edit_distance(candidate, name));
-        if let Some(nearest) = nearest.filter(|near| edit_distance(near, name) <= near.len() / 3) {
-            known.push_str(&format!("; did you mean '{nearest}'?"));
-        }
-        Error::UnknownLoss { name: name.to_owned(), known }
-    }
 }
 
 impl Entry {
@@ -227,27 +221,9 @@ impl fmt::Debug for LossRegistry {
     }
 }
 
-/// Returns the least number of insertions, deletions and substitutions of letters between two
-/// words.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    // Row of the distances from a prefix of a to every prefix of b.
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{LossRegistry, edit_distance};
+    use super::LossRegistry;
     use crate::{Error, MarginLoss};
 
     fn message(specification: &str) -> String {
@@ -315,12 +291,5 @@ mod tests {
         assert!(registry.build("smoothed-hinge", &twice).is_err());
         assert!(LossRegistry::empty().build("hinge", &[]).is_err());
         Ok(())
-    }
-
-    #[test]
-    fn edit_distances() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("lhs", "lhs"), 0);
     }
 }

@@ -1,5 +1,7 @@
 use std::str::FromStr;
 
+use crate::did_you_mean;
+
 /// A text `name` or `name:key=value,key=value` in its parts: how losses, kernels, learners and
 /// approximations are named.
 ///
@@ -104,10 +106,11 @@ impl<'t> Specification<'t> {
     /// The first of those left.
     pub fn finish(&self, known: &str) -> Result<(), String> {
         let Some((key, _)) = self.parameters.first() else { return Ok(()) };
+        let meant = did_you_mean(key, known.split(", ").flat_map(|some| some.split(" and ")));
         let known = if known.is_empty() { "none" } else { known };
         Err(match self.name {
-            "" => format!("there is no parameter '{key}': known are {known}"),
-            name => format!("{name} has no parameter '{key}': it takes {known}"),
+            "" => format!("there is no parameter '{key}': known are {known}{meant}"),
+            name => format!("{name} has no parameter '{key}': it takes {known}{meant}"),
         })
     }
 }

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use margins_losses::{MarginLoss, OutOfRange, SpecialCase, Specification};
+use margins_losses::{MarginLoss, OutOfRange, SpecialCase, Specification, did_you_mean};
 
 use crate::Error;
 use crate::{CatoniRisk, GargRothDescent, MarginDistribution, MedianOfMeans, Restarts};
@@ -136,8 +136,9 @@ impl FromStr for Learner {
                 (Learner::GargRoth(GargRothDescent { restarts }), "restarts and seed")
             }
             other => {
-                let known = Self::NAMES.join(", ");
-                return Err(given.refuse(format!("'{other}' is unknown: known are {known}")));
+                let (known, meant) = (Self::NAMES.join(", "), did_you_mean(other, Self::NAMES));
+                let reason = format!("'{other}' is unknown: known are {known}{meant}");
+                return Err(given.refuse(reason));
             }
         };
         given.finish(known)?;

@@ -310,7 +310,7 @@ fn specifications_are_read_back() {
     assert_eq!(
         message("catony"),
         "solver specification 'catony': 'catony' is unknown: known are catoni, median-of-means, \
-         margin-distribution, garg-roth"
+         margin-distribution, garg-roth; did you mean 'catoni'?"
     );
     assert_eq!(
         message("catoni:alpha=-1"),

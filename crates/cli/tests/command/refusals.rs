@@ -246,3 +246,37 @@ fn no_two_files_are_one() {
     assert_eq!(std::fs::read(workshop.path("data.csv")).expect("data"), DATA.as_bytes());
     insta::assert_snapshot!(report);
 }
+
+/// Names that were mistyped, each with the one meant.
+#[test]
+fn errors_say_what_was_meant() {
+    let workshop = Workshop::new();
+    let fit = "fit --data data.csv --lambda 0.1";
+    let cases = [
+        ("predct".to_owned(), "predict"),
+        (format!("{fit} --standardise"), "--standardize"),
+        (format!("{fit} --loss hingee"), "hinge"),
+        (format!("{fit} --loss hinge --solver buntle"), "bundle"),
+        (format!("{fit} --kernel gausian"), "gaussian"),
+        (format!("{fit} --kernel gaussian --approx nistrom:m=5"), "nystrom"),
+        (format!("{fit} --kernel gaussian --approx nystrom:leverge=5"), "leverage"),
+        (format!("{fit} --objective cantoni"), "catoni"),
+        (format!("{fit} --label lable"), "label"),
+        (format!("{fit} --weights-column hight"), "height"),
+        (format!("{fit} --encode --drop widht"), "width"),
+        (format!("{fit} --encode --categorical Width"), "width"),
+        ("focus --data data.csv --learner percepton".to_owned(), "perceptron"),
+        ("focus --data data.csv --slack aditive-sum:budget=1".to_owned(), "additive-sum"),
+        ("cv --data mixture:exmple=1".to_owned(), "example"),
+    ];
+    let mut page = String::new();
+    for (line, meant) in cases {
+        let output = workshop.run(&line.split(' ').collect::<Vec<_>>());
+        let message = text(&output.stderr);
+        assert!(!output.status.success(), "{line}");
+        let of_clap = message.contains(&format!("exists: '{meant}'"));
+        assert!(of_clap || message.contains(&format!("did you mean '{meant}'?")), "{message}");
+        page += &format!("{line}\n{message}\n");
+    }
+    insta::assert_snapshot!(page);
+}

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use super::cells::Cells;
 use super::lines::Lines;
-use super::{Buffer, LabelSink, Purpose, ReadOptions, Table};
+use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, in_file};
 use crate::class_name::sorted_order;
 use crate::encode::MissingWords;
-use crate::error::{Listed, quoted};
+use crate::error::{columns_in_words, quoted};
 use crate::{Column, Error};
 
 const DEFAULT_LABEL: &str = "label";
@@ -143,7 +143,8 @@ fn next_row(lines: &mut Lines<'_>, expected: &[String]) -> Result<bool, Error> {
         }
         let found = header(lines)?;
         if found != expected {
-            let reason = format!("the header is not that of the first file: {}", listed(&found));
+            let reason =
+                format!("the header is not that of the first file: {}", columns_in_words(&found));
             return Err(lines.malformed_line(reason));
         }
     }
@@ -265,39 +266,29 @@ fn roles(
     let weight = if weighed { Role::Weight } else { Role::Dropped };
     let fold = if fit { Role::Fold } else { Role::Dropped };
     let wanted = [
-        ("label", Some(label), Role::Label),
-        ("weights", options.weights_column.as_deref(), weight),
-        ("folds", options.fold_column.as_deref(), fold),
+        ("for the label", Some(label), Role::Label),
+        ("for the weights", options.weights_column.as_deref(), weight),
+        ("for the folds", options.fold_column.as_deref(), fold),
     ];
-    for (what, name, role) in wanted {
+    for (purpose, name, role) in wanted {
         let Some(name) = name else { continue };
         match header.iter().position(|column| column == name) {
             Some(column) if roles[column] == Role::Feature => roles[column] = role,
             Some(_) => {
                 let reason = format!(
-                    "column '{name}' has another use already, so that it cannot be the {what}"
+                    "column '{name}' cannot be taken {purpose}: it has another use already"
                 );
                 return Err(lines.malformed_line(reason));
             }
             None if fit => {
-                let reason = format!("no column '{name}' for the {what}; {}", listed(header));
-                return Err(lines.malformed_line(reason));
+                let (name, columns) = (name.to_owned(), header.to_vec());
+                let unknown = Error::UnknownColumn { name, purpose, columns };
+                return Err(in_file(lines.name(), unknown));
             }
             None => {}
         }
     }
     Ok(roles)
-}
-
-/// Returns a list in words, such as "the columns are 'a', 'b' and 'c'".
-fn listed(header: &[String]) -> String {
-    match header {
-        [only] if only.contains([';', '\t']) => {
-            format!("the only column is {}: cells must be separated by commas", quoted(only))
-        }
-        [only] => format!("the only column is {}", quoted(only)),
-        _ => format!("the columns are {}", Listed(header)),
-    }
 }
 
 fn check_feature_count(lines: &Lines<'_>, p: usize, options: &ReadOptions) -> Result<(), Error> {

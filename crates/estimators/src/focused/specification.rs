@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use margins_boost::SlackKind;
-use margins_losses::{MarginLoss, Specification};
+use margins_losses::{MarginLoss, Specification, did_you_mean};
 use margins_model::Registry;
 use margins_optim::Lambda;
 use margins_optim::online::Aggressiveness;
@@ -16,7 +16,23 @@ use super::settings::{SlackBudget, Subsampling};
 const NUMBER: &str = "a number";
 const WHOLE: &str = "a whole number";
 
+/// Returns the reason why a name is refused that is none of those known.
+fn known_are(given: &str, known: &[&str]) -> String {
+    format!("known are {}{}", known.join(", "), did_you_mean(given, known.iter().copied()))
+}
+
 impl Learner {
+    /// The names of all learners.
+    const NAMES: [&'static str; 7] = [
+        "perceptron",
+        "averaged-perceptron",
+        "passive-aggressive",
+        "online-gradient",
+        "stump",
+        "kernel-perceptron",
+        "mlp",
+    ];
+
     /// Returns the learner of a specification: `perceptron`, `averaged-perceptron`,
     /// `passive-aggressive` (`capped=C` for PA-I, `damped=C` for PA-II),
     /// `online-gradient:inverse-sqrt=1,radius=5,lambda=1e-3,loss=hinge` (or `constant`, or
@@ -66,13 +82,7 @@ impl Learner {
                 let loss = loss(&mut given, registry)?;
                 (Learner::MultilayerPerceptron { hidden, step, loss }, "hidden, step and loss")
             }
-            _ => {
-                return Err(
-                    "known are perceptron, averaged-perceptron, passive-aggressive, online-gradient, \
-                     stump, kernel-perceptron and mlp"
-                        .to_owned(),
-                );
-            }
+            other => return Err(known_are(other, &Learner::NAMES)),
         };
         given.finish(known)?;
         Ok(learner)
@@ -136,10 +146,11 @@ impl FromStr for SlackBudget {
             "additive-sum" => SlackKind::AdditiveSum,
             "additive-euclidean" => SlackKind::AdditiveEuclidean,
             "multiplicative" => SlackKind::Multiplicative,
-            _ => {
-                return Err(
-                    "known are additive-sum, additive-euclidean and multiplicative".to_owned()
-                );
+            other => {
+                return Err(known_are(
+                    other,
+                    &["additive-sum", "additive-euclidean", "multiplicative"],
+                ));
             }
         };
         let budget = given.take("budget", NUMBER)?;

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use margins_losses::Specification;
+use margins_losses::{Specification, did_you_mean};
 
 /// The approximation of a kernel where n is too large for its matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -99,9 +99,10 @@ impl FromStr for Approximation {
             }
             "rff" => (Approximation::Fourier { features: count(take("m")?, 2000.0)? }, "m"),
             _ => {
+                let meant = did_you_mean(name, ["none", "cholesky", "nystrom", "rff"]);
                 return Err(format!(
                     "unknown approximation '{name}': known are none, cholesky:tol=1e-8, \
-                     nystrom:m=1000, nystrom:m=1000,leverage=1e-4, rff:m=2000"
+                     nystrom:m=1000, nystrom:m=1000,leverage=1e-4, rff:m=2000{meant}"
                 ));
             }
         };

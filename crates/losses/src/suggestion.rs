@@ -1,0 +1,24 @@
+/// Returns `; did you mean 'NAME'?` for the known name that is nearest to the one given, for the
+/// end of a message; nothing if none is near.
+///
+/// ```
+/// use margins_losses::did_you_mean;
+///
+/// assert_eq!(did_you_mean("hingee", ["lhs", "hinge"]), "; did you mean 'hinge'?");
+/// assert_eq!(did_you_mean("Lable", ["age", "label"]), "; did you mean 'label'?");
+/// assert_eq!(did_you_mean("ramp", ["lhs", "hinge"]), "");
+/// ```
+pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    /// The least share of a name that is right in one that is near.
+    const NEAR: f64 = 0.6;
+    let given = given.to_lowercase();
+    let likeness =
+        |name: &str| strsim::normalized_damerau_levenshtein(&given, &name.to_lowercase());
+    let nearest = known
+        .into_iter()
+        .map(|name| (likeness(name), name))
+        .filter(|&(likeness, _)| likeness >= NEAR)
+        // Of several that are as near it is the first.
+        .reduce(|best, next| if next.0 > best.0 { next } else { best });
+    nearest.map_or_else(String::new, |(_, name)| format!("; did you mean '{name}'?"))
+}
