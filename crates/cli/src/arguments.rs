@@ -9,6 +9,7 @@ pub(crate) mod encode;
 pub(crate) mod fit;
 pub(crate) mod focus;
 pub(crate) mod former;
+pub(crate) mod global;
 pub(crate) mod inspect;
 pub(crate) mod man;
 pub(crate) mod massart;
@@ -33,6 +34,8 @@ use clap::{Parser, Subcommand};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) messages: global::MessageArguments,
 }
 
 #[derive(Debug, Subcommand)]

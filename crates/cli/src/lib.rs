@@ -11,6 +11,7 @@
 mod arguments;
 mod commands;
 mod failure;
+mod messages;
 mod output;
 mod source;
 
@@ -33,7 +34,10 @@ pub fn run(
 ) -> ExitCode {
     let words: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let result = match Arguments::try_parse_from(&words) {
-        Ok(arguments) => commands::perform(registry, &arguments.command, &Invocation::new(&words)),
+        Ok(arguments) => {
+            messages::set(arguments.messages.loudness());
+            commands::perform(registry, &arguments.command, &Invocation::new(&words))
+        }
         Err(error) => match former::answer(&words) {
             Some(answer) => Err(Failure::Usage(answer)),
             None => return explain(&error),

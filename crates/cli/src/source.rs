@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use margins::Model;
 use margins::data::generate::{Example, GaussianMixture};
 use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
 use margins::data::{Classes, Dataset};
 use margins::losses::Specification;
+use margins::model::Header;
+use margins::{Model, Registry};
 
 use crate::arguments::data::Source;
 use crate::arguments::encode::EncodeArguments;
 use crate::arguments::values::DataFormat;
 use crate::failure::Failure;
+use crate::messages::step;
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -64,10 +66,11 @@ impl Source<'_> {
             return simulation.draw();
         }
         let options = self.read_options();
-        Ok(match self.standard_input(&options)? {
+        let format = self.standard_input(&options)?;
+        Ok(self.reading(|| match format {
             Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
             None => read::dataset(self.file.first(), &options),
-        }?)
+        })?)
     }
 
     /// Returns the labelled data of any number of classes.
@@ -88,10 +91,16 @@ impl Source<'_> {
     }
 
     fn read_classes(self, options: &ReadOptions) -> Result<Dataset<Classes>, Failure> {
-        Ok(match self.standard_input(options)? {
+        let format = self.standard_input(options)?;
+        Ok(self.reading(|| match format {
             Some(format) => read::classes_from(std::io::stdin(), STDIN, format, options),
             None => read::classes(self.file.first(), options),
-        }?)
+        })?)
+    }
+
+    /// Reads the data, as a step of the work.
+    fn reading<T>(self, read: impl FnOnce() -> T) -> T {
+        step(format!("reading {}", self.file.name()), read)
     }
 
     /// Returns the data as a stream of these classes, which are two labels and a comma.
@@ -131,10 +140,11 @@ impl Source<'_> {
         if let Some(encoding) = model.encoding() {
             options.features = FeatureColumns::Known(Box::new(encoding.clone()));
         }
-        Ok(match self.standard_input(&options)? {
+        let format = self.standard_input(&options)?;
+        Ok(self.reading(|| match format {
             Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),
             None => read::features(path, &options),
-        }?)
+        })?)
     }
 
     /// Returns the format of standard input, if that is where the data come from.
@@ -147,6 +157,12 @@ impl Source<'_> {
             _ => Ok(None),
         }
     }
+}
+
+/// Reads a model file with what stands at its head.
+pub(crate) fn read_model(path: &Path, registry: &Registry) -> Result<(Header, Model), Failure> {
+    let load = || Model::load_with_header(path, registry);
+    step(format!("reading {}", path.display()), load).map_err(Failure::job)
 }
 
 /// A draw from a mixture of section 6.1 of Kwon and Zou (2023). The seed draws the centres and the

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::data::{ClassesArguments, DataArguments};
+use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::PageArguments;
 use super::values::{number, positive, seconds};
@@ -74,9 +75,8 @@ pub(crate) struct LearnerArguments {
     /// Seed of the samples drawn and of the projection
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Threads [default: all cores]; no result depends on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
 }
 
 /// The learners of halfspaces under Massart noise.

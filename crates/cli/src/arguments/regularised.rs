@@ -9,6 +9,7 @@ use margins::data::Memory;
 
 use super::data::{DataArguments, Source};
 use super::encode::EncodeArguments;
+use super::global::ThreadsArguments;
 use super::values::{
     ClassWeight, Grid, MultiClass, OutputFormat, Probability, SolverName, parse_grid, seconds,
     tolerance,
@@ -130,7 +131,13 @@ pub(crate) struct SolverArguments {
     /// A fit without a certificate by then is kept as it is, with the status time-limit. A
     /// cross-validation chooses among the lambdas certified by then. The time is looked at between
     /// iterations, and not while a matrix is factorised.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = seconds,
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
     pub(crate) time_limit: Option<Duration>,
     /// Seed of everything that is drawn [default: 1]
     ///
@@ -138,15 +145,8 @@ pub(crate) struct SolverArguments {
     /// from, and of the order in which --solver sdca visits the samples.
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
-    /// Threads [default: all cores]; no result depends on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-    /// Print every iteration on standard error
-    ///
-    /// A line has lambda, iteration, objective, relative gap, step length, passes over the data,
-    /// and seconds.
-    #[arg(long)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
 }
 
 impl SolverArguments {

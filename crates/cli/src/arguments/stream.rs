@@ -121,11 +121,6 @@ pub(crate) struct MemoryArguments {
         hide_short_help = true
     )]
     pub(crate) time_limit: Option<Duration>,
-    /// Print every epoch on standard error; costs as much as an epoch or two
-    ///
-    /// A line has lambda, epoch, objective, relative gap, passes over the data, and seconds.
-    #[arg(long, requires = "epochs", hide_short_help = true)]
-    pub(crate) verbose: bool,
 }
 
 /// The stochastic methods.

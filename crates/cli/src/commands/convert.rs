@@ -1,14 +1,15 @@
 //! The command that writes a model in the other format.
 
-use margins::{Model, Registry};
+use margins::Registry;
 
 use crate::arguments::convert::ConvertArguments;
 use crate::failure::Failure;
 use crate::output::files::{input, keep_apart, output};
 use crate::output::model::save;
+use crate::source::read_model;
 
 pub(crate) fn convert(registry: &Registry, arguments: &ConvertArguments) -> Result<(), Failure> {
     keep_apart([Some(input("--model", &arguments.model)), output("--out", Some(&arguments.out))])?;
-    let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
+    let (_, model) = read_model(&arguments.model, registry)?;
     save(&model, &arguments.out)
 }

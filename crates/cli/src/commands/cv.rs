@@ -15,6 +15,7 @@ use super::several_classes;
 use crate::arguments::cv::CvArguments;
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
+use crate::messages::step;
 use crate::output::data::{DataDocument, describe};
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{
@@ -104,7 +105,8 @@ fn write_choice(
 /// Returns what settings fit to data, with a bar while they do.
 fn with_progress(settings: Settings, data: &Dataset) -> Result<Fitted, Failure> {
     let (bar, observer) = progress();
-    let fitted = Settings { progress: observer, ..settings }.fit(data);
+    let settings = Settings { progress: observer, ..settings };
+    let fitted = step("fitting", || settings.fit(data));
     bar.finish_and_clear();
     Ok(fitted?)
 }

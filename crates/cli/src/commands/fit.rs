@@ -11,6 +11,7 @@ use crate::arguments::check;
 use crate::arguments::fit::FitArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
+use crate::messages::step;
 use crate::output::data::{DataDocument, describe};
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
@@ -34,8 +35,8 @@ pub(super) fn fit(
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
     settings.probabilities = probabilities(classifier.probability, None);
-    let step = arguments.step.unwrap_or_default();
-    settings.options.solver = common.solver.solver().solver(common.solver.seed(), step);
+    let steps = arguments.step.unwrap_or_default();
+    settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
     settings.options.history = arguments.history.is_some();
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     if let Some(scheme) = classifier.multi_class {
@@ -43,7 +44,7 @@ pub(super) fn fit(
         return several_classes::fit(task, &settings, to, page, None);
     }
     let data = common.source().dataset()?;
-    let fitted = settings.fit(&data)?;
+    let fitted = step("fitting", || settings.fit(&data))?;
     let (fit, exact) = (&fitted.fits[0], exact(&fitted));
     if let Some(path) = &arguments.history {
         write_history(path, fit, data.rows())?;

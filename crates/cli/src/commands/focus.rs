@@ -9,6 +9,7 @@ use crate::arguments::check;
 use crate::arguments::focus::FocusArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
+use crate::messages::step;
 use crate::output::data::DataDocument;
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::status_name;
@@ -33,7 +34,7 @@ pub(super) fn focus(
     let (is_linear, combination) = (settings.learner.is_linear(), settings.combination());
     check::focus(arguments, is_linear, takes_kernel, combination)?;
     let data = arguments.source().dataset()?;
-    let fitted = settings.fit(&data)?;
+    let fitted = step("fitting", || settings.fit(&data))?;
     if let Some(path) = to.out() {
         let none = || Failure::job("no classifier was taken before the end");
         save(fitted.model.as_ref().ok_or_else(none)?, path)?;

@@ -4,8 +4,8 @@ mod columns;
 
 use std::path::Path;
 
+use margins::Registry;
 use margins::data::{ClassLabels, Classes, Dataset, Standardizer, same_class};
-use margins::{Model, Registry};
 
 use crate::arguments::data::Source;
 use crate::arguments::inspect::InspectArguments;
@@ -16,6 +16,7 @@ use crate::output::files::emit;
 use crate::output::inspection::{BayesError, Feature, InspectionDocument};
 use crate::output::model::write_page;
 use crate::output::{VERSION, write_json};
+use crate::source::read_model;
 
 pub(super) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Result<(), Failure> {
     let format = arguments.output.format;
@@ -27,7 +28,7 @@ pub(super) fn inspect(registry: &Registry, arguments: &InspectArguments) -> Resu
 }
 
 fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Result<(), Failure> {
-    let (header, model) = Model::load_with_header(path, registry).map_err(Failure::job)?;
+    let (header, model) = read_model(path, registry)?;
     emit(None, |out| match format {
         OutputFormat::Json => write_json(out, &model),
         OutputFormat::Table => write_page(out, path, &header, &model),

@@ -12,6 +12,7 @@ use crate::arguments::check;
 use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
+use crate::messages::{step, warn};
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::status_name;
 use crate::output::massart::MassartDocument;
@@ -34,11 +35,11 @@ pub(super) fn massart(
     let (fitted, rows, data) = fit(arguments, &settings)?;
     if fitted.stopped.is_some() {
         let steps = fitted.steps;
-        eprintln!("warning: the time limit ended the learner after {steps} steps");
+        warn(format!("the time limit ended the learner after {steps} steps"));
     } else if fitted.end.is_some_and(|end| end != End::Accepted) {
-        eprintln!(
-            "warning: the cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
-             on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project"
+        warn(
+            "the cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
+             on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project",
         );
     }
     if let Some(path) = to.out() {
@@ -79,7 +80,7 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
         }
         Some(problem) => Method::Gradient { problem },
     };
-    let threads = learner.threads.map(usize::from);
+    let threads = learner.threads.count()?;
     let time_limit = learner.time_limit;
     Ok(Settings { seed: learner.seed, threads, time_limit, ..Settings::new(method) })
 }
@@ -93,15 +94,17 @@ fn fit(
     let source = arguments.data.source();
     if !arguments.stream {
         let data = source.dataset()?;
-        return Ok((settings.fit(&data)?, data.rows(), Some(data)));
+        let fitted = step("fitting", || settings.fit(&data))?;
+        return Ok((fitted, data.rows(), Some(data)));
     }
     let mut stream = source.stream(arguments.classes.classes.as_deref())?;
-    let fitted = settings.fit_stream(&mut stream).map_err(|error| match error {
-        margins::Error::Massart(_) | margins::Error::EmptyStream => {
-            Failure::job(format!("{}: {error}", arguments.data.name()))
-        }
-        error => Failure::from(error),
-    })?;
+    let fitted =
+        step("fitting", || settings.fit_stream(&mut stream)).map_err(|error| match error {
+            margins::Error::Massart(_) | margins::Error::EmptyStream => {
+                Failure::job(format!("{}: {error}", arguments.data.name()))
+            }
+            error => Failure::from(error),
+        })?;
     Ok((fitted, stream.rows() as usize, None))
 }
 

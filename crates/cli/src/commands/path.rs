@@ -10,6 +10,7 @@ use crate::arguments::check;
 use crate::arguments::path::PathArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
+use crate::messages::step;
 use crate::output::data::{DataDocument, describe};
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
@@ -33,7 +34,7 @@ pub(super) fn path(
     let data = common.source().dataset()?;
     let (bar, observer) = progress();
     settings.progress = observer;
-    let path = settings.path(&data);
+    let path = step("fitting", || settings.path(&data));
     bar.finish_and_clear();
     let path = path?;
     task.warn(path.fits.iter().flatten());

@@ -9,6 +9,7 @@ use margins::{Classifier, Model, Registry};
 use crate::arguments::predict::PredictArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
+use crate::messages::warn;
 use crate::output::files::{emit, input, inputs, is_standard, keep_apart, output};
 use crate::output::predictions::{
     ClassMetrics, ClassPrediction, ClassPredictionDocument, Metrics, Prediction,
@@ -16,6 +17,7 @@ use crate::output::predictions::{
 };
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
+use crate::source::read_model;
 
 /// Returns the file of the predictions; `None` for standard output, which they have to themselves.
 fn file(arguments: &PredictArguments) -> Option<&Path> {
@@ -27,7 +29,7 @@ pub(super) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
         inputs("--data", arguments.file.files())
             .chain([Some(input("--model", &arguments.model)), output("--out", arguments.out())]),
     )?;
-    let model = Model::load(&arguments.model, registry).map_err(Failure::job)?;
+    let (_, model) = read_model(&arguments.model, registry)?;
     let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
     let data = arguments.source().features(&model)?;
     let name = arguments.file.name();
@@ -153,11 +155,11 @@ fn known_classes(model: &Model, labels: &[String]) -> Option<Vec<usize>> {
     match classes.collect() {
         Ok(classes) => Some(classes),
         Err(unknown) => {
-            eprintln!(
-                "warning: the predictions are not measured, for the label {} of the data is no class of the model ({})",
+            warn(format!(
+                "the predictions are not measured, for the label {} of the data is no class of the model ({})",
                 Listed(&[unknown]),
                 Listed(model.classes())
-            );
+            ));
             None
         }
     }
@@ -165,7 +167,8 @@ fn known_classes(model: &Model, labels: &[String]) -> Option<Vec<usize>> {
 
 /// Returns a measure of predictions; `None`, with a warning, where there is none.
 fn measured<T>(measure: Result<T, margins::data::Error>) -> Option<T> {
-    let warn = |error| eprintln!("warning: the predictions are not measured: {error}");
+    let warn =
+        |error: margins::data::Error| warn(format!("the predictions are not measured: {error}"));
     measure.map_err(warn).ok()
 }
 

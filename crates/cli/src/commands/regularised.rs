@@ -13,6 +13,7 @@ use margins::{Approximation, ClassCosts, Probabilities, Registry};
 use crate::arguments::regularised::RegularisedArguments;
 use crate::arguments::values::{ClassWeight, Probability, name_of};
 use crate::failure::Failure;
+use crate::messages::{is_verbose, note};
 use crate::output::Lines;
 use crate::output::iterations::describe_iteration;
 use crate::output::training::TrainingDocument;
@@ -61,9 +62,9 @@ impl Task<'_> {
                 ..Options::default()
             },
             seed: solver.seed(),
-            threads: solver.threads.map(usize::from),
+            threads: solver.threads.count()?,
             time_limit: solver.time_limit,
-            iterations: iterations(solver.verbose),
+            iterations: iterations(),
             ..Settings::default()
         })
     }
@@ -109,9 +110,9 @@ impl Task<'_> {
     pub(super) fn warn<'f>(self, fits: impl Iterator<Item = &'f Fit>) {
         match &self.objective {
             Some(objective) if !objective.is_certified() => {
-                eprintln!(
-                    "note: the objective of {objective} is not convex, so that nothing certifies a fit"
-                );
+                note(format!(
+                    "the objective of {objective} is not convex, so that nothing certifies a fit"
+                ));
             }
             _ => {
                 let ends: Vec<Status> = fits.map(|fit| fit.report.status).collect();
@@ -130,9 +131,9 @@ pub(super) fn probabilities(source: Probability, folds: Option<usize>) -> Probab
     }
 }
 
-/// Returns the observer that prints every iteration on standard error, or none.
-pub(super) fn iterations(verbose: bool) -> IterationObserver {
-    if !verbose {
+/// Returns the observer that prints every iteration on standard error, if that is wanted.
+pub(super) fn iterations() -> IterationObserver {
+    if !is_verbose() {
         return IterationObserver::default();
     }
     IterationObserver::new(|iteration| {

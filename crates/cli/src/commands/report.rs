@@ -1,7 +1,7 @@
 //! The command that reports on a model.
 
+use margins::Registry;
 use margins::data::read::Unlabelled;
-use margins::{Model, Registry};
 use margins_report::{Labelled, Report};
 
 use super::page::Invocation;
@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::output::files::{emit, input, inputs, keep_apart, output};
 use crate::output::model::lines;
 use crate::output::write_json;
+use crate::source::read_model;
 
 pub(super) fn report(
     registry: &Registry,
@@ -23,8 +24,7 @@ pub(super) fn report(
         compared,
         output("--out", arguments.out()),
     ]))?;
-    let (header, model) =
-        Model::load_with_header(&arguments.model, registry).map_err(Failure::job)?;
+    let (header, model) = read_model(&arguments.model, registry)?;
     let mut report = Report::new("Report on a model", invocation.origin(None));
     report.add_facts(lines(&arguments.model, &header, &model));
     report.describe(&model);

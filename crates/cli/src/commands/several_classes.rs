@@ -11,6 +11,7 @@ use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
+use crate::messages::{step, warn};
 use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
 };
@@ -40,7 +41,8 @@ pub(super) fn fit(
     warn_of_many(&data);
     let (bar, observer) = progress();
     let progress = if selection.is_some() { observer } else { settings.progress.clone() };
-    let fitted = Settings { progress, ..settings.clone() }.fit(&data);
+    let settings = Settings { progress, ..settings.clone() };
+    let fitted = step("fitting", || settings.fit(&data));
     bar.finish_and_clear();
     let fitted = fitted?;
     let summary = &fitted.report;
@@ -156,8 +158,8 @@ fn warn_of_many(data: &Dataset<Classes>) {
     const FEW_ROWS: usize = 20;
     let (rows, classes) = (data.rows(), data.labels().names().len());
     if rows > FEW_ROWS && classes > rows / 2 {
-        eprintln!(
-            "warning: the {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
-        );
+        warn(format!(
+            "the {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
+        ));
     }
 }

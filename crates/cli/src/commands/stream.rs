@@ -71,7 +71,7 @@ fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<Settings
         tolerance: memory.tol.unwrap_or(TOLERANCE),
         history: memory.history.is_some(),
         time_limit: memory.time_limit,
-        iterations: iterations(memory.verbose),
+        iterations: iterations(),
         ..Settings::new(arguments.lambda)
     })
 }

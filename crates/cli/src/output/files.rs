@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::messages::{is_quiet, step};
 
 /// A file that an option names.
 #[derive(Debug, Clone, Copy)]
@@ -98,22 +99,26 @@ pub(crate) fn emit(
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
     match file.filter(|path| !is_standard(path)) {
-        Some(path) => margins::model::write_atomically(path, write)
-            .map_err(|error| Failure::job(format!("{}: {error}", path.display()))),
+        Some(path) => step(format!("writing {}", path.display()), || {
+            margins::model::write_atomically(path, write)
+        })
+        .map_err(|error| Failure::job(format!("{}: {error}", path.display()))),
         None => print(std::io::stdout().lock(), "standard output", write),
     }
 }
 
 /// Writes the report of a command: to standard output, or to standard error where one of its files
-/// goes to standard output.
+/// goes to standard output and is not the only answer that is wanted.
 pub(crate) fn report<'a>(
     outputs: impl IntoIterator<Item = Option<&'a Path>>,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    if outputs.into_iter().flatten().any(is_standard) {
-        print(std::io::stderr().lock(), "standard error", write)
-    } else {
+    if !outputs.into_iter().flatten().any(is_standard) {
         emit(None, write)
+    } else if is_quiet() {
+        Ok(())
+    } else {
+        print(std::io::stderr().lock(), "standard error", write)
     }
 }
 

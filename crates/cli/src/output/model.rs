@@ -11,6 +11,7 @@ use super::Lines;
 use super::files::{emit, is_standard};
 use super::table::{MOST_LISTED, Table, facts, gap, number};
 use crate::failure::Failure;
+use crate::messages::step;
 
 /// Writes a model: as JSON to standard output, else by the name of the file.
 pub(crate) fn save(model: &Model, path: &Path) -> Result<(), Failure> {
@@ -18,7 +19,7 @@ pub(crate) fn save(model: &Model, path: &Path) -> Result<(), Failure> {
         let text = model.to_bytes(Format::Json).map_err(Failure::job)?;
         return emit(Some(path), |out| out.write_all(&text));
     }
-    model.save(path).map_err(Failure::job)
+    step(format!("writing {}", path.display()), || model.save(path)).map_err(Failure::job)
 }
 
 /// Writes the page on a model from a file.

@@ -3,6 +3,8 @@
 use margins::optim::Status;
 use margins::status_in_words;
 
+use crate::messages::warn;
+
 /// Warns of fits without a certificate: at each lambda, and of the one at the lambda chosen. What
 /// may help depends on how the fits ended that are known so far.
 pub(crate) fn warn_of_gaps(
@@ -45,5 +47,5 @@ fn warn_that_missed(who: &str, ends: &[Status]) {
     if !(unbounded && only_unbounded) {
         parts.push(SLOW);
     }
-    eprintln!("warning: {who} missed the tolerance of its duality gap; {}", parts.join("; "));
+    warn(format!("{who} missed the tolerance of its duality gap; {}", parts.join("; ")));
 }

@@ -355,7 +355,9 @@ fn iterations_are_told_on_request() {
     ] {
         let fit = [&["fit", "--data", "data.csv", "--lambda", "0.1"], method].concat();
         let told = workshop.run(&[&fit[..], &["--verbose"]].concat());
-        let line = text(&told.stderr).lines().next().unwrap_or_default().to_owned();
+        let lines = text(&told.stderr);
+        let mut iterations = lines.lines().filter(|line| line.contains("iteration"));
+        let line = iterations.next().unwrap_or_default();
         assert!(line.starts_with("lambda 0.1, iteration "), "{method:?}: {line}");
         let quiet = workshop.run(&fit);
         assert!(!text(&quiet.stderr).contains("iteration"), "{method:?}");

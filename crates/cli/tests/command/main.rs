@@ -8,6 +8,7 @@ mod focused;
 mod help;
 mod kernels;
 mod massart;
+mod messages;
 mod models;
 mod options;
 mod pages;
@@ -57,11 +58,17 @@ impl Workshop {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
+        self.run_in(&[], arguments)
+    }
+
+    /// Runs the command with variables of the environment.
+    fn run_in(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_margins"))
             .args(arguments)
             .current_dir(self.folder.path())
             .env("NO_COLOR", "1")
             .env("COLUMNS", "100")
+            .envs(variables.iter().copied())
             .output()
             .expect("the command runs")
     }

@@ -10,6 +10,7 @@ use super::document;
 use crate::arguments::stream::StreamArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
+use crate::messages::step;
 use crate::output::data::{DataDocument, describe};
 use crate::output::files::report;
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
@@ -20,7 +21,7 @@ use crate::output::{VERSION, write_json};
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
     let StreamArguments { memory, output: to, .. } = arguments;
     let data = arguments.data.source().dataset()?;
-    let fitted = settings.fit(&data)?;
+    let fitted = step("fitting", || settings.fit(&data))?;
     let (fit, loss) = (&fitted.fit, fitted.loss.specification());
     if let Some(path) = &memory.history {
         write_history(path, fit, data.rows())?;

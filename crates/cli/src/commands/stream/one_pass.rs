@@ -7,6 +7,7 @@ use super::document;
 use crate::arguments::stream::StreamArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
+use crate::messages::step;
 use crate::output::files::report;
 use crate::output::model::save;
 use crate::output::stream::StreamDocument;
@@ -16,12 +17,13 @@ use crate::output::{VERSION, write_json};
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
     let (name, to) = (arguments.data.name(), &arguments.output);
     let mut stream = arguments.data.source().stream(arguments.classes.classes.as_deref())?;
-    let streamed = settings.fit_stream(&mut stream).map_err(|error| match error {
-        Error::Optim(_) | Error::EmptyStream | Error::ZeroWeights => {
-            Failure::job(format!("{name}: {error}"))
-        }
-        error => Failure::from(error),
-    })?;
+    let streamed =
+        step("fitting", || settings.fit_stream(&mut stream)).map_err(|error| match error {
+            Error::Optim(_) | Error::EmptyStream | Error::ZeroWeights => {
+                Failure::job(format!("{name}: {error}"))
+            }
+            error => Failure::from(error),
+        })?;
     if let Some(path) = to.out() {
         save(&streamed.model, path)?;
     }

@@ -1,0 +1,56 @@
+//! Options that every command takes, and those that the environment stands in for.
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::messages::Loudness;
+
+/// The options for messages on standard error.
+#[derive(Debug, Args)]
+pub(crate) struct MessageArguments {
+    /// Print nothing but the answer: no warnings, no progress
+    #[arg(long, global = true)]
+    quiet: bool,
+    /// Print the steps of the work on standard error
+    ///
+    /// A line says what was read, fitted or written and how long it took, another what an iteration
+    /// of a solver came to. Iterations of margins stream --epochs cost an epoch or two.
+    #[arg(long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+}
+
+impl MessageArguments {
+    pub(crate) fn loudness(&self) -> Loudness {
+        match (self.quiet, self.verbose) {
+            (true, _) => Loudness::Quiet,
+            (false, true) => Loudness::Verbose,
+            (false, false) => Loudness::Normal,
+        }
+    }
+}
+
+/// The option for the threads.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ThreadsArguments {
+    /// Threads [default: MARGINS_THREADS or all]; no result depends on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+impl ThreadsArguments {
+    /// Returns the number of threads, if the option or the environment says one.
+    pub(crate) fn count(self) -> Result<Option<usize>, Failure> {
+        const VARIABLE: &str = "MARGINS_THREADS";
+        let Some(value) = std::env::var_os(VARIABLE).filter(|_| self.threads.is_none()) else {
+            return Ok(self.threads.map(usize::from));
+        };
+        match value.to_str().map(str::trim).map(str::parse::<u16>) {
+            Some(Ok(count @ 1..)) => Ok(Some(count.into())),
+            _ => Err(Failure::Usage(format!(
+                "the environment variable {VARIABLE} is '{}', but must be a whole number from 1 to {}",
+                value.to_string_lossy(),
+                u16::MAX
+            ))),
+        }
+    }
+}

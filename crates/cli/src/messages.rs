@@ -1,0 +1,59 @@
+//! What the command says on standard error beside its answer: warnings unless it is quiet, and the
+//! steps of its work if it is verbose.
+
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
+
+/// The amount of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// Errors alone.
+    Quiet,
+    /// Warnings, notes, and a bar where fits take their time.
+    Normal,
+    /// The steps of the work and the iterations of solvers as well.
+    Verbose,
+}
+
+/// The loudness of the process, as loggers have it.
+static LOUDNESS: AtomicU8 = AtomicU8::new(Loudness::Normal as u8);
+
+/// Sets the loudness of everything that follows.
+pub(crate) fn set(loudness: Loudness) {
+    LOUDNESS.store(loudness as u8, Ordering::Relaxed);
+}
+
+/// Returns true if nothing but the answer is wanted.
+pub(crate) fn is_quiet() -> bool {
+    LOUDNESS.load(Ordering::Relaxed) == Loudness::Quiet as u8
+}
+
+/// Returns true if the steps of the work are wanted.
+pub(crate) fn is_verbose() -> bool {
+    LOUDNESS.load(Ordering::Relaxed) == Loudness::Verbose as u8
+}
+
+/// Says what may be wrong with the answer.
+pub(crate) fn warn(message: impl Display) {
+    if !is_quiet() {
+        eprintln!("warning: {message}");
+    }
+}
+
+/// Says what the answer does not.
+pub(crate) fn note(message: impl Display) {
+    if !is_quiet() {
+        eprintln!("note: {message}");
+    }
+}
+
+/// Does a step of the work, and says how long it took if that is wanted.
+pub(crate) fn step<T>(name: impl Display, work: impl FnOnce() -> T) -> T {
+    let begun = Instant::now();
+    let result = work();
+    if is_verbose() {
+        eprintln!("{name}: {:.3} s", begun.elapsed().as_secs_f64());
+    }
+    result
+}

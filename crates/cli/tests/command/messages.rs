@@ -1,0 +1,75 @@
+//! What is said on standard error, and how much of it.
+
+use crate::{Workshop, text};
+
+/// A fit that misses its tolerance.
+const LIMITED: [&str; 9] =
+    ["fit", "--data", "data.csv", "--lambda", "1e-4", "--solver", "mm", "--max-iterations", "1"];
+
+#[test]
+fn quiet_runs_print_nothing_but_the_answer() {
+    let workshop = Workshop::new();
+    let (plain, quiet) = (workshop.run(&LIMITED), [&["--quiet"], &LIMITED[..]].concat());
+    assert!(text(&plain.stderr).starts_with("warning: "), "{}", text(&plain.stderr));
+    assert_eq!(workshop.output(&quiet), text(&plain.stdout));
+    // An option of all commands may stand behind the command too.
+    let model = workshop.output(&[&LIMITED[..], &["--out", "-", "--quiet"]].concat());
+    assert!(model.starts_with('{'), "{model}");
+    let refused = workshop.run(&["--quiet", "fit", "--data", "none.csv", "--lambda", "1"]);
+    assert!(text(&refused.stderr).starts_with("error: none.csv: "), "errors are said");
+    let refused = workshop.run(&["--quiet", "--verbose", "examples"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn verbose_runs_tell_their_steps() {
+    let workshop = Workshop::new();
+    let starts = |arguments: &[&str]| -> Vec<String> {
+        let output = workshop.run(&[arguments, &["--verbose"]].concat());
+        assert!(output.status.success(), "{arguments:?}");
+        let lines = text(&output.stderr);
+        assert!(lines.lines().all(|line| line.ends_with(" s")), "{lines}");
+        let starts = lines.lines().map(|line| line.split([':', ',']).next().unwrap_or_default());
+        starts.map(str::to_owned).filter(|start| start != "lambda 0.1").collect()
+    };
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"];
+    assert_eq!(starts(&fit), ["reading data.csv", "fitting", "writing m.json"]);
+    let predict = ["predict", "--model", "m.json", "--data", "data.csv", "--out", "p.csv"];
+    let steps = ["reading m.json", "reading data.csv", "writing p.csv"];
+    assert_eq!(starts(&predict), steps);
+    assert_eq!(starts(&["inspect", "--model", "m.json"]), ["reading m.json"]);
+    assert_eq!(starts(&["stream", "--data", "data.csv", "--lambda", "0.1"]), ["fitting"]);
+}
+
+#[test]
+fn the_environment_says_the_threads() {
+    let workshop = Workshop::new();
+    let fit = ["fit", "--data", "data.csv", "--lambda", "0.1"];
+    let massart = ["massart", "--data", "data.csv", "--learner", "auto"];
+    for command in [&fit[..], &massart] {
+        let plain = workshop.output(command);
+        let one = workshop.run_in(&[("MARGINS_THREADS", "1")], command);
+        assert_eq!(text(&one.stdout), plain);
+        for wrong in ["0", "two", "-1", "", "70000"] {
+            let refused = workshop.run_in(&[("MARGINS_THREADS", wrong)], command);
+            let message = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(2), "{message}");
+            let expected = format!("the environment variable MARGINS_THREADS is '{wrong}', but");
+            assert!(message.contains(&expected), "{message}");
+            // The option is looked at first.
+            let told = [command, &["--threads", "1"]].concat();
+            assert!(workshop.run_in(&[("MARGINS_THREADS", wrong)], &told).status.success());
+        }
+    }
+}
+
+/// Colours belong to terminals, and not to those who want none.
+#[test]
+fn nothing_is_coloured_where_colour_is_not_wanted() {
+    let workshop = Workshop::new();
+    for arguments in [&["--help"][..], &["fit"], &LIMITED] {
+        let output = workshop.run(arguments);
+        assert!(!text(&output.stdout).contains('\u{1b}'), "{arguments:?}");
+        assert!(!text(&output.stderr).contains('\u{1b}'), "{arguments:?}");
+    }
+}
