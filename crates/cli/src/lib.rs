@@ -14,6 +14,7 @@ mod failure;
 mod messages;
 mod output;
 mod source;
+mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! Results as tables for reading and as JSON documents; `docs/json.md` describes those. Fields are
 //! added, never renamed or removed, without a new version.
 
+pub(crate) mod chart;
 pub(crate) mod classes;
 pub(crate) mod data;
 pub(crate) mod files;

@@ -16,6 +16,7 @@ use crate::arguments::cv::CvArguments;
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
+use crate::output::chart::{Chart, write_chart};
 use crate::output::data::{DataDocument, describe};
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{
@@ -99,6 +100,7 @@ fn write_choice(
     writeln!(out)?;
     write_kernels(out, kernels, &curve.lambdas)?;
     cv_table(curve).write(out)?;
+    write_chart(out, &Chart::of_curve(curve))?;
     writeln!(out)
 }
 

@@ -11,6 +11,7 @@ use crate::arguments::path::PathArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
+use crate::output::chart::{Chart, Point, write_chart};
 use crate::output::data::{DataDocument, describe};
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
@@ -62,7 +63,8 @@ pub(super) fn path(
             report([page.path], |out| {
                 facts(out, &lines())?;
                 writeln!(out)?;
-                table.write(out)
+                table.write(out)?;
+                write_chart(out, &chart(&path))
             })
         }
     }
@@ -73,6 +75,17 @@ fn documents(path: &Path) -> Vec<FitDocument<'_>> {
     let exact = |at: usize| path.exact.as_ref().map(|exact| &exact[at][0]);
     let fits = path.fits.iter().flatten().enumerate();
     fits.map(|(at, fit)| FitDocument::new(fit, exact(at))).collect()
+}
+
+/// Returns the chart of the objective along a path.
+fn chart(path: &Path) -> Chart {
+    let points = path.fits.iter().flatten().map(|fit| Point {
+        lambda: fit.lambda.get(),
+        value: fit.report.objective,
+        spread: 0.0,
+        mark: None,
+    });
+    Chart::new("objective", points)
 }
 
 /// Adds the fits of a path to a report.

@@ -13,11 +13,13 @@ use margins::{Approximation, ClassCosts, Probabilities, Registry};
 use crate::arguments::regularised::RegularisedArguments;
 use crate::arguments::values::{ClassWeight, Probability, name_of};
 use crate::failure::Failure;
-use crate::messages::{is_verbose, note};
+use crate::messages::{is_quiet, is_verbose, note};
 use crate::output::Lines;
 use crate::output::iterations::describe_iteration;
+use crate::output::table::percent;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::warn_of_gaps;
+use crate::terminal;
 
 /// The fits that a command asks for.
 #[derive(Clone, Copy)]
@@ -142,16 +144,22 @@ pub(super) fn iterations() -> IterationObserver {
     })
 }
 
-/// Returns a bar on standard error, if that is a terminal, and the observer that moves it.
+/// Returns a bar on standard error, if that is a terminal that can show one and nothing else is
+/// told there, and the observer that moves it.
 pub(super) fn progress() -> (ProgressBar, Observer) {
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} fits, {eta} left") {
-        bar.set_style(style);
+    let hidden = is_quiet() || is_verbose() || terminal::is_dumb();
+    let bar = if hidden { ProgressBar::hidden() } else { ProgressBar::new(0) };
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} fits, {eta} left{msg}") {
+        let characters = if terminal::is_plain() { "#>-" } else { "█░" };
+        bar.set_style(style.progress_chars(characters));
     }
     let moved = bar.clone();
     let observer = Observer::new(move |progress| {
         moved.set_length(progress.total as u64);
-        moved.set_position(progress.done as u64);
+        moved.inc(1);
+        if let Some(best) = progress.best_error {
+            moved.set_message(format!(", best error so far {} %", percent(best)));
+        }
     });
     (bar, observer)
 }

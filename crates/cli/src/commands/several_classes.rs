@@ -12,6 +12,7 @@ use crate::arguments::regularised::ModelArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::{step, warn};
+use crate::output::chart::{Chart, write_chart};
 use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
 };
@@ -84,6 +85,7 @@ fn write_tables(out: &mut dyn Write, fitted: &Fitted) -> io::Result<()> {
         writeln!(out)?;
         write_kernels(out, &kernel_documents(summary), &curve.lambdas)?;
         cv_table(curve).write(out)?;
+        write_chart(out, &Chart::of_curve(curve))?;
         writeln!(out)?;
         facts(out, &describe_cv(curve, folds.count))?;
     }

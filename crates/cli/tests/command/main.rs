@@ -14,6 +14,8 @@ mod options;
 mod pages;
 mod refusals;
 mod stochastic;
+#[cfg(unix)]
+mod terminals;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

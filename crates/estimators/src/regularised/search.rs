@@ -34,8 +34,8 @@ pub(super) struct Found {
     pub(super) path: Vec<Vec<Fit>>,
     /// The error along the lambdas of a cross-validation.
     pub(super) curve: Option<ErrorCurve>,
-    /// The least error on the curve, by which spaces are compared; 0 without one.
-    least_error: f64,
+    /// The least error on the curve, by which spaces are compared.
+    least_error: Option<f64>,
 }
 
 /// The search for lambda in one space.
@@ -68,13 +68,23 @@ impl Settings {
         for (place, space) in spaces.iter().enumerate() {
             let limit = limit.map(|limit| limit.part(place, count));
             let prepared = self.prepare(space, contests.any())?;
+            let best_error = best.as_ref().and_then(|(_, found)| found.least_error);
             let watcher = |member: usize, made: &Observed<'_>| {
                 if let Some(watch) = self.progress.watch() {
                     let done = 1 + done.fetch_add(1, Ordering::Relaxed);
                     let (kernel, member) = (space.kernel(), members[member].as_str());
                     let &Observed { lambda, fold, report, .. } = made;
                     let lambda = lambda.get();
-                    watch(&Progress { done, total, kernel, member, fold, lambda, report });
+                    watch(&Progress {
+                        done,
+                        total,
+                        kernel,
+                        member,
+                        fold,
+                        lambda,
+                        best_error,
+                        report,
+                    });
                 }
             };
             let search = Search {
@@ -161,7 +171,7 @@ impl Search<'_> {
         for fits in of_members {
             path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
         }
-        Ok(Found { way, path, curve: None, least_error: 0.0 })
+        Ok(Found { way, path, curve: None, least_error: None })
     }
 
     fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
@@ -184,7 +194,7 @@ impl Search<'_> {
         };
         let way = way_to(&curve.lambdas, at);
         let best = self.limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
-        let least_error = curve.mean_error[best];
+        let least_error = Some(curve.mean_error[best]);
         Ok(Found { way, path: vec![fits], curve: Some(curve), least_error })
     }
 

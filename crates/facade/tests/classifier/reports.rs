@@ -55,7 +55,9 @@ fn progress_says_where_it_is() {
         #[cfg_attr(not(feature = "kernels"), expect(unused_mut))]
         let mut builder =
             Classifier::builder().cross_validation(how.clone()).progress(move |progress| {
-                let &Progress { kernel, member, fold, lambda, .. } = progress;
+                let &Progress { kernel, member, fold, lambda, best_error, .. } = progress;
+                // The first kernel has nobody before it.
+                assert_eq!(best_error.is_some(), kernel == Some("linear"));
                 let place = (kernel.map(str::to_owned), member.to_owned(), fold, lambda.to_bits());
                 sink.lock().unwrap().push((place, progress.total));
             });
