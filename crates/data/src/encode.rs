@@ -42,6 +42,7 @@ use crate::{Design, Error};
 pub use column::{ColumnEncoding, Kind, MOST_LEVELS};
 pub(crate) use encoded::Encoded;
 pub use options::{EncodeOptions, Missing, MissingWords, Unknown};
+pub(crate) use table::Words;
 pub use table::{RawColumn, RawTable};
 
 /// The way to make features of the columns of a raw table, learned from rows.

@@ -29,9 +29,11 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
+mod blocks;
 mod cells;
 mod columns;
 mod csv;
+mod labels;
 mod lines;
 mod stream;
 mod svmlight;
@@ -43,6 +45,7 @@ use std::path::{Path, PathBuf};
 use crate::class_collector::ClassCollector;
 use crate::{ClassLabels, Classes, Dataset, Design, Error, Labels, Place};
 use columns::Features;
+use labels::{FileLabels, in_file};
 use lines::Lines;
 
 pub use columns::FeatureColumns;
@@ -132,60 +135,6 @@ impl Buffer {
 
 /// A function that takes the label of the next row, and what tells its place.
 type LabelSink<'a> = dyn FnMut(&str, &dyn Fn() -> Place) -> Result<(), Error> + 'a;
-
-/// The labels of a file.
-struct FileLabels {
-    classes: ClassCollector,
-    /// The place of the first label that is a number and not whole.
-    fraction: Option<Place>,
-}
-
-impl FileLabels {
-    fn new(classes: ClassCollector) -> Self {
-        FileLabels { classes, fraction: None }
-    }
-
-    /// Takes the label of the next row.
-    fn push(&mut self, value: &str, place: &dyn Fn() -> Place) -> Result<(), Error> {
-        let pushed = self.classes.push(value);
-        if self.fraction.is_none() && self.classes.has_fraction() {
-            self.fraction = Some(place());
-        }
-        pushed.map_err(|error| match error {
-            Error::ThirdClass { value, classes, .. } => {
-                let reason = crate::error::third_class(&value, &classes);
-                Error::ThirdClassInFile { place: place(), reason }
-            }
-            Error::MissingLabel { value, .. } => {
-                Error::Malformed { place: place(), reason: crate::error::missing_label(&value) }
-            }
-            other => self.in_place(other),
-        })
-    }
-
-    /// Gives an error of the data as a whole its place: that of a label, or the file.
-    fn in_file(&self, file: &str, error: Error) -> Error {
-        in_file(file, self.in_place(error))
-    }
-
-    fn in_place(&self, error: Error) -> Error {
-        match (error, &self.fraction) {
-            (Error::ContinuousLabel { value, .. }, Some(place)) => {
-                let reason = crate::error::measurement(&value);
-                Error::Malformed { place: place.clone(), reason }
-            }
-            (other, _) => other,
-        }
-    }
-}
-
-/// Names the file of an error that has no place in it.
-fn in_file(file: &str, error: Error) -> Error {
-    match error {
-        placed @ Error::Malformed { .. } => placed,
-        other => Error::InFile { file: file.to_owned(), error: Box::new(other) },
-    }
-}
 
 /// The purpose for which a file is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -323,11 +272,86 @@ pub fn features_from(
     format: Format,
     options: &ReadOptions,
 ) -> Result<Unlabelled, Error> {
+    let (table, labels) =
+        collect_labels(|labels| table(reader, name, format, options, Purpose::Predict, labels))?;
+    unlabelled(table, labels, name, options)
+}
+
+/// Reads what [`features`] does in bounded memory: calls `turn` for every block of rows, several at
+/// the same time, and `take` for the results in the order of the rows.
+///
+/// The columns of an svmlight file must be told, and an encoding must be known.
+///
+/// # Errors
+/// The errors of [`features`] and of `take`.
+pub fn each_block<T: Send, E: From<Error>>(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+    turn: impl Fn(Unlabelled) -> T + Sync,
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let (file, name, format) = open(path.as_ref(), options)?;
+    each_block_from(file, &name, format, options, turn, take)
+}
+
+/// Reads what [`each_block`] does, from any reader; `name` stands for the file in messages, and
+/// `format` prevails over that of the options.
+///
+/// ```
+/// use margins_data::Error;
+/// use margins_data::read::{self, Format, ReadOptions};
+///
+/// let text = "age,income\n31,1.5e3\n54,2e3\n";
+/// let mut rows = 0;
+/// let count = |some: read::Unlabelled| some.design.rows();
+/// let add = |count| {
+///     rows += count;
+///     Ok::<(), Error>(())
+/// };
+/// let options = ReadOptions::default();
+/// read::each_block_from(text.as_bytes(), "people.csv", Format::Csv, &options, count, add)?;
+/// assert_eq!(rows, 2);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of [`each_block`].
+pub fn each_block_from<T: Send, E: From<Error>>(
+    reader: impl Read,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+    turn: impl Fn(Unlabelled) -> T + Sync,
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    check_columns(options)?;
+    let lines = Lines::new(reader, name)?.followed_by(&options.further_files);
+    let turn = |table, labels| Ok(turn(unlabelled(table, labels, name, options)?));
+    match format {
+        Format::Csv => csv::Rows::open(lines, options, Purpose::Predict)?.each_block(turn, take),
+        Format::Svmlight => svmlight::Rows::open(lines, options)?.each_block(turn, take),
+    }
+}
+
+/// Returns what `read` does, with the labels that it hands over.
+fn collect_labels<T>(
+    read: impl FnOnce(&mut LabelSink<'_>) -> Result<T, Error>,
+) -> Result<(T, Vec<String>), Error> {
     let mut labels = Vec::new();
-    let table = table(reader, name, format, options, Purpose::Predict, &mut |value, _| {
+    let result = read(&mut |value, _| {
         labels.push(value.to_owned());
         Ok(())
     })?;
+    Ok((result, labels))
+}
+
+/// Returns the samples of a table.
+fn unlabelled(
+    table: Table,
+    labels: Vec<String>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Unlabelled, Error> {
     let encoded = table.features.encoded(&options.features);
     let (design, feature_names) = encoded.map_err(|error| in_file(name, error))?;
     Ok(Unlabelled {
@@ -357,12 +381,17 @@ fn table(
     purpose: Purpose,
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
-    if options.columns == Some(0) {
-        return Err(Error::parameter("the number of features to expect", 0, "at least 1"));
-    }
+    check_columns(options)?;
     let lines = Lines::new(reader, name)?.followed_by(&options.further_files);
     match format {
         Format::Csv => csv::read(lines, options, purpose, labels),
         Format::Svmlight => svmlight::read(lines, options, labels),
+    }
+}
+
+fn check_columns(options: &ReadOptions) -> Result<(), Error> {
+    match options.columns {
+        Some(0) => Err(Error::parameter("the number of features to expect", 0, "at least 1")),
+        _ => Ok(()),
     }
 }

@@ -28,14 +28,15 @@ pub(super) enum Cells {
 
 /// Words by their number in the order of first sight.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Words {
+pub(crate) struct Words {
     names: Vec<String>,
     index: HashMap<String, u32>,
     cells: Vec<Option<u32>>,
 }
 
 impl Words {
-    fn push(&mut self, word: Option<&str>) {
+    /// Takes in the word of the next row; `None` for a gap.
+    pub(crate) fn push(&mut self, word: Option<&str>) {
         let cell = word.map(|word| match self.index.get(word) {
             Some(&number) => number,
             None => {
@@ -46,6 +47,11 @@ impl Words {
             }
         });
         self.cells.push(cell);
+    }
+
+    /// Returns the words of the rows that have one.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter().flatten().map(|&number| self.names[number as usize].as_str())
     }
 
     /// Returns the words that occur.

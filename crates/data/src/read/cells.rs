@@ -9,7 +9,7 @@ use crate::{Column, Design, Error};
 /// The features of rows, as they come.
 pub(super) enum Cells<'m> {
     Numbers(Vec<f64>),
-    Raw { table: RawTable, places: RowPlaces, missing: &'m MissingWords },
+    Raw { table: RawTable, missing: &'m MissingWords },
 }
 
 impl<'m> Cells<'m> {
@@ -17,10 +17,7 @@ impl<'m> Cells<'m> {
     pub(super) fn new(names: &[String], missing: Option<&'m MissingWords>) -> Self {
         match missing {
             None => Cells::Numbers(Vec::new()),
-            Some(missing) => {
-                let (table, places) = (RawTable::new(names.to_vec()), RowPlaces::default());
-                Cells::Raw { table, places, missing }
-            }
+            Some(missing) => Cells::Raw { table: RawTable::new(names.to_vec()), missing },
         }
     }
 
@@ -32,6 +29,7 @@ impl<'m> Cells<'m> {
     }
 
     /// Takes in a cell of a feature, counted from 0, whose column has this name.
+    #[inline]
     pub(super) fn push(
         &mut self,
         lines: &Lines<'_>,
@@ -50,17 +48,28 @@ impl<'m> Cells<'m> {
         }
     }
 
-    /// Ends the row that stands at the current line.
-    pub(super) fn end_row(&mut self, lines: &Lines<'_>) {
-        if let Cells::Raw { table, places, .. } = self {
+    /// Ends a row.
+    pub(super) fn end_row(&mut self) {
+        if let Cells::Raw { table, .. } = self {
             table.end_row();
-            places.push(lines);
         }
     }
 
-    pub(super) fn finish(self, names: &[String], rows: usize) -> Result<Features, Error> {
+    /// Appends rows of numbers; those of a raw table come together.
+    pub(super) fn append(&mut self, more: Self) {
+        if let (Cells::Numbers(values), Cells::Numbers(mut more)) = (self, more) {
+            values.append(&mut more);
+        }
+    }
+
+    pub(super) fn finish(
+        self,
+        names: &[String],
+        rows: usize,
+        places: RowPlaces,
+    ) -> Result<Features, Error> {
         Ok(match self {
-            Cells::Raw { table, places, .. } => Features::Raw(table, places),
+            Cells::Raw { table, .. } => Features::Raw(table, places),
             Cells::Numbers(values) => {
                 let samples = DMatrix::from_vec(names.len(), rows, values);
                 let design = Design::from_samples(samples)?;
@@ -70,7 +79,28 @@ impl<'m> Cells<'m> {
     }
 }
 
+/// Returns the number of a cell, most of which are short and have digits alone.
+#[inline]
 fn number(lines: &Lines<'_>, column: &str, cell: &str) -> Result<f64, Error> {
+    match digits(cell) {
+        Some(value) => Ok(value),
+        None => other_number(lines, column, cell),
+    }
+}
+
+/// Returns the value of a few digits, which a number of 64 bits holds exactly.
+#[inline]
+fn digits(cell: &str) -> Option<f64> {
+    const MOST: usize = 15;
+    if cell.is_empty() || cell.len() > MOST {
+        return None;
+    }
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    let value = cell.bytes().try_fold(0, |value, byte| Some(10 * value + digit(byte)?));
+    value.map(|value: u64| value as f64)
+}
+
+fn other_number(lines: &Lines<'_>, column: &str, cell: &str) -> Result<f64, Error> {
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
         parsed => Err(match not_a_number(cell) {

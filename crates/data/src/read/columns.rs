@@ -31,7 +31,7 @@ pub(super) enum Features {
     Raw(RawTable, RowPlaces),
 }
 
-/// The file and the line of every row of a raw table.
+/// The file and the line of every row.
 #[derive(Default)]
 pub(super) struct RowPlaces {
     files: Vec<String>,
@@ -48,14 +48,17 @@ impl RowPlaces {
         self.rows.push((self.files.len() - 1, lines.number()));
     }
 
+    /// Returns the place of a column of a row.
+    pub(super) fn place(&self, row: usize, column: Column) -> Place {
+        let (file, line) = self.rows[row];
+        Place { file: self.files[file].clone(), line: Some(line), column: Some(column) }
+    }
+
     /// Gives an error at a cell the place of its row.
     pub(super) fn locate(&self, error: Error) -> Error {
         match error {
             Error::Cell { row, column, reason } => {
-                let (file, line) = self.rows[row];
-                let (file, line) = (self.files[file].clone(), Some(line));
-                let place = Place { file, line, column: Some(Column::Name(column)) };
-                Error::Malformed { place, reason }
+                Error::Malformed { place: self.place(row, Column::Name(column)), reason }
             }
             other => other,
         }

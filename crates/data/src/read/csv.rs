@@ -2,28 +2,21 @@
 //! after blank lines and CR LF, and mends stray quotes silently; a message with the wrong line is
 //! worse than none.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+mod header;
+mod part;
 
-use super::cells::Cells;
-use super::lines::Lines;
-use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, in_file};
-use crate::class_name::sorted_order;
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use super::blocks::in_blocks;
+use super::lines::{Block, Lines};
+use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, collect_labels};
 use crate::encode::MissingWords;
 use crate::error::{columns_in_words, quoted};
 use crate::{Column, Error};
-
-const DEFAULT_LABEL: &str = "label";
-
-/// The content of a column.
-#[derive(Clone, Copy, PartialEq)]
-enum Role {
-    Feature,
-    Label,
-    Weight,
-    Fold,
-    Dropped,
-}
+use header::{Role, check_feature_count, header, roles};
+use part::{Gathered, Part};
 
 pub(super) fn read(
     lines: Lines<'_>,
@@ -32,16 +25,25 @@ pub(super) fn read(
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
     let mut rows = Rows::open(lines, options, purpose)?;
-    let table = rows.next(Buffer::UNLIMITED, labels)?;
-    table.ok_or_else(|| rows.lines.wrong("there is a header, but no row below it".to_owned()))
+    let table = match rows.layout.missing_words {
+        // The kinds of raw columns are those of all rows.
+        Some(_) => rows.next(Buffer::UNLIMITED, labels)?,
+        None => rows.all(labels)?,
+    };
+    table.ok_or_else(|| rows.none())
 }
 
 /// The rows below a header, some at a time.
 pub(super) struct Rows<'a> {
     lines: Lines<'a>,
+    layout: Layout,
+}
+
+/// What a header says of the cells below it.
+struct Layout {
     header: Vec<String>,
     roles: Vec<Role>,
-    pub(super) feature_names: Vec<String>,
+    feature_names: Vec<String>,
     /// The words that stand for gaps, where words and gaps are taken.
     missing_words: Option<MissingWords>,
 }
@@ -65,7 +67,12 @@ impl<'a> Rows<'a> {
             .collect();
         check_feature_count(&lines, feature_names.len(), options)?;
         let missing_words = options.features.missing_words().cloned();
-        Ok(Rows { lines, header, roles, feature_names, missing_words })
+        Ok(Rows { lines, layout: Layout { header, roles, feature_names, missing_words } })
+    }
+
+    /// Returns the names of the features.
+    pub(super) fn feature_names(&self) -> &[String] {
+        &self.layout.feature_names
     }
 
     /// Reads the next rows, as many as the buffer takes; `None` after the last.
@@ -74,57 +81,126 @@ impl<'a> Rows<'a> {
         buffer: Buffer,
         labels: &mut LabelSink<'_>,
     ) -> Result<Option<Table>, Error> {
-        let Rows { lines, header, roles, feature_names, missing_words } = self;
-        let mut features = Cells::new(feature_names, missing_words.as_ref());
-        let mut weights = Vec::new();
-        let mut folds = FoldCollector::default();
-        let mut rows = 0;
-        while buffer.has_room(rows, features.len()) && next_row(lines, header)? {
-            let lines = &*lines;
-            let line = lines.text()?;
-            let mut feature = 0;
-            let mut take = |(cell, column): (&str, usize)| {
-                let cell = cell.trim();
-                match roles[column] {
-                    Role::Feature => {
-                        features.push(lines, feature, &header[column], cell)?;
-                        feature += 1;
-                    }
-                    Role::Weight => weights.push(weight(lines, &header[column], cell)?),
-                    Role::Label | Role::Fold if cell.is_empty() => {
-                        return Err(empty_cell(lines, &header[column]));
-                    }
-                    Role::Label => {
-                        labels(cell, &|| lines.place(Column::Name(header[column].clone())))?;
-                    }
-                    Role::Fold => folds.push(cell),
-                    Role::Dropped => {}
-                }
-                Ok(())
-            };
-            if line.contains('"') {
-                let cells = split_quoted(lines, line)?;
-                check_cell_count(lines, cells.len(), header.len())?;
-                cells.iter().map(AsRef::as_ref).zip(0..).try_for_each(&mut take)?;
-            } else {
-                let commas = line.bytes().filter(|&byte| byte == b',').count();
-                check_cell_count(lines, commas + 1, header.len())?;
-                line.split(',').zip(0..).try_for_each(&mut take)?;
-            }
-            features.end_row(lines);
-            rows += 1;
-        }
-        if rows == 0 {
-            return Ok(None);
-        }
-        let fold = roles.iter().position(|&role| role == Role::Fold);
-        let folds = fold.map(|column| folds.finish(lines, &header[column])).transpose()?;
-        Ok(Some(Table {
-            features: features.finish(feature_names, rows)?,
-            weights: roles.contains(&Role::Weight).then_some(weights),
-            folds,
-        }))
+        self.layout.parse(&mut self.lines, buffer).table(&self.layout, labels)
     }
+
+    /// Reads all rows, which are numbers, in blocks; `None` if there are none.
+    fn all(&mut self, labels: &mut LabelSink<'_>) -> Result<Option<Table>, Error> {
+        let Rows { lines, layout } = self;
+        let layout = &*layout;
+        let mut gathered = Gathered::new(layout);
+        in_blocks(
+            || next_block(lines, &layout.header),
+            |block| layout.parse(&mut Lines::of(block), Buffer::UNLIMITED),
+            |part| gathered.take(part, labels),
+        )?;
+        gathered.finish()
+    }
+
+    /// Calls `turn` for the table of every block of rows with its labels, several at the same time,
+    /// and `take` for the results in order.
+    pub(super) fn each_block<T: Send, E: From<Error>>(
+        mut self,
+        turn: impl Fn(Table, Vec<String>) -> Result<T, Error> + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Rows { lines, layout } = &mut self;
+        let layout = &*layout;
+        let mut is_empty = true;
+        in_blocks(
+            || next_block(lines, &layout.header),
+            |block| {
+                let part = layout.parse(&mut Lines::of(block), Buffer::UNLIMITED);
+                let (table, labels) = collect_labels(|sink| part.table(layout, sink))?;
+                table.map(|table| turn(table, labels)).transpose()
+            },
+            |result: Result<Option<T>, Error>| {
+                let Some(result) = result? else { return Ok(()) };
+                is_empty = false;
+                take(result)
+            },
+        )?;
+        if is_empty { Err(self.none().into()) } else { Ok(()) }
+    }
+
+    fn none(&self) -> Error {
+        self.lines.wrong("there is a header, but no row below it".to_owned())
+    }
+}
+
+impl Layout {
+    /// Returns the name of the column of a role, if there is one.
+    fn name_of(&self, role: Role) -> Option<&str> {
+        let column = self.roles.iter().position(|&other| other == role)?;
+        Some(&self.header[column])
+    }
+
+    /// Parses the next rows, as many as the buffer takes, up to the first fault.
+    fn parse(&self, lines: &mut Lines<'_>, buffer: Buffer) -> Part<'_> {
+        let mut part = Part::new(self);
+        while buffer.has_room(part.rows, part.cells.len()) {
+            let parsed = match next_row(lines, &self.header) {
+                Ok(true) => self.parse_row(lines, &mut part),
+                Ok(false) => break,
+                Err(fault) => Err(fault),
+            };
+            if let Err(fault) = parsed {
+                part.fault = Some(fault);
+                break;
+            }
+        }
+        part
+    }
+
+    /// Parses the row at the current line.
+    fn parse_row(&self, lines: &Lines<'_>, part: &mut Part<'_>) -> Result<(), Error> {
+        let line = lines.text()?;
+        let columns = self.header.len();
+        part.places.push(lines);
+        let mut feature = 0;
+        let mut take = |cell: &str, column: usize| {
+            let (cell, name) = (trimmed(cell), &self.header[column]);
+            match self.roles[column] {
+                Role::Feature => {
+                    part.cells.push(lines, feature, name, cell)?;
+                    feature += 1;
+                }
+                Role::Weight => part.weights.push(weight(lines, name, cell)?),
+                Role::Label | Role::Fold if cell.is_empty() => return Err(empty_cell(lines, name)),
+                Role::Label => part.labels.push(Some(cell)),
+                Role::Fold => part.folds.push(Some(cell)),
+                Role::Dropped => {}
+            }
+            Ok(())
+        };
+        if memchr(b'"', line.as_bytes()).is_some() {
+            let cells = split_quoted(lines, line)?;
+            check_cell_count(lines, cells.len(), columns)?;
+            cells.iter().zip(0..).try_for_each(|(cell, column)| take(cell, column))?;
+        } else {
+            let commas = line.bytes().filter(|&byte| byte == b',').count();
+            check_cell_count(lines, commas + 1, columns)?;
+            let mut start = 0;
+            for column in 0..columns {
+                // Cells are short, so that a loop over bytes is faster than a search.
+                let rest = &line.as_bytes()[start..];
+                let length = rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
+                take(&line[start..start + length], column)?;
+                start += length + 1;
+            }
+        }
+        part.cells.end_row();
+        part.rows += 1;
+        Ok(())
+    }
+}
+
+/// Returns a cell without the blanks around it, of which there mostly are none.
+#[inline]
+fn trimmed(cell: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    let bytes = cell.as_bytes();
+    if is_plain(bytes.first()) && is_plain(bytes.last()) { cell } else { cell.trim() }
 }
 
 fn empty_cell(lines: &Lines<'_>, column: &str) -> Error {
@@ -132,23 +208,41 @@ fn empty_cell(lines: &Lines<'_>, column: &str) -> Error {
     lines.malformed(Column::Name(column.to_owned()), reason.to_owned())
 }
 
-/// Goes on to the next row, in the next file if this one has ended, whose header must be the same.
-fn next_row(lines: &mut Lines<'_>, expected: &[String]) -> Result<bool, Error> {
+/// Goes on to the next row, in the next file if this one has ended.
+fn next_row(lines: &mut Lines<'_>, header: &[String]) -> Result<bool, Error> {
     while !next_record(lines)? {
-        if !lines.next_file()? {
+        if !next_file(lines, header)? {
             return Ok(false);
-        }
-        if !next_record(lines)? {
-            return Err(lines.wrong("the file is empty".to_owned()));
-        }
-        let found = header(lines)?;
-        if found != expected {
-            let reason =
-                format!("the header is not that of the first file: {}", columns_in_words(&found));
-            return Err(lines.malformed_line(reason));
         }
     }
     Ok(true)
+}
+
+/// Returns the next rows together, of the next file if this one has ended.
+fn next_block(lines: &mut Lines<'_>, header: &[String]) -> Result<Option<Block>, Error> {
+    loop {
+        match lines.next_block(true)? {
+            None if next_file(lines, header)? => {}
+            block => return Ok(block),
+        }
+    }
+}
+
+/// Goes on to the next file, below its header, which must be the same; false after the last.
+fn next_file(lines: &mut Lines<'_>, expected: &[String]) -> Result<bool, Error> {
+    if !lines.next_file()? {
+        return Ok(false);
+    }
+    if !next_record(lines)? {
+        return Err(lines.wrong("the file is empty".to_owned()));
+    }
+    let found = header(lines)?;
+    if found == expected {
+        return Ok(true);
+    }
+    let found = columns_in_words(&found);
+    let reason = format!("the header is not that of the first file: {found}");
+    Err(lines.malformed_line(reason))
 }
 
 /// Goes on to the next line that is not blank, with those appended that a quoted cell runs over.
@@ -224,84 +318,6 @@ fn split_quoted<'l>(lines: &Lines<'_>, line: &'l str) -> Result<Vec<Cow<'l, str>
     }
 }
 
-/// Returns the column names: not empty, and distinct.
-fn header(lines: &Lines<'_>) -> Result<Vec<String>, Error> {
-    let line = lines.text()?;
-    let names: Vec<String> =
-        split_quoted(lines, line)?.iter().map(|name| name.trim().to_owned()).collect();
-    let mut seen = HashMap::with_capacity(names.len());
-    for (name, column) in names.iter().zip(1..) {
-        if name.is_empty() {
-            let reason = format!("column {column} of the header has no name");
-            return Err(lines.malformed_line(reason));
-        }
-        if let Some(first) = seen.insert(name.as_str(), column) {
-            let name = quoted(name);
-            let reason =
-                format!("columns {first} and {column} of the header are both named {name}");
-            return Err(lines.malformed_line(reason));
-        }
-    }
-    // Column numbers are names too, but fractions and signs are data.
-    let is_data = |name: &String| name.parse::<f64>().is_ok();
-    let is_column_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
-    if names.iter().all(is_data) && !names.iter().all(is_column_number) {
-        let reason = "the first line holds numbers, but must name the columns";
-        return Err(lines.malformed_line(reason.to_owned()));
-    }
-    Ok(names)
-}
-
-fn roles(
-    lines: &Lines<'_>,
-    header: &[String],
-    options: &ReadOptions,
-    purpose: Purpose,
-) -> Result<Vec<Role>, Error> {
-    let mut roles = vec![Role::Feature; header.len()];
-    let fit = purpose == Purpose::Fit;
-    let label = options.label.as_deref().unwrap_or(DEFAULT_LABEL);
-    // Without labels there is nothing to weigh.
-    let weighed = fit || header.iter().any(|column| column == label);
-    let weight = if weighed { Role::Weight } else { Role::Dropped };
-    let fold = if fit { Role::Fold } else { Role::Dropped };
-    let wanted = [
-        ("for the label", Some(label), Role::Label),
-        ("for the weights", options.weights_column.as_deref(), weight),
-        ("for the folds", options.fold_column.as_deref(), fold),
-    ];
-    for (purpose, name, role) in wanted {
-        let Some(name) = name else { continue };
-        match header.iter().position(|column| column == name) {
-            Some(column) if roles[column] == Role::Feature => roles[column] = role,
-            Some(_) => {
-                let reason = format!(
-                    "column '{name}' cannot be taken {purpose}: it has another use already"
-                );
-                return Err(lines.malformed_line(reason));
-            }
-            None if fit => {
-                let (name, columns) = (name.to_owned(), header.to_vec());
-                let unknown = Error::UnknownColumn { name, purpose, columns };
-                return Err(in_file(lines.name(), unknown));
-            }
-            None => {}
-        }
-    }
-    Ok(roles)
-}
-
-fn check_feature_count(lines: &Lines<'_>, p: usize, options: &ReadOptions) -> Result<(), Error> {
-    match options.columns {
-        _ if p == 0 => Err(lines.malformed_line("there is no feature column".to_owned())),
-        Some(expected) if expected != p => {
-            let reason = format!("the header names {p} features, but {expected} are expected");
-            Err(lines.malformed_line(reason))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn check_cell_count(lines: &Lines<'_>, cells: usize, columns: usize) -> Result<(), Error> {
     if cells == columns {
         return Ok(());
@@ -317,41 +333,5 @@ fn weight(lines: &Lines<'_>, column: &str, cell: &str) -> Result<f64, Error> {
             let reason = format!("weight {} is not a number that is 0 or more", quoted(cell));
             Err(lines.malformed(Column::Name(column.to_owned()), reason))
         }
-    }
-}
-
-/// A collector that numbers the values of a fold column as they come.
-#[derive(Default)]
-struct FoldCollector {
-    numbers: HashMap<String, usize>,
-    folds: Vec<usize>,
-}
-
-impl FoldCollector {
-    fn push(&mut self, value: &str) {
-        let fold = match self.numbers.get(value) {
-            Some(&fold) => fold,
-            None => {
-                let fold = self.numbers.len();
-                self.numbers.insert(value.to_owned(), fold);
-                fold
-            }
-        };
-        self.folds.push(fold);
-    }
-
-    /// Returns the folds, renumbered in the order of their values.
-    fn finish(self, lines: &Lines<'_>, column: &str) -> Result<Vec<usize>, Error> {
-        let (values, folds): (Vec<String>, Vec<usize>) = self.numbers.into_iter().unzip();
-        if let [only] = &values[..] {
-            let only = quoted(only);
-            let reason = format!("column '{column}' puts every row in fold {only}; two are needed");
-            return Err(lines.wrong(reason));
-        }
-        let mut position = vec![0; values.len()];
-        for (rank, value) in sorted_order(&values).into_iter().enumerate() {
-            position[folds[value]] = rank;
-        }
-        Ok(self.folds.into_iter().map(|fold| position[fold]).collect())
     }
 }

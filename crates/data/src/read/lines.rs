@@ -1,22 +1,33 @@
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use flate2::read::MultiGzDecoder;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::error::quoted;
 use crate::{Column, Error, Place};
 
-type Text<'a> = BufReader<Box<dyn Read + 'a>>;
+/// The bytes that are read at a time.
+const READ: usize = 1 << 16;
+
+/// The least bytes of a block that another follows.
+const BLOCK: usize = 1 << 18;
 
 /// The lines of a text file, one at a time, plain or gzip, with their numbers.
 pub(super) struct Lines<'a> {
-    reader: Text<'a>,
+    /// The part of the file that has not been read; `None` of a [`Block`].
+    reader: Option<Box<dyn Read + 'a>>,
     compressed: bool,
     name: String,
-    /// The current line as it stands in the file, or several where one was appended.
-    buffer: Vec<u8>,
+    /// A part of the text.
+    text: Vec<u8>,
+    /// The place in it of the current line, or of several where one was appended.
+    line: Range<usize>,
+    /// The error that ends the text.
+    fault: Option<io::Error>,
     /// The number of the first of these lines, and number of lines read.
     number: u64,
     read: u64,
@@ -24,18 +35,34 @@ pub(super) struct Lines<'a> {
     further: VecDeque<PathBuf>,
 }
 
+/// Whole lines, to be looked at on any thread.
+pub(super) struct Block {
+    name: String,
+    text: Vec<u8>,
+    /// The number of lines before.
+    before: u64,
+}
+
 impl<'a> Lines<'a> {
     pub(super) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let (reader, compressed) = Self::text_of(reader, name)?;
-        Ok(Lines {
-            reader,
-            compressed,
-            name: name.to_owned(),
-            buffer: Vec::new(),
-            number: 0,
-            read: 0,
+        let block = Block { name: name.to_owned(), text: Vec::new(), before: 0 };
+        Ok(Lines { reader: Some(reader), compressed, ..Lines::of(block) })
+    }
+
+    /// Returns the lines of a block.
+    pub(super) fn of(block: Block) -> Self {
+        Lines {
+            reader: None,
+            compressed: false,
+            name: block.name,
+            text: block.text,
+            line: 0..0,
+            fault: None,
+            number: block.before,
+            read: block.before,
             further: VecDeque::new(),
-        })
+        }
     }
 
     /// Lets other files follow this one, which [`next_file`](Self::next_file) opens.
@@ -58,47 +85,110 @@ impl<'a> Lines<'a> {
     #[cold]
     pub(super) fn next_file(&mut self) -> Result<bool, Error> {
         let Some(path) = self.further.pop_front() else { return Ok(false) };
-        self.name = path.display().to_string();
-        let file =
-            File::open(&path).map_err(|source| Error::Io { file: self.name.clone(), source })?;
-        (self.reader, self.compressed) = Self::text_of(file, &self.name)?;
-        (self.number, self.read) = (0, 0);
+        let name = path.display().to_string();
+        let file = File::open(&path).map_err(|source| Error::Io { file: name.clone(), source })?;
+        let further = std::mem::take(&mut self.further);
+        *self = Lines { further, ..Lines::new(file, &name)? };
         Ok(true)
     }
 
     /// Returns the text of a file, and true if the file is compressed.
-    fn text_of(mut reader: impl Read + 'a, name: &str) -> Result<(Text<'a>, bool), Error> {
+    fn text_of(
+        mut reader: impl Read + 'a,
+        name: &str,
+    ) -> Result<(Box<dyn Read + 'a>, bool), Error> {
         let mut start = Vec::new();
         let io = |source| Error::Io { file: name.to_owned(), source };
         reader.by_ref().take(2).read_to_end(&mut start).map_err(io)?;
         let compressed = start == [0x1f, 0x8b];
         let whole = Cursor::new(start).chain(reader);
-        let text: Box<dyn Read + 'a> =
-            if compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
-        Ok((BufReader::with_capacity(1 << 16, text), compressed))
+        Ok((
+            if compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) },
+            compressed,
+        ))
     }
 
     /// Goes on to the next line; false at the end of the file.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
-        self.buffer.clear();
+        self.line.start = self.line.end;
         self.number = self.read + 1;
         let more = self.append()?;
-        if self.number == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
-            self.buffer.drain(..3);
+        if self.number == 1 && self.bytes().starts_with(b"\xef\xbb\xbf") {
+            self.line.start += 3;
         }
         Ok(more)
     }
 
     /// Appends the next line to the current one; false at the end of the file.
+    #[inline]
     pub(super) fn append(&mut self) -> Result<bool, Error> {
-        match self.reader.read_until(b'\n', &mut self.buffer) {
-            Ok(0) => Ok(false),
-            Ok(_) => {
-                self.read += 1;
-                Ok(true)
+        let mut looked_at = self.line.end;
+        loop {
+            if let Some(length) = memchr(b'\n', &self.text[looked_at..]) {
+                self.line.end = looked_at + length + 1;
+                break;
             }
-            Err(source) => Err(self.failure(source)),
+            let length = self.text.len() - self.line.start;
+            if !self.fill() {
+                self.check_end()?;
+                if self.line.end == self.text.len() {
+                    return Ok(false);
+                }
+                self.line.end = self.text.len();
+                break;
+            }
+            looked_at = self.line.start + length;
         }
+        self.read += 1;
+        Ok(true)
+    }
+
+    /// Reads on, and forgets the text before the current line; false at the end of the file and
+    /// before a fault.
+    fn fill(&mut self) -> bool {
+        let Some(reader) = self.reader.as_mut().filter(|_| self.fault.is_none()) else {
+            return false;
+        };
+        self.text.drain(..self.line.start);
+        self.line = 0..self.line.end - self.line.start;
+        let length = self.text.len();
+        self.fault = reader.take(READ as u64).read_to_end(&mut self.text).err();
+        self.text.len() > length
+    }
+
+    /// Returns the fault that ends the text, if there is one.
+    fn check_end(&mut self) -> Result<(), Error> {
+        self.fault.take().map_or(Ok(()), |source| Err(self.failure(source)))
+    }
+
+    /// Takes the next whole lines together; `None` at the end of the file. Where cells may be in
+    /// quotes no block ends within one.
+    pub(super) fn next_block(&mut self, quotes: bool) -> Result<Option<Block>, Error> {
+        self.line.start = self.line.end;
+        let mut size = BLOCK;
+        let length = loop {
+            let mut more = true;
+            while more && self.text.len() - self.line.end < size {
+                more = self.fill();
+            }
+            let rest = &self.text[self.line.end..];
+            match end_of_lines(rest, quotes) {
+                _ if !more && self.fault.is_none() => break rest.len(),
+                Some(length) => break length,
+                None if more => size *= 2,
+                None => break 0,
+            }
+        };
+        if length == 0 {
+            return self.check_end().map(|()| None);
+        }
+        let end = self.line.end + length;
+        let text = self.text[self.line.end..end].to_vec();
+        let block = Block { name: self.name.clone(), text, before: self.read };
+        let unfinished = u64::from(!block.text.ends_with(b"\n"));
+        self.read += memchr_iter(b'\n', &block.text).count() as u64 + unfinished;
+        self.line = end..end;
+        Ok(Some(block))
     }
 
     fn failure(&self, source: io::Error) -> Error {
@@ -116,12 +206,13 @@ impl<'a> Lines<'a> {
 
     /// Returns the current line as it stands, for looking at single bytes.
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.buffer
+        &self.text[self.line.clone()]
     }
 
     /// Returns the current line without its end.
     pub(super) fn text(&self) -> Result<&str, Error> {
-        let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let line = self.bytes();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         str::from_utf8(line).map_err(|error| {
             let (valid, rest) = line.split_at(error.valid_up_to());
@@ -153,6 +244,23 @@ impl<'a> Lines<'a> {
         let (line, column) = (None, None);
         Error::Malformed { place: Place { file: self.name.clone(), line, column }, reason }
     }
+}
+
+/// Returns the length of the text up to the last end of a line, outside of quotes where cells may be
+/// in some.
+fn end_of_lines(text: &[u8], quotes: bool) -> Option<usize> {
+    if !quotes || memchr(b'"', text).is_none() {
+        return memrchr(b'\n', text).map(|at| at + 1);
+    }
+    let mut within = false;
+    let mut end = None;
+    for (at, &byte) in text.iter().enumerate() {
+        within ^= byte == b'"';
+        if byte == b'\n' && !within {
+            end = Some(at + 1);
+        }
+    }
+    end
 }
 
 /// Returns the reason why a cell is not a finite number; `None` if it is missing altogether.

@@ -3,7 +3,8 @@ use std::path::Path;
 
 use super::lines::Lines;
 use super::{
-    Buffer, FeatureColumns, FileLabels, Format, Purpose, ReadOptions, csv, open, svmlight,
+    Buffer, FeatureColumns, FileLabels, Format, Purpose, ReadOptions, check_columns, csv, open,
+    svmlight,
 };
 use crate::class_collector::ClassCollector;
 use crate::{Design, Error, Labels, Place};
@@ -89,9 +90,7 @@ impl<'a> Stream<'a> {
             let requirement = "left out of a stream, which is not cross-validated";
             return Err(Error::parameter("the fold column", format!("'{column}'"), requirement));
         }
-        if options.columns == Some(0) {
-            return Err(Error::parameter("the number of features to expect", 0, "at least 1"));
-        }
+        check_columns(options)?;
         if options.features != FeatureColumns::Numbers {
             let requirement = "numbers in a stream: an encoding is learned from all rows at once";
             return Err(Error::parameter("the feature columns", "encoded", requirement));
@@ -100,7 +99,7 @@ impl<'a> Stream<'a> {
         let (rows, columns) = match format {
             Format::Csv => {
                 let rows = csv::Rows::open(lines, options, Purpose::Fit)?;
-                let columns = rows.feature_names.len();
+                let columns = rows.feature_names().len();
                 (Rows::Csv(rows), columns)
             }
             Format::Svmlight => {
@@ -145,7 +144,7 @@ impl<'a> Stream<'a> {
     /// Names of the features, from CSV.
     pub fn feature_names(&self) -> Option<&[String]> {
         match &self.rows {
-            Rows::Csv(rows) => Some(&rows.feature_names),
+            Rows::Csv(rows) => Some(rows.feature_names()),
             Rows::Svmlight(_) => None,
         }
     }

@@ -1,7 +1,8 @@
 use nalgebra_sparse::CsrMatrix;
 
-use super::lines::{Lines, not_a_number};
-use super::{Buffer, FeatureColumns, Features, LabelSink, ReadOptions, Table};
+use super::blocks::in_blocks;
+use super::lines::{Block, Lines, not_a_number};
+use super::{Buffer, FeatureColumns, Features, LabelSink, ReadOptions, Table, collect_labels};
 use crate::error::quoted;
 use crate::{Column, Design, Error};
 
@@ -16,7 +17,7 @@ pub(super) fn read(
 ) -> Result<Table, Error> {
     let mut rows = Rows::open(lines, options)?;
     let table = rows.next(Buffer::UNLIMITED, labels)?;
-    table.ok_or_else(|| rows.lines.wrong("there are no samples".to_owned()))
+    table.ok_or_else(|| rows.none())
 }
 
 /// The rows of a file, some at a time.
@@ -99,6 +100,47 @@ impl<'a> Rows<'a> {
         let design = Design::sparse(matrix)?;
         let features = Features::Design { design, names: None };
         Ok(Some(Table { features, weights: None, folds: None }))
+    }
+
+    /// Calls `turn` for the table of every block of rows with its labels, several at the same time,
+    /// and `take` for the results in order. The number of columns must have been told.
+    pub(super) fn each_block<T: Send, E: From<Error>>(
+        mut self,
+        turn: impl Fn(Table, Vec<String>) -> Result<T, Error> + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Rows { lines, columns } = &mut self;
+        let columns = *columns;
+        let mut is_empty = true;
+        in_blocks(
+            || next_block(lines),
+            |block| {
+                let mut rows = Rows { lines: Lines::of(block), columns };
+                let read = collect_labels(|labels| rows.next(Buffer::UNLIMITED, labels));
+                let (table, labels) = read?;
+                table.map(|table| turn(table, labels)).transpose()
+            },
+            |result: Result<Option<T>, Error>| {
+                let Some(result) = result? else { return Ok(()) };
+                is_empty = false;
+                take(result)
+            },
+        )?;
+        if is_empty { Err(self.none().into()) } else { Ok(()) }
+    }
+
+    fn none(&self) -> Error {
+        self.lines.wrong("there are no samples".to_owned())
+    }
+}
+
+/// Returns the next lines together, of the next file if this one has ended.
+fn next_block(lines: &mut Lines<'_>) -> Result<Option<Block>, Error> {
+    loop {
+        match lines.next_block(false)? {
+            None if lines.next_file()? => {}
+            block => return Ok(block),
+        }
     }
 }
 

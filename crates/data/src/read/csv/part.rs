@@ -1,0 +1,149 @@
+//! Rows that were parsed together.
+
+use std::collections::HashMap;
+
+use super::Layout;
+use super::header::Role;
+use crate::class_name::sorted_order;
+use crate::encode::Words;
+use crate::error::quoted;
+use crate::read::cells::Cells;
+use crate::read::columns::RowPlaces;
+use crate::read::{LabelSink, Table};
+use crate::{Column, Error, Place};
+
+/// Some rows below a header, up to a fault if there is one.
+pub(super) struct Part<'m> {
+    pub(super) cells: Cells<'m>,
+    pub(super) weights: Vec<f64>,
+    pub(super) labels: Words,
+    pub(super) folds: Words,
+    pub(super) places: RowPlaces,
+    /// The number of whole rows.
+    pub(super) rows: usize,
+    pub(super) fault: Option<Error>,
+}
+
+impl<'m> Part<'m> {
+    /// Returns no rows.
+    pub(super) fn new(layout: &'m Layout) -> Self {
+        Part {
+            cells: Cells::new(&layout.feature_names, layout.missing_words.as_ref()),
+            weights: Vec::new(),
+            labels: Words::default(),
+            folds: Words::default(),
+            places: RowPlaces::default(),
+            rows: 0,
+            fault: None,
+        }
+    }
+
+    /// Hands the labels over, and then the fault.
+    fn deliver(&mut self, layout: &Layout, labels: &mut LabelSink<'_>) -> Result<(), Error> {
+        let column = || Column::Name(layout.name_of(Role::Label).unwrap_or_default().to_owned());
+        for (row, label) in self.labels.iter().enumerate() {
+            labels(label, &|| self.places.place(row, column()))?;
+        }
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    /// Returns the rows as a table of their own; `None` of no rows.
+    pub(super) fn table(
+        self,
+        layout: &Layout,
+        labels: &mut LabelSink<'_>,
+    ) -> Result<Option<Table>, Error> {
+        let mut all = Gathered::new(layout);
+        all.take(self, labels)?;
+        all.finish()
+    }
+}
+
+/// The parts of a file, one after the other.
+pub(super) struct Gathered<'m> {
+    layout: &'m Layout,
+    cells: Cells<'m>,
+    weights: Vec<f64>,
+    folds: FoldCollector,
+    /// The places of the first part, which is the only one of a raw table.
+    places: RowPlaces,
+    rows: usize,
+}
+
+impl<'m> Gathered<'m> {
+    pub(super) fn new(layout: &'m Layout) -> Self {
+        let Part { cells, weights, places, rows, .. } = Part::new(layout);
+        Gathered { layout, cells, weights, folds: FoldCollector::default(), places, rows }
+    }
+
+    /// Takes the next rows, and their labels first of all.
+    pub(super) fn take(
+        &mut self,
+        mut part: Part<'m>,
+        labels: &mut LabelSink<'_>,
+    ) -> Result<(), Error> {
+        part.deliver(self.layout, labels)?;
+        if self.rows == 0 {
+            (self.cells, self.places) = (part.cells, part.places);
+        } else {
+            self.cells.append(part.cells);
+        }
+        self.weights.append(&mut part.weights);
+        part.folds.iter().for_each(|fold| self.folds.push(fold));
+        self.rows += part.rows;
+        Ok(())
+    }
+
+    /// Returns the table of all rows; `None` of no rows.
+    pub(super) fn finish(self) -> Result<Option<Table>, Error> {
+        if self.rows == 0 {
+            return Ok(None);
+        }
+        let fold = self.layout.name_of(Role::Fold);
+        let file = || self.places.place(0, Column::Name(String::new())).file;
+        let folds = fold.map(|column| self.folds.finish(&file(), column)).transpose()?;
+        let weighed = self.layout.name_of(Role::Weight).is_some();
+        Ok(Some(Table {
+            features: self.cells.finish(&self.layout.feature_names, self.rows, self.places)?,
+            weights: weighed.then_some(self.weights),
+            folds,
+        }))
+    }
+}
+
+/// A collector that numbers the values of a fold column as they come.
+#[derive(Default)]
+struct FoldCollector {
+    numbers: HashMap<String, usize>,
+    folds: Vec<usize>,
+}
+
+impl FoldCollector {
+    fn push(&mut self, value: &str) {
+        let fold = match self.numbers.get(value) {
+            Some(&fold) => fold,
+            None => {
+                let fold = self.numbers.len();
+                self.numbers.insert(value.to_owned(), fold);
+                fold
+            }
+        };
+        self.folds.push(fold);
+    }
+
+    /// Returns the folds, renumbered in the order of their values.
+    fn finish(self, file: &str, column: &str) -> Result<Vec<usize>, Error> {
+        let (values, folds): (Vec<String>, Vec<usize>) = self.numbers.into_iter().unzip();
+        if let [only] = &values[..] {
+            let only = quoted(only);
+            let reason = format!("column '{column}' puts every row in fold {only}; two are needed");
+            let place = Place { file: file.to_owned(), line: None, column: None };
+            return Err(Error::Malformed { place, reason });
+        }
+        let mut position = vec![0; values.len()];
+        for (rank, value) in sorted_order(&values).into_iter().enumerate() {
+            position[folds[value]] = rank;
+        }
+        Ok(self.folds.into_iter().map(|fold| position[fold]).collect())
+    }
+}
