@@ -120,31 +120,49 @@ impl Source<'_> {
     /// Returns the data to predict by a model, as its encoding makes them.
     pub(crate) fn features(self, model: &Model) -> Result<Unlabelled, Failure> {
         if let Some(simulation) = self.simulation()? {
-            let data = simulation.draw()?;
-            let labels = data.labels();
-            let names = labels.signs().iter().map(|&sign| labels.class_name(sign).to_owned());
-            return Ok(Unlabelled {
-                feature_names: None,
-                labels: Some(names.collect()),
-                weights: None,
-                design: data.design().clone(),
-            });
+            return simulation.features();
         }
+        let options = self.prediction_options(model);
+        let format = self.standard_input(&options)?;
+        Ok(self.reading(|| match format {
+            Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),
+            None => read::features(self.file.first(), &options),
+        })?)
+    }
+
+    /// Calls `turn` for blocks of the data to predict, several at the same time, and `take` for the
+    /// results in the order of the rows.
+    pub(crate) fn each_block<T: Send, E: From<margins::data::Error> + From<Failure>>(
+        self,
+        model: &Model,
+        turn: impl Fn(Unlabelled) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some(simulation) = self.simulation()? {
+            return take(turn(simulation.features()?));
+        }
+        let options = self.prediction_options(model);
+        match self.standard_input(&options)? {
+            Some(format) => {
+                read::each_block_from(std::io::stdin(), STDIN, format, &options, turn, take)
+            }
+            None => read::each_block(self.file.first(), &options, turn, take),
+        }
+    }
+
+    /// Returns the options for data that a model is applied to.
+    fn prediction_options(self, model: &Model) -> ReadOptions {
+        let mut options = self.read_options();
         // A svmlight file need not reach the last feature, so it is told how many there are; a CSV
         // file says how many it has, and the model judges.
-        let mut options = self.read_options();
-        let path = Path::new(self.file.first());
-        if options.format.or_else(|| Format::of(path)) == Some(Format::Svmlight) {
+        let format = options.format.or_else(|| Format::of(self.file.first()));
+        if format == Some(Format::Svmlight) {
             options.columns = options.columns.or(Some(model.columns()));
         }
         if let Some(encoding) = model.encoding() {
             options.features = FeatureColumns::Known(Box::new(encoding.clone()));
         }
-        let format = self.standard_input(&options)?;
-        Ok(self.reading(|| match format {
-            Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),
-            None => read::features(path, &options),
-        })?)
+        options
     }
 
     /// Returns the format of standard input, if that is where the data come from.
@@ -212,6 +230,19 @@ impl Simulation {
         };
         let mixture = GaussianMixture::example(example, seed).map_err(Failure::job)?;
         Ok(Some(Simulation { mixture, rows: rows as usize, seed }))
+    }
+
+    /// Returns the draw as data to predict.
+    fn features(&self) -> Result<Unlabelled, Failure> {
+        let data = self.draw()?;
+        let labels = data.labels();
+        let names = labels.signs().iter().map(|&sign| labels.class_name(sign).to_owned());
+        Ok(Unlabelled {
+            feature_names: None,
+            labels: Some(names.collect()),
+            weights: None,
+            design: data.design().clone(),
+        })
     }
 
     fn draw(&self) -> Result<Dataset, Failure> {

@@ -11,6 +11,7 @@ use super::fit::FitArguments;
 use super::focus::FocusArguments;
 use super::massart::{MassartArguments, MassartLearner};
 use super::path::PathArguments;
+use super::predict::DecisionArguments;
 use super::psi::PsiArguments;
 use super::regularised::RegularisedArguments;
 use super::stream::{MethodName, ScheduleName, StreamArguments};
@@ -170,6 +171,19 @@ pub(crate) fn focus(
         (false, _) => Err(Failure::usage(
             "--out is for linear learners: no model file holds an ensemble of others",
         )),
+    }
+}
+
+/// Refuses a threshold that no probability is on either side of.
+pub(crate) fn decision(arguments: &DecisionArguments) -> Result<(), Failure> {
+    match arguments.threshold {
+        Some(at) if arguments.probability && !(0.0..=1.0).contains(&at) => {
+            Err(Failure::Usage(format!("--threshold {at}: with --probability it is from 0 to 1")))
+        }
+        Some(at) if !at.is_finite() => {
+            Err(Failure::Usage(format!("--threshold {at}: it must be a finite number")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,14 +1,19 @@
 //! Options of `margins predict`.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 
 use super::data::{FileArguments, Source, WeightArguments};
+use super::global::ThreadsArguments;
 use super::regularised::FormatArguments;
+use super::values::number;
 
 #[derive(Debug, Args)]
 pub(crate) struct PredictArguments {
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
     /// Model file
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub(crate) model: PathBuf,
@@ -16,6 +21,8 @@ pub(crate) struct PredictArguments {
     pub(crate) file: FileArguments,
     #[command(flatten)]
     weights: WeightArguments,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArguments,
     /// Write the predictions to this file; - for standard output, as without it
     ///
     /// Standard output then shows how good the predictions are, if the data have labels.
@@ -23,6 +30,57 @@ pub(crate) struct PredictArguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: FormatArguments,
+}
+
+/// The options for the decision between two classes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Decision")]
+pub(crate) struct DecisionArguments {
+    /// Decide for the positive class where the score is greater than T [default: 0]
+    #[arg(long, value_name = "T", value_parser = number, allow_hyphen_values = true)]
+    pub(crate) threshold: Option<f64>,
+    /// Compare the probability of the positive class with the threshold, not the score
+    #[arg(long, requires = "threshold")]
+    pub(crate) probability: bool,
+    /// Costs of a false positive and of a false negative, as in 1:5
+    ///
+    /// The decision is the one of the least expected cost: for the positive class where its
+    /// probability is greater than FP/(FP+FN).
+    #[arg(long, value_name = "FP:FN", conflicts_with_all = ["threshold", "probability"])]
+    pub(crate) cost: Option<Costs>,
+}
+
+/// The costs of the two kinds of mistakes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Costs {
+    false_positive: f64,
+    false_negative: f64,
+}
+
+impl Costs {
+    /// Returns the probability at which both decisions cost the same.
+    pub(crate) fn threshold(self) -> f64 {
+        // The larger of both is divided by first, so that no sum overflows.
+        let largest = self.false_positive.max(self.false_negative);
+        let (positive, negative) = (self.false_positive / largest, self.false_negative / largest);
+        positive / (positive + negative)
+    }
+}
+
+impl FromStr for Costs {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((positive, negative)) = text.split_once(':') else {
+            return Err("expected two costs and a colon, as in 1:5".to_owned());
+        };
+        let (false_positive, false_negative) = (number(positive)?, number(negative)?);
+        let valid = |cost: f64| cost.is_finite() && cost > 0.0;
+        if !valid(false_positive) || !valid(false_negative) {
+            return Err("both costs must be finite numbers greater than 0".to_owned());
+        }
+        Ok(Costs { false_positive, false_negative })
+    }
 }
 
 impl PredictArguments {
@@ -33,5 +91,21 @@ impl PredictArguments {
 
     pub(crate) fn out(&self) -> Option<&Path> {
         self.out.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_set_a_threshold() {
+        let threshold = |text: &str| text.parse::<Costs>().map(Costs::threshold);
+        assert_eq!(threshold("1:1"), Ok(0.5));
+        assert_eq!(threshold("1 : 4"), Ok(0.2));
+        assert_eq!(threshold("1e308:1e308"), Ok(0.5));
+        for wrong in ["", "1", "0:1", "1:0", "-1:2", "1:nan", "inf:1", "a:b", "1:2:3"] {
+            assert!(threshold(wrong).is_err(), "{wrong}");
+        }
     }
 }

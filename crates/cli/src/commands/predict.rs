@@ -1,23 +1,48 @@
 //! The command that applies a model.
 
+mod csv_rows;
+mod decision;
+mod scored;
+
+use std::io::{self, Write};
 use std::path::Path;
 
-use margins::data::read::Unlabelled;
-use margins::data::{Listed, metrics};
-use margins::{Classifier, Model, Registry};
+use margins::{Registry, on_threads};
 
+use crate::arguments::check;
 use crate::arguments::predict::PredictArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::messages::warn;
+use crate::messages::step;
 use crate::output::files::{emit, input, inputs, is_standard, keep_apart, output};
 use crate::output::predictions::{
-    ClassMetrics, ClassPrediction, ClassPredictionDocument, Metrics, Prediction,
-    PredictionDocument, describe, describe_classes, write_classes_csv, write_csv,
+    ClassPredictionDocument, PredictionDocument, describe, describe_classes,
 };
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
 use crate::source::read_model;
+use csv_rows::CsvRows;
+use decision::Decision;
+use scored::{Scored, Scorer};
+
+/// The end of a table before its last row.
+enum Stop {
+    /// The rows could not be written.
+    Write(io::Error),
+    Failure(Failure),
+}
+
+impl From<margins::data::Error> for Stop {
+    fn from(error: margins::data::Error) -> Self {
+        Stop::Failure(error.into())
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Stop::Failure(failure)
+    }
+}
 
 /// Returns the file of the predictions; `None` for standard output, which they have to themselves.
 fn file(arguments: &PredictArguments) -> Option<&Path> {
@@ -29,172 +54,135 @@ pub(super) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
         inputs("--data", arguments.file.files())
             .chain([Some(input("--model", &arguments.model)), output("--out", arguments.out())]),
     )?;
+    check::decision(&arguments.decision)?;
+    let threads = arguments.threads.count()?;
     let (_, model) = read_model(&arguments.model, registry)?;
     let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
-    let data = arguments.source().features(&model)?;
-    let name = arguments.file.name();
-    let refuse = |error| Failure::job(format!("{name}: {error}"));
-    model.accept(data.design.columns(), data.feature_names.as_deref()).map_err(refuse)?;
-    if model.members().len() > 1 {
-        return predict_classes(registry, arguments, model, &data);
-    }
-    let scores = model.decision_function(&data.design, registry).map_err(refuse)?;
-    let member = &model.members()[0];
-    let probability = |&score: &f64| member.probability(&*loss, score);
-    let probabilities: Option<Vec<f64>> = scores.iter().map(probability).collect();
-    let probabilities = probabilities.as_deref();
-    let predictions: Vec<Prediction> = scores
-        .iter()
-        .enumerate()
-        .map(|(row, &score)| Prediction {
-            score,
-            label: &model.classes()[model.decide(&[score])],
-            probability: probabilities.map(|probabilities| probabilities[row]),
+    let decision = Decision::new(&arguments.decision, &model, &*loss)?;
+    let scorer = Scorer { model: &model, loss: &*loss, registry, decision };
+    step(format!("predicting {}", arguments.file.name()), || {
+        on_threads(threads, || match arguments.output.format {
+            OutputFormat::Json => json(arguments, &scorer),
+            OutputFormat::Table => table(arguments, &scorer),
         })
-        .collect();
-    let metrics = measure(&model, &scores, probabilities, &data);
-    let undecided = if member.platt.is_none() { loss.undecided_scores() } else { None };
-    match arguments.output.format {
-        OutputFormat::Json => {
-            let document = PredictionDocument {
-                format: "margins-predictions",
-                version: VERSION,
-                model: arguments.model.display().to_string(),
-                data: name,
-                rows: scores.len(),
-                undecided_scores: undecided.map(|scores| [scores.lower, scores.upper]),
-                metrics,
-                predictions,
-            };
-            emit(arguments.out(), |out| write_json(out, &document))
-        }
-        OutputFormat::Table => {
-            emit(arguments.out(), |out| write_csv(out, &predictions))?;
-            match file(arguments) {
-                Some(path) => {
-                    let lines = describe(path, scores.len(), metrics.as_ref());
-                    emit(None, |out| facts(out, &lines))
-                }
-                None => Ok(()),
-            }
-        }
-    }
-}
-
-/// Applies a model of several members.
-fn predict_classes(
-    registry: &Registry,
-    arguments: &PredictArguments,
-    model: Model,
-    data: &Unlabelled,
-) -> Result<(), Failure> {
-    let name = arguments.file.name();
-    let refuse = |error| Failure::job(format!("{name}: {error}"));
-    let classifier = Classifier::from_model(model, registry)?;
-    let model = classifier.model();
-    let scores = classifier.decision_function(&data.design).map_err(refuse)?;
-    let probabilities = match classifier.predict_proba(&data.design) {
-        Ok(probabilities) => Some(probabilities),
-        Err(margins::Error::Model(margins::model::Error::NoProbabilities(_))) => None,
-        Err(error) => return Err(refuse(error)),
-    };
-    let predictions: Vec<ClassPrediction> = (0..scores.nrows())
-        .map(|row| {
-            let scores: Vec<f64> = scores.row(row).iter().copied().collect();
-            let probabilities = probabilities.as_ref();
-            ClassPrediction {
-                label: &model.classes()[model.decide(&scores)],
-                scores,
-                probabilities: probabilities.map(|p| p.row(row).iter().copied().collect()),
-            }
-        })
-        .collect();
-    let metrics = measure_classes(model, &predictions, data);
-    match arguments.output.format {
-        OutputFormat::Json => {
-            let document = ClassPredictionDocument {
-                format: "margins-multiclass-predictions",
-                version: VERSION,
-                model: arguments.model.display().to_string(),
-                data: name,
-                rows: predictions.len(),
-                scheme: model.scheme().to_string(),
-                classes: model.classes(),
-                metrics,
-                predictions,
-            };
-            emit(arguments.out(), |out| write_json(out, &document))
-        }
-        OutputFormat::Table => {
-            emit(arguments.out(), |out| write_classes_csv(out, model, &predictions))?;
-            let Some(path) = file(arguments) else { return Ok(()) };
-            let lines = describe_classes(path, predictions.len(), metrics.as_ref());
-            emit(None, |out| facts(out, &lines))
-        }
-    }
-}
-
-/// Returns the error by the weights of the data, if every label is a class of the model.
-fn measure_classes(
-    model: &Model,
-    predictions: &[ClassPrediction],
-    data: &Unlabelled,
-) -> Option<ClassMetrics> {
-    let classes = known_classes(model, data.labels.as_ref()?)?;
-    let wrong = |(prediction, class): (&ClassPrediction, &usize)| {
-        model.class_of(prediction.label) != Some(*class)
-    };
-    let mistakes: Vec<bool> = predictions.iter().zip(&classes).map(wrong).collect();
-    let error = measured(metrics::mistake_rate(&mistakes, data.weights.as_deref()))?;
-    Some(ClassMetrics { error: error.rate, standard_error: error.standard_error })
-}
-
-/// Returns the class of every label; `None`, with a warning, if one is no class of the model.
-fn known_classes(model: &Model, labels: &[String]) -> Option<Vec<usize>> {
-    let classes = labels.iter().map(|label| model.class_of(label).ok_or(label));
-    match classes.collect() {
-        Ok(classes) => Some(classes),
-        Err(unknown) => {
-            warn(format!(
-                "the predictions are not measured, for the label {} of the data is no class of the model ({})",
-                Listed(&[unknown]),
-                Listed(model.classes())
-            ));
-            None
-        }
-    }
-}
-
-/// Returns a measure of predictions; `None`, with a warning, where there is none.
-fn measured<T>(measure: Result<T, margins::data::Error>) -> Option<T> {
-    let warn =
-        |error: margins::data::Error| warn(format!("the predictions are not measured: {error}"));
-    measure.map_err(warn).ok()
-}
-
-/// Returns measures of the scores by the weights of the data, if every label is a class of the
-/// model.
-fn measure(
-    model: &Model,
-    scores: &[f64],
-    probabilities: Option<&[f64]>,
-    data: &Unlabelled,
-) -> Option<Metrics> {
-    type Measure = fn(&[f64], &[f64], Option<&[f64]>) -> Result<f64, margins::data::Error>;
-    let classes = known_classes(model, data.labels.as_ref()?)?;
-    let signs: Vec<f64> =
-        classes.into_iter().map(|class| if class == 1 { 1.0 } else { -1.0 }).collect();
-    let weights = data.weights.as_deref();
-    let error = measured(metrics::error_rate(scores, &signs, weights))?;
-    let of_probabilities = |measure: Measure| {
-        probabilities.and_then(|probabilities| measure(probabilities, &signs, weights).ok())
-    };
-    Some(Metrics {
-        error: error.rate,
-        standard_error: error.standard_error,
-        balanced_error: metrics::balanced_error(scores, &signs, weights).ok(),
-        auc: metrics::auc(scores, &signs, weights).ok(),
-        log_loss: of_probabilities(metrics::log_loss),
-        brier: of_probabilities(metrics::brier),
     })
+}
+
+/// Writes one document, for which all predictions are held in memory.
+fn json(arguments: &PredictArguments, scorer: &Scorer<'_>) -> Result<(), Failure> {
+    let mut all = Scored::default();
+    each_block(arguments, scorer, |scored| {
+        all.append(scored);
+        Ok::<(), Failure>(())
+    })?;
+    let Scorer { model, .. } = *scorer;
+    let (model_file, data) = (arguments.model.display().to_string(), arguments.file.name());
+    if let [member] = model.members() {
+        let of_loss = member.platt.is_none().then(|| scorer.loss.undecided_scores()).flatten();
+        let document = PredictionDocument {
+            format: "margins-predictions",
+            version: VERSION,
+            model: model_file,
+            data,
+            rows: all.rows(),
+            undecided_scores: of_loss.map(|scores| [scores.lower, scores.upper]),
+            metrics: all.measure(model),
+            predictions: all.predictions(model),
+        };
+        return emit(arguments.out(), |out| write_json(out, &document));
+    }
+    let document = ClassPredictionDocument {
+        format: "margins-multiclass-predictions",
+        version: VERSION,
+        model: model_file,
+        data,
+        rows: all.rows(),
+        scheme: model.scheme().to_string(),
+        classes: model.classes(),
+        metrics: all.measure_classes(model),
+        predictions: all.class_predictions(model),
+    };
+    emit(arguments.out(), |out| write_json(out, &document))
+}
+
+/// Writes a row a sample as the samples are read. What measures are made of is kept where they are
+/// shown, and nothing else is.
+fn table(arguments: &PredictArguments, scorer: &Scorer<'_>) -> Result<(), Failure> {
+    let model = scorer.model;
+    let (mut all, mut rows) = (Scored::default(), 0);
+    let measured = file(arguments).is_some();
+    let mut failure = None;
+    let written = emit(arguments.out(), |out| {
+        let written = write_rows(arguments, scorer, out, |scored| {
+            rows += scored.rows();
+            if measured && scored.has_labels() {
+                all.append(scored);
+            }
+        });
+        match written {
+            Ok(()) => Ok(()),
+            Err(Stop::Write(error)) => Err(error),
+            Err(Stop::Failure(reason)) => {
+                failure = Some(reason);
+                Err(io::Error::other("the predictions end too early"))
+            }
+        }
+    });
+    failure.map_or(written, Err)?;
+    let Some(path) = file(arguments) else { return Ok(()) };
+    let lines = match model.members() {
+        [_] => describe(path, rows, all.measure(model).as_ref()),
+        _ => describe_classes(path, rows, all.measure_classes(model).as_ref()),
+    };
+    emit(None, |out| facts(out, &lines))
+}
+
+/// Writes the predictions in the order of the rows, and hands them to `keep`.
+fn write_rows(
+    arguments: &PredictArguments,
+    scorer: &Scorer<'_>,
+    out: &mut dyn Write,
+    mut keep: impl FnMut(Scored),
+) -> Result<(), Stop> {
+    let csv = CsvRows::new(scorer.model);
+    let mut is_first = true;
+    let rows = |scored: Scored| (csv.of(&scored), scored);
+    each_block_with(arguments, scorer, rows, |(text, scored)| {
+        if std::mem::take(&mut is_first) {
+            let header = csv.header(scored.probabilities.is_some());
+            out.write_all(&header).map_err(Stop::Write)?;
+        }
+        out.write_all(&text).map_err(Stop::Write)?;
+        keep(scored);
+        Ok(())
+    })
+}
+
+/// Calls `take` for what the model makes of the rows, block by block in their order.
+fn each_block<E: From<margins::data::Error> + From<Failure>>(
+    arguments: &PredictArguments,
+    scorer: &Scorer<'_>,
+    take: impl FnMut(Scored) -> Result<(), E>,
+) -> Result<(), E> {
+    each_block_with(arguments, scorer, |scored| scored, take)
+}
+
+/// Calls `turn` for what the model makes of the rows, several blocks at the same time, and `take` for
+/// the results in order.
+fn each_block_with<T: Send, E: From<margins::data::Error> + From<Failure>>(
+    arguments: &PredictArguments,
+    scorer: &Scorer<'_>,
+    turn: impl Fn(Scored) -> T + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let name = arguments.file.name();
+    let mut before = 0;
+    let turn = |data| scorer.score(data).map(|scored| (scored.rows(), turn(scored)));
+    let take = |result: Result<(usize, T), margins::model::Error>| {
+        let shifted = |error| Failure::job(format!("{name}: {}", scored::shifted(error, before)));
+        let (rows, result) = result.map_err(shifted)?;
+        before += rows;
+        take(result)
+    };
+    arguments.source().each_block(scorer.model, turn, take)
 }

@@ -1,9 +1,7 @@
 //! Predictions with their measures.
 
-use std::io::Write;
 use std::path::Path;
 
-use margins::{Model, Scheme};
 use serde::Serialize;
 
 use super::Lines;
@@ -75,63 +73,6 @@ pub(crate) struct ClassPrediction<'a> {
 pub(crate) struct ClassMetrics {
     pub(crate) error: f64,
     pub(crate) standard_error: f64,
-}
-
-/// Writes a row a sample: the label, the scores under the names of the members, the probabilities
-/// under those of the classes.
-pub(crate) fn write_classes_csv(
-    out: &mut dyn Write,
-    model: &Model,
-    predictions: &[ClassPrediction],
-) -> std::io::Result<()> {
-    let classes = model.classes();
-    let members: Vec<String> = match model.scheme() {
-        Scheme::OneVersusOne => Scheme::pairs(classes.len())
-            .map(|(i, j)| format!("{} against {}", classes[j], classes[i]))
-            .collect(),
-        _ => classes.to_vec(),
-    };
-    let with_probabilities =
-        predictions.iter().any(|prediction| prediction.probabilities.is_some());
-    let probabilities = if with_probabilities { classes } else { &[] };
-    let mut csv = csv::Writer::from_writer(out);
-    let scores = members.iter().map(|name| format!("score {name}"));
-    let header = scores.chain(probabilities.iter().map(|name| format!("probability {name}")));
-    csv.write_record(std::iter::once("label".to_owned()).chain(header)).map_err(io_error)?;
-    for prediction in predictions {
-        let numbers = prediction.scores.iter().chain(prediction.probabilities.iter().flatten());
-        let cells = numbers.map(|number| format!("{number:?}"));
-        let label = std::iter::once(prediction.label.to_owned());
-        csv.write_record(label.chain(cells)).map_err(io_error)?;
-    }
-    csv.flush()
-}
-
-/// Writes a row a sample: score, label and, where there are some, probability.
-pub(crate) fn write_csv(out: &mut dyn Write, predictions: &[Prediction]) -> std::io::Result<()> {
-    let with_probability = predictions.iter().any(|prediction| prediction.probability.is_some());
-    let mut csv = csv::Writer::from_writer(out);
-    let mut header = vec!["score", "label"];
-    if with_probability {
-        header.push("probability");
-    }
-    csv.write_record(&header).map_err(io_error)?;
-    for prediction in predictions {
-        let mut record = vec![format!("{:?}", prediction.score), prediction.label.to_owned()];
-        if with_probability {
-            record.push(prediction.probability.map(|p| format!("{p:?}")).unwrap_or_default());
-        }
-        csv.write_record(&record).map_err(io_error)?;
-    }
-    csv.flush()
-}
-
-/// Returns the error of the writer below, by which a closed pipe is known.
-fn io_error(error: csv::Error) -> std::io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => std::io::Error::other(format!("{other:?}")),
-    }
 }
 
 /// Returns the lines on predictions in a file.

@@ -1,6 +1,7 @@
 //! The command from outside: what it prints, how it ends, what it leaves behind.
 
 mod classes;
+mod decisions;
 mod documentation;
 mod encoding;
 mod fits;

@@ -35,7 +35,7 @@ fn verbose_runs_tell_their_steps() {
     let fit = ["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"];
     assert_eq!(starts(&fit), ["reading data.csv", "fitting", "writing m.json"]);
     let predict = ["predict", "--model", "m.json", "--data", "data.csv", "--out", "p.csv"];
-    let steps = ["reading m.json", "reading data.csv", "writing p.csv"];
+    let steps = ["reading m.json", "writing p.csv", "predicting data.csv"];
     assert_eq!(starts(&predict), steps);
     assert_eq!(starts(&["inspect", "--model", "m.json"]), ["reading m.json"]);
     assert_eq!(starts(&["stream", "--data", "data.csv", "--lambda", "0.1"]), ["fitting"]);

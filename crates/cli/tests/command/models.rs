@@ -91,7 +91,8 @@ fn labels_that_the_model_does_not_know_are_said() {
     let workshop = Workshop::new();
     workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
     workshop.write("other.csv", DATA.replace("yes", "1").replace("no", "0").as_bytes());
-    let output = workshop.run(&["predict", "--model", "m.json", "--data", "other.csv"]);
+    let output =
+        workshop.run(&["predict", "--model", "m.json", "--data", "other.csv", "--out", "p.csv"]);
     assert!(output.status.success());
     insta::assert_snapshot!(text(&output.stderr));
 }

@@ -1,0 +1,178 @@
+//! What a model makes of rows.
+
+use margins::data::read::Unlabelled;
+use margins::data::{Listed, metrics};
+use margins::losses::MarginLoss;
+use margins::model::Error;
+use margins::{Model, Registry};
+
+use super::decision::Decision;
+use crate::messages::warn;
+use crate::output::predictions::{ClassMetrics, ClassPrediction, Metrics, Prediction};
+
+/// The way from rows to predictions.
+pub(super) struct Scorer<'a> {
+    pub(super) model: &'a Model,
+    pub(super) loss: &'a dyn MarginLoss,
+    pub(super) registry: &'a Registry,
+    pub(super) decision: Decision,
+}
+
+/// The predictions of rows, with the labels and weights that the rows have.
+#[derive(Default)]
+pub(super) struct Scored {
+    /// The class decided, counted from 0.
+    pub(super) classes: Vec<usize>,
+    /// The scores, row by row: one a member.
+    pub(super) scores: Vec<f64>,
+    /// The probabilities, row by row, if there are any: that of the positive class where the model has
+    /// one member, else one a class.
+    pub(super) probabilities: Option<Vec<f64>>,
+    labels: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
+}
+
+/// Gives an error of a row its number in the file.
+pub(super) fn shifted(error: Error, before: usize) -> Error {
+    match error {
+        Error::Score { row, score } => Error::Score { row: before + row, score },
+        other => other,
+    }
+}
+
+impl Scorer<'_> {
+    /// Returns the predictions of rows.
+    pub(super) fn score(&self, data: Unlabelled) -> Result<Scored, Error> {
+        let Unlabelled { design, feature_names, labels, weights } = data;
+        self.model.accept(design.columns(), feature_names.as_deref())?;
+        let model = self.model;
+        if let [member] = model.members() {
+            let scores = model.decision_function(&design, self.registry)?;
+            let probability = |&score: &f64| member.probability(self.loss, score);
+            let probabilities: Option<Vec<f64>> = scores.iter().map(probability).collect();
+            let decide = |(row, &score): (usize, &f64)| {
+                let probability = probabilities.as_ref().map(|probabilities| probabilities[row]);
+                self.decision.class(model, score, probability)
+            };
+            let classes = scores.iter().enumerate().map(decide).collect();
+            return Ok(Scored { classes, scores, probabilities, labels, weights });
+        }
+        let functions = model.decision_functions(&design, self.registry)?;
+        let probabilities = match model.class_probabilities(&functions, self.loss) {
+            Ok(probabilities) => Some(probabilities.transpose().as_slice().to_vec()),
+            Err(Error::NoProbabilities(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let scores = functions.transpose().as_slice().to_vec();
+        let of_rows = scores.chunks_exact(model.members().len());
+        let classes = of_rows.map(|scores| model.decide(scores)).collect();
+        Ok(Scored { classes, scores, probabilities, labels, weights })
+    }
+}
+
+impl Scored {
+    pub(super) fn rows(&self) -> usize {
+        self.classes.len()
+    }
+
+    pub(super) fn has_labels(&self) -> bool {
+        self.labels.is_some()
+    }
+
+    /// Takes the rows that follow.
+    pub(super) fn append(&mut self, next: Scored) {
+        if self.classes.is_empty() {
+            *self = next;
+            return;
+        }
+        fn extend<T>(all: &mut Option<Vec<T>>, next: Option<Vec<T>>) {
+            if let (Some(all), Some(next)) = (all, next) {
+                all.extend(next);
+            }
+        }
+        self.classes.extend(next.classes);
+        self.scores.extend(next.scores);
+        extend(&mut self.probabilities, next.probabilities);
+        extend(&mut self.labels, next.labels);
+        extend(&mut self.weights, next.weights);
+    }
+
+    /// Returns the predictions of a model of one member, row by row.
+    pub(super) fn predictions<'m>(&self, model: &'m Model) -> Vec<Prediction<'m>> {
+        let prediction = |(row, &class): (usize, &usize)| Prediction {
+            score: self.scores[row],
+            label: &model.classes()[class],
+            probability: self.probabilities.as_ref().map(|probabilities| probabilities[row]),
+        };
+        self.classes.iter().enumerate().map(prediction).collect()
+    }
+
+    /// Returns the predictions of a model of several members, row by row.
+    pub(super) fn class_predictions<'m>(&self, model: &'m Model) -> Vec<ClassPrediction<'m>> {
+        let row_of = |values: &[f64], row: usize, width: usize| {
+            values[row * width..(row + 1) * width].to_vec()
+        };
+        let (members, classes) = (model.members().len(), model.classes().len());
+        let prediction = |(row, &class): (usize, &usize)| ClassPrediction {
+            label: &model.classes()[class],
+            scores: row_of(&self.scores, row, members),
+            probabilities: self.probabilities.as_ref().map(|all| row_of(all, row, classes)),
+        };
+        self.classes.iter().enumerate().map(prediction).collect()
+    }
+
+    /// Returns measures by the weights of the data, if every label is a class of the model.
+    pub(super) fn measure(&self, model: &Model) -> Option<Metrics> {
+        type Measure = fn(&[f64], &[f64], Option<&[f64]>) -> Result<f64, margins::data::Error>;
+        let sign = |class: &usize| if *class == 1 { 1.0 } else { -1.0 };
+        let known = known_classes(model, self.labels.as_ref()?)?;
+        let signs: Vec<f64> = known.iter().map(sign).collect();
+        let decided: Vec<f64> = self.classes.iter().map(sign).collect();
+        let weights = self.weights.as_deref();
+        let error = measured(metrics::error_rate(&decided, &signs, weights))?;
+        let of_probabilities = |measure: Measure| {
+            let probabilities = self.probabilities.as_deref()?;
+            measure(probabilities, &signs, weights).ok()
+        };
+        Some(Metrics {
+            error: error.rate,
+            standard_error: error.standard_error,
+            balanced_error: metrics::balanced_error(&decided, &signs, weights).ok(),
+            auc: metrics::auc(&self.scores, &signs, weights).ok(),
+            log_loss: of_probabilities(metrics::log_loss),
+            brier: of_probabilities(metrics::brier),
+        })
+    }
+
+    /// Returns the error by the weights of the data, if every label is a class of the model.
+    pub(super) fn measure_classes(&self, model: &Model) -> Option<ClassMetrics> {
+        let known = known_classes(model, self.labels.as_ref()?)?;
+        let mistakes: Vec<bool> = self.classes.iter().zip(&known).map(|(a, b)| a != b).collect();
+        let error = measured(metrics::mistake_rate(&mistakes, self.weights.as_deref()))?;
+        Some(ClassMetrics { error: error.rate, standard_error: error.standard_error })
+    }
+}
+
+/// Returns the class of every label; `None`, with a warning, if one is no class of the model.
+fn known_classes(model: &Model, labels: &[String]) -> Option<Vec<usize>> {
+    let classes = labels.iter().map(|label| model.class_of(label).ok_or(label));
+    match classes.collect() {
+        Ok(classes) => Some(classes),
+        Err(unknown) => {
+            warn(format!(
+                "the predictions are not measured, for the label {} of the data is no class of the model ({})",
+                Listed(&[unknown]),
+                Listed(model.classes())
+            ));
+            None
+        }
+    }
+}
+
+/// Returns a measure of predictions; `None`, with a warning, where there is none.
+fn measured<T>(measure: Result<T, margins::data::Error>) -> Option<T> {
+    let reason = |error: margins::data::Error| {
+        warn(format!("the predictions are not measured: {error}"));
+    };
+    measure.map_err(reason).ok()
+}
