@@ -7,7 +7,8 @@
 //!   from 1. `# comments` and a `qid:` after the label are skipped, the latter because queries
 //!   matter to ranking only. The design is sparse.
 //!
-//! Readers go line by line. Text is UTF-8, with or without a byte order mark; lines end in LF or
+//! CSV of numbers is parsed in blocks of whole lines on all threads, and so is what [`each_block`]
+//! reads; all else goes line by line. A fault is told with its line either way. Text is UTF-8, with or without a byte order mark; lines end in LF or
 //! CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
 //! whatever its name.
 //!
