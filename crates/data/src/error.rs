@@ -1,7 +1,12 @@
+mod words;
+
 use std::fmt;
 use std::io;
 
 use thiserror::Error;
+
+pub use words::Listed;
+pub(crate) use words::{columns_in_words, quoted};
 
 /// The reason why data are refused.
 ///
@@ -316,51 +321,6 @@ pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String 
         "label '{value}' is a third class beside '{first}' and '{second}', but exactly two are \
          needed"
     )
-}
-
-/// Returns a list in words, such as "the columns are 'a', 'b' and 'c'".
-pub(crate) fn columns_in_words(columns: &[String]) -> String {
-    match columns {
-        [only] if only.contains([';', '\t']) => {
-            format!("the only column is {}: cells must be separated by commas", quoted(only))
-        }
-        [only] => format!("the only column is {}", quoted(only)),
-        _ => format!("the columns are {}", Listed(columns)),
-    }
-}
-
-/// Displays names in a message, a dozen at most: `'a', 'b', 'c'`, or `'a', 'b', ... and 88 more`.
-///
-/// ```
-/// use margins_data::Listed;
-///
-/// assert_eq!(Listed(&["a", "b", "c"]).to_string(), "'a', 'b', 'c'");
-/// let many: Vec<String> = (0..100).map(|k| k.to_string()).collect();
-/// assert!(Listed(&many).to_string().ends_with("'10', '11' and 88 more"));
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Listed<'a, S>(pub &'a [S]);
-
-impl<S: AsRef<str>> fmt::Display for Listed<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 12;
-        for (k, name) in self.0.iter().take(MOST).enumerate() {
-            let before = if k == 0 { "" } else { ", " };
-            write!(f, "{before}{}", quoted(name.as_ref()))?;
-        }
-        match self.0.len().checked_sub(MOST) {
-            Some(more @ 1..) => write!(f, " and {more} more"),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Returns a value in quotes for a message: escaped, and cut if long.
-pub(crate) fn quoted(value: &str) -> String {
-    const LONGEST: usize = 40;
-    let start: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    let rest = if value.chars().nth(LONGEST).is_some() { "..." } else { "" };
-    format!("'{start}{rest}'")
 }
 
 /// A place in a file: `train.csv, line 7, column 'age'`.

@@ -70,22 +70,17 @@ impl Settings {
             let prepared = self.prepare(space, contests.any())?;
             let best_error = best.as_ref().and_then(|(_, found)| found.least_error);
             let watcher = |member: usize, made: &Observed<'_>| {
-                if let Some(watch) = self.progress.watch() {
-                    let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-                    let (kernel, member) = (space.kernel(), members[member].as_str());
-                    let &Observed { lambda, fold, report, .. } = made;
-                    let lambda = lambda.get();
-                    watch(&Progress {
-                        done,
-                        total,
-                        kernel,
-                        member,
-                        fold,
-                        lambda,
-                        best_error,
-                        report,
-                    });
-                }
+                let Some(watch) = self.progress.watch() else { return };
+                watch(&Progress {
+                    done: 1 + done.fetch_add(1, Ordering::Relaxed),
+                    total,
+                    kernel: space.kernel(),
+                    member: &members[member],
+                    fold: made.fold,
+                    lambda: made.lambda.get(),
+                    best_error,
+                    report: made.report,
+                });
             };
             let search = Search {
                 contests,

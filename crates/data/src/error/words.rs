@@ -1,0 +1,47 @@
+use std::fmt;
+
+/// Returns a list in words, such as "the columns are 'a', 'b' and 'c'".
+pub(crate) fn columns_in_words(columns: &[String]) -> String {
+    let known = Listed(columns);
+    match columns {
+        [only] if only.contains([';', '\t']) => {
+            format!("the only column is {known}: cells must be separated by commas")
+        }
+        [_] => format!("the only column is {known}"),
+        _ => format!("the columns are {known}"),
+    }
+}
+
+/// Displays names in a message, a dozen at most: `'a', 'b', 'c'`, or `'a', 'b', ... and 88 more`.
+///
+/// ```
+/// use margins_data::Listed;
+///
+/// assert_eq!(Listed(&["a", "b", "c"]).to_string(), "'a', 'b', 'c'");
+/// let many: Vec<String> = (0..100).map(|k| k.to_string()).collect();
+/// assert!(Listed(&many).to_string().ends_with("'10', '11' and 88 more"));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a, S>(pub &'a [S]);
+
+impl<S: AsRef<str>> fmt::Display for Listed<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 12;
+        for (k, name) in self.0.iter().take(MOST).enumerate() {
+            let before = if k == 0 { "" } else { ", " };
+            write!(f, "{before}{}", quoted(name.as_ref()))?;
+        }
+        match self.0.len().checked_sub(MOST) {
+            Some(more @ 1..) => write!(f, " and {more} more"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns a value in quotes for a message: escaped, and cut if long.
+pub(crate) fn quoted(value: &str) -> String {
+    const LONGEST: usize = 40;
+    let start: String = value.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    let rest = if value.chars().nth(LONGEST).is_some() { "..." } else { "" };
+    format!("'{start}{rest}'")
+}
