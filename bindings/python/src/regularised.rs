@@ -15,8 +15,8 @@ use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
-    Classifier, CrossValidated, Cv, Path, Robust, kernels_of, lambda_of, lambdas_of, limit_of,
-    loss_of, probabilities_of, scheme_of,
+    Classifier, CrossValidated, Cv, Path, Robust, SigmaChoice, kernels_of, lambda_of, lambdas_of,
+    limit_of, loss_of, probabilities_of, scheme_of,
 };
 
 /// The functions of the user that see a fit on its way.
@@ -68,7 +68,7 @@ pub(crate) fn fit_classifier<'py>(
     let given = Classifier::read(settings)?;
     let data = data.dataset()?;
     let settings = Settings {
-        kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
+        kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
         probabilities: probabilities_of(&given.probability, None)?,
         ..shared!(given, &given.solver)
@@ -101,7 +101,7 @@ pub(crate) fn fit_cross_validated<'py>(
         Cv::LeaveOneOut(method) => how.leave_one_out = Some(method),
     }
     let settings = Settings {
-        kernels: some_kernels(given.kernels, given.approximation)?,
+        kernels: some_kernels(given.kernels, given.sigmas, given.approximation)?,
         regularisation: Regularisation::CrossValidated(how),
         held,
         probabilities: probabilities_of(&given.probability, None)?,
@@ -124,7 +124,7 @@ pub(crate) fn fit_path<'py>(
     let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
     let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     let settings = Settings {
-        kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
+        kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
         regularisation: Regularisation::path(lambdas).map_err(to_python)?,
         held,
         ..shared!(given, &given.solver)
@@ -152,7 +152,7 @@ pub(crate) fn fit_robust<'py>(
         .map_err(|error| PyValueError::new_err(format!("objective: {error}")))?;
     let settings = Settings {
         learner: Some(learner),
-        kernels: kernels_of(given.kernel.into_iter().collect(), given.approximation)?,
+        kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
         ..shared!(given, "auto")
     };
@@ -238,13 +238,14 @@ fn selection_of(name: &str) -> PyResult<Selection> {
 /// Returns the choice among kernels, of which there is one at least if any list is given.
 fn some_kernels(
     kernels: Option<Vec<String>>,
+    sigmas: Option<SigmaChoice>,
     approximation: Option<String>,
 ) -> PyResult<KernelChoice> {
     match kernels {
         Some(kernels) if kernels.is_empty() => {
             Err(refuse("kernels", "[]", "None or at least one kernel"))
         }
-        kernels => kernels_of(kernels.unwrap_or_default(), approximation),
+        kernels => kernels_of(kernels.unwrap_or_default(), sigmas, approximation),
     }
 }
 

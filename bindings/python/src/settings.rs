@@ -5,7 +5,7 @@ use std::time::Duration;
 use margins::data::Listed;
 use margins::estimators::regularised::KernelChoice;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
-use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme};
+use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme, Sigmas};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -44,9 +44,10 @@ settings! {
     /// The settings of `MarginClassifierCV`.
     CrossValidated {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>,
-        approximation: Option<String>, cv: Cv, selection: String, abandon_hopeless: bool, fit_intercept: bool,
-        standardize: bool, class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
-        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+        sigmas: Option<SigmaChoice>, approximation: Option<String>, cv: Cv, selection: String, abandon_hopeless: bool,
+        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String,
+        probability: String, solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>,
+        random_state: u64, n_jobs: usize,
     }
 }
 
@@ -188,6 +189,21 @@ impl Weights {
     }
 }
 
+/// The values of sigma to choose from.
+pub(crate) struct SigmaChoice(pub(crate) Sigmas);
+
+impl<'py> FromPyObject<'_, 'py> for SigmaChoice {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.cast::<PyString>() {
+            Ok(text) => text.to_string_lossy().parse().map_err(PyValueError::new_err),
+            Err(_) => value.extract().map(Sigmas::Given),
+        }
+        .map(SigmaChoice)
+    }
+}
+
 /// The folds of a cross-validation.
 pub(crate) enum Cv {
     /// As many as the library takes unless told.
@@ -271,6 +287,7 @@ pub(crate) fn loss_of(
 /// Returns the choice among kernels, of which an empty list is none.
 pub(crate) fn kernels_of(
     specifications: Vec<String>,
+    sigmas: Option<SigmaChoice>,
     approximation: Option<String>,
 ) -> PyResult<KernelChoice> {
     let approximation = match approximation {
@@ -280,7 +297,14 @@ pub(crate) fn kernels_of(
             .map_err(|reason| PyValueError::new_err(format!("approximation: {reason}")))?,
     };
     let registry = Registry::standard().kernels;
-    Ok(KernelChoice { specifications, approximation, registry, ..KernelChoice::default() })
+    let sigmas = sigmas.map(|sigmas| sigmas.0);
+    Ok(KernelChoice {
+        specifications,
+        sigmas,
+        approximation,
+        registry,
+        ..KernelChoice::default()
+    })
 }
 
 /// Returns the scheme of a name.

@@ -29,6 +29,8 @@ def test_kernel_grid(two):
     shown = display.KernelGridDisplay.from_estimator(search)
     assert shown.errors.shape == (3, 2) and shown.kernels[shown.selected[0]] == search.best_kernel_
     assert [tick.get_text() for tick in shown.ax_.get_yticklabels()] == kernels
+    widths = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels="gaussian", sigmas="2:0.5:3").fit(*two)
+    assert display.KernelGridDisplay.from_estimator(widths).kernels == [f"gaussian:sigma={sigma}" for sigma in ("2", "1", "0.5")]
     linear = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0]).fit(*two)
     with pytest.raises(ValueError, match="ErrorPathDisplay"):
         display.KernelGridDisplay.from_estimator(linear)

@@ -5,6 +5,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
@@ -139,6 +140,17 @@ def test_leaving_one_out_and_the_rule_of_one_standard_error(two):
     one_se = ml.MarginClassifierCV(**(search.get_params() | {"selection": "one-se"})).fit(X, y)
     best = search.fit(X, y)
     assert one_se.best_C_ <= best.best_C_ and best.best_kernel_ == "gaussian:sigma=0.5"
+
+
+def test_sigmas_are_tried_with_kernels_that_leave_theirs_out(two):
+    search = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels=["gaussian", "linear"], sigmas=[4.0, 2.0, 1.0], cv=3).fit(*two)
+    assert list(search.paths_) == ["gaussian:sigma=4", "gaussian:sigma=2", "gaussian:sigma=1", "linear"]
+    assert search.errors_.shape == (4, 2) and search.best_kernel_ in search.paths_
+    for sigmas in ("4:1:3", "4, 2, 1", np.array([4, 2, 1])):
+        again = clone(search).set_params(sigmas=sigmas).fit(*two)
+        np.testing.assert_allclose(again.errors_, search.errors_)
+    auto = clone(search).set_params(kernels="gaussian", sigmas="auto:3").fit(*two)
+    assert len(auto.paths_) == 3 and auto.score(*two) > 0.8
 
 
 def test_a_path_is_its_fits(two):

@@ -69,6 +69,7 @@ class MarginClassifierCVSettings(TypedDict):
     Cs: list[float] | None
     lambdas: list[float] | None
     kernels: list[str] | None
+    sigmas: str | list[float] | None
     approximation: str | None
     cv: int | str | list[int] | None
     selection: str

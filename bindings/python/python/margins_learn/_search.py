@@ -31,6 +31,9 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         The values of lambda to choose from, in the place of `Cs`; fits without a fold then have the same lambda.
     kernels : list of str, str or None, default=None
         The kernels to choose from; None fits linear classifiers.
+    sigmas : str, array or None, default=None
+        The values of sigma to choose from, for every kernel that leaves its sigma out: an array, `"FIRST:LAST:COUNT"` for
+        values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data.
     approximation : str or None, default=None
         The approximation of every kernel, as `MarginClassifier` takes it.
     cv : int, splitter, array or None, default=None
@@ -84,6 +87,7 @@ model_, n_features_in_, feature_names_in_
         lambdas: Any = None,
         kernels: Any = None,
         *,
+        sigmas: Any = None,
         approximation: str | None = None,
         cv: Any = None,
         selection: str = "best",
@@ -106,6 +110,7 @@ model_, n_features_in_, feature_names_in_
         self.Cs = Cs
         self.lambdas = lambdas
         self.kernels = kernels
+        self.sigmas = sigmas
         self.approximation = approximation
         self.cv = cv
         self.selection = selection
@@ -149,6 +154,7 @@ model_, n_features_in_, feature_names_in_
             Cs=numbers_of(self.Cs),
             lambdas=numbers_of(self.lambdas),
             kernels=[self.kernels] if isinstance(self.kernels, str) else self.kernels,
+            sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas),
             cv=_folds(self.cv, X, y),
         )
         self._adopt(report["model"])
