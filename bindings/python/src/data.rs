@@ -8,6 +8,7 @@ use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::encode::{self, Column, Encode};
 use crate::errors::of_data;
 
 /// Samples in the memory of the library.
@@ -118,11 +119,20 @@ pub(crate) fn sparse_rows(
     })
 }
 
+/// What a fit learns from: samples, or the columns of a raw table.
+#[derive(FromPyObject)]
+enum Features<'py> {
+    #[pyo3(transparent)]
+    Samples(Py<Samples>),
+    #[pyo3(transparent)]
+    Columns(Vec<Column<'py>>),
+}
+
 /// The samples with their classes, given by index and name, as every fit takes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Data<'py> {
-    samples: Py<Samples>,
+    samples: Features<'py>,
     targets: PyReadonlyArray1<'py, i64>,
     classes: Vec<String>,
     names: Option<Vec<String>>,
@@ -130,11 +140,19 @@ pub(crate) struct Data<'py> {
 }
 
 impl Data<'_> {
-    /// Returns the data set of the library.
-    pub(crate) fn dataset(self) -> PyResult<Dataset<Classes>> {
+    /// Returns the data set of the library; a raw table is encoded as it was asked for.
+    pub(crate) fn dataset(self, encode: Encode) -> PyResult<Dataset<Classes>> {
         let targets = self.targets.as_array().iter().map(|&k| k as usize).collect();
         let classes = Classes::from_indices(targets, self.classes).map_err(of_data)?;
-        let mut data = Dataset::new(self.samples.get().0.clone(), classes).map_err(of_data)?;
+        let data = match (self.samples, encode.0) {
+            (Features::Samples(samples), None) => Dataset::new(samples.get().0.clone(), classes),
+            (Features::Columns(columns), Some(options)) => {
+                encode::table(columns, &options.missing_words)
+                    .and_then(|table| Dataset::encoded(table, classes, options))
+            }
+            _ => return Err(PyTypeError::new_err("columns are encoded, and nothing else is")),
+        };
+        let mut data = data.map_err(of_data)?;
         if let Some(names) = self.names {
             data = data.with_feature_names(names).map_err(of_data)?;
         }
@@ -146,7 +164,7 @@ impl Data<'_> {
 
     /// Returns the data set of two classes, the second of which is positive.
     pub(crate) fn of_two(self) -> PyResult<Dataset> {
-        let data = self.dataset()?;
+        let data = self.dataset(Encode(None))?;
         let count = data.labels().names().len();
         if count != 2 {
             let message = format!("there are {count} classes, but must be 2");

@@ -4,6 +4,7 @@
 mod calibration;
 mod data;
 mod doorway;
+mod encode;
 mod errors;
 mod focused;
 mod losses;

@@ -14,7 +14,8 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::data::Samples;
 use crate::doorway::{Stop, run};
-use crate::errors::of_model;
+use crate::encode::{self, Column};
+use crate::errors::{of_data, of_model};
 use crate::settings::loss_of;
 
 /// A classifier, as files keep it.
@@ -78,6 +79,21 @@ impl Model {
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
         self.0.feature_names().map(<[String]>::to_vec)
+    }
+
+    /// What the encoding of raw columns was told, and the columns that it takes, if there is one.
+    #[getter]
+    fn encoding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.0.encoding().map(|encoding| encode::describe(py, encoding)).transpose()
+    }
+
+    /// Returns the features of the columns of a raw table, as the encoding makes them.
+    fn encode(&self, columns: Vec<Column<'_>>) -> PyResult<Samples> {
+        let Some(encoding) = self.0.encoding() else {
+            return Err(PyValueError::new_err("the model was fitted to numbers, without encode"));
+        };
+        let table = encode::table(columns, &encoding.options().missing_words);
+        table.and_then(|table| encoding.encode(&table)).map(Samples).map_err(of_data)
     }
 
     /// The number of features.

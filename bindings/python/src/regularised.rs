@@ -66,7 +66,7 @@ pub(crate) fn fit_classifier<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Classifier::read(settings)?;
-    let data = data.dataset()?;
+    let data = data.dataset(given.encode)?;
     let settings = Settings {
         kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
@@ -86,7 +86,7 @@ pub(crate) fn fit_cross_validated<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = CrossValidated::read(settings)?;
-    let mut data = data.dataset()?;
+    let mut data = data.dataset(given.encode)?;
     let mut how = CrossValidation {
         selection: selection_of(&given.selection)?,
         abandon_hopeless: given.abandon_hopeless,
@@ -120,7 +120,7 @@ pub(crate) fn fit_path<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Path::read(settings)?;
-    let data = data.dataset()?;
+    let data = data.dataset(given.encode)?;
     let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
     let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     let settings = Settings {
@@ -130,9 +130,11 @@ pub(crate) fn fit_path<'py>(
         ..shared!(given, &given.solver)
     };
     let rows = data.rows();
+    let names = data.feature_names().map(<[String]>::to_vec);
     let path = solve(py, settings, given.n_jobs, watchers, move |settings| settings.path(&data))?;
     let result = report::of_path(py, &path)?;
     result.set_item("rows", rows)?;
+    result.set_item("names", names)?;
     Ok(result)
 }
 
@@ -145,7 +147,7 @@ pub(crate) fn fit_robust<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Robust::read(settings)?;
-    let data = data.dataset()?;
+    let data = data.dataset(given.encode)?;
     let learner: Learner = given
         .objective
         .parse()

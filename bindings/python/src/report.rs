@@ -16,6 +16,7 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: Fitted) -> PyResult<Bound<'_, PyDic
     let members = fitted.model.members();
     result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;
     result.set_item("kernel", fitted.report.kernel.clone())?;
+    result.set_item("names", fitted.model.feature_names().map(<[String]>::to_vec))?;
     if let Some(curve) = &fitted.report.curve {
         result.set_item("curve", of_curve(py, curve)?)?;
         let kernels = fitted.report.kernels.iter();

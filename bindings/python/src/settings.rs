@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::encode::Encode;
 use crate::errors::{refuse, to_python};
 
 /// Defines settings: a struct, the names of its fields, and a reader that takes every one of them
@@ -34,9 +35,9 @@ macro_rules! settings {
 settings! {
     /// The settings of `MarginClassifier`.
     Classifier {
-        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, fit_intercept: bool,
-        standardize: bool, class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
-        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, encode: Encode,
+        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, probability: String,
+        solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
 }
 
@@ -45,7 +46,7 @@ settings! {
     CrossValidated {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>,
         sigmas: Option<SigmaChoice>, approximation: Option<String>, cv: Cv, selection: String, abandon_hopeless: bool,
-        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String,
+        encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String,
         probability: String, solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>,
         random_state: u64, n_jobs: usize,
     }
@@ -55,7 +56,7 @@ settings! {
     /// The settings of `MarginPath`.
     Path {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>,
-        approximation: Option<String>, fit_intercept: bool, standardize: bool, class_weight: Weights,
+        approximation: Option<String>, encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights,
         multi_class: String, solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>,
         random_state: u64, n_jobs: usize,
     }
@@ -65,7 +66,7 @@ settings! {
     /// The settings of `RobustClassifier`.
     Robust {
         objective: String, loss: String, C: f64, kernel: Option<String>, approximation: Option<String>,
-        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, tol: f64,
+        encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, tol: f64,
         max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
 }

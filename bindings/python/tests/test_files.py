@@ -1,11 +1,13 @@
 """Files go back and forth between the package and the command."""
 
 import csv
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import margins_learn as ml
@@ -36,6 +38,8 @@ def test_models_of_the_library_predict_or_are_refused(path):
         assert str(path) in str(refusal)
     else:
         X = np.random.default_rng(1).normal(size=(10, model.n_features_in_))
+        # No number is a level of a column of words, but a gap is welcome everywhere.
+        X = np.where(model.encode, np.nan, X)
         assert set(model.predict(X)) <= set(model.classes_)
 
 
@@ -60,3 +64,27 @@ def test_models_go_both_ways(command, name, kernel, tmp_path):
     np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), rtol=1e-9)
     assert theirs.classes_.tolist() == ["no", "yes"] and theirs.feature_names_in_.tolist() == ["a", "b", "c"]
     assert theirs.C == pytest.approx(ours.C)
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.bin"])
+def test_models_of_raw_tables_go_both_ways(command, name, tmp_path):
+    rows = 60
+    random = np.random.default_rng(1)
+    X = pd.DataFrame({"town": random.choice(["Bern", "Basel", "?"], rows), "age": random.normal(40, 9, rows).round(1)})
+    X["old"], X["code"], X["id"] = np.where(X["age"] > 45, "True", "false"), random.integers(1, 4, rows), [f"r{k}" for k in range(rows)]
+    X.loc[::7, "age"] = np.nan
+    y = np.where(X["town"].eq("Bern") ^ (random.random(rows) < 0.2), "yes", "no")
+    table, there = tmp_path / "data.csv", tmp_path / f"their-{name}"
+    X.assign(label=y).to_csv(table, index=False)
+    ours = ml.MarginClassifier("logistic", encode={"categorical": ["code"], "drop": ["id"]}, tol=1e-10).fit(X, y)
+    ours.save(tmp_path / name)
+    run = lambda *arguments: subprocess.run([command, *arguments], capture_output=True, text=True, check=True)
+    predicted = run("predict", "--model", tmp_path / name, "--data", table, "--format", "json")
+    rows_of = json.loads(predicted.stdout)["predictions"]
+    assert [row["label"] for row in rows_of] == ours.predict(X).tolist()
+    told = ["--encode", "--categorical", "code", "--drop", "id", "--tol", "1e-10"]
+    run("fit", "--data", table, "--loss", "logistic", "--lambda", repr(ours.lambda_), "--out", there, *told)
+    theirs = ml.load(there)
+    assert theirs.encoded_names_.tolist() == ours.encoded_names_.tolist()
+    np.testing.assert_allclose(theirs.coef_, ours.coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(theirs.predict_proba(X), ours.predict_proba(X), rtol=1e-4)

@@ -41,6 +41,9 @@ pub enum Error {
     /// A kernel matrix has no features to scale.
     #[error("a precomputed kernel matrix has no features that could be standardised")]
     StandardizePrecomputed,
+    /// A kernel matrix has no columns to encode.
+    #[error("a precomputed kernel matrix has no columns that could be encoded")]
+    EncodePrecomputed,
     /// Only fits in the function space of a kernel can leave one sample out at a time.
     #[error("leave-one-out needs a kernel without approximation")]
     LeaveOneOut,

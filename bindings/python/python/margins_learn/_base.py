@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _native
 from ._inputs import blocks, checked, classes_named, names_of, samples_of, seed_of, targets_of, weights_of
+from ._tables import checked_table, columns_of
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -51,23 +52,35 @@ class Fitting(BaseEstimator):
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         """Returns the samples for the native module, and sets what is known of them."""
-        X = checked(self, X, reset=True)
+        X = self._checked(X)
         classes, targets = targets_of(y)
         check_consistent_length(_Rows(X), targets)
         weights = weights_of(sample_weight, _Rows(X))
         self._accept_classes(classes)
         self.classes_ = classes
-        names = getattr(self, "feature_names_in_", None)
         return {
-            "samples": samples_of(self._functions(X)),
+            "samples": self._samples(X),
             "targets": targets,
             "classes": names_of(classes),
-            "names": None if names is None or self._is_precomputed() else list(names),
+            "names": self._feature_names(),
             "weights": weights,
         }
 
     def _accept_classes(self, classes: np.ndarray) -> None:
         """Refuses classes that the estimator is not for; any number of them is welcome here."""
+
+    def _checked(self, X: Any) -> Any:
+        """Returns the samples of a fit, whose rows can be cut, and learns their features."""
+        return checked(self, X, reset=True)
+
+    def _samples(self, X: Any) -> Any:
+        """Returns checked samples for the native module."""
+        return samples_of(self._functions(X))
+
+    def _feature_names(self) -> list[str] | None:
+        """Returns the names of the features, if the library sees features with names."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None or self._is_precomputed() else list(names)
 
     def _functions(self, X: Any) -> Any:
         """Returns what the samples are to the library: themselves, unless a kernel is a function of Python."""
@@ -134,8 +147,13 @@ class ModelClassifier(ClassifierMixin, Fitting):
     def _scores(self, X: Any) -> np.ndarray:
         """Returns the score of every sample under every member."""
         check_is_fitted(self, "model_")
-        X = self._functions(checked(self, X, reset=False))
         threads = effective_n_jobs(getattr(self, "n_jobs", None))
+        encoding = self.model_.encoding
+        if encoding is not None:
+            names = getattr(self, "feature_names_in_", None)
+            columns = columns_of(checked_table(self, X, reset=False), names, encoding["options"]["drop"])
+            return self.model_.scores(self.model_.encode(columns), threads)
+        X = self._functions(checked(self, X, reset=False))
         if sparse.issparse(X):
             return self.model_.scores(samples_of(X), threads)
         return np.concatenate([self.model_.scores(samples_of(block), threads) for block in blocks(X)])
@@ -255,9 +273,14 @@ class BinaryClassifier:
 def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier:
     """Returns the estimator, fitted as far as the model of a file tells."""
     estimator.classes_ = classes_named(model.classes)
-    estimator.n_features_in_ = model.columns
-    if model.feature_names is not None:
-        estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+    encoding = model.encoding
+    names = model.feature_names if encoding is None else encoding["columns"]
+    estimator.n_features_in_ = model.columns if names is None else len(names)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if encoding is not None:
+        estimator.encode = encoding["options"]
+        estimator.encoded_names_ = np.array(model.feature_names, dtype=object)
     estimator._adopt(model)
     return estimator
 

@@ -21,7 +21,7 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     Nothing dense is copied here unless it has to be parsed; the library looks for NaN and infinity.
     """
-    if _is_frame(X):
+    if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if 0 in X.shape:
             rows, columns = X.shape
@@ -63,14 +63,14 @@ def blocks(X: Any) -> Iterator[Any]:
             yield X[start:stop]
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
     """Tells frames of pandas and polars and tables of pyarrow, without importing any of them."""
     return hasattr(X, "shape") and (hasattr(X, "columns") or hasattr(X, "column_names")) and not sparse.issparse(X)
 
 
 def _numbers(block: Any) -> np.ndarray:
     """Returns a block as an array of float64 or float32."""
-    if not _is_frame(block):
+    if not is_frame(block):
         return block if block.dtype in (np.float64, np.float32) else block.astype(np.float64)
     names = list(block.column_names if hasattr(block, "column_names") else block.columns)
     out = np.empty(block.shape, order="F")

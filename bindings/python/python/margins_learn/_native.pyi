@@ -12,10 +12,16 @@ Array = NDArray[np.float64]
 SETTINGS: dict[str, list[str]]
 __version__: str
 
+class ColumnData(TypedDict):
+    """A column of a raw table: numbers in which NaN is a gap, or texts."""
+
+    name: str
+    cells: Array | list[str | None]
+
 class FitData(TypedDict):
     """The samples with their classes."""
 
-    samples: Samples
+    samples: Samples | list[ColumnData]
     targets: NDArray[np.int64]
     classes: list[str]
     names: list[str] | None
@@ -50,6 +56,7 @@ class MarginClassifierSettings(TypedDict):
     C: float
     kernel: str | None
     approximation: str | None
+    encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
@@ -74,6 +81,7 @@ class MarginClassifierCVSettings(TypedDict):
     cv: int | str | list[int] | None
     selection: str
     abandon_hopeless: bool
+    encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
@@ -94,6 +102,7 @@ class MarginPathSettings(TypedDict):
     lambdas: list[float] | None
     kernel: str | None
     approximation: str | None
+    encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
@@ -113,6 +122,7 @@ class RobustClassifierSettings(TypedDict):
     C: float
     kernel: str | None
     approximation: str | None
+    encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
     class_weight: list[tuple[str, float]] | Literal["balanced"] | None
@@ -209,6 +219,9 @@ class Model:
     def scheme(self) -> str: ...
     @property
     def feature_names(self) -> list[str] | None: ...
+    @property
+    def encoding(self) -> dict[str, Any] | None: ...
+    def encode(self, columns: list[ColumnData]) -> Samples: ...
     @property
     def columns(self) -> int: ...
     @property

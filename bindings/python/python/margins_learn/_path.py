@@ -26,8 +26,8 @@ class MarginPath(OneKernel):
         The values of lambda in the place of `Cs`.
     kernel : str, callable or None, default=None
         The kernel, as `MarginClassifier` takes it.
-    approximation, fit_intercept, standardize, class_weight, multi_class, solver, tol, max_iter, time_limit, random_state, \
-n_jobs, callback, progress
+    approximation, encode, fit_intercept, standardize, class_weight, multi_class, solver, tol, max_iter, time_limit, \
+random_state, n_jobs, callback, progress
         The settings of every fit, as `MarginClassifier` takes them.
 
     Attributes
@@ -44,7 +44,7 @@ n_jobs, callback, progress
         The ends of the fits.
     n_iter_ : int
         The most iterations of a fit, at least 1; fits on the ray in closed form take none.
-    classes_, n_features_in_, feature_names_in_
+    classes_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the data, as `MarginClassifier` has them.
 
     Examples
@@ -65,6 +65,7 @@ n_jobs, callback, progress
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
         approximation: str | None = None,
+        encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -83,6 +84,7 @@ n_jobs, callback, progress
         self.lambdas = lambdas
         self.kernel = kernel
         self.approximation = approximation
+        self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight
@@ -139,6 +141,5 @@ n_jobs, callback, progress
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags

@@ -11,6 +11,7 @@ from . import _native
 from ._base import Fitting, ModelClassifier, warn_of_gap
 from ._inputs import checked
 from ._progress import watchers
+from ._tables import checked_table, columns_of, left_out, told
 
 PRECOMPUTED = "precomputed"
 
@@ -20,10 +21,30 @@ class Regularised(Fitting):
 
     def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
         """Returns the report of a fit by a function of the native module."""
-        settings = self._settings(class_weight=self._class_costs(), **changed)
         data = self._data(X, y, sample_weight)
+        settings = self._settings(class_weight=self._class_costs(), encode=told(self.encode, X), **changed)
         with watchers(self.callback, self.progress) as watching:
-            return fit(data, settings, watching)
+            report = fit(data, settings, watching)
+        self.__dict__.pop("encoded_names_", None)
+        if self.encode:
+            self.encoded_names_ = np.array(report["names"], dtype=object)
+        return report
+
+    def _checked(self, X: Any) -> Any:
+        return checked_table(self, X, reset=True) if self.encode else super()._checked(X)
+
+    def _samples(self, X: Any) -> Any:
+        return columns_of(X, dropped=left_out(self.encode)) if self.encode else super()._samples(X)
+
+    def _feature_names(self) -> list[str] | None:
+        return None if self.encode else super()._feature_names()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.encode
+        if self.encode:
+            tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
 
 
 class OneKernel(Regularised):
@@ -37,6 +58,8 @@ class OneKernel(Regularised):
         return PRECOMPUTED if callable(self.kernel) else self.kernel
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        if callable(self.kernel) and self.encode:
+            raise ValueError(f"encode is {self.encode!r}, but the kernel is a function, which sees samples as they come.")
         if callable(self.kernel):
             self.X_fit_ = checked(self, X, reset=True)
         return super()._data(X, y, sample_weight)
@@ -74,6 +97,13 @@ class MarginClassifier(OneKernel, ModelClassifier):
         returns their kernel matrix. None fits a linear classifier.
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
+    encode : bool or dict, default=False
+        True takes a table as people have it: columns of words become a feature for each level, in the order of first
+        sight, columns of booleans one feature, and gaps the median with a feature that tells where they are. This is
+        learned from the rows of the fit, and kept with the model, so that `predict` takes raw rows. A dict does so too
+        and tells more: `categorical` and `drop`, lists of columns whose numbers are codes and of those to leave out;
+        `missing`, `"median"` or `"refuse"`; `missing_words`, a list of the texts that are gaps; and `unknown`, what
+        becomes of levels that the fit has not seen, `"refuse"` or `"none"`.
     fit_intercept : bool, default=True
         True adds an intercept.
     standardize : bool, default=False
@@ -124,9 +154,11 @@ class MarginClassifier(OneKernel, ModelClassifier):
     model_ : Model
         The model, as files keep it.
     n_features_in_ : int
-        The number of features.
+        The number of features, or of columns with `encode`.
     feature_names_in_ : array of shape (n_features_in_,)
-        The names of the features, if they are all text.
+        Their names, if they are all text.
+    encoded_names_ : array of shape (n_encoded,)
+        The names of the features that `encode` makes of the columns.
 
     Examples
     --------
@@ -146,6 +178,7 @@ class MarginClassifier(OneKernel, ModelClassifier):
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
         approximation: str | None = None,
+        encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -164,6 +197,7 @@ class MarginClassifier(OneKernel, ModelClassifier):
         self.C = C
         self.kernel = kernel
         self.approximation = approximation
+        self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight

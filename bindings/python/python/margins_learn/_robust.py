@@ -25,14 +25,14 @@ class RobustClassifier(OneKernel, ModelClassifier):
         The weight of the objective against the penalty, `1/(2 n lambda)`.
     kernel : str, callable or None, default=None
         The kernel, which must be approximated by features.
-    approximation, fit_intercept, standardize, class_weight, multi_class, tol, max_iter, time_limit, random_state, n_jobs, \
-callback, progress
+    approximation, encode, fit_intercept, standardize, class_weight, multi_class, tol, max_iter, time_limit, random_state, \
+n_jobs, callback, progress
         The settings of the fit, as `MarginClassifier` takes them.
 
     Attributes
     ----------
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, status_, n_iter_, \
-model_, n_features_in_, feature_names_in_
+model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the fit, as `MarginClassifier` has them. An objective that is not convex has no gap: it is
         infinite, and `status_` tells how the descent ended.
 
@@ -53,6 +53,7 @@ model_, n_features_in_, feature_names_in_
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
         approximation: str | None = None,
+        encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -70,6 +71,7 @@ model_, n_features_in_, feature_names_in_
         self.C = C
         self.kernel = kernel
         self.approximation = approximation
+        self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight

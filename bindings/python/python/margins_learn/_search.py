@@ -45,6 +45,8 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         The rule: the C of the least error, or the least C within one standard error of it.
     abandon_hopeless : bool, default=False
         True gives values of C up that the first folds show to be hopeless.
+    encode : bool or dict, default=False
+        The encoding of a raw table, as `MarginClassifier` takes it; linear classifiers learn it anew in every fold.
     fit_intercept, standardize, class_weight, multi_class, probability, solver, tol, max_iter, random_state, n_jobs, \
 callback, progress
         The settings of every fit, as `MarginClassifier` takes them.
@@ -67,7 +69,7 @@ callback, progress
     folds_ : array of shape (n_samples,)
         The fold of every row.
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, status_, n_iter_, \
-model_, n_features_in_, feature_names_in_
+model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the final fit, as `MarginClassifier` has them.
 
     Examples
@@ -92,6 +94,7 @@ model_, n_features_in_, feature_names_in_
         cv: Any = None,
         selection: str = "best",
         abandon_hopeless: bool = False,
+        encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
         class_weight: Any = None,
@@ -115,6 +118,7 @@ model_, n_features_in_, feature_names_in_
         self.cv = cv
         self.selection = selection
         self.abandon_hopeless = abandon_hopeless
+        self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.class_weight = class_weight

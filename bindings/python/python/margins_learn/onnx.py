@@ -18,7 +18,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
 
     Its input is `X` of shape (n_samples, n_features) in float64. Its outputs are `label`, `scores`, and `probabilities`
     where the classifier has any. What ONNX's operators cannot say is refused by name: a kernel that is a function of
-    Python, random Fourier features, one-versus-one, Platt scaling of several classes, and ensembles that are no model.
+    Python, raw columns, random Fourier features, one-versus-one, Platt scaling of several classes, and ensembles that are
+    no model.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     fitted = getattr(model, "model_", None)
     if fitted is None:
         raise ValueError(f"{type(model).__name__} left an ensemble that is no model, which ONNX cannot express here.")
+    if fitted.encoding is not None:
+        raise ValueError("The classifier encodes raw columns, which ONNX cannot express here: encode them first.")
     if getattr(model, "_is_precomputed", bool)():
         raise ValueError(f"The kernel is {model.kernel!r}, which ONNX cannot express.")
     if fitted.scheme == "one-versus-one":

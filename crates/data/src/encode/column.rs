@@ -56,7 +56,7 @@ impl ColumnEncoding {
     ) -> Result<Self, Error> {
         let name = column.name().to_owned();
         let codes = options.categorical.contains(&name);
-        let (kind, gap) = match column.cells() {
+        let (kind, gap) = match column.content() {
             Cells::Numbers(cells) if !codes => {
                 (Kind::Number(median(rows.iter().filter_map(|&row| cells[row]))), gap(cells, rows))
             }
@@ -153,7 +153,7 @@ impl ColumnEncoding {
             Missing::Median => Ok(gap),
             Missing::Refuse => Err(refused_gap(row, &self.name)),
         };
-        if let (Kind::Number(_), Cells::Numbers(cells)) = (&self.kind, column.cells()) {
+        if let (Kind::Number(_), Cells::Numbers(cells)) = (&self.kind, column.content()) {
             let value = |(row, cell): (usize, &Option<f64>)| {
                 cell.map_or_else(|| of_gap(row), |x| Ok(one(x)))
             };

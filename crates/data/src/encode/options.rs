@@ -60,6 +60,11 @@ impl MissingWords {
         MissingWords(words.iter().map(|word| word.as_ref().trim().to_ascii_lowercase()).collect())
     }
 
+    /// Returns the words, in lower case.
+    pub fn words(&self) -> &[String] {
+        &self.0
+    }
+
     /// Returns true if a cell, without blanks around it, is a gap.
     pub fn contains(&self, cell: &str) -> bool {
         cell.is_empty() || self.0.iter().any(|word| word.eq_ignore_ascii_case(cell))

@@ -96,6 +96,36 @@ impl RawColumn {
         RawColumn { name: name.into(), cells: Cells::Words(all) }
     }
 
+    /// Makes a column of cells as people write them: numbers until the first word, from there on
+    /// words; `None` is a gap, as the words for missing values are.
+    ///
+    /// ```
+    /// use margins_data::encode::{MissingWords, RawColumn};
+    ///
+    /// let cells = [Some(" 31"), None, Some("NA"), Some("4.5")];
+    /// let ages = RawColumn::cells("age", cells, &MissingWords::default())?;
+    /// assert_eq!(ages, RawColumn::numbers("age", &[31.0, f64::NAN, f64::NAN, 4.5])?);
+    /// # Ok::<(), margins_data::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn cells<S: AsRef<str>>(
+        name: impl Into<String>,
+        cells: impl IntoIterator<Item = Option<S>>,
+        missing: &MissingWords,
+    ) -> Result<Self, Error> {
+        let mut column = RawColumn { name: name.into(), cells: Cells::Numbers(Vec::new()) };
+        for (row, cell) in cells.into_iter().enumerate() {
+            let cell = cell.as_ref().map_or("", |cell| cell.as_ref().trim());
+            column.push(cell, missing).map_err(|reason| {
+                let column = column.name.clone();
+                Error::Cell { row, column, reason }
+            })?;
+        }
+        Ok(column)
+    }
+
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
@@ -109,7 +139,7 @@ impl RawColumn {
         }
     }
 
-    pub(super) fn cells(&self) -> &Cells {
+    pub(super) fn content(&self) -> &Cells {
         &self.cells
     }
 

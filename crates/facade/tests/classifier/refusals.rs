@@ -1,6 +1,7 @@
 //! Settings that contradict each other, and data that do not fit.
 
 use margins::data::Dataset;
+use margins::data::encode::{EncodeOptions, RawColumn, RawTable};
 use margins::losses::{Hinge, Logistic};
 use margins::optim::{Solver, lambda_grid};
 use margins::{Classifier, CrossValidation, Probabilities, Scheme};
@@ -57,9 +58,12 @@ fn refusals() {
     ] {
         messages.push(build(builder).fit(data).unwrap_err().to_string());
     }
+    let column = RawColumn::words("town", ["Bern", "Basel"].map(Some));
+    let table = RawTable::from_columns(vec![column]).unwrap();
     let refused = [
         build(few().sample_weights(vec![1.0; 60])).fit(&weighted),
         build(b().cross_validation(five)).fit(&folded),
+        build(few().kernel("precomputed")).fit_table(table, ["a", "b"], EncodeOptions::default()),
         build(few()).fit_samples(&[[1.0], [2.0]], ["a"]),
         build(few()).fit_samples(&[[1.0], [2.0]], ["a", "a"]),
         build(few()).fit_samples(&[[1.0], [2.0]], ["a", "b", "a"]),

@@ -81,6 +81,9 @@ impl<'d> Prepared<'d> {
             if standardize {
                 return Err(Error::StandardizePrecomputed);
             }
+            if data.encoding().is_some() {
+                return Err(Error::EncodePrecomputed);
+            }
             Form::Gram { gram: Gram::precomputed(data.design().to_dense())?, basis: None }
         } else {
             let (design, scales) = kernel_features(data, standardize)?;

@@ -1,0 +1,86 @@
+"""Columns of raw tables, with words and gaps, as the library encodes them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from ._inputs import is_frame
+
+
+def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Returns a frame as it is, or else an array; the encoding finds the columns of frames by their names."""
+    if not is_frame(X):
+        return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    if reset:
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+    return X
+
+
+def told(encode: Any, X: Any) -> Any:
+    """Returns what the encoding is told: columns of categories are categorical, whatever their categories look like."""
+    options = encode if isinstance(encode, dict) else {}
+    asked, dropped = options.get("categorical", []), left_out(encode)
+    if encode is not True and not isinstance(encode, dict) or not isinstance(asked, (list, tuple)) or not is_frame(X):
+        return encode
+    coded = [name for name, column in _columns(X, None) if _is_categories(column) and name not in (*asked, *dropped)]
+    return options | {"categorical": [*asked, *coded]}
+
+
+def left_out(encode: Any) -> Any:
+    """Returns the columns that a setting leaves out."""
+    dropped = encode.get("drop", ()) if isinstance(encode, dict) else ()
+    return dropped if isinstance(dropped, (list, tuple)) else ()
+
+
+def columns_of(X: Any, names: Any = None, dropped: Any = ()) -> list[dict[str, Any]]:
+    """Returns the columns for the native module; nobody looks at the cells of those that are left out.
+
+    The columns of an array have the names given, or else x0, x1 and so on.
+    """
+    rows = X.shape[0]
+    columns = ((name, None if name in dropped else column) for name, column in _columns(X, names))
+    return [{"name": name, "cells": [None] * rows if column is None else _cells(name, column)} for name, column in columns]
+
+
+def _columns(X: Any, names: Any) -> list[tuple[str, Any]]:
+    if hasattr(X, "column_names"):
+        return list(zip(X.column_names, X.columns))
+    if hasattr(X, "iloc"):
+        return [(str(name), X.iloc[:, k]) for k, name in enumerate(X.columns)]
+    if is_frame(X):
+        return [(name, X[name]) for name in X.columns]
+    names = [f"x{k}" for k in range(X.shape[1])] if names is None else names
+    return [(name, X[:, k]) for k, name in enumerate(names)]
+
+
+def _is_categories(column: Any) -> bool:
+    """Tells columns of categories: of pandas, of polars, dictionaries of pyarrow."""
+    kind = str(getattr(column, "type", getattr(column, "dtype", ""))).lower()
+    return kind.startswith(("category", "categorical", "enum", "dictionary"))
+
+
+def _cells(name: str, column: Any) -> Any:
+    """Returns the cells of a column: numbers in which NaN is a gap, or texts and None."""
+    if hasattr(column, "iloc") and column.dtype.kind in "iuf":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = column if isinstance(column, np.ndarray) else column.to_numpy()
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64, copy=False)
+    return [_text(name, row, cell) for row, cell in enumerate(values)]
+
+
+def _text(name: str, row: int, cell: Any) -> str | None:
+    """Returns the text of a cell, None for a gap."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
+        return None
+    if isinstance(cell, (str, Real, Decimal, np.bool_)) and not isinstance(cell, np.timedelta64):
+        return str(cell)
+    raise TypeError(
+        f"Column '{name}' has {cell!r} in row {row}, which is neither a number nor a word: "
+        "make one of it, or leave the column out by encode={'drop': [...]}."
+    )
