@@ -299,13 +299,7 @@ pub(crate) fn kernels_of(
     };
     let registry = Registry::standard().kernels;
     let sigmas = sigmas.map(|sigmas| sigmas.0);
-    Ok(KernelChoice {
-        specifications,
-        sigmas,
-        approximation,
-        registry,
-        ..KernelChoice::default()
-    })
+    Ok(KernelChoice { specifications, sigmas, approximation, registry, ..KernelChoice::default() })
 }
 
 /// Returns the scheme of a name.
