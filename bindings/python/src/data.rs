@@ -1,12 +1,12 @@
 //! Arrays as designs, with one copy.
 
 use margins::data::{ClassLabels, Classes, Dataset, Design};
-use margins::nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::encode::{self, Column, Encode};
 use crate::errors::of_data;
@@ -26,24 +26,14 @@ impl Samples {
 
 /// Dense samples that come in blocks of rows.
 #[pyclass(module = "margins_learn._native")]
-pub(crate) struct DenseRows {
-    columns: usize,
-    values: Vec<f64>,
-}
+pub(crate) struct DenseRows(Option<margins::data::DenseRows>);
 
 #[pymethods]
 impl DenseRows {
     /// Makes room for all rows.
     #[new]
     fn new(rows: usize, columns: usize) -> PyResult<Self> {
-        let mut values = Vec::new();
-        let room = rows.checked_mul(columns).map(|count| values.try_reserve_exact(count));
-        match room {
-            Some(Ok(())) => Ok(DenseRows { columns, values }),
-            _ => Err(PyValueError::new_err(format!(
-                "a table of {rows} rows and {columns} columns does not fit into memory"
-            ))),
-        }
+        margins::data::DenseRows::new(rows, columns).map(Some).map(DenseRows).map_err(of_data)
     }
 
     /// Copies a block of rows of float64 or float32, in any order and stride.
@@ -58,13 +48,9 @@ impl DenseRows {
     }
 
     /// Returns the samples; the rows appended are gone from here.
-    fn finish(&mut self, py: Python<'_>) -> PyResult<Samples> {
-        let values = std::mem::take(&mut self.values);
-        let columns = self.columns;
-        let rows = values.len().checked_div(columns).unwrap_or(0);
-        py.detach(|| Design::from_samples(DMatrix::from_vec(columns, rows, values)))
-            .map(Samples)
-            .map_err(of_data)
+    fn finish(&mut self) -> PyResult<Samples> {
+        let rows = self.0.take().ok_or_else(gone)?;
+        rows.finish().map(Samples).map_err(of_data)
     }
 }
 
@@ -75,20 +61,29 @@ impl DenseRows {
         block: ArrayView2<'_, T>,
         wide: impl Fn(T) -> f64 + Send + Sync,
     ) -> PyResult<()> {
-        if block.ncols() != self.columns {
-            let (found, expected) = (block.ncols(), self.columns);
+        /// The number of values that are copied and checked at once.
+        const MANY: usize = 1024;
+        let rows = self.0.as_mut().ok_or_else(gone)?;
+        if block.ncols() != rows.columns() {
+            let (found, expected) = (block.ncols(), rows.columns());
             let message = format!("a block has {found} columns, but must have {expected}");
             return Err(PyValueError::new_err(message));
         }
         py.detach(|| match block.as_slice() {
-            Some(values) => self.values.extend(values.iter().map(|&x| wide(x))),
+            Some(values) => {
+                values.chunks(MANY).try_for_each(|some| rows.append(some.iter().map(|&x| wide(x))))
+            }
             None => block
                 .rows()
                 .into_iter()
-                .for_each(|row| self.values.extend(row.iter().map(|&x| wide(x)))),
-        });
-        Ok(())
+                .try_for_each(|row| rows.append(row.iter().map(|&x| wide(x)))),
+        })
+        .map_err(of_data)
     }
+}
+
+fn gone() -> PyErr {
+    PyValueError::new_err("the rows were finished before")
 }
 
 /// Returns samples of compressed sparse rows with ascending columns.
@@ -133,16 +128,24 @@ enum Features<'py> {
 #[pyo3(from_item_all)]
 pub(crate) struct Data<'py> {
     samples: Features<'py>,
-    targets: PyReadonlyArray1<'py, i64>,
+    targets: PyReadonlyArray1<'py, u32>,
     classes: Vec<String>,
     names: Option<Vec<String>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
 }
 
-impl Data<'_> {
+impl<'py> Data<'py> {
+    /// Takes the data over: the dictionary is empty afterwards, and nobody holds what the library
+    /// has copied.
+    pub(crate) fn take(given: &Bound<'py, PyDict>) -> PyResult<Self> {
+        let data = given.extract()?;
+        given.clear();
+        Ok(data)
+    }
+
     /// Returns the data set of the library; a raw table is encoded as it was asked for.
     pub(crate) fn dataset(self, encode: Encode) -> PyResult<Dataset<Classes>> {
-        let targets = self.targets.as_array().iter().map(|&k| k as usize).collect();
+        let targets = self.targets.as_array().to_vec();
         let classes = Classes::from_indices(targets, self.classes).map_err(of_data)?;
         let data = match (self.samples, encode.0) {
             (Features::Samples(samples), None) => Dataset::new(samples.get().0.clone(), classes),

@@ -59,7 +59,7 @@ impl Ensemble {
 #[pyfunction]
 pub(crate) fn fit_focused<'py>(
     py: Python<'py>,
-    data: Data<'py>,
+    data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Focused::read(settings)?;
@@ -67,7 +67,7 @@ pub(crate) fn fit_focused<'py>(
     let stop = Stop::default();
     let settings = Settings { iterations: stop.observer(), ..settings_of(given)? };
     settings.check().map_err(crate::errors::to_python)?;
-    let data = data.of_two()?;
+    let data = Data::take(data)?.of_two()?;
     let fitted = run(py, threads, &stop, move || settings.fit(&data))?;
     let result = PyDict::new(py);
     result.set_item("rounds", fitted.ending.rounds)?;

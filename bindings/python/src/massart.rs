@@ -19,7 +19,7 @@ use crate::settings::{Massart, limit_of};
 #[pyfunction]
 pub(crate) fn fit_massart<'py>(
     py: Python<'py>,
-    data: Data<'py>,
+    data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Massart::read(settings)?;
@@ -32,7 +32,7 @@ pub(crate) fn fit_massart<'py>(
         iterations: stop.observer(),
         threads: None,
     };
-    let data = data.of_two()?;
+    let data = Data::take(data)?.of_two()?;
     let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
     let result = PyDict::new(py);
     if let Evidence::ErrorBound { bound, delta } = fitted.evidence {

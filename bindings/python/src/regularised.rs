@@ -61,12 +61,12 @@ macro_rules! shared {
 #[pyfunction]
 pub(crate) fn fit_classifier<'py>(
     py: Python<'py>,
-    data: Data<'py>,
+    data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Classifier::read(settings)?;
-    let data = data.dataset(given.encode)?;
+    let data = Data::take(data)?.dataset(given.encode)?;
     let settings = Settings {
         kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
@@ -81,12 +81,12 @@ pub(crate) fn fit_classifier<'py>(
 #[pyfunction]
 pub(crate) fn fit_cross_validated<'py>(
     py: Python<'py>,
-    data: Data<'py>,
+    data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = CrossValidated::read(settings)?;
-    let mut data = data.dataset(given.encode)?;
+    let mut data = Data::take(data)?.dataset(given.encode)?;
     let mut how = CrossValidation {
         selection: selection_of(&given.selection)?,
         abandon_hopeless: given.abandon_hopeless,
@@ -115,12 +115,12 @@ pub(crate) fn fit_cross_validated<'py>(
 #[pyfunction]
 pub(crate) fn fit_path<'py>(
     py: Python<'py>,
-    data: Data<'py>,
+    data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Path::read(settings)?;
-    let data = data.dataset(given.encode)?;
+    let data = Data::take(data)?.dataset(given.encode)?;
     let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
     let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     let settings = Settings {
@@ -142,12 +142,12 @@ pub(crate) fn fit_path<'py>(
 #[pyfunction]
 pub(crate) fn fit_robust<'py>(
     py: Python<'py>,
-    data: Data<'py>,
+    data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Robust::read(settings)?;
-    let data = data.dataset(given.encode)?;
+    let data = Data::take(data)?.dataset(given.encode)?;
     let learner: Learner = given
         .objective
         .parse()

@@ -87,12 +87,12 @@ fn averaging_of(text: &str) -> PyResult<Averaging> {
 #[pyfunction]
 pub(crate) fn fit_stream<'py>(
     py: Python<'py>,
-    data: Data<'py>,
+    data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = settings_of(Stream::read(settings)?)?;
-    let data = data.of_two()?;
+    let data = Data::take(data)?.of_two()?;
     let stop = Stop::default();
     // Who watches pays for it: without a callback nobody does.
     let iterations = watchers.callback.is_some().then(|| watchers.of_iterations(&stop));

@@ -1,5 +1,7 @@
 use std::fmt::Debug;
 
+use crate::Classes;
+
 /// The class labels of a data set, one a row: [`Labels`](crate::Labels) of two classes, or
 /// [`Classes`](crate::Classes) of two or more.
 ///
@@ -29,6 +31,9 @@ pub trait ClassLabels: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed 
     /// If an index is not below the number of rows.
     #[must_use]
     fn select(&self, indices: &[usize]) -> Self;
+
+    /// Returns the labels as indices.
+    fn classes(&self) -> Classes;
 
     /// Returns the name of the class of a row.
     ///

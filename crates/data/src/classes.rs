@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use crate::class_collector::ClassCollector;
 use crate::class_labels::sealed;
 use crate::{ClassIndex, ClassLabels, Error, Labels};
 
-/// Labels of two or more classes as indices, with the class names that they stand for.
+/// Labels of two or more classes as indices, with the class names that they stand for. Clones share
+/// the indices.
 ///
 /// ```
 /// use margins_data::{ClassLabels, Classes};
@@ -18,7 +21,7 @@ pub struct Classes {
     /// The names of the classes, in order, all different.
     names: Vec<String>,
     /// The class of every row, below the number of names.
-    indices: Vec<usize>,
+    indices: Arc<Vec<u32>>,
 }
 
 impl Classes {
@@ -58,7 +61,12 @@ impl Classes {
     /// The errors of [`Classes::of_labels`].
     pub(crate) fn collected(collector: &mut ClassCollector) -> Result<Self, Error> {
         let (names, indices) = collector.take_indices()?;
-        Ok(Classes { names, indices })
+        Ok(Self::from_parts(indices.into_iter().map(|class| class as u32).collect(), names))
+    }
+
+    /// Makes labels of indices into names of different classes.
+    pub(crate) fn from_parts(indices: Vec<u32>, names: Vec<String>) -> Self {
+        Classes { names, indices: Arc::new(indices) }
     }
 
     /// Makes labels from one index a row into the names of the classes, not all of which need to
@@ -66,34 +74,34 @@ impl Classes {
     ///
     /// # Errors
     /// Less than two names, two names of one class, or an index without a name.
-    pub fn from_indices(indices: Vec<usize>, names: Vec<String>) -> Result<Self, Error> {
+    pub fn from_indices(indices: Vec<u32>, names: Vec<String>) -> Result<Self, Error> {
         if names.len() < 2 {
             let requirement = "at least 2";
             return Err(Error::parameter("the number of classes", names.len(), requirement));
         }
         ClassIndex::new(&names)?;
-        if let Some(row) = indices.iter().position(|&class| class >= names.len()) {
-            let (class, count) = (indices[row], names.len());
+        if let Some(row) = indices.iter().position(|&class| class as usize >= names.len()) {
+            let (class, count) = (indices[row] as usize, names.len());
             return Err(Error::ClassIndex { row, class, count });
         }
-        Ok(Classes { names, indices })
+        Ok(Self::from_parts(indices, names))
     }
 
     /// Returns the class of every row.
-    pub fn indices(&self) -> &[usize] {
+    pub fn indices(&self) -> &[u32] {
         &self.indices
     }
 
     /// Returns the rows of a class, ascending; [`rows_by_class`](Self::rows_by_class) has those of
     /// all classes in one pass.
     pub fn rows_of(&self, class: usize) -> Vec<usize> {
-        (0..self.indices.len()).filter(|&row| self.indices[row] == class).collect()
+        (0..self.indices.len()).filter(|&row| self.index(row) == class).collect()
     }
 
     /// Returns the rows of every class, ascending, in the order of the names.
     pub fn rows_by_class(&self) -> Vec<Vec<usize>> {
         let mut rows = vec![Vec::new(); self.names.len()];
-        self.indices.iter().enumerate().for_each(|(row, &class)| rows[class].push(row));
+        self.indices.iter().enumerate().for_each(|(row, &class)| rows[class as usize].push(row));
         rows
     }
 
@@ -122,16 +130,13 @@ impl Classes {
     }
 
     fn signs_of(&self, positive: usize) -> Vec<f64> {
-        self.indices.iter().map(|&class| if class == positive { 1.0 } else { -1.0 }).collect()
+        (0..self.len()).map(|row| if self.index(row) == positive { 1.0 } else { -1.0 }).collect()
     }
 }
 
 impl<Y: ClassLabels> From<&Y> for Classes {
-    fn from(target: &Y) -> Self {
-        Classes {
-            names: target.names().to_vec(),
-            indices: (0..target.len()).map(|row| target.index(row)).collect(),
-        }
+    fn from(labels: &Y) -> Self {
+        labels.classes()
     }
 }
 
@@ -143,7 +148,7 @@ impl ClassLabels for Classes {
     }
 
     fn index(&self, row: usize) -> usize {
-        self.indices[row]
+        self.indices[row] as usize
     }
 
     fn len(&self) -> usize {
@@ -152,7 +157,11 @@ impl ClassLabels for Classes {
 
     fn select(&self, indices: &[usize]) -> Self {
         let indices = indices.iter().map(|&i| self.indices[i]).collect();
-        Classes { names: self.names.clone(), indices }
+        Self::from_parts(indices, self.names.clone())
+    }
+
+    fn classes(&self) -> Classes {
+        self.clone()
     }
 }
 

@@ -74,9 +74,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     pub fn learned_on(&self, rows: &[usize]) -> Result<Cow<'_, Self>, Error> {
         let Some(encoded) = &self.encoded else { return Ok(Cow::Borrowed(self)) };
         let (names, design) = encoded.learned_on(rows)?;
-        let all: Vec<usize> = (0..self.rows()).collect();
-        let data = Dataset { folds: self.folds.clone(), ..self.select_as(&all, design)? };
-        Ok(Cow::Owned(data.with_feature_names(names)?))
+        Ok(Cow::Owned(self.over(design)?.with_feature_names(names)?))
     }
 
     /// Gives the samples weights c_i.
@@ -179,6 +177,23 @@ impl<Y: ClassLabels> Dataset<Y> {
         self.design = design;
         self.encoded = None;
         Ok(self)
+    }
+
+    /// Returns the samples with other features, of which there may be any number, without names.
+    ///
+    /// # Errors
+    /// The design has not one row a sample.
+    pub fn over(&self, design: Design) -> Result<Self, Error> {
+        check_len("rows of a replacing design", self.rows(), design.rows())?;
+        Ok(Dataset {
+            design,
+            labels: self.labels.clone(),
+            weights: self.weights.clone(),
+            own_weights: self.own_weights.clone(),
+            feature_names: None,
+            folds: self.folds.clone(),
+            encoded: None,
+        })
     }
 
     /// Returns the n x p matrix of features.

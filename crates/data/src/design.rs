@@ -1,3 +1,4 @@
+mod dense_rows;
 mod products;
 
 use std::sync::Arc;
@@ -5,6 +6,8 @@ use std::sync::Arc;
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use prefetch_index::prefetch_index;
+
+pub use dense_rows::DenseRows;
 
 use crate::error::check_len;
 use crate::{Error, Sample};
@@ -44,12 +47,13 @@ impl Design {
     pub fn from_samples(samples: DMatrix<f64>) -> Result<Self, Error> {
         let p = samples.nrows();
         Self::check_size(samples.ncols(), p)?;
-        match samples.as_slice().iter().position(|x| !x.is_finite()) {
-            Some(at) => {
-                Err(Error::NotFinite { row: at / p, column: at % p, value: samples.as_slice()[at] })
-            }
-            None => Ok(Design { storage: Storage::Dense(Arc::new(samples)) }),
-        }
+        dense_rows::check_finite(samples.as_slice(), 0, p)?;
+        Ok(Self::of_finite(samples))
+    }
+
+    /// Makes a dense design of a p x n matrix, neither of which is 0, with finite values.
+    fn of_finite(samples: DMatrix<f64>) -> Self {
+        Design { storage: Storage::Dense(Arc::new(samples)) }
     }
 
     /// Makes a dense design of rows of equal length, one a sample.

@@ -66,6 +66,14 @@ pub enum Error {
         /// The value.
         value: f64,
     },
+    /// A table that the memory has no room for.
+    #[error("a table of {rows} rows and {columns} columns does not fit into memory")]
+    Memory {
+        /// The number of rows.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+    },
     /// No rows or no columns.
     #[error("the data has no {0}")]
     Empty(&'static str),

@@ -1,14 +1,17 @@
+use std::sync::Arc;
+
 use crate::class_collector::ClassCollector;
 use crate::class_labels::sealed;
 use crate::class_name::{check_distinct, same_class};
 use crate::error::check_signs;
-use crate::{ClassLabels, Error};
+use crate::{ClassLabels, Classes, Error};
 
-/// Labels of two classes as signs, +1 and -1, with the class names that they stand for.
+/// Labels of two classes as signs, +1 and -1, with the class names that they stand for. Clones share
+/// the signs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     /// The signs, each exactly 1.0 or -1.0.
-    signs: Vec<f64>,
+    signs: Arc<Vec<f64>>,
     /// The names of the negative and of the positive class.
     names: [String; 2],
 }
@@ -85,12 +88,12 @@ impl Labels {
         positive: Option<&str>,
     ) -> Result<Self, Error> {
         let (signs, names) = collector.take_signs(positive)?;
-        Ok(Labels { signs, names })
+        Ok(Labels { signs: Arc::new(signs), names })
     }
 
     /// Makes labels from signs and the names of two different classes.
     pub(crate) fn from_parts(signs: Vec<f64>, negative: String, positive: String) -> Self {
-        Labels { signs, names: [negative, positive] }
+        Labels { signs: Arc::new(signs), names: [negative, positive] }
     }
 
     /// Returns +1.0 or -1.0 for every sample.
@@ -135,7 +138,7 @@ impl Labels {
     /// If an index is not below the number of labels.
     pub fn select(&self, indices: &[usize]) -> Labels {
         Labels {
-            signs: indices.iter().map(|&i| self.signs[i]).collect(),
+            signs: Arc::new(indices.iter().map(|&i| self.signs[i]).collect()),
             names: self.names.clone(),
         }
     }
@@ -158,6 +161,11 @@ impl ClassLabels for Labels {
 
     fn select(&self, indices: &[usize]) -> Self {
         self.select(indices)
+    }
+
+    fn classes(&self) -> Classes {
+        let indices = self.signs.iter().map(|&sign| u32::from(sign > 0.0)).collect();
+        Classes::from_parts(indices, self.names.to_vec())
     }
 }
 

@@ -57,7 +57,7 @@ pub use class_labels::ClassLabels;
 pub use class_name::same_class;
 pub use classes::Classes;
 pub use dataset::Dataset;
-pub use design::Design;
+pub use design::{DenseRows, Design};
 pub use error::{Column, Error, Listed, Place};
 pub use labels::Labels;
 pub use memory::Memory;

@@ -1,7 +1,7 @@
 //! Raw tables: their encoding is learned inside the folds, and goes into the model.
 
 use margins_data::encode::{EncodeOptions, Encoding, RawColumn, RawTable, Unknown};
-use margins_data::{Classes, Dataset};
+use margins_data::{ClassLabels, Classes, Dataset};
 use margins_estimators::regularised::{CrossValidation, Regularisation, Settings};
 use margins_model::{Registry, Scheme};
 use margins_optim::{Lambda, lambda_grid};
@@ -55,10 +55,7 @@ fn errors_by_hand(data: &Dataset<Classes>, lambdas: &[Lambda]) -> Vec<f64> {
             let fitted = settings(Regularisation::Single(lambda)).fit(&part.unwrap()).unwrap();
             let design = encoding.encode(&raw.select(&test)).unwrap();
             let predicted = fitted.model.predict(&design, &registry).unwrap();
-            test.iter()
-                .zip(predicted)
-                .filter(|&(&row, k)| data.labels().indices()[row] != k)
-                .count()
+            test.iter().zip(predicted).filter(|&(&row, k)| data.labels().index(row) != k).count()
         };
         (0..3).map(of_fold).sum::<usize>() as f64 / ROWS as f64
     };

@@ -146,7 +146,7 @@ pub(crate) fn path_of_risk<L: MarginLoss + ?Sized>(
     let n = risk.weights().len() as f64;
     let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
     let problem = Problem::new(gram, risk.signs(), Some(&weights), risk.has_intercept())?;
-    let problem = problem.counted_by(risk.counts());
+    let problem = problem.counted_by(&risk.counts());
     let fits = path_of(&problem, lambdas, options, CACHE_BYTES);
     gram.check()?;
     Ok(fits)

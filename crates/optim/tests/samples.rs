@@ -123,6 +123,9 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
     fn keep_curvatures(&mut self) {
         self.parts.iter_mut().for_each(Samples::keep_curvatures);
     }
+    fn forget_curvatures(&mut self) {
+        self.parts.iter_mut().for_each(Samples::forget_curvatures);
+    }
     fn curvature(&mut self) -> f64 {
         self.sum(|_, part| part.curvature())
     }

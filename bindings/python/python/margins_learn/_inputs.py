@@ -79,7 +79,7 @@ def _numbers(block: Any) -> np.ndarray:
         try:
             out[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(block, "iloc") else column.to_numpy()
         except (TypeError, ValueError) as error:
-            raise ValueError(f"Column '{name}' does not consist of numbers: {error}. Encode it first.") from error
+            raise ValueError(f"Column '{name}' does not consist of numbers: {error}. MarginClassifier(encode=True) takes words and gaps.") from error
     return out
 
 
@@ -96,12 +96,13 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else y, warn=True)
     assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    classes, targets = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
+    # What tells labels from measurements shows in those that differ; many of them are compared with the samples.
+    check_classification_targets(classes if len(classes) <= 20 else y)
     if len(classes) < 2:
         only = classes.tolist()[0] if len(classes) else None
         raise ValueError(f"y has one class, {only!r}, but a classifier needs samples of two classes.")
-    return classes, targets.astype(np.int64, copy=False)
+    return classes, np.searchsorted(classes, y).astype(np.uint32)
 
 
 def names_of(classes: np.ndarray) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _num_samples
 
 from . import _native
@@ -188,6 +187,9 @@ def _folds(cv: Any, X: Any, y: Any) -> Any:
         return cv if cv is None or isinstance(cv, str) else int(cv)
     if isinstance(cv, (np.ndarray, list, tuple)) and all(isinstance(fold, (int, np.integer)) for fold in cv):
         return [int(fold) for fold in cv]
+    # The import takes memory and time, and most searches do without.
+    from sklearn.model_selection import check_cv
+
     rows = _num_samples(X)
     splits = list(check_cv(cv, y, classifier=True).split(np.zeros(rows), y))
     folds = np.full(rows, -1)

@@ -45,7 +45,7 @@ impl<'a> ClassDocument<'a> {
     pub(crate) fn all(data: &'a Dataset<Classes>) -> Vec<Self> {
         let labels = data.labels();
         let mut rows = vec![0; labels.names().len()];
-        labels.indices().iter().for_each(|&class| rows[class] += 1);
+        labels.indices().iter().for_each(|&class| rows[class as usize] += 1);
         let pairs = labels.names().iter().zip(rows);
         pairs.map(|(name, rows)| ClassDocument { name, rows }).collect()
     }

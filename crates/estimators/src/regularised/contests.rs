@@ -1,5 +1,7 @@
 //! Several classes as binary problems.
 
+use std::borrow::Cow;
+
 use margins_calibration::probability::PlattScaling;
 use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
@@ -122,6 +124,14 @@ impl Contests {
         &self.first
     }
 
+    /// Returns the data of a contest.
+    fn data_of(&self, member: usize) -> Result<Cow<'_, Dataset>, Error> {
+        match member {
+            0 => Ok(Cow::Borrowed(&self.first)),
+            _ => self.each[member].data(&self.data).map(Cow::Owned),
+        }
+    }
+
     /// Returns the fits of every contest at every lambda, largest first, to the rows named or to
     /// all; contests run in parallel and share their rows where all take part.
     pub(super) fn paths<L: MarginLoss + ?Sized>(
@@ -134,12 +144,12 @@ impl Contests {
     ) -> Result<Vec<Vec<Fit>>, Error> {
         let all_take_part = self.scheme != Scheme::OneVersusOne;
         let shared = all_take_part.then(|| prepared.subset(rows));
-        let by_class = self.rows_by_class(rows);
+        let by_class = if all_take_part { Vec::new() } else { self.rows_by_class(rows) };
         parallel::try_map(0..self.len(), |member| {
             let contest = &self.each[member];
             let observer = |made: &Observed<'_>| watcher(member, made);
             let training = &Training { observer: &observer, ..*training };
-            let data = contest.data(&self.data)?;
+            let data = self.data_of(member)?;
             match &shared {
                 Some(subset) => subset.path(training, self.learner.as_ref(), &data, lambdas),
                 None => {

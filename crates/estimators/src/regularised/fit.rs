@@ -146,6 +146,7 @@ impl Settings {
 fn check_repeated(classes: &Classes) -> Result<(), Error> {
     let rows = classes.indices().len();
     let mut seen = vec![false; classes.names().len()];
-    let repeated = classes.indices().iter().any(|&class| std::mem::replace(&mut seen[class], true));
+    let repeated =
+        classes.indices().iter().any(|&class| std::mem::replace(&mut seen[class as usize], true));
     if repeated || rows <= 2 { Ok(()) } else { Err(Error::AllClassesDiffer(rows)) }
 }

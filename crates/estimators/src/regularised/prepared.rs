@@ -345,7 +345,7 @@ impl Subset<'_> {
         let design = self.design.clone();
         let chosen = match self.rows {
             Some(rows) => data.select_as(rows, design),
-            None => data.select_as(&(0..data.rows()).collect::<Vec<_>>(), design),
+            None => data.over(design),
         };
         Ok(chosen?)
     }

@@ -166,7 +166,8 @@ fn probabilities_follow_their_rules() {
             assert!(p.row_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
             // The most probable class is right about as often as the one decided.
             let own = data.labels().indices();
-            let right = (0..75).filter(|&row| p.row(row).transpose().imax() == own[row]).count();
+            let right =
+                (0..75).filter(|&row| p.row(row).transpose().imax() == own[row] as usize).count();
             let score = 75.0 * classifier.score(&data).unwrap();
             assert!((right as f64 - score).abs() <= 3.0 * 75f64.sqrt() / 2.0);
         }
@@ -203,7 +204,7 @@ proptest! {
         let data = corners(4, 8);
         let scheme = if ovo { Scheme::OneVersusOne } else { Scheme::OneVersusRest };
         let fit = |shift: usize| {
-            let labels = data.labels().indices().iter().map(|class| (class + shift) % 4);
+            let labels = data.labels().indices().iter().map(|&class| (class as usize + shift) % 4);
             let estimator = build(Classifier::builder().loss(Logistic).lambda(0.01).scheme(scheme));
             let classifier = estimator.fit_samples(&data, labels).unwrap();
             classifier.predict_index(&data).unwrap()

@@ -6,7 +6,7 @@
 //! rows, whatever they weigh: a problem keeps its minimiser where rows become more and lambda less
 //! in proportion.
 
-use margins::data::{Classes, Dataset, Design};
+use margins::data::{ClassLabels, Classes, Dataset, Design};
 use margins::{Classifier, ClassifierBuilder, CrossValidation, Scheme};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -239,7 +239,7 @@ fn weights_of_the_settings_are_weights_of_the_data() {
         let other = build(builder().sample_weights(weights.clone())).fit(&plain).unwrap();
         assert_eq!(crate::all_coefs(&one), crate::all_coefs(&other));
         let classes = one.predict_index(&plain).unwrap();
-        let wrong = |i: &usize| classes[*i] != plain.labels().indices()[*i];
+        let wrong = |i: &usize| classes[*i] != plain.labels().index(*i);
         let by_hand: f64 = (0..plain.rows()).filter(wrong).map(|i| weights[i]).sum::<f64>()
             / weights.iter().sum::<f64>();
         assert!((one.error_rate(&weighted).unwrap().rate - by_hand).abs() < 1e-15);

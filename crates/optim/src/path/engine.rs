@@ -88,16 +88,17 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         };
         let tolerance = options.tolerance.max(TOLERANCE);
         let options = Options { tolerance, watch: None, history: false, ..*options };
-        let origin = self.origin();
-        let Some(part) = part else { return origin };
+        let Some(part) = part else { return self.origin() };
         let Ok(Fit { intercept, coef, report, .. }) = fit(&part, lambda, &options) else {
-            return origin;
+            return self.origin();
         };
         let (of_part, of_all) = (part.design.stored(), objective.design.stored());
+        drop(part);
         self.evaluator.passes += 1 + (report.passes * of_part).div_ceil(of_all);
         let start = Point::at(&objective.design, intercept, coef);
         // A sample that the part lacks may weigh more than all others, even without bound.
         let value = self.evaluator.value_at(lambda, &start);
+        let origin = self.origin();
         let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
         if is_nearer { start } else { origin }
     }

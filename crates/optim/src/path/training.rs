@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use margins_data::{Dataset, Standardizer};
 use margins_losses::MarginLoss;
 
@@ -149,7 +151,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     where
         'a: 'd,
     {
-        let counts = data.own_weights().map_or_else(|| vec![1.0; data.rows()], <[f64]>::to_vec);
+        let counts = data.own_weights().map(Cow::Borrowed);
         let mut risk = EmpiricalRisk::new(self.loss, data.labels())?.counted_by(counts);
         if let Some(weights) = data.weights() {
             risk = risk.with_weights(weights)?;
@@ -184,12 +186,12 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         let (mut weights, mut counts) = (vec![0.0; n], vec![0.0; n]);
         let chosen = data.select(rows);
         let part = self.risk(&chosen)?;
-        for ((&i, c), count) in rows.iter().zip(part.weights()).zip(part.counts()) {
+        for ((&i, c), count) in rows.iter().zip(part.weights()).zip(part.counts().iter()) {
             weights[i] = n as f64 * c;
             counts[i] = *count;
         }
         let risk = EmpiricalRisk::new(self.loss, data.labels())?.with_weights(&weights)?;
-        let risk = risk.counted_by(counts);
+        let risk = risk.counted_by(Some(Cow::Owned(counts)));
         Ok(if self.intercept { risk } else { risk.without_intercept() })
     }
 }

@@ -15,8 +15,6 @@ pub struct InMemory<'o, 'a, L: MarginLoss + ?Sized> {
     pub(crate) objective: &'o Objective<'a, L>,
     pub(crate) margins: Margins<'o, L>,
     pub(crate) extent: Rc<Extent>,
-    /// The gradient of the risk in the scores.
-    pulls: Vec<f64>,
     /// The curvatures `D` that are kept.
     curvatures: Vec<f64>,
 }
@@ -30,8 +28,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> InMemory<'o, 'a, L> {
     /// Returns the samples of an objective over a design whose extent is known.
     pub fn with_extent(objective: &'o Objective<'a, L>, extent: Rc<Extent>) -> Self {
         let margins = objective.risk.margins();
-        let pulls = vec![0.0; objective.design.rows()];
-        InMemory { objective, margins, extent, pulls, curvatures: Vec::new() }
+        InMemory { objective, margins, extent, curvatures: Vec::new() }
     }
 }
 
@@ -95,13 +92,16 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
     }
 
     fn gradient(&mut self, out: &mut [f64]) {
-        self.margins.gradient(&mut self.pulls);
-        self.objective.design.multiply_transposed(&self.pulls, out);
+        self.objective.design.multiply_transposed(self.margins.pulls(), out);
     }
 
     fn keep_curvatures(&mut self) {
         self.curvatures.clear();
         self.curvatures.extend_from_slice(self.margins.curvatures());
+    }
+
+    fn forget_curvatures(&mut self) {
+        self.curvatures = Vec::new();
     }
 
     fn curvature(&mut self) -> f64 {

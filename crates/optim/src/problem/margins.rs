@@ -15,6 +15,7 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
     residual: f64,
     /// The mean size `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
     size: f64,
+    /// The margins of other points; empty until they are asked for.
     ahead: Vec<f64>,
     scratch: Vec<f64>,
 }
@@ -36,7 +37,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             slopes: vec![0.0; n],
             residual: 0.0,
             size: 0.0,
-            ahead: vec![0.0; n],
+            ahead: Vec::new(),
             scratch: vec![0.0; n],
         }
     }
@@ -109,6 +110,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         // A chord of 0 says no more than that the curvature is smaller.
         const SHRINK: f64 = 0.125;
         let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.resize(self.margins.len(), 0.0);
         for (i, u) in ahead.iter_mut().enumerate() {
             *u = self.margins[i] + self.risk.signs[i] * change(i);
         }
@@ -177,6 +179,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// loss at most `(1/n) sum c_i reach(i) max(|L'(u_i - reach(i))|, |L'(u_i + reach(i))|)`.
     pub fn change_within(&mut self, reach: impl Fn(usize) -> f64) -> f64 {
         let mut steepest = vec![0.0f64; self.margins.len()];
+        self.ahead.resize(self.margins.len(), 0.0);
         for side in [-1.0, 1.0] {
             for (i, (ahead, u)) in self.ahead.iter_mut().zip(&self.margins).enumerate() {
                 *ahead = u + side * reach(i);
@@ -200,6 +203,14 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         for (z, ((y, c), slope)) in out.iter_mut().zip(factors) {
             *z = y * weighted(*c, *slope);
         }
+    }
+
+    /// Returns the derivatives of the risk in the scores.
+    pub(crate) fn pulls(&mut self) -> &[f64] {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        self.gradient(&mut scratch);
+        self.scratch = scratch;
+        &self.scratch
     }
 
     /// Returns the derivative of the risk along a line of points, at `point + t direction`, to

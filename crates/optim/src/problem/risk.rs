@@ -16,10 +16,20 @@ pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
     pub(crate) signs: Cow<'a, [f64]>,
     /// The weights `c_i / n`.
     pub(crate) weights: Vec<f64>,
-    /// The weights by which summaries count the samples; `None` for the `c_i`.
-    counts: Option<Vec<f64>>,
+    counts: Counts<'a>,
     pub(crate) intercept: bool,
     smoothing: Option<Smoothing>,
+}
+
+/// The weights by which summaries count the samples.
+#[derive(Debug, Clone)]
+enum Counts<'a> {
+    /// Those of the risk.
+    OfRisk,
+    /// One a sample.
+    Ones,
+    /// These.
+    Given(Cow<'a, [f64]>),
 }
 
 /// The point that smoothing holds the dual to, and how firmly.
@@ -59,7 +69,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             loss,
             signs: Cow::Borrowed(labels.signs()),
             weights: vec![1.0 / labels.len() as f64; labels.len()],
-            counts: None,
+            counts: Counts::OfRisk,
             intercept: true,
             smoothing: None,
         })
@@ -93,17 +103,20 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         Ok(self)
     }
 
-    /// Counts samples by weights of their own in summaries of margins, those of positive weight in
-    /// the risk: costs of classes are for the fit alone.
-    pub(crate) fn counted_by(mut self, counts: Vec<f64>) -> Self {
-        debug_assert_eq!(counts.len(), self.weights.len());
-        self.counts = Some(counts);
+    /// Counts samples by weights of their own, 1 unless told, in summaries of margins, those of
+    /// positive weight in the risk: costs of classes are for the fit alone.
+    pub(crate) fn counted_by(mut self, counts: Option<Cow<'a, [f64]>>) -> Self {
+        self.counts = counts.map_or(Counts::Ones, Counts::Given);
         self
     }
 
     /// Returns the weights by which summaries of margins count the samples.
-    pub fn counts(&self) -> &[f64] {
-        self.counts.as_deref().unwrap_or(&self.weights)
+    pub fn counts(&self) -> Cow<'_, [f64]> {
+        match &self.counts {
+            Counts::OfRisk => Cow::Borrowed(&self.weights),
+            Counts::Ones => Cow::Owned(vec![1.0; self.weights.len()]),
+            Counts::Given(counts) => Cow::Borrowed(counts),
+        }
     }
 
     /// Returns the mean over some of the samples; `None` if a class has no weight among them or the
@@ -120,7 +133,10 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             loss: self.loss,
             signs: Cow::Owned(signs),
             weights,
-            counts: self.counts.as_ref().map(|all| rows.iter().map(|&i| all[i]).collect()),
+            counts: match &self.counts {
+                Counts::Given(all) => Counts::Given(rows.iter().map(|&i| all[i]).collect()),
+                counts => counts.clone(),
+            },
             intercept: self.intercept,
             smoothing: None,
         })
@@ -251,7 +267,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
             let pairs = values.iter().zip(&self.weights);
             pairs.filter(|(_, c)| **c > 0.0).map(|(value, _)| *value).collect()
         };
-        MarginSummary::new(&counted(margins), &counted(&self.signs), &counted(self.counts()))
+        MarginSummary::new(&counted(margins), &counted(&self.signs), &counted(&self.counts()))
     }
 
     /// Returns true if every margin, of the samples of positive weight, is at least `from`.

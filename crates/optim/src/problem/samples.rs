@@ -71,6 +71,9 @@ pub trait Samples {
     /// methods.
     fn keep_curvatures(&mut self);
 
+    /// Forgets the curvatures, whose memory others need.
+    fn forget_curvatures(&mut self);
+
     /// Returns `sum D_i`.
     fn curvature(&mut self) -> f64;
 

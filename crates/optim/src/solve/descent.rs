@@ -11,7 +11,7 @@ pub trait Descent {
     /// Moves the intercept of a point to the minimum of F over it, and certifies the result.
     fn certify(&mut self, lambda: Lambda, point: &mut Point<Self::Products>) -> Certificate;
 
-    /// Returns the certificate of the point at the end of the last direction, certified already, by
+    /// Returns the certificate of `next`, certified already, at the end of the last direction, by
     /// the duals that the quadratic model behind that direction predicts, `s - L''(u) du`; `None`
     /// if the method has no such model.
     ///
@@ -21,7 +21,9 @@ pub trait Descent {
     fn certify_by_model(
         &mut self,
         _lambda: Lambda,
-        _point: &Point<Self::Products>,
+        _from: &Point<Self::Products>,
+        _direction: &Point<Self::Products>,
+        _next: &Point<Self::Products>,
         _tolerance: f64,
     ) -> Option<Certificate> {
         None
@@ -179,7 +181,8 @@ impl<P: Products> Step<'_, P> {
         let mut certificate = problem.certify(lambda, &mut next);
         if certificate.relative_gap() > tolerance
             && certificate.duality_gap > least
-            && let Some(by_model) = problem.certify_by_model(lambda, &next, tolerance)
+            && let Some(by_model) =
+                problem.certify_by_model(lambda, point, self.direction, &next, tolerance)
         {
             let gradient_norm = certificate.gradient_norm;
             certificate = Certificate { gradient_norm, ..certificate.or(by_model) };

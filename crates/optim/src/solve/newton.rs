@@ -23,8 +23,6 @@ const DEFAULT_ITERATIONS: usize = 200;
 pub(crate) struct Newton<'e, S: Samples> {
     evaluator: &'e mut Evaluator<S>,
     system: &'e mut System,
-    /// The duals that the model behind the last direction predicts at its end.
-    predicted: Option<S::Duals>,
     /// The duals that certify the last point, if they are not the slopes there.
     witness: Option<S::Duals>,
 }
@@ -32,7 +30,7 @@ pub(crate) struct Newton<'e, S: Samples> {
 impl<'e, S: Samples> Newton<'e, S> {
     /// Returns the method for samples, with the system that its steps solve.
     pub(crate) fn new(evaluator: &'e mut Evaluator<S>, system: &'e mut System) -> Self {
-        Newton { evaluator, system, predicted: None, witness: None }
+        Newton { evaluator, system, witness: None }
     }
 
     /// Returns the duals that certify the point reached, if they are not the slopes there.
@@ -104,7 +102,9 @@ impl<S: Samples> Descent for Newton<'_, S> {
     fn certify_by_model(
         &mut self,
         lambda: Lambda,
-        point: &Point<S::Products>,
+        from: &Point<S::Products>,
+        direction: &Point<S::Products>,
+        next: &Point<S::Products>,
         tolerance: f64,
     ) -> Option<Certificate> {
         /// The largest number of corrections of the duals, each at the cost of three products with
@@ -115,20 +115,25 @@ impl<S: Samples> Descent for Newton<'_, S> {
         if !self.system.is_factorised() && !self.evaluator.samples.extent().is_wide() {
             return None;
         }
-        let mut duals = self.predicted.clone()?;
-        self.evaluator.samples.balance(&mut duals);
-        let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, point, &duals);
+        self.evaluator.intercept_slope(from);
+        let samples = &mut self.evaluator.samples;
+        samples.keep_curvatures();
+        let slopes = samples.duals();
+        let mut duals = samples.predict(slopes, direction);
+        samples.balance(&mut duals);
+        let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, next, &duals);
         for _ in 0..MOST_CORRECTIONS {
             if certificate.relative_gap() <= tolerance {
                 break;
             }
             let corrected = self.correct(lambda, duals.clone(), &apart);
-            let (next, next_apart) = dual::certify(self.evaluator, lambda, point, &corrected);
+            let (next, next_apart) = dual::certify(self.evaluator, lambda, next, &corrected);
             if next.duality_gap >= certificate.duality_gap || next.duality_gap.is_nan() {
                 break;
             }
             (duals, certificate, apart) = (corrected, next, next_apart);
         }
+        self.evaluator.samples.forget_curvatures();
         self.witness = Some(duals);
         Some(certificate)
     }
@@ -156,12 +161,11 @@ impl<S: Samples> Descent for Newton<'_, S> {
         let ridge = 2.0 * lambda.get();
         let mut equation = Equation { samples, ridge, gradient, enough };
         let (intercept, coef) = self.system.solve(&mut equation, passes);
+        samples.forget_curvatures();
         let products = samples.products(&coef);
         *passes += 1;
         let direction = Point { intercept, coef, products };
         let slope = dot(gradient, &direction.coef);
-        let duals = samples.duals();
-        self.predicted = Some(samples.predict(duals, &direction));
         (direction, slope)
     }
 
