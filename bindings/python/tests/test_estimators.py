@@ -1,6 +1,7 @@
 """What the estimators promise beyond the conventions."""
 
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -217,6 +218,19 @@ def test_robust_objectives_withstand_outliers(objective):
     X[:4] *= -400
     robust = ml.RobustClassifier(objective, "logistic").fit(X, y)
     assert robust.score(X[4:], y[4:]) > 0.75 and np.isinf(robust.dual_gap_)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "lhs"])
+@pytest.mark.parametrize("objective", ["catoni:alpha=1", "catoni:alpha=0.1", "median-of-means:blocks=11"])
+def test_a_descent_ends_by_its_rule_or_warns(objective, loss):
+    X, y = clouds(300, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ml.RobustClassifier(objective, loss).fit(X, y).status_ == "rule-met"
+    if objective.startswith("catoni"):
+        with pytest.warns(ConvergenceWarning, match="ended early.*max_iter"):
+            short = ml.RobustClassifier(objective, loss, max_iter=2).fit(X, y)
+        assert short.status_ == "iteration-limit"
 
 
 def test_works_inside_scikit_learn(three):

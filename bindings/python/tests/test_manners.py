@@ -38,6 +38,11 @@ SLOW = [
     lambda: (ml.MassartClassifier("cuts", eta=0.01, gamma=1e-9, epsilon=1e-3), *mixed(300)),
     lambda: (ml.FocusedClassifier("kernel-perceptron:budget=1000", "gaussian", max_steps=10**9), *mixed(5)),
     lambda: (ml.StreamClassifier(epochs=10**6), *clouds(3000, 2)),
+    lambda: (ml.MarginPath("logistic", solver="mm", max_iter=10**9, tol=1e-300), *clouds(3000, 2, features=40)),
+    lambda: (ml.MarginClassifierCV("logistic", solver="mm", max_iter=10**9, tol=1e-300), *clouds(3000, 3, features=40)),
+    lambda: (ml.RobustClassifier("catoni:alpha=1", "logistic", C=1e3, tol=1e-300, max_iter=10**9), *mixed(300)),
+    lambda: (ml.RobustClassifier("garg-roth:restarts=1000000", "garg-roth", C=1e3), *mixed(30)),
+    lambda: (ml.RobustClassifier("median-of-means:blocks=11", "logistic", C=1e3, tol=1e-300, max_iter=10**9), *mixed(300)),
 ]
 
 

@@ -23,8 +23,9 @@ pub(super) struct Descended {
 
 /// Returns the end of a descent from `start` on a function that also writes its gradient. The
 /// descent ends when its last twenty steps together have gained less than `tolerance` of its size
-/// ([`Status::RuleMet`]), when no step gains anything ([`Status::Stalled`]), or by the monitor. The
-/// function never rises.
+/// ([`Status::RuleMet`]), when no step gains anything, or by the monitor. A step that gains nothing
+/// meets the rule too if its slope promised no more than that, as at the minimum of a smooth
+/// function; else the descent has [stalled](Status::Stalled). The function never rises.
 pub(super) fn descend(
     mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
     start: Vec<f64>,
@@ -72,10 +73,11 @@ pub(super) fn descend(
             line_search(&mut function, &at, &steepest)
         });
         let Some(next) = next else {
-            return Descended {
-                point: at.point,
-                ending: monitor.end(Status::Stalled, certificate),
-            };
+            // The model's minimum along the direction is half of the slope below.
+            let promised = -0.5 * dot(&at.gradient, &direction);
+            let met = promised <= tolerance * at.value.abs();
+            let status = if met { Status::RuleMet } else { Status::Stalled };
+            return Descended { point: at.point, ending: monitor.end(status, certificate) };
         };
         memory.learn(&at, &next);
         at = next;

@@ -300,6 +300,15 @@ def warn_of_gap(report: dict[str, Any], tolerance: float) -> None:
     )
 
 
+def warn_of_end(report: dict[str, Any]) -> None:
+    """Says that a descent without a certificate has not ended by its rule."""
+    ends = zip(report["status"], report["reason"])
+    early = next((end for end in ends if end[0] not in ("converged", "rule-met")), None)
+    if early is not None:
+        remedy = _REMEDIES.get(early[0], "Raise tol.")
+        warnings.warn(f"The descent ended early: {early[1]}. {remedy}", ConvergenceWarning, stacklevel=3)
+
+
 def warn_of_time(stopped: str | None, work: str) -> None:
     """Says that the time ended a method without a certificate, if it did."""
     if stopped == "time-limit":

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _native
-from ._base import ModelClassifier, warn_of_gap
+from ._base import ModelClassifier, warn_of_end, warn_of_gap
 from ._regularised import OneKernel
 
 
@@ -34,7 +34,8 @@ n_jobs, callback, progress
     classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, status_, n_iter_, \
 model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the fit, as `MarginClassifier` has them. An objective that is not convex has no gap: it is
-        infinite, and `status_` tells how the descent ended.
+        infinite, and `status_` tells how the descent ended: "rule-met" if no step gains more than `tol`, or after all
+        steps of the median of means.
 
     Examples
     --------
@@ -107,4 +108,6 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         self.lambda_ = report["lambdas"][0]
         if report["certifiable"]:
             warn_of_gap(report, self.tol)
+        else:
+            warn_of_end(report)
         return self
