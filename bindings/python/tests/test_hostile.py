@@ -178,6 +178,7 @@ HOSTILE = [np.nan, np.inf, [], "a", object(), [[1.0], [2.0, 3.0]], 1j, None, -1.
     [
         lambda given: ml.losses.population_minimizer("lhs", given),
         lambda given: ml.losses.value("lhs", given),
+        lambda given: ml.losses.derivative("lhs", given),
         lambda given: ml.losses.conjugate("logistic", given),
         lambda given: ml.losses.probability("logistic", given),
         lambda given: ml.calibration.psi("lhs", given),
@@ -191,6 +192,13 @@ HOSTILE = [np.nan, np.inf, [], "a", object(), [[1.0], [2.0, 3.0]], 1j, None, -1.
             initial_distance=1.0, diameter=1.0, samples=100, dimension=2,
         ),
         lambda given: ml.load(given),
+        lambda given: ml.losses.value(given, 1.0),
+        lambda given: ml.losses.specification(given),
+        lambda given: ml.calibration.psi(given, 0.5),
+        lambda given: ml.calibration.is_calibrated(given),
+        lambda given: ml.calibration.reliability([0.5], given),
+        lambda given: ml.calibration.reliability([0.5], [True], bins=given),
+        lambda given: ml.display.PsiDisplay.from_losses(given),
     ],
 )
 def test_functions_answer_or_refuse(function, given):
@@ -198,3 +206,42 @@ def test_functions_answer_or_refuse(function, given):
         function(given)
     except (ValueError, TypeError, FileNotFoundError) as refusal:
         assert str(refusal)
+
+
+FITTED = ml.MarginClassifier("logistic").fit(GOOD, LABELS)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind != "fewer rows"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        FITTED.decision_function,
+        FITTED.predict_proba,
+        FITTED.predict_log_proba,
+        lambda X: FITTED.score(X, LABELS),
+        lambda X: ml.StreamClassifier().partial_fit(X, LABELS),
+        lambda X: ml.display.MarginDistributionDisplay.from_estimator(FITTED, X, LABELS),
+        lambda X: ml.display.ReliabilityDisplay.from_estimator(FITTED, X, LABELS),
+    ],
+)
+def test_samples_of_what_is_fitted(use, kind):
+    with pytest.raises((ValueError, TypeError)):
+        use(SAMPLES[kind])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TARGETS if kind != "one class"])
+def test_targets_of_a_stream(kind):
+    with pytest.raises((ValueError, TypeError)):
+        ml.StreamClassifier().partial_fit(GOOD, TARGETS[kind], classes=[0, 1])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WEIGHTS if kind != "of one class"])
+def test_weights_of_a_stream(kind):
+    with pytest.raises((ValueError, TypeError)):
+        ml.StreamClassifier().partial_fit(GOOD, LABELS, sample_weight=WEIGHTS[kind])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind not in ("NaN", "text", "fewer rows")])
+def test_samples_to_encode(kind):
+    with pytest.raises((ValueError, TypeError)):
+        ml.MarginClassifier(encode=True).fit(SAMPLES[kind], LABELS)

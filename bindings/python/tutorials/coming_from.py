@@ -53,8 +53,9 @@ def main(folder: Path) -> None:
     ours = StreamClassifier("logistic", lam=1e-3).fit(X, y)
     print("SGDClassifier agrees on", np.mean(theirs.predict(X) == ours.predict(X)))
 
-    # lhsc(x, y, kern=rbfdot(sigma), lambda) and kerndwd(..., qval) minimise the mean loss beside lambda a'Ka: their
-    # lambda is ours, and the losses are "lhs" and "l-r" in spirit; gcdnet(lambda2) halves the penalty: lambda2 is 2 lambda.
+    # lhsc(x, y, kern=rbfdot(sigma), lambda) and kerndwd(..., qval) minimise the mean loss beside lambda a'Ka: their lambda is
+    # ours, their sigma that of "gaussian:sigma=...", and their losses are "lhs" and "dwd:q=...". gcdnet(lambda2) with
+    # lambda=0 halves the penalty: lambda2 is 2 lambda; its methods "logit" and "sqsvm" are "logistic" and "squared-hinge".
     path = MarginPath("lhs", lambdas=np.geomspace(1, 1e-4, 30), kernel="gaussian:sigma=0.3").fit(X, y)
     print("lhsc: a path of", len(path.lambdas_), "lambdas, the largest relative gap is", path.relative_gaps_.max())
 

@@ -150,4 +150,9 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
     let refused = settings().resumed(3, &learner.state().unwrap()).unwrap_err();
     assert_eq!(refused.to_string(), "not the state of this learner: it has 2 features, not 3");
     assert!(matches!(settings().resumed(2, "{}"), Err(Error::State(_))));
+    let (before, weights) = (learner.state().unwrap(), [1.0, -1.0]);
+    let two = data.select(&[0, 1]);
+    let refused = learner.take(two.design(), two.labels().signs(), Some(&weights)).unwrap_err();
+    assert_eq!(refused.to_string(), "weight -1 of row 1 is not a finite number of at least 0");
+    assert_eq!(learner.state().unwrap(), before);
 }

@@ -72,7 +72,8 @@ impl Learner {
     /// Takes the steps of a chunk of samples, in their order.
     ///
     /// # Errors
-    /// [`Error::Optim`]: steps that diverge, with step and row.
+    /// [`Error::Optim`]: steps that diverge, with step and row; a weight that is negative or not
+    /// finite, before any step.
     ///
     /// # Panics
     /// If the samples have another number of features than the learner, or there is not one sign or
@@ -83,6 +84,11 @@ impl Learner {
         signs: &[f64],
         weights: Option<&[f64]>,
     ) -> Result<(), Error> {
+        let is_wrong = |c: &f64| !(c.is_finite() && *c >= 0.0);
+        let weights_given = weights.unwrap_or_default();
+        if let Some(row) = weights_given.iter().position(is_wrong) {
+            return Err(margins_optim::Error::Weight { row, value: weights_given[row] }.into());
+        }
         stochastic::pass(&mut self.gradient, design, signs, weights, self.batch, self.rows)?;
         self.rows += signs.len() as u64;
         Ok(())
