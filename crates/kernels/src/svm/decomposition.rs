@@ -192,14 +192,17 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         set: &[usize],
         budget: usize,
     ) -> (Vec<(usize, f64)>, usize) {
+        /// The share of the violation that a set is left with.
+        const SHARE: f64 = 0.1;
         let of = |all: &[f64]| set.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         self.entries += (set.len() * set.len()) as f64;
         let matrix = self.problem.entries.block(set, set);
         let signs = of(self.problem.signs);
+        // Steps read the part of K that they are given; the entries of all are for products alone.
         let part = self.problem.restricted(set, self.problem.entries, &signs);
         let mut solver = SequentialMinimization::new(&part, &matrix, self.cache_bytes);
         let coef = of(&point.coef);
-        let target = 0.1 * point.violation;
+        let target = SHARE * point.violation;
         let start = (&coef[..], &of(&point.gradient)[..]);
         let (moved, steps) = solver.round(lambda, start, target, budget);
         let changes = set.iter().zip(moved.iter().zip(&coef));
