@@ -8,14 +8,16 @@
 /// assert_eq!(did_you_mean("Lable", ["age", "label"]), "; did you mean 'label'?");
 /// assert_eq!(did_you_mean("ramp", ["lhs", "hinge"]), "");
 /// ```
-pub fn did_you_mean<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+pub fn did_you_mean<'n>(asked: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     /// The least share of a name that is right in one that is near.
     const NEAR: f64 = 0.6;
-    let given = given.to_lowercase();
+    let given = asked.to_lowercase();
     let likeness =
         |name: &str| strsim::normalized_damerau_levenshtein(&given, &name.to_lowercase());
     let nearest = known
         .into_iter()
+        // Whoever asks for a name by itself means no other one.
+        .filter(|&name| name != asked)
         .map(|name| (likeness(name), name))
         .filter(|&(likeness, _)| likeness >= NEAR)
         // Of several that are as near it is the first.

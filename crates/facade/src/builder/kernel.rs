@@ -80,12 +80,11 @@ impl ClassifierBuilder {
     /// use margins::data::Memory;
     /// use margins::data::generate::{Example, GaussianMixture};
     /// use margins::losses::Hinge;
-    /// use margins::optim::Lambda;
     ///
     /// let data = GaussianMixture::example(Example::One, 1)?.sample(60, 2)?;
-    /// let builder = Classifier::builder().kernel("gaussian:sigma=1").loss(Hinge).lambda(Lambda::new(0.01)?);
+    /// let builder = Classifier::builder().kernel("gaussian:sigma=1").loss(Hinge).lambda(0.01);
     /// let computed = builder.memory(Memory::from_bytes(1000)).build()?.fit(&data)?;
-    /// assert!(computed.report().converged());
+    /// assert!(computed.report().is_certified());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
