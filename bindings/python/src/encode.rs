@@ -2,15 +2,15 @@
 
 use margins::data::Error;
 use margins::data::encode::{
-    EncodeOptions, Encoding, Missing, MissingWords, RawColumn, RawTable, Unknown,
+    ColumnEncoding, EncodeOptions, Encoding, Missing, MissingWords, RawColumn, RawTable, Unknown,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
+use crate::dictionary::{check_names, read};
 use crate::errors::refuse;
-use crate::settings::{check_names, read};
 
 /// What an encoding may be told.
 const NAMES: &[&str] = &["categorical", "drop", "missing", "missing_words", "unknown"];
@@ -78,7 +78,7 @@ pub(crate) fn describe<'py>(py: Python<'py>, encoding: &Encoding) -> PyResult<Bo
     let unknown = if options.unknown == Unknown::None { "none" } else { "refuse" };
     told.set_item("unknown", unknown)?;
     let result = PyDict::new(py);
-    let names: Vec<&str> = encoding.columns().iter().map(|column| column.name()).collect();
+    let names: Vec<&str> = encoding.columns().iter().map(ColumnEncoding::name).collect();
     result.set_item("options", told)?;
     result.set_item("columns", names)?;
     Ok(result)

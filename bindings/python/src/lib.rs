@@ -3,6 +3,7 @@
 
 mod calibration;
 mod data;
+mod dictionary;
 mod doorway;
 mod encode;
 mod errors;

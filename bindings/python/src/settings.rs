@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use margins::data::Listed;
 use margins::estimators::regularised::KernelChoice;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
 use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme, Sigmas};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -25,8 +24,8 @@ macro_rules! settings {
             pub(crate) const NAMES: &[&str] = &[$(stringify!($field)),*];
 
             pub(crate) fn read(given: &Bound<'_, PyDict>) -> PyResult<Self> {
-                $crate::settings::check_names(given, Self::NAMES)?;
-                Ok($name { $($field: $crate::settings::read(given, stringify!($field))?),* })
+                $crate::dictionary::check_names(given, Self::NAMES)?;
+                Ok($name { $($field: $crate::dictionary::read(given, stringify!($field))?),* })
             }
         }
     };
@@ -114,40 +113,6 @@ pub(crate) fn all(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         names.set_item(estimator, settings.to_vec())?;
     }
     Ok(names)
-}
-
-/// Refuses settings of other names.
-pub(crate) fn check_names(given: &Bound<'_, PyDict>, names: &[&str]) -> PyResult<()> {
-    for name in given.keys() {
-        let name: String = name.extract()?;
-        if !names.contains(&name.as_str()) {
-            let known = Listed(names);
-            return Err(PyTypeError::new_err(format!(
-                "there is no setting '{name}': known are {known}"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Returns the value of a setting.
-pub(crate) fn read<'py, T: FromPyObjectOwned<'py>>(
-    given: &Bound<'py, PyDict>,
-    name: &str,
-) -> PyResult<T> {
-    let Some(value) = given.get_item(name)? else {
-        return Err(PyTypeError::new_err(format!("the setting '{name}' is missing")));
-    };
-    value.extract::<T>().map_err(|error| {
-        let error: PyErr = error.into();
-        let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-        let text = format!("{name} is {shown}: {}", error.value(given.py()));
-        if error.is_instance_of::<PyTypeError>(given.py()) {
-            PyTypeError::new_err(text)
-        } else {
-            PyValueError::new_err(text)
-        }
-    })
 }
 
 /// The weights of classes.

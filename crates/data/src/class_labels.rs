@@ -1,6 +1,5 @@
 use std::fmt::Debug;
-
-use crate::Classes;
+use std::sync::Arc;
 
 /// The class labels of a data set, one a row: [`Labels`](crate::Labels) of two classes, or
 /// [`Classes`](crate::Classes) of two or more.
@@ -32,8 +31,9 @@ pub trait ClassLabels: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed 
     #[must_use]
     fn select(&self, indices: &[usize]) -> Self;
 
-    /// Returns the labels as indices.
-    fn classes(&self) -> Classes;
+    /// Returns the class of every row, as [`index`](Self::index) does; shared with the labels if they
+    /// hold it so.
+    fn shared_indices(&self) -> Arc<Vec<u32>>;
 
     /// Returns the name of the class of a row.
     ///

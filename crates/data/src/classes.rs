@@ -65,7 +65,7 @@ impl Classes {
     }
 
     /// Makes labels of indices into names of different classes.
-    pub(crate) fn from_parts(indices: Vec<u32>, names: Vec<String>) -> Self {
+    fn from_parts(indices: Vec<u32>, names: Vec<String>) -> Self {
         Classes { names, indices: Arc::new(indices) }
     }
 
@@ -136,7 +136,7 @@ impl Classes {
 
 impl<Y: ClassLabels> From<&Y> for Classes {
     fn from(labels: &Y) -> Self {
-        labels.classes()
+        Classes { names: labels.names().to_vec(), indices: labels.shared_indices() }
     }
 }
 
@@ -160,8 +160,8 @@ impl ClassLabels for Classes {
         Self::from_parts(indices, self.names.clone())
     }
 
-    fn classes(&self) -> Classes {
-        self.clone()
+    fn shared_indices(&self) -> Arc<Vec<u32>> {
+        Arc::clone(&self.indices)
     }
 }
 

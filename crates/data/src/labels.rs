@@ -4,7 +4,7 @@ use crate::class_collector::ClassCollector;
 use crate::class_labels::sealed;
 use crate::class_name::{check_distinct, same_class};
 use crate::error::check_signs;
-use crate::{ClassLabels, Classes, Error};
+use crate::{ClassLabels, Error};
 
 /// Labels of two classes as signs, +1 and -1, with the class names that they stand for. Clones share
 /// the signs.
@@ -163,9 +163,8 @@ impl ClassLabels for Labels {
         self.select(indices)
     }
 
-    fn classes(&self) -> Classes {
-        let indices = self.signs.iter().map(|&sign| u32::from(sign > 0.0)).collect();
-        Classes::from_parts(indices, self.names.to_vec())
+    fn shared_indices(&self) -> Arc<Vec<u32>> {
+        Arc::new(self.signs.iter().map(|&sign| u32::from(sign > 0.0)).collect())
     }
 }
 
