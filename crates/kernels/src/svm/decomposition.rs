@@ -63,8 +63,8 @@ impl<'p, 'a> Decomposition<'p, 'a> {
     /// Returns the start from the solution at another lambda. Where all coefficients scale alike,
     /// no column of K is needed.
     fn start_from(&mut self, last: (Lambda, DualPoint), lambda: Lambda) -> DualPoint {
-        let (coef, scale) = self.problem.start(&last, lambda);
-        let (_, mut last) = last;
+        let (at, mut last) = last;
+        let (coef, scale) = last.carried(self.problem, at, lambda);
         last.drift.by_norm *= scale;
         last.drift.absolute *= scale;
         for (g, y) in last.gradient.iter_mut().zip(self.problem.signs) {
@@ -109,7 +109,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
                 return (origin, monitor.end(Status::NumericalTrouble, certificate));
             }
             let certificate = point.certificate();
-            let margins = || self.problem.summary(&point);
+            let margins = || self.problem.summary(&point.gradient, point.intercept);
             if let Some(status) = monitor.judge(self.passes(), &certificate, margins) {
                 return (point, monitor.end(status, certificate));
             }

@@ -2,7 +2,7 @@
 
 use margins_optim::{Certificate, Lambda};
 
-use super::problem::{Problem, UNITS};
+use super::problem::{Drift, Problem, UNITS};
 
 /// A point of the dual: coefficients with what they are worth.
 #[derive(Clone)]
@@ -43,6 +43,33 @@ impl DualPoint {
     pub(super) fn origin(problem: &Problem<'_>, lambda: Lambda) -> Self {
         let (coef, gradient) = (vec![0.0; problem.len()], problem.signs.to_vec());
         Self::with_gradient(problem, lambda, coef, (gradient, Drift::default()), 0.0)
+    }
+
+    /// Returns the better in the dual at another lambda of the coefficients, which belong to `last`,
+    /// and those scaled by the ratio of the lambdas, with the scale.
+    pub(super) fn carried(
+        &self,
+        problem: &Problem<'_>,
+        last: Lambda,
+        lambda: Lambda,
+    ) -> (Vec<f64>, f64) {
+        let ratio = last.get() / lambda.get();
+        let signs = problem.signs;
+        let linear: f64 = self.coef.iter().zip(signs).map(|(a, y)| a * y).sum();
+        let fitted = signs.iter().zip(&self.gradient).map(|(y, g)| y - g);
+        let quadratic: f64 = self.coef.iter().zip(fitted).map(|(a, f)| a * f).sum();
+        let dual = |scale: f64| scale * linear - 0.5 * scale * scale * quadratic;
+        let scale = if dual(ratio) > dual(1.0) { ratio } else { 1.0 };
+        let scaled = |(i, &a): (usize, &f64)| {
+            let (lower, upper) = problem.bounds(i, lambda);
+            let bounded = a != 0.0 && {
+                let (old_lower, old_upper) = problem.bounds(i, last);
+                a == old_lower || a == old_upper
+            };
+            // Rounding must not take a coefficient off its bound.
+            if bounded && scale != 1.0 { lower + upper } else { (scale * a).clamp(lower, upper) }
+        };
+        (self.coef.iter().enumerate().map(scaled).collect(), scale)
     }
 
     /// Returns the same with changes of the coefficients to `coef`, by the columns of K of those
@@ -119,22 +146,6 @@ impl DualPoint {
 
     pub(super) fn is_finite(&self) -> bool {
         self.objective.is_finite() && self.gap.is_finite() && self.violation.is_finite()
-    }
-}
-
-/// A bound on the rounding of a gradient: that of sample i is at most
-/// `by_norm sqrt(K_ii) + absolute`.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Drift {
-    pub(super) by_norm: f64,
-    pub(super) absolute: f64,
-}
-
-impl Drift {
-    /// Allows for the rounding of sums of these sizes.
-    pub(super) fn of_sums(&mut self, sums: &[f64]) {
-        let largest = sums.iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
-        self.absolute += f64::EPSILON * largest;
     }
 }
 

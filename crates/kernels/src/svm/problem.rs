@@ -2,7 +2,6 @@
 
 use margins_optim::{Lambda, MarginSummary};
 
-use super::dual_point::{Drift, DualPoint};
 use crate::gram::Entries;
 use crate::rkhs_norm::SampleNorms;
 use crate::{Error, Gram};
@@ -79,10 +78,10 @@ impl<'a> Problem<'a> {
         self
     }
 
-    /// Returns what the margins of a point are like, of the samples that count.
-    pub(super) fn summary(&self, point: &DualPoint) -> MarginSummary {
+    /// Returns what the margins are like, of the samples that count, given the gradient `y - K a`.
+    pub(super) fn summary(&self, gradient: &[f64], intercept: f64) -> MarginSummary {
         // y_i g_i = 1 - y_i f_i.
-        let margin = |i: usize| 1.0 - self.signs[i] * (point.gradient[i] - point.intercept);
+        let margin = |i: usize| 1.0 - self.signs[i] * (gradient[i] - intercept);
         let margins: Vec<f64> = self.samples.iter().map(|&i| margin(i)).collect();
         let of = |values: &[f64]| self.samples.iter().map(|&i| values[i]).collect::<Vec<f64>>();
         MarginSummary::new(&margins, &of(self.signs), &of(&self.counts))
@@ -96,32 +95,6 @@ impl<'a> Problem<'a> {
     pub(super) fn bounds(&self, i: usize, lambda: Lambda) -> (f64, f64) {
         let size = self.weights[i] / (2.0 * lambda.get());
         if self.signs[i] > 0.0 { (0.0, size) } else { (-size, 0.0) }
-    }
-
-    /// Returns the better in the dual of the last coefficients and those scaled by the ratio of the
-    /// lambdas, with the scale.
-    pub(super) fn start(
-        &self,
-        (last_lambda, last): &(Lambda, DualPoint),
-        lambda: Lambda,
-    ) -> (Vec<f64>, f64) {
-        let ratio = last_lambda.get() / lambda.get();
-        let signs = self.signs;
-        let linear: f64 = last.coef.iter().zip(signs).map(|(a, y)| a * y).sum();
-        let fitted = signs.iter().zip(&last.gradient).map(|(y, g)| y - g);
-        let quadratic: f64 = last.coef.iter().zip(fitted).map(|(a, f)| a * f).sum();
-        let dual = |scale: f64| scale * linear - 0.5 * scale * scale * quadratic;
-        let scale = if dual(ratio) > dual(1.0) { ratio } else { 1.0 };
-        let scaled = |(i, &a): (usize, &f64)| {
-            let (lower, upper) = self.bounds(i, lambda);
-            let bounded = a != 0.0 && {
-                let (old_lower, old_upper) = self.bounds(i, *last_lambda);
-                a == old_lower || a == old_upper
-            };
-            // Rounding must not take a coefficient off its bound.
-            if bounded && scale != 1.0 { lower + upper } else { (scale * a).clamp(lower, upper) }
-        };
-        (last.coef.iter().enumerate().map(scaled).collect(), scale)
     }
 
     /// Returns the number of entries of K that the products with coefficients need.
@@ -228,6 +201,22 @@ impl<'a> Problem<'a> {
             }
         }
         0.0
+    }
+}
+
+/// A bound on the rounding of a gradient: that of sample i is at most
+/// `by_norm sqrt(K_ii) + absolute`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Drift {
+    pub(super) by_norm: f64,
+    pub(super) absolute: f64,
+}
+
+impl Drift {
+    /// Allows for the rounding of sums of these sizes.
+    pub(super) fn of_sums(&mut self, sums: &[f64]) {
+        let largest = sums.iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
+        self.absolute += f64::EPSILON * largest;
     }
 }
 

@@ -45,7 +45,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
         self.entries = 0.0;
         let coef = match &self.last {
-            Some(last) => self.problem.start(last, lambda).0,
+            Some((at, last)) => last.carried(self.problem, *at, lambda).0,
             None => vec![0.0; self.problem.len()],
         };
         let start = self.point(lambda, coef);
@@ -93,7 +93,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
                 best.clone_from(&point);
             }
             let certificate = best.certificate();
-            let margins = || self.problem.summary(&best);
+            let margins = || self.problem.summary(&best.gradient, best.intercept);
             let status = match monitor.judge(self.passes(), &certificate, margins) {
                 None if idle >= PATIENCE => Some(Status::Stalled),
                 status => status,
