@@ -38,6 +38,7 @@ macro_rules! shared {
             loss: loss_of(&$given.loss)?,
             learner: None,
             kernels: KernelChoice::default(),
+            certify_exact: false,
             regularisation: Regularisation::default(),
             held: Held::C,
             scheme: Some(scheme_of(&$given.multi_class)?),

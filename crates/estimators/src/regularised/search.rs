@@ -126,7 +126,8 @@ impl Settings {
                 &self.kernels.registry,
                 self.kernels.memory,
                 data,
-                (self.standardize, self.seed),
+                self.standardize,
+                self.seed,
             ),
         }
     }

@@ -81,7 +81,7 @@ fn within(builder: ClassifierBuilder, space: Space) -> ClassifierBuilder {
 fn prepared(data: &Dataset, space: Space, seed: u64) -> Prepared<'_> {
     let Some((kernel, how)) = space else { return Prepared::linear(data) };
     let kernels = margins::kernels::KernelRegistry::standard();
-    Prepared::for_kernel(kernel, how.parse().unwrap(), &kernels, None, data, (false, seed)).unwrap()
+    Prepared::for_kernel(kernel, how.parse().unwrap(), &kernels, None, data, false, seed).unwrap()
 }
 
 #[cfg(not(feature = "kernels"))]

@@ -121,7 +121,8 @@ fn a_model_needs_the_registry_that_knows_its_kernel() {
     let (data, loss) = (data(), Tsallis::new(1.5).unwrap());
     let (kernels, approximation) = (&registry.kernels, Approximation::None);
     let prepared =
-        Prepared::for_kernel("cauchy:width=2", approximation, kernels, &data, true, 1).unwrap();
+        Prepared::for_kernel("cauchy:width=2", approximation, kernels, None, &data, true, 1)
+            .unwrap();
     let fits = prepared.path(&Training::new(&loss), &[Lambda::new(0.01).unwrap()]).unwrap();
     let model = prepared.model(&loss, true, &fits[0]).unwrap();
     let bytes = model.to_bytes(Format::Binary).unwrap();

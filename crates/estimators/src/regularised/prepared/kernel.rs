@@ -72,7 +72,8 @@ impl<'d> Prepared<'d> {
         kernels: &KernelRegistry,
         memory: Option<Memory>,
         data: &'d Dataset,
-        (standardize, seed): (bool, u64),
+        standardize: bool,
+        seed: u64,
     ) -> Result<Self, Error> {
         let form = if specification == PRECOMPUTED {
             if approximation != Approximation::None {
