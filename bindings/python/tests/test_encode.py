@@ -116,7 +116,7 @@ def test_the_encoding_is_told_what_becomes_of_gaps_and_levels(table):
         ({"missing": "mean"}, "missing is 'mean', but must be 'median' or 'refuse'"),
         ({"unknown": "zero"}, "unknown is 'zero', but must be 'refuse' or 'none'"),
         ({"categorical": "town"}, "categorical is 'town'"),
-        ({"drop": ["city"]}, "'city' is not in the table"),
+        ({"drop": ["city"]}, "no column 'city' to leave out; the columns are 'town', 'age'"),
         ({"drop": ["town"], "categorical": ["town"]}, "'town' cannot be both"),
         ({"missing_words": [1]}, "missing_words is"),
     ],
