@@ -7,8 +7,9 @@ use faer::linalg::triangular_solve::{
 use faer::traits::RealField;
 use faer::{Accum, Mat, MatMut, Par};
 
-/// The Cholesky factor of a symmetric matrix to which rows and columns are added: b of them at the
-/// cost of b substitutions, not of a new factorisation.
+/// The Cholesky factor of a symmetric matrix to which rows and columns are added, b of them at the
+/// cost of b substitutions, and of which they are removed, each at the cost of one; neither takes a
+/// new factorisation.
 #[derive(Clone)]
 pub(crate) struct GrowingCholesky<T: RealField> {
     /// The factor in the upper left corner of room for more.
@@ -94,9 +95,60 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
     }
 }
 
+impl GrowingCholesky<f64> {
+    /// Removes row and column `at` of the matrix.
+    ///
+    /// Without its row `at` the factor has entries right of its diagonal in the rows below, one in
+    /// each. A rotation of two neighbouring columns takes each of them away, which changes no
+    /// product of the factor with its transpose.
+    pub(crate) fn remove(&mut self, at: usize) {
+        let order = self.order;
+        for j in 0..order {
+            let from = at.max(j.saturating_sub(1));
+            let column = self.entries.col_as_slice_mut(j);
+            if at < order {
+                column.copy_within(from + 1..order, from);
+            }
+        }
+        self.order = order - 1;
+        for k in at..self.order {
+            let (left, right) = self.entries.two_cols_mut(k, k + 1);
+            let left = &mut left.try_as_col_major_mut().expect("a column").as_slice_mut()[k..];
+            let right = &mut right.try_as_col_major_mut().expect("a column").as_slice_mut()[k..];
+            let length = left[0].hypot(right[0]);
+            let (cos, sin) = (left[0] / length, right[0] / length);
+            for (l, r) in left.iter_mut().zip(right).take(order - 1 - k) {
+                (*l, *r) = (cos * *l + sin * *r, cos * *r - sin * *l);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::GrowingCholesky;
+
+    #[test]
+    fn with_rows_removed_it_solves_like_the_rest() {
+        let entry = |i: usize, j: usize| {
+            let distance = i.abs_diff(j) as f64;
+            (-0.3 * distance).exp() + if i == j { 0.1 } else { 0.0 }
+        };
+        let mut kept: Vec<usize> = (0..31).collect();
+        let mut factor = GrowingCholesky::new(31);
+        assert!(factor.extend(31, entry));
+        for at in [30, 0, 12, 12, 26, 1] {
+            kept.remove(at);
+            factor.remove(at);
+            let right: Vec<f64> = kept.iter().map(|&i| (i as f64).sin()).collect();
+            let mut solution = right.clone();
+            factor.solve(&mut solution);
+            for (&i, value) in kept.iter().zip(&right) {
+                let image: f64 = kept.iter().zip(&solution).map(|(&j, s)| entry(i, j) * s).sum();
+                assert!((image - value).abs() < 1e-12, "row {i} after {at}: {image} {value}");
+            }
+        }
+    }
 
     #[test]
     fn grown_in_parts_it_solves_like_the_whole() {

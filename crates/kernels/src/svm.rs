@@ -21,6 +21,7 @@
 //! in rounds: a round ends when its active samples violate optimality by little enough, then `K a`
 //! is computed afresh for all samples and the duality gap decides whether the fit is done. If not,
 //! the next round aims at a violation smaller in the proportion in which the gap is too large.
+//! Between rounds Newton's method moves all coefficients between their bounds at once.
 //!
 //! ```
 //! use margins_kernels::{Gram, svm};
@@ -40,6 +41,7 @@ mod active;
 mod columns;
 mod decomposition;
 mod dual_point;
+mod face;
 mod problem;
 mod sequential;
 mod sweep;

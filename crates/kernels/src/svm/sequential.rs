@@ -7,6 +7,7 @@ use nalgebra::DMatrix;
 use super::active::Active;
 use super::columns::Columns;
 use super::dual_point::DualPoint;
+use super::face::Face;
 use super::problem::Problem;
 use crate::KernelFit;
 
@@ -21,6 +22,8 @@ pub(super) struct SequentialMinimization<'p, 'a> {
     columns: Columns,
     /// The number of entries of K read.
     entries: f64,
+    /// The number of entries that steps have read since a face was last climbed.
+    entries_since_face: f64,
     /// True if samples that look settled are set aside; switched off in tests alone.
     shrinking: bool,
 }
@@ -38,12 +41,14 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             last: None,
             columns,
             entries: 0.0,
+            entries_since_face: 0.0,
             shrinking: true,
         }
     }
 
     pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
         self.entries = 0.0;
+        self.entries_since_face = 0.0;
         let coef = match &self.last {
             Some((at, last)) => last.carried(self.problem, *at, lambda).0,
             None => vec![0.0; self.problem.len()],
@@ -102,12 +107,45 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
                 return (best, monitor.end(status, certificate));
             }
             let excess = 0.5 * options.tolerance / point.certificate().relative_gap();
-            let target = point.violation * excess.clamp(0.01, 0.5);
+            let target = point.violation * excess.clamp(0.02, 0.5);
             let budget = most_in_round.min(monitor.left());
-            let (coef, steps) = self.round(lambda, (&point.coef, &point.gradient), target, budget);
+            let (next, steps) = self.climb_face(lambda, &point, budget).unwrap_or_else(|| {
+                let start = (&*point.coef, &*point.gradient);
+                let (coef, steps) = self.round(lambda, start, target, budget);
+                (self.point(lambda, coef), steps)
+            });
             monitor.count(steps);
-            point = self.point(lambda, coef);
+            point = next;
         }
+    }
+
+    /// Returns the point at the top of the face of another one, with the number of steps there; the
+    /// steps since the last face must have cost as much as this one will. Nothing if the gap there
+    /// is no smaller: with coefficients free that are not so at the minimum, the way up leads far.
+    fn climb_face(
+        &mut self,
+        lambda: Lambda,
+        point: &DualPoint,
+        budget: usize,
+    ) -> Option<(DualPoint, usize)> {
+        /// The operations of a face that take the time of reading an entry, by measurement.
+        const OPERATIONS_PER_ENTRY: f64 = 10.0;
+        let free = |&i: &usize| {
+            let (lower, upper) = self.problem.bounds(i, lambda);
+            lower < point.coef[i] && point.coef[i] < upper
+        };
+        let members: Vec<usize> = self.problem.samples.iter().copied().filter(free).collect();
+        let price = (members.len() as f64).powi(3) / OPERATIONS_PER_ENTRY;
+        if self.entries_since_face <= price {
+            return None;
+        }
+        self.entries_since_face = 0.0;
+        let start = (&*point.coef, &*point.gradient);
+        let face = Face::of(self.problem, self.matrix, lambda, members, start)?;
+        let mut coef = point.coef.clone();
+        let steps = face.climb(&mut coef, budget);
+        let top = self.point(lambda, coef);
+        (top.gap < point.gap).then_some((top, steps))
     }
 
     /// Returns the passes over K so far, n^2 entries each.
@@ -143,6 +181,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         }
         active.store(&mut coef);
         self.entries += active.entries;
+        self.entries_since_face += active.entries;
         self.columns = active.columns;
         (coef, steps)
     }
@@ -150,10 +189,11 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
 
 #[cfg(test)]
 mod tests {
-    use margins_optim::{Options, lambda_grid};
+    use margins_optim::{Lambda, lambda_grid};
     use nalgebra::DMatrix;
 
     use super::super::CACHE_BYTES;
+    use super::super::dual_point::DualPoint;
     use super::super::problem::Problem;
     use super::SequentialMinimization;
     use crate::Gram;
@@ -176,26 +216,32 @@ mod tests {
         let signs: Vec<f64> =
             (0..n).map(|i| if i.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
         let lambdas = lambda_grid(0.1, 1e-5, 7).expect("a grid");
-        let options = Options { tolerance: 1e-7, ..Options::default() };
         for intercept in [true, false] {
             let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
-            let run = |shrinking| {
-                let mut solver = SequentialMinimization {
-                    shrinking,
-                    ..SequentialMinimization::new(&problem, matrix, CACHE_BYTES)
-                };
-                let fits: Vec<_> = lambdas.iter().map(|&at| solver.fit(at, &options)).collect();
-                fits
-            };
-            let mut entries = [0, 0];
-            for (with, without) in run(true).iter().zip(run(false)) {
-                assert!(with.report.converged() && without.report.converged());
-                let (one, other) = (with.report.objective, without.report.objective);
+            let mut solvers = [true, false].map(|shrinking| SequentialMinimization {
+                shrinking,
+                ..SequentialMinimization::new(&problem, matrix, CACHE_BYTES)
+            });
+            for &lambda in &lambdas {
+                let [one, other] = solvers.each_mut().map(|solver| by_steps_alone(solver, lambda));
                 assert!((one - other).abs() <= 2e-7 * one.max(other), "{one} {other}");
-                entries[0] += with.report.passes;
-                entries[1] += without.report.passes;
             }
+            let entries = solvers.map(|solver| solver.entries);
             assert!(entries[0] < entries[1], "{entries:?}");
         }
+    }
+
+    /// Returns the objective that rounds of steps from the origin lead to, within 1e-7 of it.
+    fn by_steps_alone(solver: &mut SequentialMinimization<'_, '_>, lambda: Lambda) -> f64 {
+        let mut point = DualPoint::origin(solver.problem, lambda);
+        for _ in 0..100 {
+            if point.certificate().relative_gap() <= 1e-7 {
+                return point.objective;
+            }
+            let start = (&*point.coef, &*point.gradient);
+            let (coef, _) = solver.round(lambda, start, 0.1 * point.violation, usize::MAX);
+            point = DualPoint::of(solver.problem, lambda, coef);
+        }
+        panic!("100 rounds left a gap of {}", point.gap);
     }
 }
