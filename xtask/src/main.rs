@@ -8,6 +8,7 @@ mod leaky_hockey_stick;
 mod margin_pursuit;
 mod massart;
 mod msrv;
+mod peers;
 mod pictures;
 mod robust_outliers;
 mod trials;
@@ -48,6 +49,8 @@ enum Task {
         #[arg(long, default_value_t = 7)]
         repetitions: usize,
     },
+    /// Time other programs beside ours by turns and write the table of docs/performance.md
+    Peers(peers::Arguments),
 }
 
 /// Figures and tables of the papers.
@@ -195,6 +198,7 @@ fn main() -> ExitCode {
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
         Task::Experiment { name } => name.run(),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
+        Task::Peers(arguments) => peers::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,92 @@
+//! The other program on a row.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::rows::{Opponent, Row, SIGMAS, Work};
+use super::{Arguments, Turn, ours};
+use crate::peers::rows::Lambdas;
+
+const SCRIPT: &str = "benches/peers/opponents.py";
+
+/// Runs the opponent, whose seconds are those of its work alone, without loading and reading. `None` where it is missing.
+pub(super) fn run(
+    row: &Row,
+    arguments: &Arguments,
+    file: &Path,
+    coefs: &Path,
+) -> Result<Option<Turn>, Box<dyn std::error::Error>> {
+    let Some((job, options)) = job(row)? else {
+        return ours::run_with(&arguments.margins, &ours::arguments(row, "logistic", file))
+            .map(Some);
+    };
+    let _ = std::fs::remove_file(coefs);
+    let child = Command::new(arguments.venv.join("bin/python"))
+        .arg(SCRIPT)
+        .args([job])
+        .arg(file)
+        .arg("--out")
+        .arg(coefs)
+        .args(options)
+        .env("OMP_NUM_THREADS", "2")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{}: {error}", arguments.venv.display()))?;
+    let mut child = child;
+    let out = child.stdout.take();
+    let (memory, failure) = ours::wait(child)?;
+    if let Some(words) = failure {
+        if words.contains("ModuleNotFoundError") {
+            return Ok(None);
+        }
+        return Err(format!("{SCRIPT} {job}: {words}").into());
+    }
+    let text = out.map(std::io::read_to_string).transpose()?.unwrap_or_default();
+    let answer: Value = serde_json::from_str(text.trim())?;
+    let seconds = answer["seconds"].as_f64().ok_or("the opponent told no seconds")?;
+    Ok(Some(Turn { seconds, memory, answer }))
+}
+
+/// Returns the job of the script and its options; `None` if the opponent is our own command.
+fn job(row: &Row) -> Result<Option<(&'static str, Vec<String>)>, margins::optim::Error> {
+    let list = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    let mut options = Vec::new();
+    let mut add = |name: &str, value: String| options.extend([format!("--{name}"), value]);
+    match &row.work {
+        Work::Grid => {
+            add("sigmas", list(&SIGMAS));
+            add("lambdas", list(&Lambdas { first: 1e-1, last: 1e-7, count: 10 }.values()?));
+        }
+        Work::Path { sigma, lambdas, landmarks } => {
+            add("sigmas", sigma.to_string());
+            add("lambdas", list(&lambdas.values()?));
+            if let Some(m) = landmarks {
+                add("landmarks", m.to_string());
+            }
+        }
+        Work::Fit { sigma, lambda, .. } => {
+            add("sigmas", sigma.to_string());
+            add("lambdas", lambda.to_string());
+        }
+        Work::Linear { lambda } => add("lambdas", lambda.to_string()),
+        Work::LinearPath => {}
+    }
+    let job = match row.opponent {
+        Opponent::LiquidSvm => "liquidsvm",
+        Opponent::Svc => "svc",
+        Opponent::Intelex => "intelex",
+        Opponent::TorchKm { loss } => {
+            add("model", if loss == "hinge" { "svm" } else { "logistic" }.to_owned());
+            "torchkm"
+        }
+        Opponent::Cyanure => {
+            add("model", if row.loss == "squared-hinge" { "sqhinge" } else { row.loss }.to_owned());
+            "cyanure"
+        }
+        Opponent::Logistic => return Ok(None),
+    };
+    Ok(Some((job, options)))
+}

@@ -1,0 +1,150 @@
+//! The table in the page.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use margins::model::write_atomically;
+use serde_json::Value;
+
+use super::result_file;
+use super::rows::Row;
+use crate::Outcome;
+
+const BEGIN: &str = "<!-- cargo xtask peers: begin -->";
+const END: &str = "<!-- cargo xtask peers: end -->";
+
+/// Puts the table of all stored results into the page.
+pub(super) fn replace(page: &Path, rows: &[Row], work: &Path) -> Outcome {
+    let text = fs::read_to_string(page)?;
+    let parts = text.split_once(BEGIN).and_then(|(a, rest)| Some((a, rest.split_once(END)?.1)));
+    let Some((before, after)) = parts else {
+        return Err(format!("{} has no lines {BEGIN} and {END}", page.display()).into());
+    };
+    let table = table(rows, |row| {
+        serde_json::from_str(&fs::read_to_string(result_file(row, work)).ok()?).ok()
+    });
+    let text = format!("{before}{BEGIN}\n\n{table}\n{END}{after}");
+    Ok(write_atomically(page, |out| out.write_all(text.as_bytes()))?)
+}
+
+/// Returns the table as Markdown: a row is marked if it was not run, or its opponent is missing.
+fn table(rows: &[Row], result: impl Fn(&Row) -> Option<Value>) -> String {
+    let mut text = String::from(
+        "| work | opponent | ours | theirs | ratio | goal | our memory | our gap | their excess | our error | their error | turns |\n\
+         | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+    );
+    let mut days = Vec::new();
+    for row in rows {
+        let head = format!("| {} | {} ", row.in_words(), row.opponent.in_words());
+        let Some(result) = result(row) else {
+            text += &format!("{head}| not run | | | {} | | | | | | |\n", row.goal);
+            continue;
+        };
+        text += &format!("{head}{}\n", cells(row, &result));
+        let day = format!("{}, {}", string(&result["date"]), string(&result["machine"]));
+        if !days.contains(&day) {
+            days.push(day);
+        }
+    }
+    format!("{text}\nMeasured on {}.\n", days.join("; on "))
+}
+
+fn cells(row: &Row, result: &Value) -> String {
+    let (ours, theirs) = (&result["ours"], &result["theirs"]);
+    let seconds = |side: &Value| number(&side["seconds"], |s| format!("{s:.2} s"));
+    let percent = |value: &Value| number(value, |error| format!("{:.2} %", 100.0 * error));
+    let cells = [
+        seconds(ours),
+        if theirs.is_null() { "missing".to_owned() } else { seconds(theirs) },
+        number(&result["ratio"], |ratio| format!("{ratio:.2}")),
+        row.goal.to_string(),
+        number(&ours["memory"], |bytes| format!("{:.2} GB", bytes / 1e9)),
+        number(&worst_gap(&ours["answer"]), |gap| format!("{gap:.0e}")),
+        number(&result["above"], |above| format!("{above:.0e}")),
+        percent(&least_error(&ours["answer"])),
+        percent(&theirs["answer"]["error"]),
+        number(&result["runs"], |runs| format!("{runs}")),
+    ];
+    format!("| {} |", cells.join(" | "))
+}
+
+/// Returns the largest relative gap of our fits, of cross-validated ones and the last one alike.
+fn worst_gap(answer: &Value) -> Value {
+    let of = |list: &Value, key: &str| -> Vec<f64> {
+        list.as_array().into_iter().flatten().filter_map(|entry| entry[key].as_f64()).collect()
+    };
+    let mut gaps = of(&answer["lambdas"], "worst_relative_gap");
+    gaps.extend(of(&answer["fits"], "relative_gap"));
+    gaps.extend(answer["fit"]["relative_gap"].as_f64());
+    gaps.into_iter().reduce(f64::max).map_or(Value::Null, Value::from)
+}
+
+/// Returns the least cross-validated error over kernels and lambdas.
+fn least_error(answer: &Value) -> Value {
+    let list = |key: &str| answer[key].as_array().cloned().unwrap_or_default();
+    let kernels = list("kernels").into_iter().filter_map(|kernel| kernel["least_error"].as_f64());
+    let lambdas = list("lambdas").into_iter().filter_map(|cell| cell["mean_error"].as_f64());
+    kernels.chain(lambdas).reduce(f64::min).map_or(Value::Null, Value::from)
+}
+
+fn number(value: &Value, show: impl Fn(f64) -> String) -> String {
+    value.as_f64().map(show).unwrap_or_default()
+}
+
+fn string(value: &Value) -> &str {
+    value.as_str().unwrap_or("an unknown day")
+}
+
+/// Returns the day, from the clock of the system.
+pub(super) fn today() -> String {
+    let date = Command::new("date").arg("+%-d %B %Y").output();
+    date.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned()).unwrap_or_default()
+}
+
+/// Returns the number of processors and their name, where the system tells it.
+pub(super) fn machine() -> String {
+    let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("model name"));
+    let name =
+        line.and_then(|line| line.split_once(':')).map_or("unknown", |(_, name)| name.trim());
+    format!("{count} cores of {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::peers::rows;
+
+    #[test]
+    fn rows_have_names_of_their_own_and_what_was_not_run_says_so() {
+        let rows = rows::all();
+        let mut names: Vec<String> = rows.iter().map(Row::name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), rows.len());
+        let text = table(&rows, |_| None);
+        assert_eq!(text.matches("| not run |").count(), rows.len());
+    }
+
+    #[test]
+    fn a_result_fills_its_row() {
+        let answer = json!({
+            "lambdas": [{"worst_relative_gap": 2e-7, "mean_error": 0.25}, {"worst_relative_gap": 9e-7, "mean_error": 0.2}],
+            "fit": {"relative_gap": 1e-7},
+        });
+        let result = json!({
+            "date": "1 May 2026", "machine": "2 cores", "runs": 3, "ratio": 0.5, "above": 0.02,
+            "ours": {"seconds": 1.0, "memory": 5e8, "answer": answer},
+            "theirs": {"seconds": 2.0, "answer": {"error": 0.21}},
+        });
+        let text = table(&rows::all()[..1], |_| Some(result.clone()));
+        let cells =
+            "| 1.00 s | 2.00 s | 0.50 | 1.5 | 0.50 GB | 9e-7 | 2e-2 | 20.00 % | 21.00 % | 3 |";
+        assert!(text.contains(cells), "{text}");
+        assert!(text.contains("Measured on 1 May 2026, 2 cores."));
+    }
+}
