@@ -312,17 +312,33 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, '_, L> {
         Point::zero(self.gradient.len(), self.gradient.len())
     }
 
+    /// Returns the origin, or the solution for a low rank, if it is not far from the minimum, and
+    /// else the rough solution at a larger lambda, found from there in the same way: the equations
+    /// far from the minimum are the hardest of all.
+    fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
+        const NEAR: f64 = 0.75;
+        const ROUGHLY: f64 = 1e-2;
+        const RATIO: f64 = 10.0;
+        let mut start = self.start(lambda).unwrap_or_else(|| self.origin());
+        let is_near = Descent::certify(self, lambda, &mut start).relative_gap() <= NEAR;
+        let larger = Lambda::new(RATIO * lambda.get()).ok();
+        match larger.filter(|larger| !is_near && larger.get() < self.large_lambda()) {
+            Some(larger) => {
+                let mut point = self.begin(larger, options);
+                let options = Options { tolerance: ROUGHLY.max(options.tolerance), ..*options };
+                self.minimize(larger, &mut point, &options);
+                point
+            }
+            None => start,
+        }
+    }
+
     fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {
         self.margins.risk_at(&point.products, point.intercept) + penalty(lambda, point)
     }
 
     fn minimize(&mut self, lambda: Lambda, point: &mut Point, options: &Options) -> Ending {
         let limit = options.max_iterations.unwrap_or(DEFAULT_ITERATIONS);
-        if point.coef.iter().all(|&a| a == 0.0)
-            && let Some(start) = self.start(lambda)
-        {
-            *point = start;
-        }
         descend(self, lambda, point, options, limit)
     }
 
