@@ -69,7 +69,8 @@ pub(crate) fn fit_classifier<'py>(
     let given = Classifier::read(settings)?;
     let data = Data::take(data)?.dataset(given.encode)?;
     let settings = Settings {
-        kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
+        kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
+        certify_exact: given.certify_exact,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
         probabilities: probabilities_of(&given.probability, None)?,
         ..shared!(given, &given.solver)
@@ -102,7 +103,8 @@ pub(crate) fn fit_cross_validated<'py>(
         Cv::LeaveOneOut(method) => how.leave_one_out = Some(method),
     }
     let settings = Settings {
-        kernels: some_kernels(given.kernels, given.sigmas, given.approximation)?,
+        kernels: some_kernels(given.kernels, given.sigmas, given.approximation, given.memory)?,
+        certify_exact: given.certify_exact,
         regularisation: Regularisation::CrossValidated(how),
         held,
         probabilities: probabilities_of(&given.probability, None)?,
@@ -125,7 +127,8 @@ pub(crate) fn fit_path<'py>(
     let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
     let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     let settings = Settings {
-        kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
+        kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
+        certify_exact: given.certify_exact,
         regularisation: Regularisation::path(lambdas).map_err(to_python)?,
         held,
         ..shared!(given, &given.solver)
@@ -155,7 +158,7 @@ pub(crate) fn fit_robust<'py>(
         .map_err(|error| PyValueError::new_err(format!("objective: {error}")))?;
     let settings = Settings {
         learner: Some(learner),
-        kernels: kernels_of(given.kernel.into_iter().collect(), None, given.approximation)?,
+        kernels: one_kernel(given.kernel, given.approximation, None)?,
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
         ..shared!(given, "auto")
     };
@@ -238,17 +241,27 @@ fn selection_of(name: &str) -> PyResult<Selection> {
     }
 }
 
+/// Returns the choice of one kernel, or of none.
+fn one_kernel(
+    kernel: Option<String>,
+    approximation: Option<String>,
+    memory: Option<String>,
+) -> PyResult<KernelChoice> {
+    kernels_of(kernel.into_iter().collect(), None, approximation, memory)
+}
+
 /// Returns the choice among kernels, of which there is one at least if any list is given.
 fn some_kernels(
     kernels: Option<Vec<String>>,
     sigmas: Option<SigmaChoice>,
     approximation: Option<String>,
+    memory: Option<String>,
 ) -> PyResult<KernelChoice> {
     match kernels {
         Some(kernels) if kernels.is_empty() => {
             Err(refuse("kernels", "[]", "None or at least one kernel"))
         }
-        kernels => kernels_of(kernels.unwrap_or_default(), sigmas, approximation),
+        kernels => kernels_of(kernels.unwrap_or_default(), sigmas, approximation, memory),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use margins::estimators::regularised::{Fitted, Path, status_in_words};
 use margins::optim::solve::Iteration;
-use margins::optim::{ErrorCurve, Fit, Report, Status};
+use margins::optim::{Certificate, ErrorCurve, Fit, Report, Status};
 use numpy::ndarray::{Array2, Array3};
 use numpy::{IntoPyArray, ToPyArray};
 use pyo3::prelude::*;
@@ -17,6 +17,9 @@ pub(crate) fn of_fit(py: Python<'_>, fitted: Fitted) -> PyResult<Bound<'_, PyDic
     result.set_item("lambdas", members.iter().map(|member| member.lambda).collect::<Vec<_>>())?;
     result.set_item("kernel", fitted.report.kernel.clone())?;
     result.set_item("names", fitted.model.feature_names().map(<[String]>::to_vec))?;
+    if let Some(exact) = fitted.exact {
+        result.set_item("exact", of_exact(py, &[exact])?)?;
+    }
     if let Some(curve) = &fitted.report.curve {
         result.set_item("curve", of_curve(py, curve)?)?;
         let kernels = fitted.report.kernels.iter();
@@ -94,6 +97,23 @@ pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, 
     result.set_item("status", statuses(status_name))?;
     result.set_item("reason", statuses(status_in_words))?;
     result.set_item("kernel", path.kernel_specification())?;
+    if let Some(exact) = &path.exact {
+        result.set_item("exact", of_exact(py, exact)?)?;
+    }
+    Ok(result)
+}
+
+/// Returns the certificates for the kernel itself: arrays along the lambdas and the members.
+fn of_exact<'py>(py: Python<'py>, exact: &[Vec<Certificate>]) -> PyResult<Bound<'py, PyDict>> {
+    let shape = (exact.len(), exact[0].len());
+    let numbers = |of: fn(&Certificate) -> f64| {
+        Array2::from_shape_fn(shape, |(k, m)| of(&exact[k][m])).into_pyarray(py)
+    };
+    let result = PyDict::new(py);
+    result.set_item("objective", numbers(|exact| exact.objective))?;
+    result.set_item("lower_bound", numbers(Certificate::dual_objective))?;
+    result.set_item("dual_gap", numbers(|exact| exact.duality_gap))?;
+    result.set_item("relative_gap", numbers(Certificate::relative_gap))?;
     Ok(result)
 }
 

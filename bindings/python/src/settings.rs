@@ -1,5 +1,6 @@
 //! The settings of the estimators, as dictionaries of Python give them.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use margins::estimators::regularised::KernelChoice;
@@ -34,9 +35,10 @@ macro_rules! settings {
 settings! {
     /// The settings of `MarginClassifier`.
     Classifier {
-        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, encode: Encode,
-        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, probability: String,
-        solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
+        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, memory: Option<String>,
+        certify_exact: bool, encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights,
+        multi_class: String, probability: String, solver: String, tol: f64, max_iter: Option<usize>,
+        time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
 }
 
@@ -44,10 +46,10 @@ settings! {
     /// The settings of `MarginClassifierCV`.
     CrossValidated {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>,
-        sigmas: Option<SigmaChoice>, approximation: Option<String>, cv: Cv, selection: String, abandon_hopeless: bool,
-        encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String,
-        probability: String, solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>,
-        random_state: u64, n_jobs: usize,
+        sigmas: Option<SigmaChoice>, approximation: Option<String>, memory: Option<String>, certify_exact: bool,
+        cv: Cv, selection: String, abandon_hopeless: bool, encode: Encode, fit_intercept: bool, standardize: bool,
+        class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
+        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
 }
 
@@ -55,9 +57,9 @@ settings! {
     /// The settings of `MarginPath`.
     Path {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>,
-        approximation: Option<String>, encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights,
-        multi_class: String, solver: String, tol: f64, max_iter: Option<usize>, time_limit: Option<f64>,
-        random_state: u64, n_jobs: usize,
+        approximation: Option<String>, memory: Option<String>, certify_exact: bool, encode: Encode,
+        fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, solver: String, tol: f64,
+        max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
 }
 
@@ -255,16 +257,21 @@ pub(crate) fn kernels_of(
     specifications: Vec<String>,
     sigmas: Option<SigmaChoice>,
     approximation: Option<String>,
+    memory: Option<String>,
 ) -> PyResult<KernelChoice> {
-    let approximation = match approximation {
-        None => Approximation::None,
-        Some(text) => text
-            .parse()
-            .map_err(|reason| PyValueError::new_err(format!("approximation: {reason}")))?,
-    };
+    let approximation = parsed("approximation", approximation)?.unwrap_or(Approximation::None);
+    let memory = parsed("memory", memory)?;
     let registry = Registry::standard().kernels;
     let sigmas = sigmas.map(|sigmas| sigmas.0);
-    Ok(KernelChoice { specifications, sigmas, approximation, registry, ..KernelChoice::default() })
+    Ok(KernelChoice { specifications, sigmas, approximation, memory, registry })
+}
+
+/// Returns what the text of a setting says, if there is one.
+fn parsed<T: FromStr<Err = String>>(name: &str, text: Option<String>) -> PyResult<Option<T>> {
+    let read = |text: String| {
+        text.parse().map_err(|reason| PyValueError::new_err(format!("{name}: {reason}")))
+    };
+    text.map(read).transpose()
 }
 
 /// Returns the scheme of a name.

@@ -273,3 +273,51 @@ def test_threads_and_orders_change_nothing(three):
     X, y = three
     fits = [ml.MarginClassifier("logistic", n_jobs=jobs).fit(x, y) for jobs in (1, 2, -1) for x in (X, np.asfortranarray(X))]
     assert all(np.array_equal(fit.coef_, fits[0].coef_) for fit in fits)
+
+
+def test_a_bound_on_memory_changes_how_a_kernel_is_fitted_and_not_the_fit(two):
+    X, y = two
+    held = ml.MarginClassifier("logistic", kernel="gaussian:sigma=1").fit(X, y)
+    computed = ml.MarginClassifier("logistic", kernel="gaussian:sigma=1", memory="1kB").fit(X, y)
+    assert computed.status_ == "converged" and held.lower_bound_ <= computed.objective_ <= held.objective_ * (1 + 1e-6)
+    path = ml.MarginPath("hinge", Cs=[0.1, 1.0], kernel="gaussian", memory="1kB").fit(X, y)
+    assert (path.statuses_ == "converged").all()
+    assert ml.MarginClassifierCV("hinge", Cs=[1.0], kernels="gaussian", memory="1kB", cv=2).fit(X, y).status_ == "converged"
+    for settings, words in [
+        ({"memory": "2GB"}, "memory 2 GB and a linear classifier"),
+        ({"memory": "2GB", "kernel": "gaussian", "approximation": "nystrom:m=5"}, "memory 2 GB and approximation nystrom"),
+        ({"memory": "2GB", "kernel": lambda A, B: A @ B.T}, "memory 2 GB and kernel precomputed"),
+        ({"memory": "2 gigs", "kernel": "gaussian"}, "memory: '2 gigs' is no amount of memory"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            ml.MarginClassifier(**settings).fit(X, y)
+
+
+EXACT = ["exact_objective_", "exact_lower_bound_", "exact_dual_gap_", "exact_relative_gap_"]
+
+
+def test_fits_on_nystrom_features_are_certified_for_the_kernel_itself(two):
+    X, y = two
+    of_kernel = ml.MarginClassifier("logistic", kernel="gaussian:sigma=1").fit(X, y)
+    model = ml.MarginClassifier("logistic", kernel="gaussian:sigma=1", approximation="nystrom:m=20", certify_exact=True).fit(X, y)
+    assert model.exact_lower_bound_ <= of_kernel.objective_ and of_kernel.lower_bound_ <= model.exact_objective_
+    assert model.exact_objective_ == pytest.approx(model.objective_, rel=1e-9)
+    assert model.exact_dual_gap_ == pytest.approx(model.exact_objective_ - model.exact_lower_bound_)
+    # Features that are few are some way from the kernel.
+    assert model.exact_relative_gap_ > 10 * model.relative_gap_
+    model.set_params(certify_exact=False).fit(X, y)
+    assert not any(hasattr(model, name) for name in EXACT)
+    with pytest.raises(ValueError, match="certify_exact and approximation none"):
+        ml.MarginClassifier(kernel="gaussian", certify_exact=True).fit(X, y)
+
+
+def test_searches_paths_and_several_classes_are_certified_for_the_kernel_itself(two, three):
+    settings = {"approximation": "nystrom:m=20", "certify_exact": True}
+    search = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], kernels=["gaussian"], cv=3, **settings).fit(*two)
+    assert 0 < search.exact_relative_gap_ < 1
+    path = ml.MarginPath("logistic", Cs=[0.1, 1.0], kernel="gaussian", **settings).fit(*three)
+    assert path.exact_relative_gaps_.shape == (2, 3) and (path.exact_lower_bounds_ <= path.exact_objectives_).all()
+    np.testing.assert_allclose(path.exact_dual_gaps_, path.exact_objectives_ - path.exact_lower_bounds_)
+    several = ml.MarginClassifier("logistic", kernel="gaussian", **settings).fit(*three)
+    np.testing.assert_allclose(several.exact_objective_, path.exact_objectives_[1], rtol=1e-6)
+    assert all(getattr(several, name).shape == (3,) for name in EXACT)

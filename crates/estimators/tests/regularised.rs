@@ -258,6 +258,10 @@ fn what_no_fit_can_use_is_refused() {
     let machine = learner("margin-distribution:mean=1,variance=1");
     let hinge = || Settings { loss: Arc::new(Hinge), learner: machine, ..at(0.1) };
     let approximation = Approximation::Fourier { features: 10 };
+    let bounded = |names: &[&str]| KernelChoice {
+        memory: Some(margins_data::Memory::from_bytes(2_000_000_000)),
+        ..kernels(names)
+    };
     let refused = [
         (
             Settings { kernels: KernelChoice { approximation, ..kernels(&[]) }, ..at(0.1) },
@@ -273,6 +277,8 @@ fn what_no_fit_can_use_is_refused() {
             "Platt scaling",
         ),
         (Settings { loss: Arc::new(Logistic), ..hinge() }, "shifts the scores"),
+        (Settings { kernels: bounded(&[]), ..at(0.1) }, "memory 2 GB and a linear classifier"),
+        (Settings { kernels: bounded(&["precomputed"]), ..at(0.1) }, "and kernel precomputed"),
     ];
     for (settings, words) in refused {
         let message = settings.check().unwrap_err().to_string();

@@ -90,6 +90,12 @@ class Fitting(BaseEstimator):
         """Tells if the library sees a kernel matrix in the place of the features."""
         return False
 
+    def _adopt_exact(self, exact: dict[str, Any]) -> None:
+        """Takes the evidence for the kernel itself that its features approximate, and forgets that of a fit before."""
+        for name in [name for name in self.__dict__ if name.startswith("exact_")]:
+            del self.__dict__[name]
+        self.__dict__.update({f"exact_{name}_": values for name, values in exact.items()})
+
     def _class_costs(self) -> Any:
         """Returns the weights of classes with the names of classes in the place of the classes."""
         if not isinstance(self.class_weight, dict):
@@ -141,6 +147,7 @@ class ModelClassifier(ClassifierMixin, Fitting):
         self.lower_bound_ = number(report["lower_bound"])
         self.dual_gap_ = number(report["dual_gap"])
         self.relative_gap_ = number(report["relative_gap"])
+        self._adopt_exact({name: number(values[0]) for name, values in report.get("exact", {}).items()})
         self.n_iter_ = max(1, *report["iterations"])
         self.status_ = next((status for status in report["status"] if status != "converged"), "converged")
 

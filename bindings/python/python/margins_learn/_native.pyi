@@ -56,6 +56,8 @@ class MarginClassifierSettings(TypedDict):
     C: float
     kernel: str | None
     approximation: str | None
+    memory: str | None
+    certify_exact: bool
     encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool
@@ -78,6 +80,8 @@ class MarginClassifierCVSettings(TypedDict):
     kernels: list[str] | None
     sigmas: str | list[float] | None
     approximation: str | None
+    memory: str | None
+    certify_exact: bool
     cv: int | str | list[int] | None
     selection: str
     abandon_hopeless: bool
@@ -102,6 +106,8 @@ class MarginPathSettings(TypedDict):
     lambdas: list[float] | None
     kernel: str | None
     approximation: str | None
+    memory: str | None
+    certify_exact: bool
     encode: bool | dict[str, Any]
     fit_intercept: bool
     standardize: bool

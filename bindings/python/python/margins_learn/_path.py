@@ -26,7 +26,7 @@ class MarginPath(OneKernel):
         The values of lambda in the place of `Cs`.
     kernel : str, callable or None, default=None
         The kernel, as `MarginClassifier` takes it.
-    approximation, encode, fit_intercept, standardize, class_weight, multi_class, solver, tol, max_iter, time_limit, \
+    approximation, memory, certify_exact, encode, fit_intercept, standardize, class_weight, multi_class, solver, tol, max_iter, time_limit, \
 random_state, n_jobs, callback, progress
         The settings of every fit, as `MarginClassifier` takes them.
 
@@ -40,6 +40,8 @@ random_state, n_jobs, callback, progress
         The intercepts.
     objectives_, lower_bounds_, dual_gaps_, relative_gaps_ : array of shape (n_Cs, n_members)
         The objectives, bounds below which their minima are not, and the distances.
+    exact_objectives_, exact_lower_bounds_, exact_dual_gaps_, exact_relative_gaps_ : array of shape (n_Cs, n_members)
+        The same numbers for the kernel itself, with `certify_exact`.
     statuses_ : array of shape (n_Cs, n_members)
         The ends of the fits.
     n_iter_ : int
@@ -65,6 +67,8 @@ random_state, n_jobs, callback, progress
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
         approximation: str | None = None,
+        memory: str | None = None,
+        certify_exact: bool = False,
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -84,6 +88,8 @@ random_state, n_jobs, callback, progress
         self.lambdas = lambdas
         self.kernel = kernel
         self.approximation = approximation
+        self.memory = memory
+        self.certify_exact = certify_exact
         self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -129,6 +135,7 @@ random_state, n_jobs, callback, progress
         self.coefs_, self.intercepts_ = report["coef"], report["intercept"]
         self.objectives_, self.lower_bounds_ = report["objective"], report["lower_bound"]
         self.dual_gaps_, self.relative_gaps_ = report["dual_gap"], report["relative_gap"]
+        self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
         self.statuses_ = np.array(report["status"])
         self.n_iter_ = max(1, int(report["iterations"].max()))
         self.kernel_ = report["kernel"]

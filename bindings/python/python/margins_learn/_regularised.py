@@ -97,6 +97,13 @@ class MarginClassifier(OneKernel, ModelClassifier):
         returns their kernel matrix. None fits a linear classifier.
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
+    memory : str or None, default=None
+        The most memory for the matrix of a kernel that is not approximated, such as `"2GB"`; None takes half of what is
+        free. The values of a larger matrix are computed anew wherever they are needed, which takes longer; fits are
+        certified as ever.
+    certify_exact : bool, default=False
+        True tells how far a fit on Nystrom features is from the best one of the kernel itself, by one pass over the
+        kernel matrix, which is never held.
     encode : bool or dict, default=False
         True takes a table as people have it: columns of words become a feature for each level, in the order of first
         sight, columns of booleans one feature, and gaps the median with a feature that tells where they are. This is
@@ -147,6 +154,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
         The weight of the penalty, `1/(2 n C)`.
     objective_, lower_bound_, dual_gap_, relative_gap_ : float or array of shape (n_members,)
         The objective, a bound below which its minimum is not, their distance, and that relative to their size.
+    exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_ : float or array of shape (n_members,)
+        The same numbers for the kernel itself, with `certify_exact`.
     status_ : str
         The end of the fit, "converged" if every gap is at most `tol`.
     n_iter_ : int
@@ -178,6 +187,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
         approximation: str | None = None,
+        memory: str | None = None,
+        certify_exact: bool = False,
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,
         standardize: bool = False,
@@ -197,6 +208,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
         self.C = C
         self.kernel = kernel
         self.approximation = approximation
+        self.memory = memory
+        self.certify_exact = certify_exact
         self.encode = encode
         self.fit_intercept = fit_intercept
         self.standardize = standardize

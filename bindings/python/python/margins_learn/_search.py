@@ -35,6 +35,10 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data.
     approximation : str or None, default=None
         The approximation of every kernel, as `MarginClassifier` takes it.
+    memory : str or None, default=None
+        The most memory for the matrix of every kernel, as `MarginClassifier` takes it.
+    certify_exact : bool, default=False
+        True tells how far the final fit is from the best one of the kernel itself, as `MarginClassifier` does.
     cv : int, splitter, array or None, default=None
         The number of stratified folds, drawn by `random_state`; 5 for None, or as many as the smallest class has
         samples. Else a splitter of scikit-learn or its splits,
@@ -67,8 +71,8 @@ callback, progress
         The mean errors.
     folds_ : array of shape (n_samples,)
         The fold of every row.
-    classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, status_, n_iter_, \
-model_, n_features_in_, feature_names_in_, encoded_names_
+    classes_, coef_, dual_coef_, intercept_, lambda_, objective_, lower_bound_, dual_gap_, relative_gap_, \
+exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, status_, n_iter_, model_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the final fit, as `MarginClassifier` has them.
 
     Examples
@@ -90,6 +94,8 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         *,
         sigmas: Any = None,
         approximation: str | None = None,
+        memory: str | None = None,
+        certify_exact: bool = False,
         cv: Any = None,
         selection: str = "best",
         abandon_hopeless: bool = False,
@@ -114,6 +120,8 @@ model_, n_features_in_, feature_names_in_, encoded_names_
         self.kernels = kernels
         self.sigmas = sigmas
         self.approximation = approximation
+        self.memory = memory
+        self.certify_exact = certify_exact
         self.cv = cv
         self.selection = selection
         self.abandon_hopeless = abandon_hopeless

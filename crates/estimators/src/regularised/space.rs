@@ -110,16 +110,7 @@ impl KernelChoice {
 
     fn spaces_of(&self, specifications: &[String]) -> Result<Vec<Space>, Error> {
         let approximation = self.approximation;
-        if let Some(memory) = self.memory
-            && (approximation != Approximation::None || specifications.is_empty())
-        {
-            let other = match approximation {
-                Approximation::None => "a linear classifier".to_owned(),
-                approximation => format!("approximation {approximation}"),
-            };
-            let reason = "the memory is that of the matrix of a kernel";
-            return Err(Error::contradiction(format!("memory {memory}"), other, reason));
-        }
+        self.check_memory(specifications)?;
         if specifications.is_empty() {
             return match approximation {
                 Approximation::None => Ok(vec![Space::Linear]),
@@ -136,6 +127,22 @@ impl KernelChoice {
             approximation,
         };
         Ok(specifications.iter().map(space).collect())
+    }
+
+    /// Refuses a bound on the memory of a matrix that is not computed.
+    fn check_memory(&self, specifications: &[String]) -> Result<(), Error> {
+        let Some(memory) = self.memory else { return Ok(()) };
+        let other = if self.approximation != Approximation::None {
+            format!("approximation {}", self.approximation)
+        } else if specifications.is_empty() {
+            "a linear classifier".to_owned()
+        } else if specifications.iter().any(|kernel| kernel == PRECOMPUTED) {
+            format!("kernel {PRECOMPUTED}")
+        } else {
+            return Ok(());
+        };
+        let reason = "the memory is that of the matrix of a kernel that is computed";
+        Err(Error::contradiction(format!("memory {memory}"), other, reason))
     }
 
     /// Refuses specifications that the registry does not take.
