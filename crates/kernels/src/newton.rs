@@ -272,7 +272,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, '_, L> {
             .sqrt()
             .clamp(1e-4, self.preconditioner.coarsest_share());
         let ridge = 2.0 * lambda.get();
-        let mut curvatures = self.margins.curvatures().to_vec();
+        let mut curvatures = self.margins.curvatures();
         let mut moves = Moves::none(curvatures.len());
         let mut rounds = 0;
         let direction = loop {

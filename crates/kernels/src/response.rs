@@ -48,7 +48,7 @@ impl Response {
         margins.set(&point.products, point.intercept);
         let mut gradient = vec![0.0; n];
         margins.gradient(&mut gradient);
-        let curvatures = margins.curvatures().to_vec();
+        let curvatures = margins.curvatures();
         let active: Vec<usize> = (0..n).filter(|&i| curvatures[i] > 0.0).collect();
         let halves = half_solves(matrix, &active, |i| ridge / curvatures[i])?;
         // V_0 D = (K D - (L^(-1) K_A')' (L^(-1) K_A' D)) / (2 lambda).

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, assert_all_finite, column_or_
 from ._native import DenseRows, Samples, sparse_rows
 
 _BLOCK_BYTES = 1 << 25
+_BLOCK_ROWS = 1 << 16
 
 
 def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -102,7 +103,16 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     if len(classes) < 2:
         only = classes.tolist()[0] if len(classes) else None
         raise ValueError(f"y has one class, {only!r}, but a classifier needs samples of two classes.")
-    return classes, np.searchsorted(classes, y).astype(np.uint32)
+    return classes, _indices(classes, y)
+
+
+def _indices(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Returns the index of the class of every sample, with nothing larger on the way."""
+    indices = np.empty(len(y), dtype=np.uint32)
+    for start in range(0, len(y), _BLOCK_ROWS):
+        stop = start + _BLOCK_ROWS
+        indices[start:stop] = np.searchsorted(classes, y[start:stop])
+    return indices
 
 
 def names_of(classes: np.ndarray) -> list[str]:

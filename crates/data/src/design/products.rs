@@ -120,17 +120,35 @@ impl Design {
     /// # Panics
     /// If the lengths differ from these.
     pub fn multiply_transposed(&self, z: &[f64], out: &mut [f64]) {
-        assert_eq!((z.len(), out.len()), (self.rows(), self.columns()), "shapes of X'z");
+        assert_eq!(z.len(), self.rows(), "shapes of X'z");
+        self.multiply_transposed_by(|i| z[i], out);
+    }
+
+    /// Computes `out = X'z`, with `z` as a function of the row that is called once for each, so that
+    /// nobody holds `z`.
+    ///
+    /// # Panics
+    /// If the length of `out` differs from p.
+    pub fn multiply_transposed_by(&self, z: impl Fn(usize) -> f64 + Sync, out: &mut [f64]) {
+        /// The number of entries of `z` that are computed at once.
+        const STRIP: usize = 256;
+        assert_eq!(out.len(), self.columns(), "shapes of X'z");
         self.sum_of_parts(out, |rows, out| {
             match &self.storage {
                 Storage::Dense(samples) => {
-                    let samples = &samples.as_slice()[rows.start * out.len()..];
-                    inner_loops::multiply_transposed(samples, &z[rows], out);
+                    for first in rows.clone().step_by(STRIP) {
+                        let strip = first..(first + STRIP).min(rows.end);
+                        let factors = &mut [0.0; STRIP][..strip.len()];
+                        factors.iter_mut().zip(strip).for_each(|(factor, i)| *factor = z(i));
+                        let samples = &samples.as_slice()[first * out.len()..];
+                        inner_loops::multiply_transposed(samples, factors, out);
+                    }
                 }
                 Storage::Sparse(_) => {
-                    for i in rows.filter(|&i| z[i] != 0.0) {
-                        self.sample(i).add_to(z[i], out);
-                    }
+                    let factors = rows.map(|i| (i, z(i)));
+                    factors
+                        .filter(|(_, z)| *z != 0.0)
+                        .for_each(|(i, z)| self.sample(i).add_to(z, out));
                 }
             }
             0.0

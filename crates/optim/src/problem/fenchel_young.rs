@@ -37,7 +37,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// term counts as zero.
     pub fn fenchel_young(&self, margins: &[f64], duals: &[f64]) -> FenchelYoung {
         let mut values = vec![0.0; margins.len()];
-        self.values(margins, &mut values);
+        self.values(0, margins, &mut values);
         let (least, largest) = (Cell::new(0.0f64), Cell::new(0.0f64));
         let [sum, size] = sum(margins.len(), &|i| {
             let (c, s, value) = (self.weights[i], duals[i], values[i]);

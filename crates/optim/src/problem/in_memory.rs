@@ -92,12 +92,11 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
     }
 
     fn gradient(&mut self, out: &mut [f64]) {
-        self.objective.design.multiply_transposed(self.margins.pulls(), out);
+        self.objective.design.multiply_transposed_by(|i| self.margins.pull(i), out);
     }
 
     fn keep_curvatures(&mut self) {
-        self.curvatures.clear();
-        self.curvatures.extend_from_slice(self.margins.curvatures());
+        self.curvatures = self.margins.curvatures();
     }
 
     fn forget_curvatures(&mut self) {

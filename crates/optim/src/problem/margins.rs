@@ -1,7 +1,7 @@
 use margins_losses::MarginLoss;
 
 use crate::problem::intercept::settle;
-use crate::problem::summation::sum_of_three;
+use crate::problem::summation::{BLOCK, block_of_three, sum_of_blocks, sum_of_three};
 use crate::problem::{EmpiricalRisk, MarginSummary, Point, Sums};
 
 /// The margins of one point after another, with the slopes of the loss there.
@@ -15,9 +15,6 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
     residual: f64,
     /// The mean size `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
     size: f64,
-    /// The margins of other points; empty until they are asked for.
-    ahead: Vec<f64>,
-    scratch: Vec<f64>,
 }
 
 /// Returns `c l`, and 0 for a weight of 0, even if the loss overflows: a sample of weight 0 is
@@ -37,8 +34,6 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
             slopes: vec![0.0; n],
             residual: 0.0,
             size: 0.0,
-            ahead: Vec::new(),
-            scratch: vec![0.0; n],
         }
     }
 }
@@ -89,12 +84,25 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     }
 
     /// Returns `c_i L''(u_i) / n` at the margins that are set.
-    pub fn curvatures(&mut self) -> &[f64] {
-        self.risk.second_derivatives(&self.margins, &mut self.scratch);
-        for (d, c) in self.scratch.iter_mut().zip(&self.risk.weights) {
+    pub fn curvatures(&self) -> Vec<f64> {
+        let mut curvatures = vec![0.0; self.margins.len()];
+        self.risk.second_derivatives(0, &self.margins, &mut curvatures);
+        for (d, c) in curvatures.iter_mut().zip(&self.risk.weights) {
             *d = weighted(*c, *d);
         }
-        &self.scratch
+        curvatures
+    }
+
+    /// Returns the sum of the curvatures, none of which it holds.
+    fn curvature(&self) -> f64 {
+        let mut total = 0.0;
+        let blocks = self.margins.chunks(BLOCK).zip(self.risk.weights.chunks(BLOCK));
+        for (k, (margins, weights)) in blocks.enumerate() {
+            let bends = &mut [0.0; BLOCK][..margins.len()];
+            self.risk.second_derivatives(k * BLOCK, margins, bends);
+            bends.iter().zip(weights).for_each(|(d, c)| total += weighted(*c, *d));
+        }
+        total
     }
 
     /// Fits `curvatures` to a change of the scores that they predict, and returns which share of
@@ -104,21 +112,19 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// again and again, and the chord over the change takes its place. Called again with the change
     /// that the new curvatures predict, a curvature goes to the geometric mean of itself and the
     /// chord, which balances overshooting in either direction.
-    pub fn fit_curvatures(&mut self, change: impl Fn(usize) -> f64, curvatures: &mut [f64]) -> f64 {
+    pub fn fit_curvatures(&self, change: impl Fn(usize) -> f64, curvatures: &mut [f64]) -> f64 {
         // On smooth stretches chord and tangent agree better than this.
         const APART: f64 = 0.5;
         // A chord of 0 says no more than that the curvature is smaller.
         const SHRINK: f64 = 0.125;
-        let mut ahead = std::mem::take(&mut self.ahead);
-        ahead.resize(self.margins.len(), 0.0);
-        for (i, u) in ahead.iter_mut().enumerate() {
-            *u = self.margins[i] + self.risk.signs[i] * change(i);
-        }
-        self.risk.derivatives(&ahead, &mut self.scratch);
+        let moved = |(i, u): (usize, &f64)| u + self.risk.signs[i] * change(i);
+        let ahead: Vec<f64> = self.margins.iter().enumerate().map(moved).collect();
+        let mut slopes = vec![0.0; ahead.len()];
+        self.risk.derivatives(&ahead, &mut slopes);
         let (mut wrong, mut total) = (0.0, 0.0);
         for i in 0..ahead.len() {
             let step = ahead[i] - self.margins[i];
-            let change = self.scratch[i] - self.slopes[i];
+            let change = slopes[i] - self.slopes[i];
             let chord = weighted(self.risk.weights[i], change / step);
             let before = curvatures[i];
             let largest = before.max(chord);
@@ -129,7 +135,6 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
                     if before > 0.0 { (before * chord).sqrt().max(SHRINK * before) } else { chord };
             }
         }
-        self.ahead = ahead;
         if total > 0.0 { (wrong / total).sqrt() } else { 0.0 }
     }
 
@@ -143,7 +148,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             return 0.0;
         }
         let set = |margins: &mut Self, b| [margins.set(scores, b), margins.total_slope()];
-        let curvature = |margins: &mut Self| margins.curvatures().iter().sum();
+        let curvature = |margins: &mut Self| margins.curvature();
         let (b, residual) = settle(self, intercept, set, curvature);
         self.residual = residual;
         b
@@ -151,11 +156,13 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Returns the risk at the margins that are set.
     pub fn risk(&mut self) -> f64 {
-        self.risk.values(&self.margins, &mut self.scratch);
-        let (weights, values) = (&self.risk.weights, &self.scratch);
-        let [risk, size] = sum_of_three(weights, values, values, |c, l, _| {
-            let term = weighted(c, l);
-            [term, term.abs()]
+        let [risk, size] = sum_of_blocks(self.margins.len(), |rows| {
+            let values = &mut [0.0; BLOCK][..rows.len()];
+            self.risk.values(rows.start, &self.margins[rows.clone()], values);
+            block_of_three(&self.risk.weights[rows], values, values, &|c, l, _| {
+                let term = weighted(c, l);
+                [term, term.abs()]
+            })
         });
         self.size = size;
         risk
@@ -169,7 +176,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             let slope = weighted(c, l.abs());
             [slope * (1.0 + u.abs()), slope]
         });
-        let curvature = self.curvatures().iter().sum();
+        let curvature = self.curvature();
         let largest = self.margins.iter().fold(0.0f64, |size, u| size.max(u.abs()));
         let (size, residual) = (self.size, self.residual);
         Sums { risk, size, residual, slopes, arguments, curvature, largest }
@@ -177,15 +184,14 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Returns how far the risk can change if each margin moves by at most `reach(i)`: for a convex
     /// loss at most `(1/n) sum c_i reach(i) max(|L'(u_i - reach(i))|, |L'(u_i + reach(i))|)`.
-    pub fn change_within(&mut self, reach: impl Fn(usize) -> f64) -> f64 {
+    pub fn change_within(&self, reach: impl Fn(usize) -> f64) -> f64 {
         let mut steepest = vec![0.0f64; self.margins.len()];
-        self.ahead.resize(self.margins.len(), 0.0);
+        let mut slopes = steepest.clone();
         for side in [-1.0, 1.0] {
-            for (i, (ahead, u)) in self.ahead.iter_mut().zip(&self.margins).enumerate() {
-                *ahead = u + side * reach(i);
-            }
-            self.risk.derivatives(&self.ahead, &mut self.scratch);
-            steepest.iter_mut().zip(&self.scratch).for_each(|(s, l)| *s = s.max(l.abs()));
+            let moved = |(i, u): (usize, &f64)| u + side * reach(i);
+            let ahead: Vec<f64> = self.margins.iter().enumerate().map(moved).collect();
+            self.risk.derivatives(&ahead, &mut slopes);
+            steepest.iter_mut().zip(&slopes).for_each(|(s, l)| *s = s.max(l.abs()));
         }
         let weights = self.risk.weights.iter().enumerate();
         weights.zip(steepest).map(|((i, &c), slope)| weighted(c, slope * reach(i))).sum()
@@ -199,18 +205,12 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Writes the derivatives of the risk in the scores, `c_i y_i L'(u_i) / n`.
     pub fn gradient(&self, out: &mut [f64]) {
-        let factors = self.risk.signs.iter().zip(&self.risk.weights).zip(&self.slopes);
-        for (z, ((y, c), slope)) in out.iter_mut().zip(factors) {
-            *z = y * weighted(*c, *slope);
-        }
+        out.iter_mut().enumerate().for_each(|(i, z)| *z = self.pull(i));
     }
 
-    /// Returns the derivatives of the risk in the scores.
-    pub(crate) fn pulls(&mut self) -> &[f64] {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        self.gradient(&mut scratch);
-        self.scratch = scratch;
-        &self.scratch
+    /// Returns the derivative of the risk in the score of a sample.
+    pub(crate) fn pull(&self, i: usize) -> f64 {
+        self.risk.signs[i] * weighted(self.risk.weights[i], self.slopes[i])
     }
 
     /// Returns the derivative of the risk along a line of points, at `point + t direction`, to

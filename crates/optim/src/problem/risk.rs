@@ -184,11 +184,11 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         self
     }
 
-    /// Writes `L(u_i)`, one a sample.
-    pub(crate) fn values(&self, margins: &[f64], out: &mut [f64]) {
+    /// Writes `L(u_i)`, one a sample, of the samples from a row on.
+    pub(crate) fn values(&self, from: usize, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.values(margins, out),
-            Some(smoothing) => smoothing.each(self.loss, margins, out, |a, s, v| {
+            Some(smoothing) => smoothing.each(self.loss, from, margins, out, |a, s, v| {
                 self.loss.value(v) + 0.5 * smoothing.strength * (s - a) * (s + a)
             }),
         }
@@ -198,18 +198,18 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     pub(crate) fn derivatives(&self, margins: &[f64], out: &mut [f64]) {
         match &self.smoothing {
             None => self.loss.derivatives(margins, out),
-            Some(smoothing) => smoothing.each(self.loss, margins, out, |_, s, _| -s),
+            Some(smoothing) => smoothing.each(self.loss, 0, margins, out, |_, s, _| -s),
         }
     }
 
-    /// Writes `L''(u_i)`, one a sample.
-    pub(crate) fn second_derivatives(&self, margins: &[f64], out: &mut [f64]) {
+    /// Writes `L''(u_i)`, one a sample, of the samples from a row on.
+    pub(crate) fn second_derivatives(&self, from: usize, margins: &[f64], out: &mut [f64]) {
         // The least relative difference of slopes that is no rounding.
         const APART: f64 = 1e-9;
         let has_kinks = !self.loss.is_differentiable();
         match &self.smoothing {
             None => self.loss.second_derivatives(margins, out),
-            Some(smoothing) => smoothing.each(self.loss, margins, out, |_, s, v| {
+            Some(smoothing) => smoothing.each(self.loss, from, margins, out, |_, s, v| {
                 let at_kink =
                     has_kinks && (s + self.loss.derivative(v)).abs() > APART * (1.0 + s.abs());
                 if at_kink {
@@ -279,15 +279,16 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
 
 impl Smoothing {
     /// Writes a function of `a_i`, the maximiser `s_i` and the proximal point
-    /// `v_i = u_i + sigma (s_i - a_i)` to every `out[i]`.
+    /// `v_i = u_i + sigma (s_i - a_i)` to every entry of `out`, for the samples from a row on.
     fn each<L: MarginLoss + ?Sized>(
         &self,
         loss: &L,
+        from: usize,
         margins: &[f64],
         out: &mut [f64],
         value: impl Fn(f64, f64, f64) -> f64,
     ) {
-        for ((o, &u), &a) in out.iter_mut().zip(margins).zip(&self.centres) {
+        for ((o, &u), &a) in out.iter_mut().zip(margins).zip(&self.centres[from..]) {
             let s = loss.dual_step(a, u, self.strength);
             *o = value(a, s, u + self.strength * (s - a));
         }

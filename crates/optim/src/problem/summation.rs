@@ -1,7 +1,9 @@
 //! Sums whose rounding error hardly grows with the number of terms.
 
+use std::ops::Range;
+
 /// The number of terms that are added up before halves of the whole are.
-const BLOCK: usize = 64;
+pub const BLOCK: usize = 64;
 const LANES: usize = 8;
 
 /// The units of roundoff `u = 2^-53` that bound the error of a [`sum`], relative to the sum of the
@@ -60,15 +62,22 @@ pub fn sum_of_three<const N: usize>(
     c: &[f64],
     term: impl Fn(f64, f64, f64) -> [f64; N],
 ) -> [f64; N] {
-    let count = a.len();
-    sum(count.div_ceil(BLOCK), &|k| {
-        let range = k * BLOCK..((k + 1) * BLOCK).min(count);
+    sum_of_blocks(a.len(), |range| {
         block_of_three(&a[range.clone()], &b[range.clone()], &c[range], &term)
     })
 }
 
+/// Returns the sums over blocks of `0..count`, at most [`BLOCK`] each, added pairwise.
+pub fn sum_of_blocks<const N: usize>(
+    count: usize,
+    block: impl Fn(Range<usize>) -> [f64; N],
+) -> [f64; N] {
+    sum(count.div_ceil(BLOCK), &|k| block(k * BLOCK..((k + 1) * BLOCK).min(count)))
+}
+
+/// Returns the sums of the entries of `term(a_i, b_i, c_i)` over a block of three vectors.
 #[inline(always)]
-fn block_of_three<const N: usize>(
+pub fn block_of_three<const N: usize>(
     a: &[f64],
     b: &[f64],
     c: &[f64],
@@ -99,12 +108,7 @@ fn of_lanes([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
 
 /// Returns `<a, b>`, added pairwise.
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let blocks = a.len().div_ceil(BLOCK);
-    let block = |k: usize| {
-        let range = k * BLOCK..((k + 1) * BLOCK).min(a.len());
-        dot_of_block(&a[range.clone()], &b[range])
-    };
-    let [sum] = sum(blocks, &|k| [block(k)]);
+    let [sum] = sum_of_blocks(a.len(), |range| [dot_of_block(&a[range.clone()], &b[range])]);
     sum
 }
 
