@@ -1,5 +1,7 @@
-use margins_losses::{OutOfRange, did_you_mean};
+use margins_losses::{OutOfRange, did_you_mean_of};
 use thiserror::Error;
+
+use crate::registry::ELSEWHERE;
 
 /// The reason why a kernel, a Gram matrix or a kernel classifier cannot be made.
 #[derive(Debug, Error)]
@@ -61,7 +63,10 @@ pub enum Error {
         other: f64,
     },
     /// No kernel has this name.
-    #[error("unknown kernel '{name}': known are {known}{}", did_you_mean(name, known.split(", ")))]
+    #[error(
+        "unknown kernel '{name}': known are {known}{}",
+        did_you_mean_of(name, known.split(", "), &ELSEWHERE)
+    )]
     UnknownKernel {
         /// The name that was asked for.
         name: String,

@@ -353,7 +353,14 @@ fn wrong_specifications_say_what_is_wrong() {
         syntax("gaussian:0.5", "'0.5' is not of the form parameter=value"),
         syntax("gaussian:sigma=half", "the value 'half' of 'sigma' is not a number"),
         syntax("linear+gaussian:sigma=1,sigma=2", "the parameter 'sigma' is given twice"),
-        ("rbf".to_owned(), format!("unknown kernel 'rbf': known are {known}")),
+        (
+            "rbf".to_owned(),
+            format!("unknown kernel 'rbf': known are {known}; did you mean 'gaussian'?"),
+        ),
+        (
+            "Polynomial".to_owned(),
+            format!("unknown kernel 'Polynomial': known are {known}; did you mean 'poly'?"),
+        ),
         (
             "linear:sigma=1".to_owned(),
             "kernel 'linear' has no parameter 'sigma': it takes none".to_owned(),

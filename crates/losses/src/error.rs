@@ -1,6 +1,7 @@
 use thiserror::Error;
 
-use crate::{OutOfRange, did_you_mean};
+use crate::registry::ELSEWHERE;
+use crate::{OutOfRange, did_you_mean_of};
 
 /// The reason why a loss cannot be built from its parameters or its specification.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -15,7 +16,10 @@ pub enum Error {
         range: OutOfRange,
     },
     /// No loss has this name.
-    #[error("unknown loss '{name}': known are {known}{}", did_you_mean(name, known.split(", ")))]
+    #[error(
+        "unknown loss '{name}': known are {known}{}",
+        did_you_mean_of(name, known.split(", "), &ELSEWHERE)
+    )]
     UnknownLoss {
         /// The name that was asked for.
         name: String,

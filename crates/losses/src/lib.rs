@@ -91,7 +91,7 @@ pub use special_case::SpecialCase;
 pub use specification::Specification;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
-pub use suggestion::did_you_mean;
+pub use suggestion::{did_you_mean, did_you_mean_of};
 pub use zero_one::ZeroOne;
 
 /// The example of the README, run with the tests.

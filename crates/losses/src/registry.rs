@@ -8,6 +8,33 @@ use crate::{
     SmoothedHinge, Specification, Squared, SquaredHinge, ZeroOne,
 };
 
+/// The names of losses in scikit-learn, LIBLINEAR, xgboost and packages of R, with ours.
+pub(crate) const ELSEWHERE: [(&str, &str); 23] = [
+    ("log-loss", "logistic"),
+    ("logloss", "logistic"),
+    ("log", "logistic"),
+    ("logit", "logistic"),
+    ("logistic-regression", "logistic"),
+    ("binomial", "logistic"),
+    ("cross-entropy", "logistic"),
+    ("svm", "hinge"),
+    ("svc", "hinge"),
+    ("l1-svm", "hinge"),
+    ("linear-svc", "squared-hinge"),
+    ("l2-svm", "squared-hinge"),
+    ("sqsvm", "squared-hinge"),
+    ("hhsvm", "smoothed-hinge"),
+    ("huberized-hinge", "smoothed-hinge"),
+    ("squared-error", "squared"),
+    ("least-squares", "squared"),
+    ("ls", "squared"),
+    ("mse", "squared"),
+    ("ridge", "squared"),
+    ("adaboost", "exponential"),
+    ("distance-weighted", "dwd"),
+    ("leaky-hockey-stick", "lhs"),
+];
+
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send + Sync;
 
 #[derive(Clone)]
@@ -223,7 +250,7 @@ impl fmt::Debug for LossRegistry {
 
 #[cfg(test)]
 mod tests {
-    use super::LossRegistry;
+    use super::{ELSEWHERE, LossRegistry};
     use crate::{Error, MarginLoss};
 
     fn message(specification: &str) -> String {
@@ -246,6 +273,13 @@ mod tests {
     }
 
     #[test]
+    fn names_from_elsewhere_stand_for_losses_that_there_are() {
+        for (theirs, ours) in ELSEWHERE {
+            assert!(message(theirs).ends_with(&format!("did you mean '{ours}'?")), "{theirs}");
+        }
+    }
+
+    #[test]
     fn errors_name_the_value_and_what_is_known() {
         assert_eq!(
             message("logitsic"),
@@ -254,6 +288,7 @@ mod tests {
              did you mean 'logistic'?"
         );
         assert!(message("ramp").ends_with("zero-one"));
+        assert!(message("log_loss").ends_with("did you mean 'logistic'?"));
         assert_eq!(message("hinge:c=1"), "loss 'hinge' has no parameter 'c': it takes none");
         assert_eq!(
             message("margin-pursuit:sigma=1"),

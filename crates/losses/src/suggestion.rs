@@ -9,11 +9,33 @@
 /// assert_eq!(did_you_mean("ramp", ["lhs", "hinge"]), "");
 /// ```
 pub fn did_you_mean<'n>(asked: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    did_you_mean_of(asked, known, &[])
+}
+
+/// Returns the end of a message as [`did_you_mean`] does; where the name given is one that others
+/// have for a known one, by a table of theirs and ours, it is that which was meant.
+///
+/// ```
+/// use margins_losses::did_you_mean_of;
+///
+/// let elsewhere = [("log-loss", "logistic")];
+/// assert_eq!(did_you_mean_of("Log_Loss", ["logistic"], &elsewhere), "; did you mean 'logistic'?");
+/// assert_eq!(did_you_mean_of("log_loss", ["hinge"], &elsewhere), "");
+/// ```
+pub fn did_you_mean_of<'n>(
+    asked: &str,
+    known: impl IntoIterator<Item = &'n str>,
+    elsewhere: &[(&str, &str)],
+) -> String {
     /// The least share of a name that is right in one that is near.
     const NEAR: f64 = 0.6;
     let given = asked.to_lowercase();
-    let likeness =
-        |name: &str| strsim::normalized_damerau_levenshtein(&given, &name.to_lowercase());
+    let spelled = given.replace(['_', ' '], "-");
+    let translated = elsewhere.iter().find(|(theirs, _)| *theirs == spelled).map(|(_, ours)| *ours);
+    let likeness = |name: &str| match translated {
+        Some(ours) if ours == name => 1.0,
+        _ => strsim::normalized_damerau_levenshtein(&given, &name.to_lowercase()),
+    };
     let nearest = known
         .into_iter()
         // Whoever asks for a name by itself means no other one.
