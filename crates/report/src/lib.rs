@@ -5,7 +5,7 @@ mod error;
 mod evaluation;
 mod excess_risk;
 mod members;
-mod page;
+pub mod page;
 mod report;
 mod selection;
 mod warnings;

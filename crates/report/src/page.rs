@@ -1,6 +1,6 @@
-//! The page: the numbers of a report as HTML, pictures as SVG with their numbers folded in tables.
+//! Pages of HTML: pictures as SVG with their numbers folded in tables, and what a report says.
 
-mod chart;
+pub mod chart;
 mod figures;
 mod number;
 mod tables;
@@ -11,28 +11,29 @@ use crate::report::{Fact, Report};
 
 const STYLE: &str = include_str!("page/style.css");
 
-impl Report {
-    /// Returns the report as one HTML page, which is well-formed XML too. It loads nothing, runs no
-    /// script, and is light or dark as the reader prefers.
-    pub fn page(&self) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    (PreEscaped("<meta charset=\"utf-8\"/>"))
-                    (PreEscaped("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"))
-                    title { (self.title) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    main {
-                        (self.head())
-                        @for section in self.sections() { (section) }
-                    }
-                }
+/// Returns one HTML page, which is well-formed XML too if its content is. It loads nothing, runs no
+/// script, and is light or dark as the reader prefers. Rules of `style` follow those of all pages.
+pub fn whole(title: &str, style: &str, content: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                (PreEscaped("<meta charset=\"utf-8\"/>"))
+                (PreEscaped("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"))
+                title { (title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(style)) }
             }
-        };
-        page.into_string()
+            body { main { (content) } }
+        }
+    };
+    page.into_string()
+}
+
+impl Report {
+    /// Returns the report as one HTML page that loads nothing and runs no script.
+    pub fn page(&self) -> String {
+        let content = html! { (self.head()) @for section in self.sections() { (section) } };
+        whole(&self.title, "", &content)
     }
 
     fn head(&self) -> Markup {

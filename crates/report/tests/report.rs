@@ -6,6 +6,7 @@ use margins_estimators::regularised::{Regularisation, Settings};
 use margins_losses::{Logistic, MarginLoss};
 use margins_model::{Model, Registry};
 use margins_optim::{ErrorCurve, Lambda};
+use margins_report::page::chart::{Axis, Chart, Series, Style};
 use margins_report::{Labelled, Origin, PathPoint, Report, Selection};
 
 fn mixture(rows: usize, seed: u64) -> Dataset {
@@ -161,4 +162,23 @@ fn unknown_labels_are_named() {
         error.to_string(),
         "the label 'neither' of test is no class of the model ('-1', '1')"
     );
+}
+
+#[test]
+fn a_chart_names_its_categories_and_leaves_out_what_is_beyond_its_axis() {
+    let points = vec![(0.0, 0.25), (1.0, 0.5), (1.0, 7.5)];
+    let series = Series { name: "found".to_owned(), points, style: Style::Dots };
+    let chart = Chart {
+        key: "kinds".to_owned(),
+        title: "Kinds".to_owned(),
+        description: "Two kinds.".to_owned(),
+        x: Axis { names: &["near", "far"], ..Axis::share("kind") },
+        y: Axis::share("error"),
+        series: vec![series],
+    };
+    let figure = chart.figure().into_string();
+    assert_eq!(figure.matches("<circle").count(), 2, "{figure}");
+    for text in ["<td class=\"number\">far</td>", "<td class=\"number\">7.5</td>"] {
+        assert!(figure.contains(text), "{text}");
+    }
 }

@@ -12,11 +12,15 @@ const SIZE: (u32, u32) = (420, 280);
 /// The colours of the light page: the style sheet turns them into those of the reader's.
 const INK: RGBColor = RGBColor(0x1b, 0x25, 0x30);
 const GRID: RGBColor = RGBColor(0xc8, 0xd0, 0xd8);
-const COLOURS: [RGBColor; 4] = [
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0x0a, 0x5a, 0xb5),
     RGBColor(0xc8, 0x3c, 0x28),
     RGBColor(0x0a, 0x80, 0x60),
     RGBColor(0x80, 0x50, 0xa8),
+    RGBColor(0xa0, 0x68, 0x00),
+    RGBColor(0x5c, 0x66, 0x70),
+    RGBColor(0xb8, 0x30, 0x80),
+    RGBColor(0x20, 0x78, 0x90),
 ];
 
 type Area<'d> = DrawingArea<SVGBackend<'d>, Shift>;
@@ -24,38 +28,58 @@ type Plane<'c, 'd> = ChartContext<'c, SVGBackend<'d>, Cartesian2d<RangedCoordf64
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// A picture of numbers.
-pub(super) struct Chart {
-    /// The name of the chart on its page.
-    pub(super) key: &'static str,
-    pub(super) title: String,
+pub struct Chart {
+    /// The name of the chart on its page, which no other chart there has.
+    pub key: String,
+    /// The line above the picture.
+    pub title: String,
     /// What the picture shows, for who cannot see it.
-    pub(super) description: String,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
-    pub(super) series: Vec<Series>,
+    pub description: String,
+    /// The axis at the bottom.
+    pub x: Axis,
+    /// The axis on the left. Points above or below a range that is told are left out.
+    pub y: Axis,
+    /// The curves and points, each in a colour of its own.
+    pub series: Vec<Series>,
 }
 
+/// What an axis says.
 #[derive(Clone, Copy)]
-pub(super) struct Axis {
-    pub(super) label: &'static str,
+pub struct Axis {
+    /// The words beside the axis.
+    pub label: &'static str,
     /// True for a logarithmic axis.
-    pub(super) is_log: bool,
+    pub is_log: bool,
     /// The ends of the axis; those of the points unless told.
-    pub(super) range: Option<(f64, f64)>,
+    pub range: Option<(f64, f64)>,
+    /// The names of the places 0, 1, 2, ..., where these are categories.
+    pub names: &'static [&'static str],
 }
 
-pub(super) struct Series {
-    pub(super) name: String,
-    pub(super) points: Vec<(f64, f64)>,
-    pub(super) style: Style,
+/// Points under one name.
+pub struct Series {
+    /// The name in the legend.
+    pub name: String,
+    /// The points in the order of the line through them.
+    pub points: Vec<(f64, f64)>,
+    /// How the points are drawn.
+    pub style: Style,
 }
 
-pub(super) enum Style {
+/// A way to draw points.
+pub enum Style {
+    /// A line through the points.
     Line,
     /// A line with a bar of this half-length at each point.
     Bars(Vec<f64>),
+    /// A large dot at each point.
     Marks,
+    /// A small dot at each of many points.
+    Dots,
+    /// A dashed line through the points.
     Dashed,
+    /// A line from every first point to the second after it.
+    Pieces,
     /// Cells around the points, the stronger the smaller the value.
     Cells(Vec<f64>),
 }
@@ -64,15 +88,18 @@ pub(super) enum Style {
 const LEAST: f64 = 1e-18;
 
 impl Axis {
-    pub(super) fn new(label: &'static str) -> Self {
-        Axis { label, is_log: false, range: None }
+    /// Returns a linear axis as long as its points need.
+    pub fn new(label: &'static str) -> Self {
+        Axis { label, is_log: false, range: None, names: &[] }
     }
 
-    pub(super) fn log(label: &'static str) -> Self {
+    /// Returns a logarithmic axis as long as its points need.
+    pub fn log(label: &'static str) -> Self {
         Axis { is_log: true, ..Self::new(label) }
     }
 
-    pub(super) fn share(label: &'static str) -> Self {
+    /// Returns a linear axis from 0 to 1.
+    pub fn share(label: &'static str) -> Self {
         Axis { range: Some((0.0, 1.0)), ..Self::new(label) }
     }
 
@@ -81,9 +108,20 @@ impl Axis {
     }
 
     fn label_of(&self, place: f64) -> String {
+        if !self.names.is_empty() {
+            let is_middle = place >= 0.0 && place.fract() == 0.0;
+            let name = self.names.get(place as usize).filter(|_| is_middle);
+            return name.copied().unwrap_or_default().to_owned();
+        }
         // Ticks are sums of steps, so that 0 comes with rounding.
         let is_zero = place.abs() < 1e-15;
         if self.is_log { power_of_ten(place) } else { short(if is_zero { 0.0 } else { place }) }
+    }
+
+    /// Returns a value for reading.
+    fn value(&self, x: f64) -> String {
+        let name = self.names.get(x.round().max(0.0) as usize);
+        name.map_or_else(|| short(x), |name| (*name).to_owned())
     }
 
     /// Returns the places of the ends, which differ.
@@ -104,7 +142,8 @@ impl Axis {
 }
 
 impl Series {
-    pub(super) fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+    /// Returns a line.
+    pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.into(), points, style: Style::Line }
     }
 
@@ -119,7 +158,7 @@ impl Series {
 
 impl Chart {
     /// Returns the figure: picture, legend, and the numbers behind them.
-    pub(super) fn figure(&self) -> Markup {
+    pub fn figure(&self) -> Markup {
         html! {
             figure {
                 figcaption { (self.title) }
@@ -174,7 +213,7 @@ impl Chart {
                 tbody { @for series in &self.series {
                     @for (k, (x, y)) in series.points.iter().enumerate() { tr {
                         td { (series.name) }
-                        td.number { (short(*x)) }
+                        td.number { (self.x.value(*x)) }
                         td.number { (short(*y)) }
                         @if third.is_some() {
                             td.number { @if let Some(thirds) = series.third() { (short(thirds[k])) } }
@@ -228,7 +267,10 @@ impl Chart {
 
     fn plot(&self, chart: &mut Plane<'_, '_>, series: &Series, colour: RGBColor) -> Outcome {
         let place = |x: f64, y: f64| (self.x.place(x), self.y.place(y));
-        let places: Vec<(f64, f64)> = series.points.iter().map(|&(x, y)| place(x, y)).collect();
+        let ends = chart.y_range();
+        let places = series.points.iter().map(|&(x, y)| place(x, y));
+        let places: Vec<(f64, f64)> =
+            places.filter(|at| ends.start <= at.1 && at.1 <= ends.end).collect();
         let thick = colour.stroke_width(2);
         match &series.style {
             Style::Line => {
@@ -237,10 +279,14 @@ impl Chart {
             Style::Dashed => {
                 chart.draw_series([DashedPathElement::new(places, 5, 4, thick)])?;
             }
-            Style::Marks => {
-                chart.draw_series(
-                    places.into_iter().map(|at| Circle::new(at, 5, colour.filled())),
-                )?;
+            Style::Marks | Style::Dots => {
+                let radius = if matches!(series.style, Style::Marks) { 5 } else { 2 };
+                let dot = |at| Circle::new(at, radius, colour.filled());
+                chart.draw_series(places.into_iter().map(dot))?;
+            }
+            Style::Pieces => {
+                let piece = |ends: &[(f64, f64)]| PathElement::new(ends, thick);
+                chart.draw_series(places.chunks_exact(2).map(piece))?;
             }
             Style::Bars(lengths) => {
                 let ends = series.points.iter().zip(lengths).map(|(&(x, y), length)| {

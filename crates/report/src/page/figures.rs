@@ -22,7 +22,7 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
     };
     let bars = lambdas.iter().map(|at| at.standard_error).collect();
     let errors = Chart {
-        key: "errors",
+        key: "errors".to_owned(),
         title: "Cross-validated error".to_owned(),
         description: format!(
             "The error over {} lambdas is least, {}, at lambda {}; within one standard error of it the \
@@ -56,10 +56,10 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
 }
 
 /// Returns the chart of relative gaps along lambda, of which so many are certified.
-fn gap_chart(key: &'static str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
+fn gap_chart(key: &str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
     let largest = gaps.iter().map(|(_, gap)| *gap).fold(0.0, f64::max);
     Chart {
-        key,
+        key: key.to_owned(),
         title: "Certificates along the path".to_owned(),
         description: format!(
             "The largest relative duality gap of {} lambdas is {}; {certified} of them are certified.",
@@ -84,7 +84,7 @@ fn kernels(lambdas: &[LambdaError], kernels: &[KernelErrors]) -> Markup {
     let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = errors.iter().copied().fold(0.0, f64::max);
     let chart = Chart {
-        key: "kernels",
+        key: "kernels".to_owned(),
         title: "Error by kernel and lambda".to_owned(),
         description: format!(
             "The errors of {} kernels over {} lambdas go from {} to {}.",
@@ -119,8 +119,8 @@ pub(super) fn path(path: &[PathPoint]) -> Vec<Markup> {
         path.iter().map(|point| (point.lambda, value(point))).collect()
     };
     let (first, last) = (&path[0], &path[path.len() - 1]);
-    let one = |key, title: &str, y, value: fn(&PathPoint) -> f64| Chart {
-        key,
+    let one = |key: &str, title: &str, y, value: fn(&PathPoint) -> f64| Chart {
+        key: key.to_owned(),
         title: format!("{title} along the path"),
         description: format!(
             "From lambda {} to {} it goes from {} to {}.",
@@ -149,7 +149,7 @@ pub(super) fn margins(evaluations: &[Evaluation]) -> Option<Markup> {
     let last = of_two.last()?;
     let middle = last.margins[last.margins.len() / 2];
     let chart = Chart {
-        key: "margins",
+        key: "margins".to_owned(),
         title: "Distribution of margins".to_owned(),
         description: format!(
             "The share of samples with a margin of at most each value. On {} the median is {}, and {} of \
@@ -200,7 +200,10 @@ pub(super) fn ranking(evaluations: &[Evaluation]) -> Vec<Markup> {
             .collect();
         series.extend(others);
         let description = format!("{}.", areas.join("; "));
-        parts.push(Chart { key, title: title.to_owned(), description, x, y, series }.figure());
+        parts.push(
+            Chart { key: key.to_owned(), title: title.to_owned(), description, x, y, series }
+                .figure(),
+        );
     }
     parts
 }
@@ -250,7 +253,7 @@ pub(super) fn reliability(evaluations: &[Evaluation]) -> Option<Markup> {
         style: Style::Dashed,
     });
     let chart = Chart {
-        key: "reliability",
+        key: "reliability".to_owned(),
         title: "Reliability of the probabilities".to_owned(),
         description: words.join(" "),
         x: Axis::share("predicted probability"),
@@ -274,7 +277,7 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
         percent(tenth.excess_error)
     );
     let chart = Chart {
-        key: "excess-risk",
+        key: "excess-risk".to_owned(),
         title: "What Psi makes of the excess risk".to_owned(),
         description: words.clone(),
         x: Axis::new("excess of the mean loss"),
