@@ -60,6 +60,12 @@ impl MarginLoss for Exponential {
         if x > 0.0 { step.ln() - x } else { point + x.exp() }
     }
 
+    fn flow(&self, u: f64, time: f64) -> f64 {
+        // The flow adds the time to exp u.
+        let other = time.ln();
+        u.max(other) + (-(u - other).abs()).exp().ln_1p()
+    }
+
     fn lower_bound(&self) -> Option<f64> {
         Some(0.0)
     }

@@ -45,6 +45,7 @@ forward! {
     conjugate(t: f64) -> f64;
     conjugate_domain() -> Option<Interval>;
     proximal(point: f64, step: f64) -> f64;
+    flow(u: f64, time: f64) -> f64;
     dual_step(dual: f64, margin: f64, curvature: f64) -> f64;
     lower_bound() -> Option<f64>;
     is_classification_calibrated() -> bool;
@@ -71,7 +72,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("    fn "))
             .filter_map(|line| line.split('(').next())
             .collect();
-        assert_eq!(methods.len(), 25);
+        assert_eq!(methods.len(), 26);
         for method in methods {
             assert!(FORWARDED.contains(&method), "{method} is not passed on");
         }

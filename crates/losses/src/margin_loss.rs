@@ -123,6 +123,18 @@ pub trait MarginLoss: Debug + Send + Sync {
         monotone_root(|v| (v - point) + step * self.derivative(v), point, FAR)
     }
 
+    /// Returns the margin to which gradient flow, `dv/ds = -L'(v)`, leads from `v = u` in this time,
+    /// at least 0: the limit of many small steps on one sample, by which a stochastic method takes
+    /// the weight of a sample for repetitions of it (Karampatziakis and Langford, *Online
+    /// importance weight aware updates*, 2011).
+    ///
+    /// Default: the [`proximal`](Self::proximal) point, one implicit step in place of the limit. It
+    /// passes no minimiser of the loss either, and is the flow itself where the loss is piecewise
+    /// linear.
+    fn flow(&self, u: f64, time: f64) -> f64 {
+        if time > 0.0 { self.proximal(u, time) } else { u }
+    }
+
     /// Returns the step of one coordinate of the dual: the maximiser over `s` of `-L*(-s) - (s -
     /// dual) margin - curvature (s - dual)^2 / 2`, with `dual` the present value and `margin` the
     /// present margin of the sample.

@@ -44,6 +44,10 @@ impl MarginLoss for Squared {
         (point + 2.0 * step) / (1.0 + 2.0 * step)
     }
 
+    fn flow(&self, u: f64, time: f64) -> f64 {
+        u - (1.0 - u) * (-2.0 * time).exp_m1()
+    }
+
     fn lower_bound(&self) -> Option<f64> {
         Some(0.0)
     }

@@ -35,8 +35,49 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
+/// Returns the end of the flow by many small steps of the classical method of Runge and Kutta.
+fn integrated(loss: &dyn MarginLoss, mut u: f64, time: f64) -> f64 {
+    const STEPS: usize = 4000;
+    let h = time / STEPS as f64;
+    for _ in 0..STEPS {
+        let a = -loss.derivative(u);
+        let b = -loss.derivative(u + 0.5 * h * a);
+        let c = -loss.derivative(u + 0.5 * h * b);
+        let d = -loss.derivative(u + h * c);
+        u += h / 6.0 * (a + 2.0 * (b + c) + d);
+    }
+    u
+}
+
+proptest! {
+    #![proptest_config(config(100))]
+
+    #[test]
+    fn flows_in_closed_form_are_the_limit_of_small_steps(
+        name in prop::sample::select(vec!["logistic", "exponential", "squared-hinge", "squared"]),
+        u in -5.0..5.0f64,
+        time in 0.0..20.0f64,
+    ) {
+        let loss = LossRegistry::standard().parse(name).expect("a loss");
+        let (got, want) = (loss.flow(u, time), integrated(&loss, u, time));
+        prop_assert!((got - want).abs() <= 1e-6, "{name} {u} {time}: {got}, {want}");
+        let twice = loss.flow(loss.flow(u, 0.3 * time), 0.7 * time);
+        prop_assert!((got - twice).abs() <= 1e-10 * (1.0 + got.abs()), "{name} {u} {time}");
+    }
+}
+
 proptest! {
     #![proptest_config(config(500))]
+
+    #[test]
+    fn flows_descend(loss in any_loss(), u in -600.0..600.0f64, log_time in -12.0..12.0f64) {
+        let time = 10f64.powf(log_time);
+        let end = loss.flow(u, time);
+        prop_assert!(end.is_finite(), "{u} {time}: {end}");
+        let rounding = 1e-9 * (1.0 + loss.value(u).abs());
+        prop_assert!(loss.value(end) <= loss.value(u) + rounding, "{u} {time}: {end}");
+        prop_assert_eq!(loss.flow(u, 0.0), u);
+    }
 
     #[test]
     fn specifications_round_trip(loss in any_loss()) {
