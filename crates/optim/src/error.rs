@@ -110,6 +110,9 @@ pub enum Error {
     /// The rule that re-scales a loss failed.
     #[error("the loss cannot be re-scaled: {0}")]
     Rescaling(String),
+    /// Adaptive steps cannot heed a setting.
+    #[error("adaptive steps and coin betting do without {0}: it is for stochastic gradient")]
+    AdaptiveSteps(&'static str),
     /// A step on a sample failed.
     #[error("at step {step}, row {row}: {error}")]
     AtSample {

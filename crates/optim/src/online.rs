@@ -17,6 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adaptive;
 mod averaged_perceptron;
 mod iterate;
 mod linear_classifier;
@@ -30,6 +31,7 @@ use margins_data::Sample;
 
 use crate::Error;
 
+pub use adaptive::{Adaptive, Experts};
 pub use averaged_perceptron::AveragedPerceptron;
 pub use iterate::{Direction, Iterate};
 pub use linear_classifier::LinearClassifier;

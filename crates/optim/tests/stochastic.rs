@@ -143,7 +143,7 @@ fn lazy(
     settings: &Settings,
     design: &Design,
     signs: &[f64],
-) -> OnlineGradient<Box<dyn MarginLoss>> {
+) -> stochastic::Learner<Box<dyn MarginLoss>> {
     let p = design.columns();
     let learner = OnlineGradient::new(loss(settings.loss), p, settings.schedule);
     let mut learner = learner.expect("a schedule");
@@ -159,7 +159,8 @@ fn lazy(
     if let Some(after) = settings.average_after {
         learner = learner.averaged_after(after);
     }
-    stochastic::pass(&mut learner, design, signs, None, settings.batch, 0).expect("finite");
+    let mut learner = stochastic::Learner::Gradient(learner);
+    stochastic::pass(&mut learner, design, signs, None, settings.batch, 0, |_| ()).expect("finite");
     learner
 }
 
@@ -594,7 +595,7 @@ fn refusals_say_what_and_where() {
             "the radius of the projection is 0, but must be a finite number greater than 0",
         ),
         (
-            StochasticGradient { schedule: Schedule::Constant(f64::NAN), ..settings },
+            StochasticGradient::new(Schedule::Constant(f64::NAN)),
             "the first step is NaN, but must be a finite number greater than 0",
         ),
         (

@@ -191,21 +191,32 @@ impl<L: MarginLoss> OnlineGradient<L> {
         Ok((g, if self.has_intercept { g } else { 0.0 }))
     }
 
-    /// Takes a step on one example.
+    /// Takes a step on one example and returns the score of the sample before it.
     ///
     /// # Errors
     /// A number is not finite; the learner is then as it was before.
     #[inline(always)]
-    pub(crate) fn learn(&mut self, example: &Example<'_>) -> Result<(), Error> {
+    pub(crate) fn learn(&mut self, example: &Example<'_>) -> Result<f64, Error> {
         let rate = self.schedule.rate(self.steps + 1);
         let product = self.iterate.product(&example.x);
         let pull = self.pull(rate, example, product)?;
+        let score = self.score_before(example, product);
         self.iterate.advance(1.0 - self.shrinkage * rate, pull, &example.x, product)?;
         self.finish_step();
-        Ok(())
+        Ok(score)
     }
 
-    /// Takes a step on the mean of the gradients of a batch.
+    /// Returns the score of an example by the classifier, given its product with the iterate.
+    #[inline(always)]
+    fn score_before(&self, example: &Example<'_>, product: f64) -> f64 {
+        if self.average_after.is_some_and(|after| after < self.steps) {
+            return self.iterate.score(&example.x);
+        }
+        self.iterate.intercept + product
+    }
+
+    /// Takes a step on the mean of the gradients of a batch, and shows the scores of its samples
+    /// before it.
     ///
     /// # Errors
     /// A number is not finite: the error comes with the place of the sample in the batch, and the
@@ -214,6 +225,7 @@ impl<L: MarginLoss> OnlineGradient<L> {
     pub(crate) fn learn_batch<'x>(
         &mut self,
         batch: impl ExactSizeIterator<Item = Example<'x>> + Clone,
+        show: &mut impl FnMut(f64),
     ) -> Result<(), (usize, Error)> {
         let step = self.schedule.rate(self.steps + 1);
         let rate = step / batch.len() as f64;
@@ -222,6 +234,7 @@ impl<L: MarginLoss> OnlineGradient<L> {
         for (k, example) in batch.clone().enumerate() {
             let product = self.iterate.product(&example.x);
             pulls.push(self.pull(rate, &example, product).map_err(|error| (k, error))?);
+            show(self.score_before(&example, product));
         }
         let mut factor = 1.0 - self.shrinkage * step;
         for (k, (example, &pull)) in batch.zip(&pulls).enumerate() {
@@ -264,7 +277,7 @@ impl<L: MarginLoss> OnlineLearner for OnlineGradient<L> {
     type Snapshot = LinearClassifier;
 
     fn step(&mut self, x: &Sample<'_>, y: f64) -> Result<(), Error> {
-        self.learn(&Example { x: *x, y, weight: 1.0 })
+        self.learn(&Example { x: *x, y, weight: 1.0 }).map(drop)
     }
 
     fn snapshot(&self) -> LinearClassifier {

@@ -1,8 +1,9 @@
 //! Stochastic (sub)gradient on `F(b, w) = (1/n) sum c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`,
 //! for any loss, convex or not, with a kink or without.
 //!
-//! Step t takes a sample, or the mean over a mini-batch, through [`OnlineGradient`], which
-//! documents the step; [`Schedule`] gives its length. Pegasos (Shalev-Shwartz, Singer, Srebro and
+//! Step t takes a sample through [`Adaptive`](crate::online::Adaptive), which chooses the length of
+//! the step itself, or a sample or the mean over a mini-batch through
+//! [`OnlineGradient`](crate::online::OnlineGradient), of which [`Schedule`] gives the length. Pegasos (Shalev-Shwartz, Singer, Srebro and
 //! Cotter 2011) is the hinge loss with [`StochasticGradient::pegasos`]; the stochastic projected
 //! form of margin pursuit (Holland 2019, section 4) is the margin-pursuit loss with
 //! [`StochasticGradient::margin_pursuit`].
@@ -28,6 +29,7 @@
 //! ```
 
 mod epochs;
+mod learner;
 mod run;
 mod settings;
 
@@ -36,14 +38,15 @@ use std::borrow::Cow;
 use margins_data::Design;
 use margins_losses::{MarginLoss, OutOfRange};
 
-use crate::online::{OnlineGradient, OnlineLearner};
+use crate::online::OnlineLearner;
 use crate::problem::Point;
 use crate::{Error, Fit, Lambda, Objective, Options};
 use epochs::Visits;
 use run::Run;
 
 pub use crate::online::schedule::Schedule;
-pub use settings::{Averaging, EarlyStopping, Sampling, Start, StochasticGradient};
+pub use learner::Learner;
+pub use settings::{Averaging, EarlyStopping, Sampling, Start, Steps, StochasticGradient};
 
 /// Returns the fit of the method to an objective. The report counts epochs as iterations, two
 /// passes each; history and certificate are those of the samples trained on.
@@ -119,7 +122,8 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
 }
 
 /// Takes a learner over the samples of a part of a stream once, in order; `before` samples came
-/// before this part. Weights, if there are any, multiply the losses.
+/// before this part. Weights, if there are any, multiply the losses. The score of each sample
+/// before its step, or before that of its batch, is shown.
 ///
 /// # Errors
 /// [`Error::AtSample`]: a number is not finite; the error names step and row.
@@ -128,17 +132,18 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
 /// The function panics if signs or weights are not one a sample, the features are not those of the
 /// learner, or a batch is empty.
 pub fn pass<L: MarginLoss>(
-    learner: &mut OnlineGradient<L>,
+    learner: &mut Learner<L>,
     design: &Design,
     signs: &[f64],
     weights: Option<&[f64]>,
     batch: usize,
     before: u64,
+    show: impl FnMut(f64),
 ) -> Result<(), Error> {
     assert_eq!(signs.len(), design.rows(), "one sign a sample");
     let count = weights.map_or(signs.len(), <[f64]>::len);
     assert_eq!(count, design.rows(), "one weight a sample");
     let order: Vec<usize> = (0..design.rows()).collect();
     let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; signs.len()]), Cow::Borrowed);
-    epochs::pass(learner, &Visits { design, signs, weights: &weights }, &order, batch, before)
+    epochs::pass(learner, &Visits { design, signs, weights: &weights }, &order, batch, before, show)
 }

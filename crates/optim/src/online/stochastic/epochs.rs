@@ -6,8 +6,9 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::Learner;
 use super::settings::{Sampling, StochasticGradient};
-use crate::online::{Example, OnlineGradient};
+use crate::online::Example;
 use crate::{Error, Objective};
 
 /// The samples that steps are taken from.
@@ -96,7 +97,7 @@ impl<'d> Epochs<'d> {
     /// the epoch has ended.
     pub(super) fn advance<L: MarginLoss>(
         &mut self,
-        learner: &mut OnlineGradient<L>,
+        learner: &mut Learner<L>,
         steps: u64,
     ) -> Result<bool, Error> {
         if self.taken == 0 {
@@ -113,7 +114,7 @@ impl<'d> Epochs<'d> {
         let end = self.taken.saturating_add(wanted).min(self.order.len());
         let order = &self.order[self.taken..end];
         let samples = Visits { design: self.design, signs: self.signs, weights: &self.weights };
-        pass(learner, &samples, order, self.batch, 0)?;
+        pass(learner, &samples, order, self.batch, 0, |_| ())?;
         let epoch_over = end == self.order.len();
         self.taken = if epoch_over { 0 } else { end };
         self.done += usize::from(epoch_over);
@@ -121,15 +122,17 @@ impl<'d> Epochs<'d> {
     }
 }
 
-/// Takes steps over samples in the order given; the rows in errors are counted on from `before`.
+/// Takes steps over samples in the order given, and shows the score of each before its step; the
+/// rows in errors are counted on from `before`.
 pub(super) fn pass<L: MarginLoss>(
-    learner: &mut OnlineGradient<L>,
+    learner: &mut Learner<L>,
     samples: &Visits<'_>,
     order: &[usize],
     batch: usize,
     before: u64,
+    show: impl FnMut(f64),
 ) -> Result<(), Error> {
-    let steps = Steps { learner: &mut *learner, samples, order, batch };
+    let steps = Pass { learner: &mut *learner, samples, order, batch, show };
     Arch::new().dispatch(steps).map_err(|(place, error)| Error::AtSample {
         row: before + order[place] as u64 + 1,
         step: learner.steps() + 1,
@@ -139,34 +142,54 @@ pub(super) fn pass<L: MarginLoss>(
 
 /// A loop of steps, compiled for the instruction set of the machine as a whole: a dispatch for
 /// every sample would cost as much as a short sample.
-struct Steps<'s, 'd, L> {
-    learner: &'s mut OnlineGradient<L>,
+struct Pass<'s, 'd, L, F> {
+    learner: &'s mut Learner<L>,
     samples: &'s Visits<'d>,
     order: &'s [usize],
     batch: usize,
+    show: F,
 }
 
-impl<L: MarginLoss> WithSimd for Steps<'_, '_, L> {
+impl<L: MarginLoss, F: FnMut(f64)> WithSimd for Pass<'_, '_, L, F> {
     /// The error comes with the place in the order of the sample that caused it.
     type Output = Result<(), (usize, Error)>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Self::Output {
-        let Steps { learner, samples, order, batch } = self;
-        if batch == 1 {
-            let ahead = samples.steps_ahead();
-            for (place, &i) in order.iter().enumerate() {
-                if let Some(&soon) = order.get(place + ahead) {
-                    samples.prefetch(soon);
-                }
-                learner.learn(&samples.example(i)).map_err(|error| (place, error))?;
+        let Pass { learner, samples, order, batch, mut show } = self;
+        let learner = match learner {
+            Learner::Adaptive(learner) => {
+                return one_by_one(samples, order, |x| learner.learn(x), show);
             }
-            return Ok(());
-        }
+            Learner::Gradient(learner) if batch == 1 => {
+                return one_by_one(samples, order, |x| learner.learn(x), show);
+            }
+            Learner::Gradient(learner) => learner,
+        };
         for (k, rows) in order.chunks(batch).enumerate() {
             let examples = rows.iter().map(|&i| samples.example(i));
-            learner.learn_batch(examples).map_err(|(at, error)| (k * batch + at, error))?;
+            learner
+                .learn_batch(examples, &mut show)
+                .map_err(|(at, error)| (k * batch + at, error))?;
         }
         Ok(())
     }
+}
+
+/// Takes a step on each sample and shows its score before.
+#[inline(always)]
+fn one_by_one(
+    samples: &Visits<'_>,
+    order: &[usize],
+    mut learn: impl FnMut(&Example<'_>) -> Result<f64, Error>,
+    mut show: impl FnMut(f64),
+) -> Result<(), (usize, Error)> {
+    let ahead = samples.steps_ahead();
+    for (place, &i) in order.iter().enumerate() {
+        if let Some(&soon) = order.get(place + ahead) {
+            samples.prefetch(soon);
+        }
+        show(learn(&samples.example(i)).map_err(|error| (place, error))?);
+    }
+    Ok(())
 }

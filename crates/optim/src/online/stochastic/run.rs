@@ -1,10 +1,11 @@
 use margins_data::{Labels, split};
 use margins_losses::MarginLoss;
 
+use super::Learner;
 use super::epochs::Epochs;
 use super::settings::StochasticGradient;
 use crate::certificate::Evaluator;
-use crate::online::{LinearClassifier, OnlineGradient, OnlineLearner, Scorer};
+use crate::online::{LinearClassifier, OnlineLearner, Scorer};
 use crate::problem::{EmpiricalRisk, Point};
 use crate::solve::{Monitor, Rule, Status};
 use crate::{Certificate, Error, Fit, Lambda, Objective, Options};
@@ -97,7 +98,7 @@ impl<'d> Run<'d> {
     pub(super) fn learner<'l, L: MarginLoss + ?Sized>(
         &self,
         objective: &Objective<'l, L>,
-    ) -> Result<OnlineGradient<&'l L>, Error> {
+    ) -> Result<Learner<&'l L>, Error> {
         let EmpiricalRisk { loss, intercept, .. } = objective.risk;
         let features = objective.design.columns();
         self.settings.learner(loss, features, self.lambda, intercept, self.total_steps())
@@ -107,7 +108,7 @@ impl<'d> Run<'d> {
     pub(super) fn follow<L: MarginLoss + ?Sized>(
         &mut self,
         objective: &Objective<'_, L>,
-        learner: &mut OnlineGradient<&L>,
+        learner: &mut Learner<&L>,
         until: u64,
     ) -> Result<(), Error> {
         while learner.steps() < until && self.stopped.is_none() {
@@ -133,7 +134,7 @@ impl<'d> Run<'d> {
     fn judge<L: MarginLoss + ?Sized>(
         &mut self,
         objective: &Objective<'_, L>,
-        learner: &OnlineGradient<&L>,
+        learner: &Learner<&L>,
     ) -> Option<Status> {
         if !self.monitor.is_watched() {
             return self.monitor.exhausted();
@@ -161,7 +162,7 @@ impl<'d> Run<'d> {
     pub(super) fn finish<L: MarginLoss + ?Sized>(
         mut self,
         objective: &Objective<'_, L>,
-        mut learner: OnlineGradient<&L>,
+        mut learner: Learner<&L>,
     ) -> Result<Fit, Error> {
         self.follow(objective, &mut learner, self.total_steps())?;
         let LinearClassifier { intercept, coef } =

@@ -3,8 +3,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
+use super::Learner;
 use crate::online::schedule::Schedule;
-use crate::online::{LinearClassifier, OnlineGradient};
+use crate::online::{Adaptive, Experts, LinearClassifier, OnlineGradient};
 use crate::problem::summation::dot;
 use crate::{Error, Lambda};
 
@@ -51,11 +52,20 @@ pub struct EarlyStopping {
     pub patience: usize,
 }
 
+/// The rule for the steps of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Steps {
+    /// The steps have the lengths of a schedule.
+    Scheduled(Schedule),
+    /// The steps are those of [`Adaptive`] with these experts, for a sample at a time.
+    Adaptive(Experts),
+}
+
 /// The settings of a stochastic gradient method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StochasticGradient {
-    /// The step lengths.
-    pub schedule: Schedule,
+    /// The rule for the steps.
+    pub steps: Steps,
     /// The number of passes over the samples.
     pub epochs: usize,
     /// The order of the samples.
@@ -79,8 +89,18 @@ impl StochasticGradient {
     /// Returns settings of ten shuffled epochs from the origin, a sample a step, without averaging,
     /// projection and early stopping.
     pub fn new(schedule: Schedule) -> Self {
+        Self::by(Steps::Scheduled(schedule))
+    }
+
+    /// Returns the settings of [`new`](Self::new) with the steps of [`Adaptive`], which need no
+    /// tuning.
+    pub fn adaptive(experts: Experts) -> Self {
+        Self::by(Steps::Adaptive(experts))
+    }
+
+    fn by(steps: Steps) -> Self {
         StochasticGradient {
-            schedule,
+            steps,
             epochs: 10,
             sampling: Sampling::Shuffled,
             batch: 1,
@@ -116,9 +136,13 @@ impl StochasticGradient {
     /// # Errors
     /// [`Error::Parameter`]: a step, a radius or a norm of the start is not a finite number
     /// greater than 0; there are no epochs, an empty batch or no patience; the share
-    /// averaged is outside (0, 1], or the share held out outside (0, 1).
+    /// averaged is outside (0, 1], or the share held out outside (0, 1). [`Error::AdaptiveSteps`]:
+    /// adaptive steps with a projection, batches or a random start.
     pub fn check(&self) -> Result<(), Error> {
-        self.schedule.check()?;
+        match self.steps {
+            Steps::Scheduled(schedule) => schedule.check()?,
+            Steps::Adaptive(_) => self.check_adaptive()?,
+        }
         self.projection.map_or(Ok(0.0), |radius| {
             OutOfRange::check_positive("the radius of the projection", radius)
         })?;
@@ -146,6 +170,19 @@ impl StochasticGradient {
         Ok(())
     }
 
+    /// Refuses what adaptive steps cannot heed.
+    fn check_adaptive(&self) -> Result<(), Error> {
+        let refused = [
+            (self.projection.is_some(), "a projection"),
+            (self.batch > 1, "batches of samples"),
+            (self.start != Start::Origin, "a random start"),
+        ];
+        match refused.into_iter().find(|(given, _)| *given) {
+            Some((_, what)) => Err(Error::AdaptiveSteps(what)),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the learner of a run of this number of steps.
     ///
     /// # Errors
@@ -157,9 +194,27 @@ impl StochasticGradient {
         lambda: Lambda,
         intercept: bool,
         steps: u64,
-    ) -> Result<OnlineGradient<L>, Error> {
+    ) -> Result<Learner<L>, Error> {
         self.check()?;
-        let mut learner = OnlineGradient::new(loss, features, self.schedule)?.penalized(lambda);
+        let averaged_after = match self.averaging {
+            Averaging::None => None,
+            Averaging::Polyak => Some(0),
+            Averaging::Suffix(share) => Some(((1.0 - share) * steps as f64).round() as u64),
+        };
+        let schedule = match self.steps {
+            Steps::Scheduled(schedule) => schedule,
+            Steps::Adaptive(experts) => {
+                let mut learner = Adaptive::new(loss, features, experts).penalized(lambda);
+                if !intercept {
+                    learner = learner.without_intercept();
+                }
+                return Ok(Learner::Adaptive(match averaged_after {
+                    Some(steps) => learner.averaged_after(steps),
+                    None => learner,
+                }));
+            }
+        };
+        let mut learner = OnlineGradient::new(loss, features, schedule)?.penalized(lambda);
         if !intercept {
             learner = learner.without_intercept();
         }
@@ -169,13 +224,10 @@ impl StochasticGradient {
         if let Start::Random(norm) = self.start {
             learner = learner.starting_at(random_start(features, norm, self.seed))?;
         }
-        Ok(match self.averaging {
-            Averaging::None => learner,
-            Averaging::Polyak => learner.averaged_after(0),
-            Averaging::Suffix(share) => {
-                learner.averaged_after(((1.0 - share) * steps as f64).round() as u64)
-            }
-        })
+        Ok(Learner::Gradient(match averaged_after {
+            Some(steps) => learner.averaged_after(steps),
+            None => learner,
+        }))
     }
 }
 
