@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use margins::boost::Combination;
+use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::robust::Learner;
 
@@ -101,6 +102,22 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
                 (method.step.is_some(), "--step", steps),
                 (method.schedule.is_some(), "--schedule", steps),
                 (memory.rescale_at.is_some(), "--rescale-at", steps),
+            ],
+        )?;
+    }
+    if matches!(method.method, MethodName::Adaptive | MethodName::Coin) {
+        let chosen = "it finds the length of its steps itself: say --method sgd";
+        let single = "its steps are for a sample at a time: say --method sgd";
+        let ball = matches!(method.projection, Some(Projection::Radius(_)));
+        refuse(
+            &format!("--method {}", super::values::name_of(&method.method)),
+            &[
+                (method.step.is_some(), "--step", chosen),
+                (method.schedule.is_some(), "--schedule", chosen),
+                (memory.rescale_at.is_some(), "--rescale-at", chosen),
+                (method.batch.is_some_and(|batch| batch != 1), "--batch", single),
+                (ball, "--projection", "it keeps to no ball: say --method sgd"),
+                (method.random_start.is_some(), "--random-start", "it begins at 0"),
             ],
         )?;
     }

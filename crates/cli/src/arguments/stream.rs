@@ -46,7 +46,7 @@ pub(crate) struct StreamArguments {
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArguments {
     /// Method
-    #[arg(long, value_name = "METHOD", default_value = "sgd")]
+    #[arg(long, value_name = "METHOD", default_value = "adaptive")]
     pub(crate) method: MethodName,
     /// First step length of sgd [default: 1, or that of the schedule]
     #[arg(long, value_name = "LENGTH", value_parser = number)]
@@ -60,16 +60,16 @@ pub(crate) struct MethodArguments {
     /// needs --epochs.
     #[arg(long, value_name = "WHICH", value_parser = averaging)]
     pub(crate) average: Option<Averaging>,
-    /// Samples a step [default: 1]
+    /// Samples a step of sgd or pegasos [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) batch: Option<usize>,
     /// Radius of the ball of coefficients, or none [default: by the method]
     ///
     /// Coefficients are projected on the ball after every step. Unless told none for sgd, and
-    /// 1/sqrt(2 lambda) for pegasos.
+    /// 1/sqrt(2 lambda) for pegasos; the other methods take none.
     #[arg(long, value_name = "RADIUS", value_parser = projection, allow_hyphen_values = true)]
     pub(crate) projection: Option<Projection>,
-    /// Begin at random coefficients of this norm [default: at 0]
+    /// Begin sgd or pegasos at random coefficients of this norm [default: at 0]
     #[arg(long, value_name = "NORM", allow_hyphen_values = true)]
     pub(crate) random_start: Option<f64>,
     /// Seed of the order of the samples and of a random start
@@ -126,7 +126,11 @@ pub(crate) struct MemoryArguments {
 /// The stochastic methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodName {
-    /// Stochastic gradient: any loss
+    /// Adaptive steps and coin betting, mixed: any loss, nothing to tune, any units of features
+    Adaptive,
+    /// Coin betting alone: any loss, no step length
+    Coin,
+    /// Stochastic gradient by a schedule of steps: any loss
     Sgd,
     /// Pegasos: the hinge loss
     Pegasos,

@@ -43,6 +43,8 @@ fn settings(registry: &Registry, arguments: &StreamArguments) -> Result<Settings
     Ok(Settings {
         loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
         method: match method.method {
+            MethodName::Adaptive => Method::Adaptive,
+            MethodName::Coin => Method::Coin,
             MethodName::Pegasos => Method::Pegasos,
             MethodName::Sgd => Method::Gradient {
                 schedule: method.schedule.unwrap_or(ScheduleName::Bottou).into(),

@@ -67,6 +67,8 @@ fn gradient_methods_fit_and_tell_their_history() {
     let options = [
         "--average",
         "suffix:0.5",
+        "--method",
+        "sgd",
         "--schedule",
         "inverse-sqrt",
         "--epochs",
@@ -93,6 +95,8 @@ fn gradient_methods_fit_and_tell_their_history() {
         "margin-pursuit:gamma=1,scale=1",
         "--epochs",
         "10",
+        "--method",
+        "sgd",
         "--schedule",
         "margin-pursuit",
         "--rescale-at",
@@ -142,7 +146,8 @@ fn gradient_options_are_refused_where_they_mean_nothing() {
         format!("{} {message}", output.status.code().unwrap_or(-1))
     };
     workshop.write("wrong.csv", b"a,label\n1,yes\n2,no\nnan,yes\n");
-    let many = ["--epochs", "10"];
+    let many = ["--epochs", "10", "--method", "sgd"];
+    let sgd = ["--method", "sgd"];
     insta::assert_snapshot!(
         [
             refusal("fit", &["--epochs", "3"]),
@@ -154,10 +159,15 @@ fn gradient_options_are_refused_where_they_mean_nothing() {
             refusal("path", &["--solver", "sgd"]),
             refusal("stream", &["--method", "pegasos"]),
             refusal("stream", &["--method", "pegasos", "--loss", "hinge", "--step", "1"]),
+            refusal("stream", &["--batch", "2"]),
+            refusal("stream", &["--method", "coin", "--schedule", "constant"]),
             refusal("stream", &["--projection", "0"]),
             refusal("stream", &["--step", "smooth"]),
-            refusal("stream", &["--schedule", "margin-pursuit"]),
-            refusal("stream", &["--schedule", "margin-pursuit", "--step", "1"]),
+            refusal("stream", &[&sgd[..], &["--schedule", "margin-pursuit"]].concat()),
+            refusal(
+                "stream",
+                &[&sgd[..], &["--schedule", "margin-pursuit", "--step", "1"]].concat()
+            ),
             refusal("stream", &["--rescale-at", "3"]),
             refusal("stream", &[&many[..], &["--rescale-at", "3"]].concat()),
             refusal("stream", &[&many[..], &["--classes", "no,yes"]].concat()),

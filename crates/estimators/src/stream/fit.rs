@@ -43,7 +43,8 @@ pub struct Streamed {
     pub rows: u64,
     /// The steps taken.
     pub steps: u64,
-    /// Share of the rows that the classifier before their chunk got wrong, by weight.
+    /// Share of the rows that the classifier before them got wrong, by weight; before their batch if
+    /// there are batches.
     pub progressive_error: f64,
 }
 
@@ -122,14 +123,13 @@ impl Settings {
         let mut tally = MistakeTally::default();
         while let Some(chunk) = stream.next_chunk()? {
             let signs = chunk.labels.signs();
-            let scores = learner.scores(&chunk.design);
-            let rows = (chunk.before as usize..).take(scores.len());
-            margins_optim::Error::check_scores(&scores, rows)?;
             let weights = chunk.weights.as_deref();
-            for (i, (&score, &y)) in scores.iter().zip(signs).enumerate() {
-                tally.add(is_mistake(score, y), weights.map_or(1.0, |weights| weights[i]));
-            }
-            learner.take(&chunk.design, signs, weights)?;
+            let mut row = 0;
+            learner.take_and_show(&chunk.design, signs, weights, |score| {
+                let weight = weights.map_or(1.0, |weights| weights[row]);
+                tally.add(is_mistake(score, signs[row]), weight);
+                row += 1;
+            })?;
             let labels = &chunk.labels;
             let names = || (labels.negative_class().to_owned(), labels.positive_class().to_owned());
             classes.get_or_insert_with(names);

@@ -4,7 +4,7 @@ use margins_data::Design;
 use margins_losses::MarginLoss;
 use margins_model::{Model, TrainingSummary};
 use margins_optim::online::stochastic;
-use margins_optim::online::{OnlineGradient, OnlineLearner, Scorer};
+use margins_optim::online::{OnlineLearner, Scorer};
 
 use super::settings::Settings;
 use crate::{Error, linear_model};
@@ -29,7 +29,7 @@ use crate::{Error, linear_model};
 pub struct Learner {
     settings: Settings,
     batch: usize,
-    gradient: OnlineGradient<Arc<dyn MarginLoss>>,
+    gradient: stochastic::Learner<Arc<dyn MarginLoss>>,
     rows: u64,
 }
 
@@ -57,7 +57,7 @@ impl Settings {
     #[cfg(feature = "serde")]
     pub fn resumed(&self, features: usize, state: &str) -> Result<Learner, Error> {
         let fresh = self.learner(features)?;
-        let (rows, gradient): (u64, OnlineGradient<()>) =
+        let (rows, gradient): (u64, stochastic::Learner<()>) =
             serde_json::from_str(state).map_err(|error| Error::State(error.to_string()))?;
         let gradient = gradient.map_loss(|()| Arc::clone(&self.loss));
         let found = gradient.snapshot().coef.len();
@@ -84,12 +84,31 @@ impl Learner {
         signs: &[f64],
         weights: Option<&[f64]>,
     ) -> Result<(), Error> {
+        self.take_and_show(design, signs, weights, |_| ())
+    }
+
+    /// Takes the steps of a chunk of samples as [`take`](Self::take) does, and shows the score of
+    /// each sample before its step, or before that of its batch.
+    ///
+    /// # Errors
+    /// The errors of [`take`](Self::take).
+    ///
+    /// # Panics
+    /// As [`take`](Self::take) does.
+    pub fn take_and_show(
+        &mut self,
+        design: &Design,
+        signs: &[f64],
+        weights: Option<&[f64]>,
+        show: impl FnMut(f64),
+    ) -> Result<(), Error> {
         let is_wrong = |c: &f64| !(c.is_finite() && *c >= 0.0);
         let weights_given = weights.unwrap_or_default();
         if let Some(row) = weights_given.iter().position(is_wrong) {
             return Err(margins_optim::Error::Weight { row, value: weights_given[row] }.into());
         }
-        stochastic::pass(&mut self.gradient, design, signs, weights, self.batch, self.rows)?;
+        let (batch, before) = (self.batch, self.rows);
+        stochastic::pass(&mut self.gradient, design, signs, weights, batch, before, show)?;
         self.rows += signs.len() as u64;
         Ok(())
     }

@@ -2,8 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use margins_losses::{LeakyHockeyStick, MarginLoss, SpecialCase};
+use margins_optim::online::Experts;
 use margins_optim::online::stochastic::{
-    Averaging, EarlyStopping, Sampling, Schedule, Start, StochasticGradient,
+    Averaging, EarlyStopping, Sampling, Schedule, Start, Steps, StochasticGradient,
 };
 use margins_optim::{ClassWeights, Lambda};
 
@@ -13,7 +14,7 @@ use crate::regularised::{ClassCosts, IterationObserver};
 /// The settings of stochastic gradient.
 ///
 /// Unless told: the leaky hockey stick loss, an intercept, ten shuffled epochs over data in memory
-/// and one pass over a stream, a sample a step, steps as Bottou has them, the last iterate.
+/// and one pass over a stream, a sample a step, adaptive steps, the last iterate.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The loss.
@@ -62,8 +63,14 @@ pub struct Settings {
 }
 
 /// A method of stochastic gradient.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
+    /// Any loss, by adaptive, normalised and importance-aware steps of three lengths and by coin
+    /// betting, mixed by what each has lost: nothing to tune, whatever the units of the features.
+    #[default]
+    Adaptive,
+    /// Any loss, by coin betting alone.
+    Coin,
     /// Any loss, by steps of these lengths.
     Gradient {
         /// The way in which steps get shorter.
@@ -103,12 +110,6 @@ pub enum Projection {
     Radius(f64),
 }
 
-impl Default for Method {
-    fn default() -> Self {
-        Method::Gradient { schedule: StepSchedule::default(), first: None }
-    }
-}
-
 impl Settings {
     /// Returns the settings for a lambda.
     pub fn new(lambda: Lambda) -> Self {
@@ -140,8 +141,9 @@ impl Settings {
     ///
     /// # Errors
     /// [`Error::Contradiction`]: Pegasos with another loss than hinge, the schedule of margin
-    /// pursuit with another loss or with a step of its own. [`Error::Optim`]: a number outside its
-    /// range.
+    /// pursuit with another loss or with a step of its own, re-scaling without a schedule.
+    /// [`Error::Optim`]: a number outside its range, adaptive steps with a projection, batches or a
+    /// random start.
     pub fn gradient(&self) -> Result<StochasticGradient, Error> {
         let method = self.of_method()?;
         let gradient = StochasticGradient {
@@ -160,6 +162,11 @@ impl Settings {
             ..method
         };
         gradient.check()?;
+        if self.rescale_at.is_some() && matches!(gradient.steps, Steps::Adaptive(_)) {
+            let reason = "it divides the steps of a schedule: take the method sgd";
+            let steps = "adaptive steps".to_owned();
+            return Err(Error::contradiction("re-scaling".to_owned(), steps, reason));
+        }
         Ok(gradient)
     }
 
@@ -170,6 +177,8 @@ impl Settings {
             Err(Error::contradiction(one.to_owned(), other, reason))
         };
         let (schedule, first) = match self.method {
+            Method::Adaptive => return Ok(StochasticGradient::adaptive(Experts::All)),
+            Method::Coin => return Ok(StochasticGradient::adaptive(Experts::Coin)),
             Method::Pegasos if loss.special_case() != Some(SpecialCase::Hinge) => {
                 let reason = "pegasos is stochastic gradient on the hinge loss: take that loss, or the method sgd";
                 return refuse("pegasos", format!("the loss {}", loss.specification()), reason);
