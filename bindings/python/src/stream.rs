@@ -62,13 +62,16 @@ fn method_of(method: &str, schedule: &str, first: Option<f64>) -> PyResult<Metho
             return Err(refuse("schedule", format!("'{schedule}'"), known));
         }
     };
+    let untold = schedule == StepSchedule::Bottou && first.is_none();
     match method {
+        "adaptive" | "coin" | "pegasos" if !untold => Err(PyValueError::new_err(format!(
+            "method is '{method}', which sets its own steps: leave schedule and first_step out, or say method 'sgd'"
+        ))),
+        "adaptive" => Ok(Method::Adaptive),
+        "coin" => Ok(Method::Coin),
         "sgd" => Ok(Method::Gradient { schedule, first }),
-        "pegasos" if schedule == StepSchedule::Bottou && first.is_none() => Ok(Method::Pegasos),
-        "pegasos" => Err(PyValueError::new_err(
-            "method is 'pegasos', which sets its own steps: leave schedule and first_step out",
-        )),
-        _ => Err(refuse("method", format!("'{method}'"), "'sgd' or 'pegasos'")),
+        "pegasos" => Ok(Method::Pegasos),
+        _ => Err(refuse("method", format!("'{method}'"), "'adaptive', 'coin', 'sgd' or 'pegasos'")),
     }
 }
 

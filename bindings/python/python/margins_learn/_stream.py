@@ -27,13 +27,14 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         The loss, as `MarginClassifier` takes it.
     lam : float, default=1e-4
         The weight of the penalty, which is lambda; the number of samples, which C needs, is not known of a stream.
-    method : {"sgd", "pegasos"}, default="sgd"
-        The method: stochastic gradient on any loss, or Pegasos on the loss `"hinge"`.
+    method : {"adaptive", "coin", "sgd", "pegasos"}, default="adaptive"
+        The method: adaptive steps mixed with coin betting, which need no tuning and do not depend on the units of the
+        features; coin betting alone; stochastic gradient by a schedule of steps; or Pegasos on the loss `"hinge"`.
     schedule : str, default="bottou"
-        The way in which the steps get shorter: `"constant"`, `"inverse-sqrt"`, `"inverse-time"`, `"bottou"` or
+        The way in which the steps of `"sgd"` get shorter: `"constant"`, `"inverse-sqrt"`, `"inverse-time"`, `"bottou"` or
         `"margin-pursuit"`.
     first_step : float or None, default=None
-        The first step length; None takes 1, or that of the schedule.
+        The first step length of `"sgd"`; None takes 1, or that of the schedule.
     fit_intercept : bool, default=True
         True adds an intercept.
     epochs : int or None, default=None
@@ -41,14 +42,15 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     replacement : bool, default=False
         True makes `fit` draw the samples independently.
     batch : int, default=1
-        The number of samples of a step.
+        The number of samples of a step of `"sgd"` or `"pegasos"`.
     average : str, default="none"
         The classifier to end with: `"none"` for the last iterate, `"polyak"` for the mean of all, `"suffix:0.5"` for that
         of the last half.
     radius : float or None, default=None
-        The radius of the ball that coefficients are kept in; None takes that of the method, infinity none.
+        The radius of the ball that the coefficients of `"sgd"` and `"pegasos"` are kept in; None takes that of the method,
+        infinity none.
     start_norm : float or None, default=None
-        The norm of random coefficients to start at; None starts at 0.
+        The norm of random coefficients that `"sgd"` and `"pegasos"` start at; None starts at 0.
     hold_out : float or None, default=None
         The share of the samples that `fit` holds out to stop early.
     patience : int, default=5
@@ -83,7 +85,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     Notes
     -----
     `fit` takes no weights of samples, because steps on a weighted sample are not those on its repetitions. The weight
-    of a sample of `partial_fit` multiplies its step.
+    of a sample of `partial_fit` multiplies its loss.
 
     Examples
     --------
@@ -103,7 +105,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         loss: str = "lhs",
         lam: float = 1e-4,
         *,
-        method: str = "sgd",
+        method: str = "adaptive",
         schedule: str = "bottou",
         first_step: float | None = None,
         fit_intercept: bool = True,

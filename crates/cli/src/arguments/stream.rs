@@ -70,7 +70,7 @@ pub(crate) struct MethodArguments {
     #[arg(long, value_name = "RADIUS", value_parser = projection, allow_hyphen_values = true)]
     pub(crate) projection: Option<Projection>,
     /// Begin sgd or pegasos at random coefficients of this norm [default: at 0]
-    #[arg(long, value_name = "NORM", allow_hyphen_values = true)]
+    #[arg(long, value_name = "NORM", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) random_start: Option<f64>,
     /// Seed of the order of the samples and of a random start
     #[arg(long, default_value_t = 1)]
@@ -93,7 +93,7 @@ pub(crate) struct MemoryArguments {
     /// Set the scale of margin-pursuit from the data after this number of steps
     ///
     /// It is set once, and the steps are divided by the factor that the scale grows by.
-    #[arg(long, value_name = "STEP", requires = "epochs")]
+    #[arg(long, value_name = "STEP", requires = "epochs", hide_short_help = true)]
     pub(crate) rescale_at: Option<u64>,
     /// Stop when this share, held out, no longer improves
     ///

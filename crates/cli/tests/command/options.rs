@@ -26,7 +26,7 @@ const FIT: &[(&str, &str)] = &[("--loss", "lhs"), ("--lambda", "0.1")];
 const EPOCHS: &[(&str, &str)] = &[("--lambda", "0.1"), ("--epochs", "10")];
 const NOISE: &[(&str, &str)] = &[("--eta", "0.2"), ("--gamma", "0.1")];
 
-const METHODS: [Method; 18] = [
+const METHODS: [Method; 20] = [
     method("newton", &["fit", "--solver", "newton"], FIT),
     method("mm", &["fit", "--solver", "mm"], FIT),
     method("mm-accelerated", &["fit", "--solver", "mm-accelerated"], FIT),
@@ -46,9 +46,11 @@ const METHODS: [Method; 18] = [
         &["fit", "--objective", "garg-roth"],
         &[("--loss", "garg-roth"), ("--lambda", "0.1")],
     ),
-    method("sgd", &["stream"], EPOCHS),
+    method("adaptive", &["stream"], EPOCHS),
+    method("sgd", &["stream", "--method", "sgd"], EPOCHS),
     method("pegasos", &["stream", "--method", "pegasos", "--loss", "hinge"], EPOCHS),
-    method("sgd in one pass", &["stream"], FIT),
+    method("adaptive in one pass", &["stream"], FIT),
+    method("sgd in one pass", &["stream", "--method", "sgd"], FIT),
     method("massart sgd", &["massart"], NOISE),
     method("massart cuts", &["massart", "--learner", "cuts"], NOISE),
     method("massart auto", &["massart", "--learner", "auto"], &[("--epsilon", "0.2")]),

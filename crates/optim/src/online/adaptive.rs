@@ -22,8 +22,8 @@ pub use mixture::Experts;
 /// An expert of adaptive steps moves the coefficient of a feature by its value over its largest
 /// value and over the root of the sum of its squared slopes (Duchi, Hazan and Singer 2011; Ross,
 /// Mineiro and Langford 2013), as far along the loss as [`MarginLoss::flow`] says (Karampatziakis
-/// and Langford 2011): no step passes the minimiser of the loss of its sample, and a weight of h
-/// stands for h repetitions. The coin bettor has no step length (Orabona and Tommasi 2017). When a
+/// and Langford 2011): no step passes the minimiser of the loss of its sample, however large its
+/// weight. The coin bettor has no step length (Orabona and Tommasi 2017). When a
 /// feature is multiplied by a number, the scores do not change but for rounding, if there is no
 /// penalty.
 ///
@@ -249,8 +249,8 @@ impl<L: MarginLoss> Adaptive<L> {
             let coordinate = &self.coordinates[x.column];
             // A value that is not finite is no number times the unit 0 before the first.
             let value = coordinate.in_units(x.value);
-            for k in 0..EXPERTS {
-                scores[k] += coordinate.weights[k] * value;
+            for (score, weight) in scores.iter_mut().zip(coordinate.weights) {
+                *score += weight * value;
             }
         }
         scores
@@ -290,8 +290,8 @@ impl<L: MarginLoss> Adaptive<L> {
             square += x.value * x.value;
             if self.experts == Experts::All {
                 x.pulls = coordinate.measure(x.value, &roots_of_squares);
-                for k in 0..LENGTHS.len() {
-                    moved[k] += x.value * x.pulls[k];
+                for (moved, pull) in moved.iter_mut().zip(x.pulls) {
+                    *moved += x.value * pull;
                 }
             }
         }

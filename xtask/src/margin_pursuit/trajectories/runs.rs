@@ -9,8 +9,8 @@ use margins::data::split::balanced_subsample;
 use margins::data::{Dataset, Standardizer};
 use margins::losses::{Hinge, MarginLoss, MarginPursuit};
 use margins::optim::Lambda;
-use margins::optim::online::stochastic::{Schedule, Start, StochasticGradient};
-use margins::optim::online::{LinearClassifier, OnlineGradient, OnlineLearner};
+use margins::optim::online::stochastic::{Learner, Schedule, Start, Steps, StochasticGradient};
+use margins::optim::online::{LinearClassifier, OnlineLearner};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -227,14 +227,13 @@ pub(super) fn follow(
     random.set_stream(2);
     let mut states = Vec::new();
     let settings = |settings| StochasticGradient { start: Start::Random(1.0), seed, ..settings };
-    let run =
-        |learner: &mut OnlineGradient<Box<dyn MarginLoss>>, until: u64, random: &mut ChaCha8Rng| {
-            while learner.steps() < until {
-                let i = random.random_range(0..train.rows());
-                learner.step(&train.design().sample(i), train.labels().signs()[i])?;
-            }
-            Ok::<(), Failure>(())
-        };
+    let run = |learner: &mut Learner<Box<dyn MarginLoss>>, until: u64, random: &mut ChaCha8Rng| {
+        while learner.steps() < until {
+            let i = random.random_range(0..train.rows());
+            learner.step(&train.design().sample(i), train.labels().signs()[i])?;
+        }
+        Ok::<(), Failure>(())
+    };
     let (features, lambda) = (train.columns(), Lambda::new(lambda)?);
     let mut learner = match method {
         // The penalty of Pegasos is lambda/2.
@@ -247,7 +246,7 @@ pub(super) fn follow(
         _ => {
             let mut pursuit = settings(StochasticGradient::margin_pursuit(1.0, lambda));
             if matches!(method, Method::Slow | Method::SlowRescaled) {
-                pursuit.schedule = Schedule::InverseSqrt(1.0);
+                pursuit.steps = Steps::Scheduled(Schedule::InverseSqrt(1.0));
             }
             let loss: Box<dyn MarginLoss> = Box::new(MarginPursuit::new(1.0, 1.0)?);
             pursuit.learner(loss, features, lambda, false, 0)?

@@ -120,8 +120,8 @@ impl Coordinate {
     /// Moves the weights of the adaptive steps along their pulls.
     #[inline(always)]
     pub(super) fn step(&mut self, pulls: &[f64; LENGTHS.len()], lesson: &Lesson) {
-        for k in 0..LENGTHS.len() {
-            self.weights[k] += lesson.moves[k] * pulls[k];
+        for ((weight, length), pull) in self.weights.iter_mut().zip(lesson.moves).zip(pulls) {
+            *weight += length * pull;
         }
     }
 
