@@ -38,7 +38,7 @@ fn learnt<L: MarginLoss>(
 fn stream(count: usize) -> Vec<(Vec<f64>, f64)> {
     let sample = |i: usize| {
         let (a, b) = ((1.7 * i as f64).sin(), (2.3 * i as f64).cos());
-        let y = if (a + 0.5 * b > 0.1) == !i.is_multiple_of(10) { 1.0 } else { -1.0 };
+        let y = if (a + 0.5 * b > 0.1) != i.is_multiple_of(10) { 1.0 } else { -1.0 };
         (vec![1e3 * a, 1e-3 * b], y)
     };
     (0..count).map(sample).collect()
