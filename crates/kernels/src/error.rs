@@ -1,7 +1,7 @@
 use margins_losses::{OutOfRange, did_you_mean_of};
 use thiserror::Error;
 
-use crate::registry::ELSEWHERE;
+use crate::elsewhere::ELSEWHERE;
 
 /// The reason why a kernel, a Gram matrix or a kernel classifier cannot be made.
 #[derive(Debug, Error)]

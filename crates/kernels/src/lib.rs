@@ -46,6 +46,7 @@ mod block;
 mod certify;
 #[cfg(feature = "solvers")]
 mod cross_validation;
+mod elsewhere;
 mod error;
 mod expansion;
 pub mod features;

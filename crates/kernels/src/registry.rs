@@ -12,22 +12,6 @@ use crate::kernel::{
 };
 use crate::{Error, Kernel, SigmaRange};
 
-/// The names of kernels in scikit-learn, LIBSVM and packages of R, with ours.
-pub(crate) const ELSEWHERE: [(&str, &str); 12] = [
-    ("rbf", "gaussian"),
-    ("rbfdot", "gaussian"),
-    ("radial", "gaussian"),
-    ("squared-exponential", "gaussian"),
-    ("polynomial", "poly"),
-    ("polydot", "poly"),
-    ("laplacedot", "laplacian"),
-    ("matern", "matern52"),
-    ("tanh", "sigmoid"),
-    ("tanhdot", "sigmoid"),
-    ("dot", "linear"),
-    ("vanilladot", "linear"),
-];
-
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync;
 
 /// The value of a parameter that is left out.

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::registry::ELSEWHERE;
+use crate::elsewhere::ELSEWHERE;
 use crate::{OutOfRange, did_you_mean_of};
 
 /// The reason why a loss cannot be built from its parameters or its specification.

@@ -44,6 +44,7 @@ pub mod catoni;
 pub mod testkit;
 
 mod distance_weighted;
+mod elsewhere;
 mod error;
 mod exponential;
 mod forward;

@@ -8,33 +8,6 @@ use crate::{
     SmoothedHinge, Specification, Squared, SquaredHinge, ZeroOne,
 };
 
-/// The names of losses in scikit-learn, LIBLINEAR, xgboost and packages of R, with ours.
-pub(crate) const ELSEWHERE: [(&str, &str); 23] = [
-    ("log-loss", "logistic"),
-    ("logloss", "logistic"),
-    ("log", "logistic"),
-    ("logit", "logistic"),
-    ("logistic-regression", "logistic"),
-    ("binomial", "logistic"),
-    ("cross-entropy", "logistic"),
-    ("svm", "hinge"),
-    ("svc", "hinge"),
-    ("l1-svm", "hinge"),
-    ("linear-svc", "squared-hinge"),
-    ("l2-svm", "squared-hinge"),
-    ("sqsvm", "squared-hinge"),
-    ("hhsvm", "smoothed-hinge"),
-    ("huberized-hinge", "smoothed-hinge"),
-    ("squared-error", "squared"),
-    ("least-squares", "squared"),
-    ("ls", "squared"),
-    ("mse", "squared"),
-    ("ridge", "squared"),
-    ("adaboost", "exponential"),
-    ("distance-weighted", "dwd"),
-    ("leaky-hockey-stick", "lhs"),
-];
-
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn MarginLoss>, Error> + Send + Sync;
 
 #[derive(Clone)]
@@ -250,7 +223,8 @@ impl fmt::Debug for LossRegistry {
 
 #[cfg(test)]
 mod tests {
-    use super::{ELSEWHERE, LossRegistry};
+    use super::LossRegistry;
+    use crate::elsewhere::ELSEWHERE;
     use crate::{Error, MarginLoss};
 
     fn message(specification: &str) -> String {

@@ -1,0 +1,28 @@
+//! Names that other programs give to what is here.
+
+/// The names of losses in scikit-learn, LIBLINEAR, xgboost and packages of R, with ours.
+pub(crate) const ELSEWHERE: [(&str, &str); 23] = [
+    ("log-loss", "logistic"),
+    ("logloss", "logistic"),
+    ("log", "logistic"),
+    ("logit", "logistic"),
+    ("logistic-regression", "logistic"),
+    ("binomial", "logistic"),
+    ("cross-entropy", "logistic"),
+    ("svm", "hinge"),
+    ("svc", "hinge"),
+    ("l1-svm", "hinge"),
+    ("linear-svc", "squared-hinge"),
+    ("l2-svm", "squared-hinge"),
+    ("sqsvm", "squared-hinge"),
+    ("hhsvm", "smoothed-hinge"),
+    ("huberized-hinge", "smoothed-hinge"),
+    ("squared-error", "squared"),
+    ("least-squares", "squared"),
+    ("ls", "squared"),
+    ("mse", "squared"),
+    ("ridge", "squared"),
+    ("adaboost", "exponential"),
+    ("distance-weighted", "dwd"),
+    ("leaky-hockey-stick", "lhs"),
+];
