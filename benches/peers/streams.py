@@ -76,10 +76,10 @@ def write(x, signs, path, separator):
             file.write(f"{sign}{separator}{values}\n")
 
 
-def ours(margins, path, loss):
+def ours(margins, path, columns, loss):
     """Returns error and seconds of our command."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    words = [margins, "stream", "--data", path, "--loss", loss, "--lambda", "1e-9", "--format", "json", "--quiet"]
+    words = [margins, "stream", "--data", path, "--columns", str(columns), "--loss", loss, "--lambda", "1e-9", "--format", "json", "--quiet"]
     answer = subprocess.run(words, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -113,7 +113,7 @@ def main():
             write(x, signs, svm, " ")
             write(x, signs, vw, " | ")
             for loss in LOSSES:
-                turns = [(ours(options.margins, svm, loss), theirs(vw, signs, loss, predictions)) for _ in range(options.runs)]
+                turns = [(ours(options.margins, svm, x.shape[1], loss), theirs(vw, signs, loss, predictions)) for _ in range(options.runs)]
                 (error, _), (error_of_vw, _) = turns[0]
                 a, b = (np.median([turn[side][1] for turn in turns]) for side in (0, 1))
                 ratio = np.median([turn[0][1] / turn[1][1] for turn in turns])
