@@ -1,4 +1,5 @@
 mod dense_rows;
+mod grams;
 mod products;
 
 use std::sync::Arc;

@@ -154,6 +154,17 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
     let refused = settings().resumed(3, &learner.state().unwrap()).unwrap_err();
     assert_eq!(refused.to_string(), "not the state of this learner: it has 2 features, not 3");
     assert!(matches!(settings().resumed(2, "{}"), Err(Error::State(_))));
+    let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
+    for method in [Method::Coin, sgd] {
+        let other = Settings { method, ..settings() };
+        let refused = other.resumed(2, &learner.state().unwrap()).unwrap_err().to_string();
+        assert!(refused.ends_with("it is of another method than the settings"), "{refused}");
+    }
+    // A text without any coordinate has no intercept either.
+    let state = learner.state().unwrap();
+    let (head, _) = state.split_once(r#""coordinates":["#).unwrap();
+    let refused = settings().resumed(2, &format!(r#"{head}"coordinates":[]}}}}]"#)).unwrap_err();
+    assert!(refused.to_string().contains("features and an intercept"), "{refused}");
     let (before, weights) = (learner.state().unwrap(), [1.0, -1.0]);
     let two = data.select(&[0, 1]);
     let refused = learner.take(two.design(), two.labels().signs(), Some(&weights)).unwrap_err();

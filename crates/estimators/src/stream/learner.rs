@@ -64,6 +64,9 @@ impl Settings {
         if found != features {
             return Err(Error::State(format!("it has {found} features, not {features}")));
         }
+        if !gradient.is_of_method_of(&fresh.gradient) {
+            return Err(Error::State("it is of another method than the settings".to_owned()));
+        }
         Ok(Learner { gradient, rows, ..fresh })
     }
 }

@@ -7,7 +7,7 @@ mod mixture;
 use margins_data::Sample;
 use margins_losses::MarginLoss;
 #[cfg(feature = "serde")]
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{Example, LinearClassifier, OnlineLearner, Scorer};
 use crate::{Error, Lambda};
@@ -60,11 +60,22 @@ pub struct Adaptive<L> {
     steepest: f64,
     mixture: Mixture,
     mean: Option<Mean>,
-    /// The features, and after them the intercept, a feature of value 1.
+    /// The features, and after them the intercept, a feature of value 1: never empty.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "with_intercept"))]
     coordinates: Vec<Coordinate>,
     /// The present sample.
     #[cfg_attr(feature = "serde", serde(skip))]
     stored: Vec<Stored>,
+}
+
+/// Reads coordinates, of which the last is the intercept.
+#[cfg(feature = "serde")]
+fn with_intercept<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Coordinate>, D::Error> {
+    let coordinates = Vec::<Coordinate>::deserialize(text)?;
+    match coordinates.is_empty() {
+        true => Err(de::Error::invalid_length(0, &"the coordinates of features and an intercept")),
+        false => Ok(coordinates),
+    }
 }
 
 /// A value of the present sample.
@@ -137,6 +148,11 @@ impl<L> Adaptive<L> {
     /// Returns the number of steps so far.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Returns the experts that learn.
+    pub fn experts(&self) -> Experts {
+        self.experts
     }
 
     fn features(&self) -> usize {
@@ -360,7 +376,8 @@ impl<L: MarginLoss> OnlineLearner for Adaptive<L> {
     fn snapshot(&self) -> LinearClassifier {
         let shares = self.mixture.shares(self.experts);
         let shrinkage = self.shrinkage();
-        let (intercept, features) = self.coordinates.split_last().expect("an intercept");
+        let (intercept, features) =
+            self.coordinates.split_last().expect("the intercept, even of a state that was read");
         let coef = features.iter().map(|coordinate| {
             let mut settled = *coordinate;
             if self.mean.is_none() {

@@ -28,6 +28,15 @@ impl<L> Learner<L> {
 }
 
 impl<L: MarginLoss> Learner<L> {
+    /// Returns true if both learn by steps of a schedule, or both by the same experts.
+    pub fn is_of_method_of<M: MarginLoss>(&self, other: &Learner<M>) -> bool {
+        match (self, other) {
+            (Learner::Gradient(_), Learner::Gradient(_)) => true,
+            (Learner::Adaptive(one), Learner::Adaptive(other)) => one.experts() == other.experts(),
+            _ => false,
+        }
+    }
+
     /// Returns the number of steps so far.
     pub fn steps(&self) -> u64 {
         match self {
