@@ -23,7 +23,8 @@ pub(super) fn run(
             .map(Some);
     };
     let _ = std::fs::remove_file(coefs);
-    let child = Command::new(arguments.venv.join("bin/python"))
+    let python = arguments.venv.join("bin/python");
+    let mut child = Command::new(&python)
         .arg(SCRIPT)
         .args([job])
         .arg(file)
@@ -34,8 +35,7 @@ pub(super) fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("{}: {error}", arguments.venv.display()))?;
-    let mut child = child;
+        .map_err(|error| format!("{}: {error}", python.display()))?;
     let out = child.stdout.take();
     let (memory, failure) = ours::wait(child)?;
     if let Some(words) = failure {
