@@ -165,7 +165,7 @@ impl Gram {
 
     /// Takes a matrix that is known to be positive semidefinite.
     pub(crate) fn held(matrix: DMatrix<f64>) -> Self {
-        Gram::of(Entries::Held(matrix))
+        Gram::of(Entries::of(matrix))
     }
 
     /// Returns the matrix; `None` if it is computed where it is needed.
@@ -185,7 +185,7 @@ impl Gram {
     /// Refuses what was computed with the matrix if some value of it was not finite.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.entries {
-            Entries::Held(_) => Ok(()),
+            Entries::Held { .. } => Ok(()),
             Entries::Computed(matrix) => matrix.check(),
         }
     }
@@ -225,7 +225,7 @@ impl Gram {
     pub fn combine(&self, rows: &[usize], columns: &[usize], coefs: &DMatrix<f64>) -> DMatrix<f64> {
         assert_eq!(coefs.ncols(), columns.len(), "one coefficient a column");
         match &self.entries {
-            Entries::Held(_) => product(coefs, &self.entries.block(columns, rows)),
+            Entries::Held { .. } => product(coefs, &self.entries.block(columns, rows)),
             Entries::Computed(matrix) => matrix.combine(rows, columns, coefs),
         }
     }

@@ -11,8 +11,14 @@ use crate::gram::Entries;
 use crate::growing_cholesky::GrowingCholesky;
 use crate::single_scale::SingleScale;
 
-/// The number of landmarks, and with it the rank.
-const RANK: usize = 600;
+/// The least and the largest number of landmarks, and with it of the rank.
+const RANKS: (usize, usize) = (200, 600);
+/// The samples a landmark.
+const SAMPLES: usize = 8;
+/// The share by which the part of a sample in `Z'WZ` may be off.
+const OFF: f64 = 0.1;
+/// The number of times that `Z'WZ` is moved from one W to another before it is computed anew.
+const MOST_MOVES: usize = 10;
 /// The scale that keeps products of small entries away from subnormal numbers, which are slow.
 const SCALE: f32 = (1u64 << 30) as f32;
 
@@ -31,7 +37,14 @@ pub(crate) struct LowRank {
     scaled: Mat<f32>,
     /// The reciprocals of the roots of `1 + W E`.
     inverse_roots: Vec<f64>,
-    /// The factor of `SCALE^2` times the identity plus the product of `scaled` with its transpose.
+    /// The squares of the factors from Z to `scaled`, which are `W/(1 + W E)`.
+    squares: Vec<f64>,
+    /// The lower half of `SCALE^2` times the identity plus the product of `scaled` with its
+    /// transpose.
+    gram: Mat<f32>,
+    /// The number of times that `gram` was moved since it was computed.
+    moves: usize,
+    /// The factor of `gram`.
     inner: GrowingCholesky<f32>,
 }
 
@@ -42,7 +55,8 @@ impl LowRank {
         let n = entries.order();
         // Features and scaled features, in single precision.
         let most = entries.memory().map(|memory| memory.bytes() / (2 * size_of::<f32>() * n));
-        let rank = RANK.min(n).min(most.unwrap_or(RANK)).max(1);
+        let wanted = (n / SAMPLES).clamp(RANKS.0, RANKS.1);
+        let rank = wanted.min(n).min(most.unwrap_or(wanted)).max(1);
         // Any landmarks precondition; these are the same on every run.
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let landmarks = index::sample(&mut random, n, rank).into_vec();
@@ -77,6 +91,9 @@ impl LowRank {
             remainder: remainder.collect(),
             scaled: Mat::zeros(rank, n),
             inverse_roots: vec![1.0; n],
+            squares: vec![0.0; n],
+            gram: Mat::zeros(rank, rank),
+            moves: MOST_MOVES,
             inner: GrowingCholesky::new(rank),
             features,
             scale: single,
@@ -98,33 +115,69 @@ impl LowRank {
         left > POOR * roots.len() as f64
     }
 
+    /// Makes ready for a W, given the diagonal of `W^(1/2)`: exactly, or to a few percent of it if
+    /// that takes less than half of the samples.
     pub(crate) fn prepare(&mut self, roots: &[f64]) {
+        let n = roots.len();
+        let mut samples: Vec<usize> = (0..n).filter(|&i| self.is_off(i, roots[i])).collect();
+        self.moves += 1;
+        if self.moves > MOST_MOVES || 2 * samples.len() > n {
+            self.moves = 0;
+            self.squares.fill(0.0);
+            self.gram.fill(0.0);
+            self.gram.diagonal_mut().fill(SCALE * SCALE);
+            samples = (0..n).collect();
+        }
+        self.move_to(roots, &samples);
+        self.inner.clear();
+        let gram = &self.gram;
+        // Without a factor the diagonal alone preconditions.
+        self.inner.extend(gram.nrows(), |i, j| gram[(i.max(j), i.min(j))]);
+    }
+
+    /// Returns `W/(1 + W E)` of a sample.
+    fn square(&self, sample: usize, root: f64) -> f64 {
+        let curvature = root * root;
+        curvature / (1.0 + curvature * self.remainder[sample])
+    }
+
+    fn is_off(&self, sample: usize, root: f64) -> bool {
+        let (old, new) = (self.squares[sample], self.square(sample, root));
+        (new - old).abs() > OFF * old.min(new)
+    }
+
+    /// Brings some samples to their W.
+    fn move_to(&mut self, roots: &[f64], samples: &[usize]) {
         let rank = self.features.nrows();
         let unit = f64::from(SCALE) / self.scale.get().sqrt();
-        for (i, root) in roots.iter().enumerate() {
-            let inverse = 1.0 / (1.0 + root * root * self.remainder[i]).sqrt();
-            self.inverse_roots[i] = inverse;
-            let factor = (root * inverse * unit) as f32;
+        // The change of the Gram matrix is the product of these two.
+        let mut left: Mat<f32> = Mat::zeros(rank, samples.len());
+        let mut right: Mat<f32> = Mat::zeros(rank, samples.len());
+        let scale = |to: &mut [f32], features: &[f32], factor: f64| {
+            to.iter_mut().zip(features).for_each(|(to, z)| *to = factor as f32 * z);
+        };
+        for (k, &i) in samples.iter().enumerate() {
             let features = self.features.col_as_slice(i);
-            let scaled = self.scaled.col_as_slice_mut(i);
-            scaled.iter_mut().zip(features).for_each(|(s, z)| *s = factor * z);
+            let square = self.square(i, roots[i]);
+            let change = square - self.squares[i];
+            let factor = unit * change.abs().sqrt();
+            scale(left.col_as_slice_mut(k), features, factor);
+            scale(right.col_as_slice_mut(k), features, factor.copysign(change));
+            scale(self.scaled.col_as_slice_mut(i), features, unit * square.sqrt());
+            self.squares[i] = square;
+            self.inverse_roots[i] = 1.0 / (1.0 + roots[i] * roots[i] * self.remainder[i]).sqrt();
         }
-        let mut gram: Mat<f32> = Mat::zeros(rank, rank);
-        gram.diagonal_mut().fill(SCALE * SCALE);
         triangular::matmul(
-            gram.as_mut(),
+            self.gram.as_mut(),
             BlockStructure::TriangularLower,
             Accum::Add,
-            self.scaled.as_ref(),
+            left.as_ref(),
             BlockStructure::Rectangular,
-            self.scaled.transpose(),
+            right.transpose(),
             BlockStructure::Rectangular,
             1.0,
             Par::Seq,
         );
-        self.inner.clear();
-        // Without a factor the diagonal alone preconditions.
-        self.inner.extend(rank, |i, j| gram[(i.max(j), i.min(j))]);
     }
 
     pub(crate) fn apply(&self, residual: &[f64]) -> Vec<f64> {
@@ -154,4 +207,36 @@ impl LowRank {
 /// Computes `out = a b`.
 fn product(out: MatMut<'_, f32>, a: MatRef<'_, f32>, b: MatRef<'_, f32>) {
     faer::linalg::matmul::matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is moved to another W differs from what is computed for it by no more than the share
+    /// that samples may be off.
+    #[test]
+    fn moving_to_other_curvatures_is_as_good_as_starting_there() {
+        let n = 400;
+        let matrix = DMatrix::from_fn(n, n, |i, j| (-1e-4 * (i as f64 - j as f64).powi(2)).exp());
+        let entries = Entries::of(matrix);
+        let first: Vec<f64> = (0..n).map(|i| if i % 5 == 0 { 0.0 } else { 20.0 }).collect();
+        let second: Vec<f64> = (0..n)
+            .map(|i| match i % 5 {
+                0 => 15.0,
+                1 => 0.0,
+                _ => 20.1,
+            })
+            .collect();
+        let (mut moved, mut fresh) = (LowRank::new(&entries), LowRank::new(&entries));
+        moved.prepare(&first);
+        moved.prepare(&second);
+        assert_eq!(moved.moves, 1);
+        fresh.prepare(&second);
+        let residual: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        let (a, b) = (moved.apply(&residual), fresh.apply(&residual));
+        let difference: f64 = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum();
+        let size: f64 = b.iter().map(|b| b * b).sum();
+        assert!(difference > 0.0 && difference.sqrt() <= OFF * size.sqrt());
+    }
 }

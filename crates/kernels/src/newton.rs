@@ -20,7 +20,7 @@ use nalgebra::DMatrix;
 
 use crate::Gram;
 use crate::gram::Entries;
-use crate::newton_equation::{Equation, Moves};
+use crate::newton_equation::{Equation, Moves, Precision};
 use crate::preconditioner::Preconditioner;
 use crate::rkhs_norm::{SampleNorms, dot};
 
@@ -228,8 +228,12 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
         let (entries, roots) = (self.entries, &equation.roots);
         self.preconditioner.prepare(roots);
         let mut last = f64::INFINITY;
+        let precision = equation.precision(entries, share);
+        if precision == Precision::Double {
+            moves.refine(entries);
+        }
         loop {
-            let outcome = equation.iterate(entries, &self.preconditioner, share, moves);
+            let outcome = equation.iterate(entries, &self.preconditioner, share, precision, moves);
             self.passes += outcome.steps;
             let refreshed = self.preconditioner.pay(entries, roots, outcome.steps);
             self.passes += usize::from(refreshed);
@@ -275,7 +279,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, '_, L> {
         let mut curvatures = self.margins.curvatures();
         let mut moves = Moves::none(curvatures.len());
         let mut rounds = 0;
-        let direction = loop {
+        let mut direction = loop {
             let direction = self.direction_for(&curvatures, ridge, &mut share, &mut moves);
             rounds += 1;
             let change = |i: usize| direction.products[i] + direction.intercept;
@@ -284,6 +288,10 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, '_, L> {
                 break direction;
             }
         };
+        if moves.precision == Precision::Single {
+            self.entries.multiply(&direction.coef, &mut direction.products);
+            self.passes += 1;
+        }
         let slope = dot(&self.image, &direction.coef);
         (direction, slope)
     }

@@ -18,12 +18,33 @@ pub(crate) struct Equation {
 pub(crate) struct Moves {
     pub(crate) coef: Vec<f64>,
     pub(crate) products: Vec<f64>,
+    /// The precision in which the products are computed.
+    pub(crate) precision: Precision,
 }
 
 impl Moves {
     pub(crate) fn none(n: usize) -> Self {
-        Moves { coef: vec![0.0; n], products: vec![0.0; n] }
+        Moves { coef: vec![0.0; n], products: vec![0.0; n], precision: Precision::Double }
     }
+
+    /// Computes the products in double precision, if they are not yet.
+    pub(crate) fn refine(&mut self, entries: &Entries) {
+        if self.precision == Precision::Single {
+            entries.multiply_sparse(&self.coef, &mut self.products);
+            self.precision = Precision::Double;
+        }
+    }
+}
+
+/// The smallest share of a residual, and the smallest order, for products in single precision.
+const LEAST_SHARE: f64 = 1e-5;
+const LEAST_ORDER: usize = 1000;
+
+/// The precision of the products with K of steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    Single,
+    Double,
 }
 
 /// The solution after some steps of conjugate gradients.
@@ -36,6 +57,13 @@ pub(crate) struct Solution {
 }
 
 impl Equation {
+    /// Returns the precision of products that serves best for steps to a share of the residual:
+    /// single where rounding allows it and the matrix is too large for the processor's memory.
+    pub(crate) fn precision(&self, entries: &Entries, share: f64) -> Precision {
+        let single = share >= LEAST_SHARE && entries.order() >= LEAST_ORDER && entries.is_held();
+        if single { Precision::Single } else { Precision::Double }
+    }
+
     /// Moves on until the preconditioned residual has shrunk to `share` of that of no move at all,
     /// or the preconditioner has lost patience.
     pub(crate) fn iterate(
@@ -43,6 +71,7 @@ impl Equation {
         entries: &Entries,
         preconditioner: &Preconditioner<'_>,
         share: f64,
+        precision: Precision,
         moves: &mut Moves,
     ) -> Solution {
         let n = self.roots.len();
@@ -65,11 +94,17 @@ impl Equation {
         let mut weighted = vec![0.0; n];
         let mut image = vec![0.0; n];
         let mut steps = 0;
+        if precision == Precision::Single {
+            moves.precision = precision;
+        }
         while energy > share * share * first && steps < most {
             for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(&direction) {
                 *p = w * d;
             }
-            entries.multiply_sparse(&weighted, &mut image);
+            match precision {
+                Precision::Single => entries.multiply_roughly(&weighted, &mut image),
+                Precision::Double => entries.multiply_sparse(&weighted, &mut image),
+            }
             steps += 1;
             let curvature = dot(&direction, &direction) + dot(&weighted, &image);
             let step = energy / curvature;

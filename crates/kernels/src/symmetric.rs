@@ -1,11 +1,15 @@
 //! Products with a symmetric matrix that read each entry once, dispatched at run time to the widest
 //! vector instructions. Sums run in fixed lanes: results do not depend on the instruction set.
 
+mod single;
+
 use std::ops::Range;
 
 use margins_data::parallel;
 use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
+
+pub(crate) use self::single::SingleHalf;
 
 /// The number of columns that go through memory together.
 const COLUMNS: usize = 4;
@@ -24,20 +28,22 @@ pub(crate) fn multiply(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         return Arch::new().dispatch(HalfProduct { entries, x, out, columns: 0..n });
     }
-    // Parts of about equal area, always the same ones: the sum must not depend on the threads.
-    let end = |part: usize| {
-        let share = 1.0 - (1.0 - part as f64 / PARTS as f64).sqrt();
-        if part == PARTS { n } else { (share * n as f64) as usize / COLUMNS * COLUMNS }
-    };
     let sums = parallel::map(0..PARTS, |part| {
         let mut out = vec![0.0; n];
-        let columns = end(part)..end(part + 1);
+        let columns = part_end(n, part)..part_end(n, part + 1);
         Arch::new().dispatch(HalfProduct { entries, x, out: &mut out, columns });
         out
     });
     for (i, out) in out.iter_mut().enumerate() {
         *out = sums.iter().map(|part| part[i]).sum();
     }
+}
+
+/// Returns where a part of n columns begins, and where the one before it ends: parts of about equal
+/// area, always the same ones, for the sum must not depend on the threads.
+fn part_end(n: usize, part: usize) -> usize {
+    let share = 1.0 - (1.0 - part as f64 / PARTS as f64).sqrt();
+    if part == PARTS { n } else { (share * n as f64) as usize / COLUMNS * COLUMNS }
 }
 
 /// Computes `out += sum_j x_j K_j` over the columns with `x_j != 0`: cheaper than the half where

@@ -4,7 +4,7 @@ use margins_model::Scheme;
 use super::contests::Contests;
 use super::cross_validation::{Folds, folds_of};
 use super::fitted::{Choice, Fitted, Ground, Path};
-use super::search::{Found, Selected};
+use super::search::Selected;
 use super::settings::{Probabilities, Regularisation, Settings};
 use super::time_limit::TimeLimit;
 use crate::Error;
@@ -56,9 +56,9 @@ impl Settings {
         self.on_threads(|| {
             let contests = self.contests(data)?;
             let limit = self.time_limit.map(TimeLimit::new);
-            let Selected { prepared, found, .. } = self.search(&contests, None, limit)?;
+            let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
             let prepared = prepared.into_owned();
-            let path = Path::new(found.path, Ground { contests, prepared });
+            let path = Path::new(path, Ground { contests, prepared });
             #[cfg(feature = "kernels")]
             let path = path.certified(self)?;
             Ok(path)
@@ -87,9 +87,8 @@ impl Settings {
             }
             _ => None,
         };
-        let Selected { prepared, found, kernels } =
+        let Selected { prepared, way, mut path, curve, kernels } =
             self.search(&contests, folds.as_ref(), limit)?;
-        let Found { way, mut path, curve, .. } = found;
         let fits = path.pop().unwrap_or_default();
         let platt = match self.probabilities {
             Probabilities::OfTheLoss => None,

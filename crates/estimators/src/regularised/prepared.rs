@@ -12,7 +12,9 @@ use margins_data::split::fold_indices;
 use margins_data::{Dataset, Design};
 use margins_losses::MarginLoss;
 use margins_model::Basis;
-use margins_optim::{ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate};
+use margins_optim::{
+    CrossValidation, ErrorCurve, Fit, Lambda, Objective, Options, Training, cross_validate,
+};
 use margins_robust::Learner;
 
 #[cfg(feature = "kernels")]
@@ -125,8 +127,8 @@ impl<'d> Prepared<'d> {
         Ok(scores)
     }
 
-    /// Returns the cross-validated error along the lambdas, and the fit on all of the data at the
-    /// one that `select` takes, by its index.
+    /// Returns the cross-validated error along the lambdas, and the fits on all of the data at each
+    /// of them if these come with it, as they do for classifiers that are linear in features.
     ///
     /// # Errors
     /// [`path`](Self::path) and [`margins_optim::cross_validate`] say which.
@@ -135,18 +137,17 @@ impl<'d> Prepared<'d> {
         training: &Training<'_, L>,
         folds: &[usize],
         lambdas: &[Lambda],
-        select: impl Fn(&ErrorCurve) -> usize,
-    ) -> Result<(ErrorCurve, Fit), Error> {
+    ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         match &self.form {
-            Form::Linear => linear_cross_validate(training, &self.data, folds, lambdas, select),
+            Form::Linear => linear_cross_validate(training, &self.data, folds, lambdas),
             #[cfg(feature = "kernels")]
-            Form::Kernel(form) => form.cross_validate(self, training, folds, lambdas, select),
+            Form::Kernel(form) => form.cross_validate(self, training, folds, lambdas),
         }
     }
 
     /// Returns the cross-validated error along the lambdas, the index of the one that the rule
-    /// takes, and the fit there on all of the data, under a limit on the time. After that the rule
-    /// chooses among the lambdas that were certified in all folds.
+    /// takes, and the fit there on all of the data if that comes with it, under a limit on the time.
+    /// After that the rule chooses among the lambdas that were certified in all folds.
     ///
     /// # Errors
     /// [`cross_validate`](Self::cross_validate) says which; [`Error::TimeLimit`]: no lambda was
@@ -158,22 +159,14 @@ impl<'d> Prepared<'d> {
         lambdas: &[Lambda],
         rule: Selection,
         limit: Option<TimeLimit>,
-    ) -> Result<(ErrorCurve, usize, Fit), Error> {
-        let of_folds = limit.map_or(training.options.deadline, |limit| limit.of_folds());
-        let until =
-            |deadline| Training { options: Options { deadline, ..training.options }, ..*training };
-        let select =
-            |curve: &ErrorCurve| limit.map_or_else(|| rule.of(curve), |l| l.select(rule, curve));
-        let (curve, fit) = self.cross_validate(&until(of_folds), folds, lambdas, select)?;
+    ) -> Result<(ErrorCurve, usize, Option<Fit>), Error> {
+        let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
+        let of_folds = Training { options: Options { deadline, ..training.options }, ..*training };
+        let (curve, fits) = self.cross_validate(&of_folds, folds, lambdas)?;
         let at = TimeLimit::choose(limit, rule, &curve)?;
-        // What is not late now was not late when the fit was chosen.
-        if !limit.is_some_and(|limit| limit.is_late()) {
-            return Ok((curve, at, fit));
-        }
-        let silent =
-            Training { observer: &|_| {}, ..until(limit.and_then(|limit| limit.of_fit())) };
-        let mut fits = self.path(&silent, &way_to(&curve.lambdas, at))?;
-        let fit = fits.swap_remove(fits.len() - 1);
+        // The fits of all rows ended with the time of the folds, and have more for themselves.
+        let in_time = !limit.is_some_and(|limit| limit.is_late());
+        let fit = fits.filter(|_| in_time).map(|mut fits| fits.swap_remove(at));
         Ok((curve, at, fit))
     }
 
@@ -288,11 +281,9 @@ fn linear_cross_validate<L: MarginLoss + ?Sized>(
     data: &Dataset,
     folds: &[usize],
     lambdas: &[Lambda],
-    select: impl Fn(&ErrorCurve) -> usize,
-) -> Result<(ErrorCurve, Fit), Error> {
-    let mut cv = cross_validate(training, data, folds, lambdas)?;
-    let fit = cv.fits.swap_remove(select(&cv.curve));
-    Ok((cv.curve, fit))
+) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
+    let CrossValidation { curve, fits } = cross_validate(training, data, folds, lambdas)?;
+    Ok((curve, Some(fits)))
 }
 
 fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f64>> {

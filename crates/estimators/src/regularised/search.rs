@@ -20,20 +20,22 @@ use crate::Error;
 pub(super) struct Selected<'d> {
     /// The data in that space.
     pub(super) prepared: Prepared<'d>,
-    /// The fits at that lambda.
-    pub(super) found: Found,
-    /// The kernels that there were to choose from, if there were several.
-    pub(super) kernels: Vec<KernelReport>,
-}
-
-/// The end of the search for lambda in one space.
-pub(super) struct Found {
     /// The lambdas by way of which fits reach the one selected, which is the last.
     pub(super) way: Vec<Lambda>,
     /// The fits on all rows: at each lambda of a path, or at the one selected alone, one a contest.
     pub(super) path: Vec<Vec<Fit>>,
     /// The error along the lambdas of a cross-validation.
     pub(super) curve: Option<ErrorCurve>,
+    /// The kernels that there were to choose from, if there were several.
+    pub(super) kernels: Vec<KernelReport>,
+}
+
+/// The end of the search for lambda in one space.
+struct Found {
+    way: Vec<Lambda>,
+    /// The fits on all rows, if they came with the search: those of the best space alone are needed.
+    path: Option<Vec<Vec<Fit>>>,
+    curve: Option<ErrorCurve>,
     /// The least error on the curve, by which spaces are compared.
     least_error: Option<f64>,
 }
@@ -105,10 +107,18 @@ impl Settings {
                 best = Some((prepared, found));
             }
         }
-        let Some((prepared, found)) = best else {
+        let Some((prepared, Found { way, path, curve, .. })) = best else {
             return Err(Error::TimeLimit(self.time_limit.unwrap_or_default()));
         };
-        Ok(Selected { prepared, found, kernels })
+        let path = match path {
+            Some(path) => path,
+            None => {
+                let deadline = limit.and_then(|limit| limit.of_fit());
+                let training = self.training(contests.any().rows(), deadline);
+                vec![contests.fits(&prepared, &training, &|_, _| {}, None, &way)?]
+            }
+        };
+        Ok(Selected { prepared, way, path, curve, kernels })
     }
 
     /// Returns the data made ready for the space.
@@ -167,7 +177,7 @@ impl Search<'_> {
         for fits in of_members {
             path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
         }
-        Ok(Found { way, path, curve: None, least_error: None })
+        Ok(Found { way, path: Some(path), curve: None, least_error: None })
     }
 
     fn cross_validate(&self, how: &CrossValidation) -> Result<Found, Error> {
@@ -177,39 +187,37 @@ impl Search<'_> {
             observer: &observer,
             ..self.training
         };
-        let (curve, at, fits) = if how.leave_one_out.is_some() {
+        let (curve, at, fit) = if how.leave_one_out.is_some() {
             self.leave_one_out(&training, how)?
         } else if self.contests.len() == 1 {
             let (rule, lambdas, folds) = (how.selection, &how.lambdas, self.of_rows());
             let limit = self.limit;
-            let chosen =
-                self.prepared.cross_validate_within(&training, folds, lambdas, rule, limit)?;
-            (chosen.0, chosen.1, vec![chosen.2])
+            self.prepared.cross_validate_within(&training, folds, lambdas, rule, limit)?
         } else {
-            self.cross_validate_together(&training, how)?
+            let (curve, at) = self.cross_validate_together(&training, how)?;
+            (curve, at, None)
         };
         let way = way_to(&curve.lambdas, at);
         let best = self.limit.map_or(curve.best, |limit| limit.select(Selection::Best, &curve));
         let least_error = Some(curve.mean_error[best]);
-        Ok(Found { way, path: vec![fits], curve: Some(curve), least_error })
+        let path = fit.map(|fit| vec![vec![fit]]);
+        Ok(Found { way, path, curve: Some(curve), least_error })
     }
 
-    /// Returns the error of the class that several contests decide together, and the fits where it
-    /// selects.
+    /// Returns the error of the class that several contests decide together, and the index of the
+    /// lambda that it selects.
     fn cross_validate_together(
         &self,
         training: &Training<'_, dyn MarginLoss>,
         how: &CrossValidation,
-    ) -> Result<(ErrorCurve, usize, Vec<Fit>), Error> {
+    ) -> Result<(ErrorCurve, usize), Error> {
         let Search { contests, prepared, watcher, limit, .. } = *self;
         let deadline = limit.map_or(training.options.deadline, |limit| limit.of_folds());
         let of_folds = Training { options: Options { deadline, ..training.options }, ..*training };
         let (folds, lambdas) = (self.of_rows(), &how.lambdas);
         let curve = contests.cross_validate(prepared, &of_folds, watcher, folds, lambdas)?;
         let at = TimeLimit::choose(limit, how.selection, &curve)?;
-        let way = way_to(&curve.lambdas, at);
-        let fits = contests.fits(prepared, &self.training, &|_, _| {}, None, &way)?;
-        Ok((curve, at, fits))
+        Ok((curve, at))
     }
 
     /// Returns the leave-one-out error of a classifier of two classes, and the fit where it
@@ -219,14 +227,14 @@ impl Search<'_> {
         &self,
         training: &Training<'_, dyn MarginLoss>,
         how: &CrossValidation,
-    ) -> Result<(ErrorCurve, usize, Vec<Fit>), Error> {
+    ) -> Result<(ErrorCurve, usize, Option<Fit>), Error> {
         let (Some(method), 1) = (how.leave_one_out, self.contests.len()) else {
             return Err(Error::LeaveOneOut);
         };
         let (rule, lambdas) = (how.selection, &how.lambdas);
         let (curve, at, fit) =
             self.prepared.leave_one_out(training, lambdas, method, rule, self.limit)?;
-        Ok((curve, at, vec![fit]))
+        Ok((curve, at, Some(fit)))
     }
 
     /// Refuses to leave one sample out, which is done in the function space of a kernel.
@@ -235,7 +243,7 @@ impl Search<'_> {
         &self,
         _: &Training<'_, dyn MarginLoss>,
         _: &CrossValidation,
-    ) -> Result<(ErrorCurve, usize, Vec<Fit>), Error> {
+    ) -> Result<(ErrorCurve, usize, Option<Fit>), Error> {
         Err(Error::LeaveOneOut)
     }
 

@@ -5,13 +5,13 @@ use margins_optim::ErrorCurve;
 use super::cross_validation::Selection;
 use crate::Error;
 
-/// The time that a search for lambda may take: four fifths for the folds, the rest for the fit at
-/// the lambda chosen.
+/// The time that a search for lambda may take: four fifths for the folds of all spaces, the rest for
+/// the fit at the lambda chosen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimeLimit {
     start: Instant,
     limit: Duration,
-    /// The place among searches that share the time in equal parts, and their number.
+    /// The place among searches that share the time of the folds in equal parts, and their number.
     part: (usize, usize),
 }
 
@@ -30,7 +30,8 @@ impl TimeLimit {
     /// Returns the time at which the folds must end; `None` for a time beyond the clock.
     pub(super) fn of_folds(&self) -> Option<Instant> {
         const SHARE: f64 = 0.8;
-        self.after(SHARE)
+        let (place, count) = self.part;
+        self.after(SHARE * (place + 1) as f64 / count as f64)
     }
 
     /// Returns the time at which all must end; `None` for a time beyond the clock.
@@ -38,10 +39,8 @@ impl TimeLimit {
         self.after(1.0)
     }
 
-    /// Returns the time at which this share of the part is over.
+    /// Returns the time at which this share of the limit is over.
     fn after(&self, share: f64) -> Option<Instant> {
-        let (place, count) = self.part;
-        let share = (place as f64 + share) / count as f64;
         let time = Duration::try_from_secs_f64(self.limit.as_secs_f64() * share).ok()?;
         self.start.checked_add(time)
     }
@@ -85,6 +84,7 @@ mod tests {
         assert!(limit.of_fit().is_none() && !limit.is_late());
         assert!(TimeLimit::new(Duration::ZERO).is_late());
         let half = TimeLimit::new(Duration::from_secs(1000)).part(0, 2);
-        assert!(half.of_folds() < half.of_fit() && half.of_fit() < half.part(1, 2).of_folds());
+        let rest = half.part(1, 2);
+        assert!(half.of_folds() < rest.of_folds() && rest.of_folds() < rest.of_fit());
     }
 }

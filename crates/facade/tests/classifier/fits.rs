@@ -44,13 +44,13 @@ fn cross_validation_is_that_of_the_pieces() {
             let (folds, _) = folds_of(&data, None, 7).unwrap();
             let prepared = prepared(&data, space, 7);
             let training = Training::new(&Logistic);
-            let (curve, fit) = prepared
-                .cross_validate(&training, &folds, &lambdas, |curve| selection.of(curve))
-                .unwrap();
+            let (curve, fits) = prepared.cross_validate(&training, &folds, &lambdas).unwrap();
+            let fits = fits.unwrap_or_else(|| prepared.path(&training, &lambdas).unwrap());
+            let fit = &fits[selection.of(&curve)];
             assert_eq!(classifier.report().curve.as_ref(), Some(&curve));
             assert_eq!(classifier.model().members()[0].lambda, Some(fit.lambda.get()));
             let scores = classifier.decision_function(&data).unwrap();
-            for (one, other) in scores.iter().zip(prepared.scores(&fit).unwrap()) {
+            for (one, other) in scores.iter().zip(prepared.scores(fit).unwrap()) {
                 assert!((one - other).abs() < 1e-9);
             }
         }

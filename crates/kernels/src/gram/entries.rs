@@ -1,34 +1,46 @@
+use std::sync::OnceLock;
+
 use margins_data::Memory;
 use nalgebra::DMatrix;
 
 use super::matrix_free::MatrixFree;
 use super::product;
 use crate::rkhs_norm::dot;
-use crate::symmetric;
+use crate::symmetric::{self, SingleHalf};
 
 /// The entries of a kernel matrix as solvers see them.
 #[derive(Debug, Clone)]
 pub(crate) enum Entries {
-    /// All of them in memory.
-    Held(DMatrix<f64>),
+    /// All of them in memory, and half of them in single precision once a solver asks for that.
+    Held { matrix: DMatrix<f64>, single: OnceLock<SingleHalf> },
     /// None of them: each use computes those that it needs.
     Computed(MatrixFree),
 }
 
 impl Entries {
+    /// Takes a matrix that is in memory.
+    pub(crate) fn of(matrix: DMatrix<f64>) -> Self {
+        Entries::Held { matrix, single: OnceLock::new() }
+    }
+
     /// Returns the matrix, if it is in memory.
     pub(crate) fn held(&self) -> Option<&DMatrix<f64>> {
         match self {
-            Entries::Held(matrix) => Some(matrix),
+            Entries::Held { matrix, .. } => Some(matrix),
             Entries::Computed(_) => None,
         }
+    }
+
+    /// Returns true if the matrix is in memory.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held().is_some()
     }
 
     /// Returns the memory that solvers may take for parts of the matrix, beside vectors; `None` for
     /// a matrix that is held, which bounds it.
     pub(crate) fn memory(&self) -> Option<Memory> {
         match self {
-            Entries::Held(_) => None,
+            Entries::Held { .. } => None,
             Entries::Computed(matrix) => Some(matrix.memory()),
         }
     }
@@ -36,14 +48,14 @@ impl Entries {
     /// Returns the number of samples n.
     pub(crate) fn order(&self) -> usize {
         match self {
-            Entries::Held(matrix) => matrix.nrows(),
+            Entries::Held { matrix, .. } => matrix.nrows(),
             Entries::Computed(matrix) => matrix.diagonal().len(),
         }
     }
 
     pub(crate) fn diagonal(&self) -> Vec<f64> {
         match self {
-            Entries::Held(matrix) => matrix.diagonal().as_slice().to_vec(),
+            Entries::Held { matrix, .. } => matrix.diagonal().as_slice().to_vec(),
             Entries::Computed(matrix) => matrix.diagonal().to_vec(),
         }
     }
@@ -54,7 +66,7 @@ impl Entries {
     /// If an index is not below n.
     pub(crate) fn block(&self, rows: &[usize], columns: &[usize]) -> DMatrix<f64> {
         match self {
-            Entries::Held(matrix) => {
+            Entries::Held { matrix, .. } => {
                 let n = matrix.nrows();
                 let mut out = Vec::with_capacity(rows.len() * columns.len());
                 for &j in columns {
@@ -73,7 +85,7 @@ impl Entries {
     /// If an index is not below n.
     pub(crate) fn select(&self, samples: &[usize]) -> Entries {
         match self {
-            Entries::Held(_) => Entries::Held(self.block(samples, samples)),
+            Entries::Held { .. } => Entries::of(self.block(samples, samples)),
             Entries::Computed(matrix) => Entries::Computed(matrix.select(samples)),
         }
     }
@@ -81,7 +93,7 @@ impl Entries {
     /// Computes `out = K x`.
     pub(crate) fn multiply(&self, x: &[f64], out: &mut [f64]) {
         match self {
-            Entries::Held(matrix) => symmetric::multiply(matrix, x, out),
+            Entries::Held { matrix, .. } => symmetric::multiply(matrix, x, out),
             Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
         }
     }
@@ -89,8 +101,19 @@ impl Entries {
     /// Computes `out = K x`, cheaper where few entries of x are not 0.
     pub(crate) fn multiply_sparse(&self, x: &[f64], out: &mut [f64]) {
         match self {
-            Entries::Held(matrix) => symmetric::multiply_sparse(matrix, x, out),
+            Entries::Held { matrix, .. } => symmetric::multiply_sparse(matrix, x, out),
             Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
+        }
+    }
+
+    /// Computes `out = K x` to about six digits of its largest entry, faster than
+    /// [`multiply_sparse`](Self::multiply_sparse) if the matrix is held.
+    pub(crate) fn multiply_roughly(&self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Entries::Held { matrix, single } => {
+                single.get_or_init(|| SingleHalf::new(matrix)).multiply(x, out);
+            }
+            Entries::Computed(_) => self.multiply_sparse(x, out),
         }
     }
 
@@ -101,7 +124,7 @@ impl Entries {
     /// Returns `x'Kx`, as if computed in twice the working precision if the matrix is held.
     pub(crate) fn quadratic_form(&self, x: &[f64]) -> f64 {
         match self {
-            Entries::Held(matrix) => symmetric::quadratic_form(matrix, x),
+            Entries::Held { matrix, .. } => symmetric::quadratic_form(matrix, x),
             Entries::Computed(_) => dot(x, self.multiply_one(x).as_slice()),
         }
     }
@@ -109,7 +132,7 @@ impl Entries {
     /// Returns `K X`.
     pub(crate) fn multiply_all(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Entries::Held(matrix) => product(matrix, x),
+            Entries::Held { matrix, .. } => product(matrix, x),
             Entries::Computed(matrix) => matrix.multiply(x),
         }
     }

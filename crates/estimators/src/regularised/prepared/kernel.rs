@@ -13,7 +13,6 @@ use nalgebra::DMatrix;
 
 pub(super) use part::Part;
 
-use super::way_to;
 use super::{Approximation, Prepared, coefs, linear_cross_validate, linear_norm, linear_scores_of};
 use crate::Error;
 
@@ -93,18 +92,6 @@ impl<'d> Prepared<'d> {
         };
         let form = super::Form::Kernel(Box::new(form));
         Ok(Prepared { data: Cow::Borrowed(data), form })
-    }
-
-    /// Returns the fit at one of the lambdas, by way of a few larger ones.
-    fn fit_along<L: MarginLoss + ?Sized>(
-        &self,
-        training: &Training<'_, L>,
-        lambdas: &[Lambda],
-        at: usize,
-    ) -> Result<Fit, Error> {
-        let silent = Training { observer: &|_| {}, ..*training };
-        let mut fits = self.path(&silent, &way_to(lambdas, at))?;
-        Ok(fits.swap_remove(fits.len() - 1))
     }
 }
 
@@ -188,13 +175,12 @@ impl Form {
         training: &Training<'_, L>,
         folds: &[usize],
         lambdas: &[Lambda],
-        select: impl Fn(&ErrorCurve) -> usize,
-    ) -> Result<(ErrorCurve, Fit), Error> {
+    ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         let data = prepared.data();
         let curve = match self {
             Form::Features { .. } => {
                 let chosen = prepared.subset(None).chosen(data)?;
-                return linear_cross_validate(&unscaled(training), &chosen, folds, lambdas, select);
+                return linear_cross_validate(&unscaled(training), &chosen, folds, lambdas);
             }
             Form::Gram { gram, .. } => {
                 margins_kernels::cross_validate(training, data, gram, folds, lambdas)?
@@ -207,9 +193,7 @@ impl Form {
                 })?
             }
         };
-        let at = select(&curve);
-        let fit = prepared.fit_along(training, &curve.lambdas, at)?;
-        Ok((curve, fit))
+        Ok((curve, None))
     }
 
     pub(super) fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {
