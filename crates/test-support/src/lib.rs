@@ -200,5 +200,9 @@ mod tests {
 struct TheBook;
 
 #[cfg(doctest)]
+#[doc = include_str!("../../../docs/start/rust.md")]
+struct StartInRust;
+
+#[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadmeExample;
