@@ -103,7 +103,8 @@ impl Figure {
         Ok(())
     }
 
-    fn svg(&self) -> Result<String, Box<dyn std::error::Error>> {
+    /// Returns the picture.
+    pub(crate) fn svg(&self) -> Result<String, Box<dyn std::error::Error>> {
         let columns = self.panels.len().min(2);
         let rows = self.panels.len().div_ceil(columns);
         let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);

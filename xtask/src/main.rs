@@ -1,5 +1,6 @@
 //! Automation of the workspace: `cargo xtask <task>`.
 
+mod book;
 mod compare;
 mod figure;
 mod focused;
@@ -32,7 +33,9 @@ enum Task {
     Msrv,
     /// Check that crates, and the modules of each crate, depend on those below them only
     Layers(layers::Arguments),
-    /// Draw every loss with its derivative into docs/pictures
+    /// Check that the pages of the book are linked, and that the commands they show exist
+    Book,
+    /// Draw every loss with its derivative, and a path of errors, into docs/pictures
     Pictures,
     /// Compute a figure or a table of a paper
     Experiment {
@@ -195,6 +198,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Msrv => msrv::check(),
         Task::Layers(arguments) => layers::run(&arguments),
+        Task::Book => book::check(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
         Task::Experiment { name } => name.run(),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),

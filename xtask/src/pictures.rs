@@ -1,8 +1,11 @@
-//! Every loss beside its derivative, for the docs.
+//! Pictures for the docs: every loss beside its derivative, and a path of errors.
+
+mod error_path;
 
 use std::path::Path;
 
 use margins::losses::{LossRegistry, MarginLoss};
+use margins::model::write_atomically;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
@@ -39,6 +42,10 @@ pub(crate) fn draw(folder: &Path) -> Outcome {
         draw_loss(&*loss, &file)?;
         println!("{}", file.display());
     }
+    let file = folder.join("error-path.svg");
+    let picture = error_path::figure()?.svg()?;
+    write_atomically(&file, |out| out.write_all(picture.as_bytes()))?;
+    println!("{}", file.display());
     Ok(())
 }
 

@@ -14,6 +14,8 @@ mod models;
 mod options;
 mod pages;
 mod refusals;
+#[cfg(unix)]
+mod sessions;
 mod stochastic;
 #[cfg(unix)]
 mod terminals;

@@ -1,0 +1,193 @@
+//! The book against itself: every page is in the summary, every link leads somewhere, and every
+//! command that a page shows exists with its options.
+
+mod commands;
+mod page;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Component, Path, PathBuf};
+
+use crate::{Outcome, workspace};
+use commands::Commands;
+use page::Page;
+
+/// The folders whose text nobody here has written.
+const LEFT_OUT: [&str; 3] = ["target", "node_modules", "corpus"];
+
+/// Checks the pages of the book, and whatever in the repository points to them.
+pub(crate) fn check() -> Outcome {
+    let root = workspace();
+    let mut files = Vec::new();
+    collect(root, &mut files)?;
+    files.sort();
+    let commands = Commands::read(&std::fs::read_to_string(root.join("docs/command.md"))?)?;
+    let pages = pages(root, &files)?;
+    let mut faults = unreached(&pages);
+    for (name, page) in &pages {
+        faults.extend(broken_links(root, name, &pages));
+        faults.extend(page.commands.iter().filter_map(|shown| {
+            let fault = commands.fault(&shown.text)?;
+            Some(format!("{}:{}: {fault}", name.display(), shown.line))
+        }));
+    }
+    for file in files.iter().filter(|file| file.extension().is_some_and(|kind| kind == "rs")) {
+        faults.extend(broken_mentions(root, file)?);
+    }
+    if faults.is_empty() {
+        println!("{} pages of Markdown: links, anchors and commands hold", pages.len());
+        Ok(())
+    } else {
+        Err(faults.join("\n").into())
+    }
+}
+
+/// Adds the files below a folder, as seen from the root of the workspace.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') || LEFT_OUT.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.push(path.strip_prefix(workspace())?.to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Returns the pages among some files by their names.
+fn pages(root: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, Page>, Box<dyn Error>> {
+    let is_page = |file: &&PathBuf| file.extension().is_some_and(|kind| kind == "md");
+    let read =
+        |file: &PathBuf| Ok((file.clone(), Page::read(&std::fs::read_to_string(root.join(file))?)));
+    files.iter().filter(is_page).map(read).collect()
+}
+
+/// Returns the pages of the book that its summary does not name.
+fn unreached(pages: &BTreeMap<PathBuf, Page>) -> Vec<String> {
+    let summary = Path::new("docs/SUMMARY.md");
+    let Some(contents) = pages.get(summary) else {
+        return vec!["docs/SUMMARY.md is not there".to_owned()];
+    };
+    let named: Vec<PathBuf> =
+        contents.links.iter().map(|link| destination(summary, &link.text).0).collect();
+    pages
+        .keys()
+        .filter(|page| page.starts_with("docs") && *page != summary && !named.contains(page))
+        .map(|page| format!("docs/SUMMARY.md does not name {}", page.display()))
+        .collect()
+}
+
+/// Returns the file and the anchor that a link of a page points to.
+fn destination<'a>(page: &Path, link: &'a str) -> (PathBuf, Option<&'a str>) {
+    let (file, anchor) = match link.split_once('#') {
+        Some((file, anchor)) => (file, Some(anchor)),
+        None => (link, None),
+    };
+    if file.is_empty() {
+        return (page.to_owned(), anchor);
+    }
+    let mut path = PathBuf::new();
+    for part in page.parent().unwrap_or(Path::new("")).join(file).components() {
+        match part {
+            Component::ParentDir => {
+                path.pop();
+            }
+            Component::CurDir => (),
+            part => path.push(part),
+        }
+    }
+    (path, anchor)
+}
+
+/// Returns the links of a page that lead to no file, or to no heading of it.
+fn broken_links(root: &Path, name: &Path, pages: &BTreeMap<PathBuf, Page>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for link in pages[name].links.iter().filter(|link| !link.text.contains("://")) {
+        let (file, anchor) = destination(name, &link.text);
+        let fault = match (pages.get(&file), anchor) {
+            (Some(page), Some(anchor)) if !page.anchors.contains(anchor) => "no such heading",
+            (None, _) if !root.join(&file).exists() => "no such file",
+            _ => continue,
+        };
+        faults.push(format!("{}:{}: {}: {fault}", name.display(), link.line, link.text));
+    }
+    faults
+}
+
+/// Returns what a source calls a file of the book that is none.
+fn broken_mentions(root: &Path, file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let text = std::fs::read_to_string(root.join(file))?;
+    let faults = mentions(&text).into_iter().filter(|(_, page)| !root.join(page).exists());
+    Ok(faults
+        .map(|(line, page)| format!("{}:{line}: {page}: no such file", file.display()))
+        .collect())
+}
+
+/// Returns the pages that a text names by `docs/...md`, each with its line.
+fn mentions(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (line, text) in text.lines().enumerate() {
+        for (start, _) in text.match_indices("docs/") {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+            let rest = &text[start..];
+            let path = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+            let path = path.trim_end_matches('.');
+            if path.ends_with(".md") && !path.contains("...") {
+                found.push((line + 1, path.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book(pages: &[(&str, &str)]) -> BTreeMap<PathBuf, Page> {
+        pages.iter().map(|(name, text)| (PathBuf::from(name), Page::read(text))).collect()
+    }
+
+    #[test]
+    fn pages_must_be_in_the_summary() {
+        let pages = book(&[
+            ("docs/SUMMARY.md", "[One](how-to/loss.md)"),
+            ("docs/how-to/loss.md", ""),
+            ("docs/losses.md", ""),
+            ("README.md", ""),
+        ]);
+        assert_eq!(unreached(&pages), ["docs/SUMMARY.md does not name docs/losses.md"]);
+        assert_eq!(unreached(&book(&[])), ["docs/SUMMARY.md is not there"]);
+    }
+
+    #[test]
+    fn links_must_lead_to_files_and_headings() {
+        let one = "# One\n[a](../losses.md#part-two) [b](#one) [c](https://example.org/x)\n\n\
+            [d](losses.md) [e](../losses.md#three) [f](#two) ![g](no.svg)";
+        let pages = book(&[("docs/how-to/loss.md", one), ("docs/losses.md", "## Part two")]);
+        let nowhere = Path::new("/nowhere");
+        assert_eq!(
+            broken_links(nowhere, Path::new("docs/how-to/loss.md"), &pages),
+            [
+                "docs/how-to/loss.md:4: losses.md: no such file",
+                "docs/how-to/loss.md:4: ../losses.md#three: no such heading",
+                "docs/how-to/loss.md:4: #two: no such heading",
+                "docs/how-to/loss.md:4: no.svg: no such file",
+            ]
+        );
+    }
+
+    #[test]
+    fn sources_name_pages() {
+        let text = "//! See docs/json.md.\n//! and (docs/how-to/loss.md#d), docs/pictures";
+        assert_eq!(
+            mentions(text),
+            [(1, "docs/json.md".to_owned()), (2, "docs/how-to/loss.md".to_owned())]
+        );
+    }
+}
