@@ -70,7 +70,10 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         },
     )?;
     let mut page = format!(
-        "# fol-deep\n\nMade by\n\n    cargo xtask experiment fol-deep --data-dir DIR --trials {} --seed {}\n\nMNIST, 5 \
+        "# fol-deep\n\n\
+         After this page you know what focusing does for a multilayer perceptron on a rare digit, \
+         and can repeat the table by\n\n\
+         \x20   cargo xtask experiment fol-deep --data-dir DIR --trials {} --seed {}\n\nMNIST, 5 \
          against the rest: {OTHERS} other digits and a few fives to learn from, {} fives and {} others to test with. \
          A multilayer perceptron with {HIDDEN} hidden units, logistic loss, step {STEP}, {EPOCHS} epochs of rounds; the \
          last network, and the majority of {OUTPUTS}. Mistakes in training are medians; errors are in percent, with standard \

@@ -79,7 +79,10 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         results.iter().map(|trials| [of(trials, 0), of(trials, 1)]).collect();
 
     let mut page = format!(
-        "# fol-gap\n\nMade by\n\n    cargo xtask experiment fol-gap --trials {} --seed {}\n\nRounds until \
+        "# fol-gap\n\n\
+         After this page you know how the rounds of focused learning and of stochastic gradient grow, \
+         and can repeat the table by\n\n\
+         \x20   cargo xtask experiment fol-gap --trials {} --seed {}\n\nRounds until \
          the perceptron is right on the whole distribution of section 3.1 of the paper, medians \
          over {} trials; samples of size 2 ln(400)/epsilon. SGD is the same learner on samples \
          drawn uniformly.\n\n| epsilon | alpha | FOL | SGD | 1/epsilon + 1/alpha | 1/(alpha epsilon) |\n\

@@ -75,7 +75,10 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         |row, seed| trial(row.parse()?, seed),
     )?;
     let mut page = format!(
-        "# fol-outliers\n\nMade by\n\n    cargo xtask experiment fol-outliers --trials {} --seed {}\n\nThe samples of \
+        "# fol-outliers\n\n\
+         After this page you know what slack and sub-sampling do about outliers, \
+         and can repeat the table by\n\n\
+         \x20   cargo xtask experiment fol-outliers --trials {} --seed {}\n\nThe samples of \
          fol-rare, {TYPICAL} typical and {RARE} rare ones, some typical ones with the wrong label; errors in percent \
          on new samples, with standard errors over {} trials. The perceptron, {ROUNDS} rounds, {OUTPUTS} outputs, \
          majority vote. Slack has the number of outliers as its budget (at least 1), the subsample the size that \

@@ -89,7 +89,10 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         |row, seed| trial(row.parse()?, seed),
     )?;
     let mut page = format!(
-        "# fol-rare\n\nMade by\n\n    cargo xtask experiment fol-rare --trials {} --seed {}\n\n{TYPICAL} typical \
+        "# fol-rare\n\n\
+         After this page you know what each learner makes of rare samples, \
+         and can repeat the table by\n\n\
+         \x20   cargo xtask experiment fol-rare --trials {} --seed {}\n\n{TYPICAL} typical \
          samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, noise)` of {FEATURES} features, noise of \
          standard deviation 0.02; errors in percent on {TEST} new samples of each kind, with standard \
          errors over {} trials. FOL and SGD: the perceptron, {ROUNDS} rounds, {OUTPUTS} outputs. Logistic \

@@ -219,7 +219,10 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
         },
     )?;
     let mut page = format!(
-        "# fol-separable\n\nMade by\n\n    cargo xtask experiment fol-separable --data-dir DIR --trials {} --threads {} --seed {}\n\n\
+        "# fol-separable\n\n\
+         After this page you know how long each learner takes until it is right on every sample, \
+         and can repeat the table by\n\n\
+         \x20   cargo xtask experiment fol-separable --data-dir DIR --trials {} --threads {} --seed {}\n\n\
          Passes over the data (samples looked at, divided by m) and seconds until a classifier is right on every \
          sample; medians over {} trials, looked after every quarter of a pass and given up (-) after {MOST_PASSES} passes. FOL \
          and SGD: the present classifier of the learner. A round of the sublinear perceptron looks at one sample and \
