@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Component, Path, PathBuf};
 
-use crate::{Outcome, workspace};
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::{Arguments, Outcome, workspace};
 use commands::Commands;
 use page::Page;
 
@@ -27,7 +30,7 @@ pub(crate) fn check() -> Outcome {
     for (name, page) in &pages {
         faults.extend(broken_links(root, name, &pages));
         faults.extend(page.commands.iter().filter_map(|shown| {
-            let fault = commands.fault(&shown.text)?;
+            let fault = commands.fault(&shown.text).or_else(|| fault_of_task(&shown.text))?;
             Some(format!("{}:{}: {fault}", name.display(), shown.line))
         }));
     }
@@ -119,6 +122,15 @@ fn broken_links(root: &Path, name: &Path, pages: &BTreeMap<PathBuf, Page>) -> Ve
     faults
 }
 
+/// Returns what is wrong with a call of this program, if anything is. `NAME` stands for any name.
+fn fault_of_task(line: &str) -> Option<String> {
+    let words = line.trim_start().strip_prefix("cargo xtask ")?.split_whitespace();
+    let error = Arguments::try_parse_from(std::iter::once("xtask").chain(words)).err()?;
+    let is_help = error.kind() == ErrorKind::DisplayHelp;
+    let reason = error.to_string().lines().next().unwrap_or_default().to_owned();
+    (!is_help && !line.contains("NAME")).then_some(reason)
+}
+
 /// Returns what a source calls a file of the book that is none.
 fn broken_mentions(root: &Path, file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let text = std::fs::read_to_string(root.join(file))?;
@@ -180,6 +192,15 @@ mod tests {
                 "docs/how-to/loss.md:4: no.svg: no such file",
             ]
         );
+    }
+
+    #[test]
+    fn tasks_must_be_those_of_this_program() {
+        assert_eq!(fault_of_task("cargo xtask experiment fol-gap --trials 2"), None);
+        assert_eq!(fault_of_task("cargo xtask experiment NAME --help"), None);
+        assert_eq!(fault_of_task("cargo test"), None);
+        let fault = fault_of_task("cargo xtask experiment fol-gap --trails 2").unwrap_or_default();
+        assert!(fault.contains("--trails"), "{fault}");
     }
 
     #[test]
