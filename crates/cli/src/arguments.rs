@@ -23,7 +23,7 @@ pub(crate) mod values;
 
 use clap::{Parser, Subcommand};
 
-/// Binary classification with margin losses: every fit with a duality gap.
+/// Classification with margin losses: regularised convex fits with a duality gap.
 #[derive(Debug, Parser)]
 #[command(
     name = "margins",

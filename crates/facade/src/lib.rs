@@ -16,8 +16,8 @@
 //! # Fit and certify
 //!
 //! Samples may be rows, matrices or a data set that was read from a file; labels anything that can
-//! be displayed. Every fit comes with its duality gap: how far its objective can at most be from
-//! the least one.
+//! be displayed. A fit of a convex loss comes with its duality gap: how far its objective can at
+//! most be from the least one.
 //!
 //! ```
 //! use margins::Classifier;

@@ -1,4 +1,4 @@
-"""Margin losses for scikit-learn: classifiers with a duality gap on every fit."""
+"""Margin losses for scikit-learn: regularised convex fits with a duality gap."""
 
 from . import calibration, display, losses
 from ._files import load
