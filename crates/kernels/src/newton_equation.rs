@@ -41,10 +41,20 @@ const LEAST_SHARE: f64 = 1e-5;
 const LEAST_ORDER: usize = 1000;
 
 /// The precision of the products with K of steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Precision {
     Single,
     Double,
+}
+
+impl Precision {
+    /// Computes `out = K x`, in which few entries of x may be other than 0.
+    fn multiply(self, entries: &Entries, x: &[f64], out: &mut [f64]) {
+        match self {
+            Precision::Single => entries.multiply_roughly(x, out),
+            Precision::Double => entries.multiply_sparse(x, out),
+        }
+    }
 }
 
 /// The solution after some steps of conjugate gradients.
@@ -94,17 +104,12 @@ impl Equation {
         let mut weighted = vec![0.0; n];
         let mut image = vec![0.0; n];
         let mut steps = 0;
-        if precision == Precision::Single {
-            moves.precision = precision;
-        }
+        moves.precision = moves.precision.min(precision);
         while energy > share * share * first && steps < most {
             for ((p, w), d) in weighted.iter_mut().zip(&self.roots).zip(&direction) {
                 *p = w * d;
             }
-            match precision {
-                Precision::Single => entries.multiply_roughly(&weighted, &mut image),
-                Precision::Double => entries.multiply_sparse(&weighted, &mut image),
-            }
+            precision.multiply(entries, &weighted, &mut image);
             steps += 1;
             let curvature = dot(&direction, &direction) + dot(&weighted, &image);
             let step = energy / curvature;

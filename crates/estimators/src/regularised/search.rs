@@ -110,15 +110,22 @@ impl Settings {
         let Some((prepared, Found { way, path, curve, .. })) = best else {
             return Err(Error::TimeLimit(self.time_limit.unwrap_or_default()));
         };
-        let path = match path {
-            Some(path) => path,
-            None => {
-                let deadline = limit.and_then(|limit| limit.of_fit());
-                let training = self.training(contests.any().rows(), deadline);
-                vec![contests.fits(&prepared, &training, &|_, _| {}, None, &way)?]
-            }
-        };
+        let last = || self.last_fits(contests, &prepared, limit, &way);
+        let path = path.map_or_else(|| Ok(vec![last()?]), Ok::<_, Error>)?;
         Ok(Selected { prepared, way, path, curve, kernels })
+    }
+
+    /// Returns the fits on all rows at the last of the lambdas.
+    fn last_fits(
+        &self,
+        contests: &Contests,
+        prepared: &Prepared<'_>,
+        limit: Option<TimeLimit>,
+        way: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let deadline = limit.and_then(|limit| limit.of_fit());
+        let training = self.training(contests.any().rows(), deadline);
+        contests.fits(prepared, &training, &|_, _| {}, None, way)
     }
 
     /// Returns the data made ready for the space.
