@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::class_name::{check_distinct, sorted_order};
+use crate::class_name::{check_distinct, ranks, sorted_order};
 use crate::{ClassIndex, Error};
 
 /// A collector that turns label values into classes as they come, keeping each spelling once.
@@ -158,18 +158,54 @@ impl ClassCollector {
         Ok((signs, [1 - positive_class, positive_class].map(|class| names[class].clone())))
     }
 
+    /// Returns the labels so far as codes of their classes, in the order of first sight, and forgets
+    /// the labels but for their classes.
+    pub(crate) fn take_codes(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.indices).into_iter().map(|class| class as u32).collect()
+    }
+
+    /// Returns the names of all classes of so many rows by their codes, and the rank of each in order;
+    /// of two the positive one, if it is named, is the second.
+    ///
+    /// # Errors
+    /// No label; one class only; labels that are measurements; a positive class that is none of two.
+    pub(crate) fn take_classes(
+        &mut self,
+        positive: Option<&str>,
+        rows: usize,
+    ) -> Result<(Vec<String>, Vec<u32>), Error> {
+        self.check_whole()?;
+        let names = std::mem::take(self).names;
+        Self::check_count(&names, rows)?;
+        let mut order = sorted_order(&names);
+        if let Some(positive) = positive {
+            let [first, second] = &names[..] else {
+                let requirement = "left out where there are several classes";
+                let value = format!("'{positive}'");
+                return Err(Error::parameter("the positive class", value, requirement));
+            };
+            let named = |name: &String| crate::same_class(name, positive);
+            let Some(class) = [first, second].into_iter().position(named) else {
+                let classes = [first.clone(), second.clone()];
+                return Err(Error::UnknownClass { class: positive.to_owned(), classes });
+            };
+            order = vec![1 - class, class];
+        }
+        let ranks = ranks(&order);
+        Ok((names, ranks))
+    }
+
     /// Returns the labels so far as indices into the names of the classes, which come first and in
     /// order. The labels are forgotten, and their classes with them.
     ///
     /// # Errors
     /// No label; one class only; labels that are measurements.
-    pub(crate) fn take_indices(&mut self) -> Result<(Vec<String>, Vec<usize>), Error> {
+    pub(crate) fn take_indices(&mut self) -> Result<(Vec<String>, Vec<u32>), Error> {
         self.check_whole()?;
         let ClassCollector { names, indices, .. } = std::mem::take(self);
         Self::check_count(&names, indices.len())?;
         let order = sorted_order(&names);
-        let mut rank = vec![0; names.len()];
-        order.iter().enumerate().for_each(|(k, &class)| rank[class] = k);
+        let rank = ranks(&order);
         let indices = indices.into_iter().map(|class| rank[class]).collect();
         Ok((order.into_iter().map(|class| names[class].clone()).collect(), indices))
     }

@@ -45,5 +45,13 @@ pub trait ClassLabels: Debug + Clone + PartialEq + Send + Sync + sealed::Sealed 
 }
 
 pub(crate) mod sealed {
-    pub trait Sealed {}
+    /// The way to make labels of what is known to be right.
+    pub trait Sealed: Sized {
+        /// True if there may be no third class.
+        const ONLY_TWO: bool;
+
+        /// Makes labels of indices below the number of names, of which there are two if there may
+        /// be no third.
+        fn of_indices(indices: Vec<u32>, names: &[String]) -> Self;
+    }
 }

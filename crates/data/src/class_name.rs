@@ -38,3 +38,10 @@ pub(crate) fn sorted_order<S: AsRef<str>>(values: &[S]) -> Vec<usize> {
     order.sort_by(compare);
     order
 }
+
+/// Returns the place of every item in an order.
+pub(crate) fn ranks(order: &[usize]) -> Vec<u32> {
+    let mut ranks = vec![0; order.len()];
+    (0..).zip(order).for_each(|(rank, &item)| ranks[item] = rank);
+    ranks
+}

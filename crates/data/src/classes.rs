@@ -61,7 +61,7 @@ impl Classes {
     /// The errors of [`Classes::of_labels`].
     pub(crate) fn collected(collector: &mut ClassCollector) -> Result<Self, Error> {
         let (names, indices) = collector.take_indices()?;
-        Ok(Self::from_parts(indices.into_iter().map(|class| class as u32).collect(), names))
+        Ok(Self::from_parts(indices, names))
     }
 
     /// Makes labels of indices into names of different classes.
@@ -140,7 +140,13 @@ impl<Y: ClassLabels> From<&Y> for Classes {
     }
 }
 
-impl sealed::Sealed for Classes {}
+impl sealed::Sealed for Classes {
+    const ONLY_TWO: bool = false;
+
+    fn of_indices(indices: Vec<u32>, names: &[String]) -> Self {
+        Self::from_parts(indices, names.to_vec())
+    }
+}
 
 impl ClassLabels for Classes {
     fn names(&self) -> &[String] {

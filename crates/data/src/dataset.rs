@@ -54,8 +54,7 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// # Errors
     /// The numbers differ. [`Encoding::learn`] and [`Encoding::encode`] say which others.
     pub fn encoded(table: RawTable, labels: Y, options: EncodeOptions) -> Result<Self, Error> {
-        let encoded = Encoded::new(table, options)?;
-        let design = encoded.encoding().encode(encoded.table())?;
+        let (encoded, design) = Encoded::new(table, options)?;
         let names = encoded.encoding().feature_names();
         let mut data = Dataset::new(design, labels)?.with_feature_names(names)?;
         data.encoded = Some(encoded);
@@ -63,7 +62,8 @@ impl<Y: ClassLabels> Dataset<Y> {
     }
 
     /// Returns the data with features as an encoding makes them that was learned from these rows
-    /// alone, with unknown levels taken as none; the data as they are if they were not encoded.
+    /// alone, with unknown levels taken as none; the data as they are if they were not encoded, or if
+    /// the raw table is gone.
     /// Their number may be another. Cross-validations of linear classifiers do so in every fold.
     ///
     /// # Errors
@@ -72,9 +72,33 @@ impl<Y: ClassLabels> Dataset<Y> {
     /// # Panics
     /// If an index is not below n.
     pub fn learned_on(&self, rows: &[usize]) -> Result<Cow<'_, Self>, Error> {
-        let Some(encoded) = &self.encoded else { return Ok(Cow::Borrowed(self)) };
-        let (names, design) = encoded.learned_on(rows)?;
-        Ok(Cow::Owned(self.over(design)?.with_feature_names(names)?))
+        let learned = self.encoded.as_ref().map(|encoded| encoded.learned_on(rows)).transpose()?;
+        match learned.flatten() {
+            None => Ok(Cow::Borrowed(self)),
+            Some((names, design)) => Ok(Cow::Owned(self.over(design)?.with_feature_names(names)?)),
+        }
+    }
+
+    /// Tells the encoding that the features were made by, of a table that is gone.
+    pub(crate) fn made_by(mut self, encoding: Encoding) -> Self {
+        self.encoded = Some(Encoded::without_table(encoding));
+        self
+    }
+
+    /// Gives rows that are a part of others their weights and folds there, where every class has a
+    /// positive weight and no fold is empty.
+    pub(crate) fn with_parts_of(
+        mut self,
+        weights: Option<Vec<f64>>,
+        folds: Option<Vec<usize>>,
+    ) -> Result<Self, Error> {
+        let counts = [weights.as_ref().map(Vec::len), folds.as_ref().map(Vec::len)];
+        for (what, count) in ["weights", "folds"].into_iter().zip(counts) {
+            count.map_or(Ok(()), |count| check_count(what, count, "rows", self.rows()))?;
+        }
+        weights.as_deref().map_or(Ok(()), check_weights)?;
+        (self.weights, self.own_weights, self.folds) = (weights, None, folds);
+        Ok(self)
     }
 
     /// Gives the samples weights c_i.
@@ -221,7 +245,9 @@ impl<Y: ClassLabels> Dataset<Y> {
         self.feature_names.as_deref()
     }
 
-    /// Returns the fold of every row, if any: 0 to k-1 with k at least 2, none empty.
+    /// Returns the fold of every row, if any: 0 to k-1 with k at least 2, none empty. Of a part that
+    /// was read from a [block file](crate::blocks) they are the folds of the file, some of which may
+    /// be empty there.
     pub fn folds(&self) -> Option<&[usize]> {
         self.folds.as_deref()
     }
@@ -231,9 +257,9 @@ impl<Y: ClassLabels> Dataset<Y> {
         self.encoded.as_ref().map(Encoded::encoding)
     }
 
-    /// Returns the raw table that the features were made of, if they were.
+    /// Returns the raw table that the features were made of, if they were and it is at hand.
     pub fn raw_table(&self) -> Option<&RawTable> {
-        self.encoded.as_ref().map(Encoded::table)
+        self.encoded.as_ref().and_then(Encoded::table)
     }
 
     /// Returns the number of samples n.

@@ -76,13 +76,24 @@ impl TryFrom<Parts> for Encoding {
 
     fn try_from(Parts { options, columns }: Parts) -> Result<Self, Error> {
         columns.iter().try_for_each(ColumnEncoding::check)?;
-        let encoding = Encoding { options, columns };
-        check_distinct(&encoding.feature_names())?;
-        Ok(encoding)
+        Encoding::from_columns(options, columns)
     }
 }
 
 impl Encoding {
+    /// Makes an encoding of columns that are right, each by itself.
+    pub(crate) fn from_columns(
+        options: EncodeOptions,
+        columns: Vec<ColumnEncoding>,
+    ) -> Result<Self, Error> {
+        if columns.is_empty() {
+            return Err(Error::Empty("columns to encode"));
+        }
+        let encoding = Encoding { options, columns };
+        check_distinct(&encoding.feature_names())?;
+        Ok(encoding)
+    }
+
     /// Learns from the rows named, or from all, which levels, medians and gaps the columns have.
     /// The kinds of the columns are those of the whole table.
     ///
@@ -108,12 +119,7 @@ impl Encoding {
         let columns: Vec<ColumnEncoding> = taken
             .map(|column| ColumnEncoding::learn(column, rows, &options))
             .collect::<Result<_, _>>()?;
-        if columns.is_empty() {
-            return Err(Error::Empty("columns to encode"));
-        }
-        let encoding = Encoding { options, columns };
-        check_distinct(&encoding.feature_names())?;
-        Ok(encoding)
+        Encoding::from_columns(options, columns)
     }
 
     /// Returns what was asked for.

@@ -263,6 +263,24 @@ pub enum Error {
         /// The message of the operating system or the decompressor.
         source: io::Error,
     },
+    /// A block of a file cannot be taken.
+    #[error("{file}, block {block}: {reason}")]
+    Block {
+        /// Name of the file.
+        file: String,
+        /// The block, from 0.
+        block: usize,
+        /// The fault.
+        reason: String,
+    },
+    /// A file cannot be created.
+    #[error("{file}: cannot be written: {source}")]
+    Create {
+        /// Name of the file.
+        file: String,
+        /// The message of the operating system.
+        source: io::Error,
+    },
     /// Data cannot be written.
     #[error("cannot write the data: {0}")]
     Write(#[source] io::Error),

@@ -144,7 +144,14 @@ impl Labels {
     }
 }
 
-impl sealed::Sealed for Labels {}
+impl sealed::Sealed for Labels {
+    const ONLY_TWO: bool = true;
+
+    fn of_indices(indices: Vec<u32>, names: &[String]) -> Self {
+        let signs = indices.iter().map(|&class| if class == 1 { 1.0 } else { -1.0 }).collect();
+        Self::from_parts(signs, names[0].clone(), names[1].clone())
+    }
+}
 
 impl ClassLabels for Labels {
     fn names(&self) -> &[String] {

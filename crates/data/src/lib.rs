@@ -12,6 +12,8 @@
 //! * [`encode`]: tables with words and gaps as features.
 //! * [`read`]: CSV and svmlight files, plain or gzip.
 //! * [`mod@write`]: the same formats.
+//! * [`blocks`]: files of fixed partitions, for data larger than memory.
+//! * [`AtomicFile`]: a file that is written whole or not at all.
 //! * [`split`]: stratified folds, hold-out, balanced subsamples.
 //! * [`Standardizer`]: features to unit scale, sparse data kept sparse.
 //! * [`metrics`]: error, AUC, log-loss, Brier score, margin distribution.
@@ -31,6 +33,8 @@
 //! # Ok::<(), margins_data::Error>(())
 //! ```
 
+mod atomic_file;
+pub mod blocks;
 mod class_collector;
 mod class_index;
 mod class_labels;
@@ -52,6 +56,7 @@ pub mod split;
 mod standardize;
 pub mod write;
 
+pub use atomic_file::{AtomicFile, write_atomically};
 pub use class_index::ClassIndex;
 pub use class_labels::ClassLabels;
 pub use class_name::same_class;

@@ -53,8 +53,6 @@
 //! * `rayon` (default): threads for scores. No result depends on it.
 //! * `serde` (default): model files, and serde's traits for [`Model`].
 
-#[cfg(feature = "serde")]
-mod atomic_file;
 mod basis;
 mod error;
 #[cfg(feature = "serde")]
@@ -65,12 +63,11 @@ mod probabilities;
 mod registry;
 mod scheme;
 
-#[cfg(feature = "serde")]
-pub use atomic_file::write_atomically;
 pub use basis::{Basis, Functions};
 pub use error::Error;
 #[cfg(feature = "serde")]
 pub use file::{Format, Header};
+pub use margins_data::write_atomically;
 pub use member::{Member, TrainingSummary};
 pub use model::Model;
 pub use registry::Registry;

@@ -78,8 +78,14 @@ impl ColumnEncoding {
         }
     }
 
+    /// Makes the encoding of a column as it was learned.
+    pub(crate) fn new(name: String, kind: Kind, gaps: bool) -> Result<Self, Error> {
+        let column = ColumnEncoding { name, kind, gaps };
+        column.check()?;
+        Ok(column)
+    }
+
     /// Refuses what no learning leaves behind.
-    #[cfg(feature = "serde")]
     pub(super) fn check(&self) -> Result<(), Error> {
         let fault = match &self.kind {
             Kind::Number(median) | Kind::Boolean(median) if !median.is_finite() => {

@@ -3,39 +3,51 @@ use std::sync::Arc;
 use super::{EncodeOptions, Encoding, RawTable, Unknown};
 use crate::{Design, Error};
 
-/// A raw table with the encoding that was learned from all of its rows.
+/// An encoding that features were made by, with the raw table that it was learned from, unless the
+/// table is gone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Encoded {
-    table: Arc<RawTable>,
+    table: Option<Arc<RawTable>>,
     encoding: Encoding,
 }
 
 impl Encoded {
-    /// Learns the encoding of a table.
-    pub(crate) fn new(table: RawTable, options: EncodeOptions) -> Result<Self, Error> {
+    /// Learns the encoding of a table, and returns the features with it.
+    pub(crate) fn new(table: RawTable, options: EncodeOptions) -> Result<(Self, Design), Error> {
         let encoding = Encoding::learn(&table, None, options)?;
-        Ok(Encoded { table: Arc::new(table), encoding })
+        let design = encoding.encode(&table)?;
+        Ok((Encoded { table: Some(Arc::new(table)), encoding }, design))
+    }
+
+    /// Takes an encoding whose table is gone.
+    pub(crate) fn without_table(encoding: Encoding) -> Self {
+        Encoded { table: None, encoding }
     }
 
     pub(crate) fn encoding(&self) -> &Encoding {
         &self.encoding
     }
 
-    pub(crate) fn table(&self) -> &RawTable {
-        &self.table
+    pub(crate) fn table(&self) -> Option<&RawTable> {
+        self.table.as_deref()
     }
 
-    /// Returns the features of all rows as an encoding makes them that was learned from some.
-    pub(crate) fn learned_on(&self, rows: &[usize]) -> Result<(Vec<String>, Design), Error> {
+    /// Returns the features of all rows as an encoding makes them that was learned from some; `None`
+    /// if the table is gone.
+    pub(crate) fn learned_on(
+        &self,
+        rows: &[usize],
+    ) -> Result<Option<(Vec<String>, Design)>, Error> {
+        let Some(table) = self.table() else { return Ok(None) };
         let options = self.encoding.options().clone();
-        let encoding = Encoding::learn(&self.table, Some(rows), options)?;
+        let encoding = Encoding::learn(table, Some(rows), options)?;
         let encoding = encoding.with_unknown(Unknown::None);
-        Ok((encoding.feature_names(), encoding.encode(&self.table)?))
+        Ok(Some((encoding.feature_names(), encoding.encode(table)?)))
     }
 
     /// Returns some of the rows, with the encoding of all.
     pub(crate) fn select(&self, indices: &[usize]) -> Self {
-        let table = Arc::new(self.table.select(indices));
+        let table = self.table().map(|table| Arc::new(table.select(indices)));
         Encoded { table, encoding: self.encoding.clone() }
     }
 }

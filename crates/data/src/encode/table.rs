@@ -54,8 +54,14 @@ impl Words {
         self.cells.iter().flatten().map(|&number| self.names[number as usize].as_str())
     }
 
+    /// Returns the word of every row, each of which has one, by its number, and forgets the rows but
+    /// for their words.
+    pub(crate) fn take_codes(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.cells).into_iter().flatten().collect()
+    }
+
     /// Returns the words that occur.
-    pub(super) fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 

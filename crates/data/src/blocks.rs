@@ -1,0 +1,33 @@
+//! Block files: rows in fixed partitions, with checksums and an index, for data larger than memory.
+//!
+//! A block file is written once, in a stream, by a [`BlockWriter`],
+//! and read by partition through a [`BlockFile`].
+//! `docs/data-formats.md` describes the format byte by byte.
+
+mod bytes;
+mod content;
+mod encoding;
+mod file;
+mod index;
+mod layout;
+mod rows;
+mod writer;
+
+pub use file::BlockFile;
+pub use layout::Precision;
+pub use writer::{BlockWriter, LabelledRows, write};
+
+/// The bytes of a block unless its number of rows is told: 4 MiB.
+const TARGET: u64 = 1 << 22;
+
+/// The settings of a block file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockSettings {
+    /// The precision of the values.
+    pub precision: Precision,
+    /// The number of rows of every block but the last; unless told as many as fill 4 MiB in the
+    /// first.
+    pub rows: Option<usize>,
+    /// True if only values that are not zero are stored; as the first rows are unless told.
+    pub sparse: Option<bool>,
+}

@@ -1,0 +1,132 @@
+//! The rows of blocks as bytes and in memory.
+
+use nalgebra::DMatrix;
+use nalgebra_sparse::CsrMatrix;
+
+use super::bytes::Bytes;
+use super::layout::{Layout, Precision};
+use crate::{Design, Error};
+
+/// Rows of one block or of several, with codes for classes and folds.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) labels: Vec<u32>,
+    pub(super) weights: Vec<f64>,
+    pub(super) folds: Vec<u32>,
+    /// The number of stored values of every row, of sparse rows.
+    pub(super) lengths: Vec<u32>,
+    /// The column of every stored value, of sparse rows.
+    pub(super) columns: Vec<u32>,
+    pub(super) values: Vec<f64>,
+}
+
+impl Content {
+    pub(super) fn rows(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Forgets the rows and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        let Content { labels, weights, folds, lengths, columns, values } = self;
+        [labels, folds, lengths, columns].into_iter().for_each(Vec::clear);
+        [weights, values].into_iter().for_each(Vec::clear);
+    }
+
+    /// Appends the rows as bytes.
+    pub(super) fn put(&self, layout: Layout, out: &mut Vec<u8>) {
+        put(out, &self.labels, u32::to_le_bytes);
+        put(out, &self.folds, u32::to_le_bytes);
+        put(out, &self.weights, f64::to_le_bytes);
+        put(out, &self.lengths, u32::to_le_bytes);
+        put(out, &self.columns, u32::to_le_bytes);
+        match layout.precision {
+            Precision::Single => put(out, &self.values, |value| (value as f32).to_le_bytes()),
+            Precision::Double => put(out, &self.values, f64::to_le_bytes),
+        }
+    }
+
+    /// Appends the rows of a block, whose size is right.
+    pub(super) fn take(
+        &mut self,
+        layout: Layout,
+        rows: u32,
+        stored: u64,
+        content: &[u8],
+    ) -> Result<(), String> {
+        let (rows, stored) = (rows as usize, stored as usize);
+        let some = |there: bool, count: usize| if there { count } else { 0 };
+        let mut rest = Bytes::new(content);
+        take(&mut rest, rows, u32::from_le_bytes, &mut self.labels)?;
+        take(&mut rest, some(layout.folds, rows), u32::from_le_bytes, &mut self.folds)?;
+        take(&mut rest, some(layout.weights, rows), f64::from_le_bytes, &mut self.weights)?;
+        take(&mut rest, some(layout.sparse, rows), u32::from_le_bytes, &mut self.lengths)?;
+        take(&mut rest, some(layout.sparse, stored), u32::from_le_bytes, &mut self.columns)?;
+        let single = |bytes| f64::from(f32::from_le_bytes(bytes));
+        match layout.precision {
+            Precision::Single => take(&mut rest, stored, single, &mut self.values)?,
+            Precision::Double => take(&mut rest, stored, f64::from_le_bytes, &mut self.values)?,
+        }
+        rest.finish()
+    }
+
+    /// Returns the design of the rows.
+    pub(super) fn design(
+        lengths: &[u32],
+        columns: Vec<u32>,
+        values: Vec<f64>,
+        layout: Layout,
+        shape: (usize, usize),
+    ) -> Result<Design, Error> {
+        let (rows, features) = shape;
+        if !layout.sparse {
+            // Both numbers have been compared with that of the values.
+            return Design::from_samples(DMatrix::from_vec(features, rows, values));
+        }
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        for (row, &length) in lengths.iter().enumerate() {
+            let start = offsets[row];
+            let end = start + length as usize;
+            check_columns(row, columns.get(start..end).unwrap_or_default(), features)?;
+            offsets.push(end);
+        }
+        let columns = columns.into_iter().map(|column| column as usize).collect();
+        let stored = values.len();
+        let matrix = CsrMatrix::try_from_csr_data(rows, features, offsets, columns, values);
+        let matrix = matrix.map_err(|_| Error::Shape {
+            what: "stored values of sparse rows",
+            expected: lengths.iter().map(|&length| length as usize).sum(),
+            found: stored,
+        })?;
+        Design::sparse(matrix)
+    }
+}
+
+/// Refuses columns of a row that do not ascend, and those that are none.
+fn check_columns(row: usize, columns: &[u32], features: usize) -> Result<(), Error> {
+    let mut least = 0;
+    for column in columns.iter().map(|&column| column as usize) {
+        if column < least || column >= features {
+            return Err(Error::SparseColumn { row, column, columns: features });
+        }
+        least = column + 1;
+    }
+    Ok(())
+}
+
+fn put<T: Copy, const N: usize>(out: &mut Vec<u8>, items: &[T], bytes: impl Fn(T) -> [u8; N]) {
+    out.reserve(items.len() * N);
+    items.iter().for_each(|&item| out.extend(bytes(item)));
+}
+
+fn take<T, const N: usize>(
+    rest: &mut Bytes<'_>,
+    count: usize,
+    item: impl Fn([u8; N]) -> T,
+    items: &mut Vec<T>,
+) -> Result<(), String> {
+    let bytes = count.checked_mul(N).ok_or_else(|| format!("{count} items are too many"))?;
+    let (chunks, _) = rest.take(bytes)?.as_chunks::<N>();
+    items.extend(chunks.iter().map(|&chunk| item(chunk)));
+    Ok(())
+}

@@ -1,0 +1,394 @@
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::content::Content;
+use super::index::{Index, Place};
+use super::layout::{BLOCK_HEAD, BlockHead, END, FOOT, HEAD, Layout, MAGIC, check};
+use crate::encode::Encoding;
+use crate::{ClassLabels, Dataset, Error};
+
+/// A block file that is open for reading. Clones are cheap, and threads may read different blocks at
+/// the same time: each read has a handle of its own.
+#[derive(Debug, Clone)]
+pub struct BlockFile {
+    path: PathBuf,
+    layout: Layout,
+    index: Arc<Index>,
+    /// The names of the classes in order; with two classes the first is the negative one.
+    classes: Arc<Vec<String>>,
+    /// The class of every code.
+    class_of: Arc<Vec<u32>>,
+    /// The number of features, which may be larger than that of the file if it is sparse.
+    features: usize,
+}
+
+impl BlockFile {
+    /// Returns true if a file starts as block files do; false of one that cannot be read.
+    pub fn is_one(path: impl AsRef<Path>) -> bool {
+        let mut start = [0; MAGIC.len()];
+        let path = path.as_ref();
+        // A pipe would lose what is read of it.
+        path.is_file()
+            && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && start == MAGIC
+    }
+
+    /// Opens a file: reads its index and compares that with the length of the file. The content of a
+    /// block is looked at when the block is read.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no block file, is cut off, or has a damaged head, index or foot.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let io = |source| Error::Io { file: name.clone(), source };
+        let mut file = File::open(path).map_err(io)?;
+        let length = file.metadata().map_err(io)?.len();
+        let (layout, index) = match read_index(&mut file, length) {
+            Ok(read) => read,
+            Err(Fault::Io(source)) => return Err(io(source)),
+            Err(Fault::Damage(reason)) => return Err(damage(&mut file, name, length, reason)),
+        };
+        let mut classes = vec![String::new(); index.classes.len()];
+        for (class, &rank) in index.classes.iter().zip(&index.class_ranks) {
+            classes[rank as usize].clone_from(class);
+        }
+        Ok(BlockFile {
+            path: path.to_path_buf(),
+            layout,
+            class_of: Arc::new(index.class_ranks.clone()),
+            classes: Arc::new(classes),
+            features: index.features as usize,
+            index: Arc::new(index),
+        })
+    }
+
+    /// Returns the file with another class of two as the positive one.
+    ///
+    /// # Errors
+    /// A class that is none of the two; more than two classes.
+    pub fn with_positive(mut self, positive: &str) -> Result<Self, Error> {
+        let [first, second] = &self.classes[..] else {
+            let requirement = "left out where there may be several classes";
+            return Err(Error::parameter(
+                "the positive class",
+                format!("'{positive}'"),
+                requirement,
+            ));
+        };
+        if crate::same_class(positive, second) {
+            return Ok(self);
+        }
+        if !crate::same_class(positive, first) {
+            let classes = [first.clone(), second.clone()];
+            let unknown = Error::UnknownClass { class: positive.to_owned(), classes };
+            return Err(Error::InFile { file: self.name(), error: Box::new(unknown) });
+        }
+        self.classes = Arc::new(vec![second.clone(), first.clone()]);
+        self.class_of = Arc::new(self.class_of.iter().map(|class| 1 - class).collect());
+        Ok(self)
+    }
+
+    /// Returns the file with so many features, such as those of a model: a sparse file may have
+    /// fewer, because its last ones may be zero everywhere, and a dense one must have as many.
+    ///
+    /// # Errors
+    /// Another number of features.
+    pub fn with_features(mut self, features: usize) -> Result<Self, Error> {
+        let own = self.index.features as usize;
+        if own == features || (self.layout.sparse && own < features) {
+            self.features = features;
+            return Ok(self);
+        }
+        Err(self.wrong(format!("the file has {own} features, but {features} are expected")))
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the number of rows of all partitions.
+    pub fn rows(&self) -> usize {
+        self.index.rows as usize
+    }
+
+    /// Returns the number of features.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Returns the number of values that are stored.
+    pub fn stored(&self) -> usize {
+        self.index.stored as usize
+    }
+
+    /// Returns true if only nonzero features are stored.
+    pub fn is_sparse(&self) -> bool {
+        self.layout.sparse
+    }
+
+    /// Returns true if the rows have weights.
+    pub fn has_weights(&self) -> bool {
+        self.layout.weights
+    }
+
+    /// Returns the number of folds; 0 if the rows have none.
+    pub fn folds(&self) -> usize {
+        self.index.fold_ranks.len()
+    }
+
+    /// Returns the number of partitions.
+    pub fn partitions(&self) -> usize {
+        self.index.blocks.len()
+    }
+
+    /// Returns the number of rows of a partition.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn rows_of(&self, partition: usize) -> usize {
+        self.index.blocks[partition].head.rows as usize
+    }
+
+    /// Returns the number of values that a partition stores.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn stored_of(&self, partition: usize) -> usize {
+        self.index.blocks[partition].head.stored as usize
+    }
+
+    /// Returns the names of the classes in order; with two classes the first is the negative one.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Returns the names of the features, if they have any.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.index.feature_names.as_deref()
+    }
+
+    /// Returns the encoding that the features were made by, if they were made of a raw table.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        self.index.encoding.as_ref()
+    }
+
+    /// Reads the rows of a partition, as labels of two classes or as classes. Only one of the classes
+    /// may occur in it, with any weights; folds are those of the whole file, not all of which need
+    /// to occur.
+    ///
+    /// # Errors
+    /// The file cannot be read, the block is damaged, or labels of two classes are asked for where
+    /// there are more.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn read<Y: ClassLabels>(&self, partition: usize) -> Result<Dataset<Y>, Error> {
+        self.check_classes::<Y>()?;
+        let mut content = Content::default();
+        self.append(partition, &mut content)?;
+        self.part(content).map_err(|error| self.block(partition, &error.to_string()))
+    }
+
+    /// Reads the rows of all partitions.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read); a class in which all weights are zero.
+    pub fn dataset<Y: ClassLabels>(&self) -> Result<Dataset<Y>, Error> {
+        self.check_classes::<Y>()?;
+        let mut content = Content::default();
+        (0..self.partitions()).try_for_each(|k| self.append(k, &mut content))?;
+        let whole = self.part(content).and_then(|mut data| {
+            if let Some(weights) = data.weights().map(<[f64]>::to_vec) {
+                data = data.with_weights(weights)?;
+            }
+            if let Some(folds) = data.folds().map(<[usize]>::to_vec) {
+                data = data.with_folds(folds)?;
+            }
+            Ok(data)
+        });
+        whole.map_err(|error| Error::InFile { file: self.name(), error: Box::new(error) })
+    }
+
+    /// Returns rows as a data set.
+    fn part<Y: ClassLabels>(&self, content: Content) -> Result<Dataset<Y>, Error> {
+        let rows = content.rows();
+        let Content { labels, weights, folds, lengths, columns, values } = content;
+        let shape = (rows, self.features);
+        let design = Content::design(&lengths, columns, values, self.layout, shape)?;
+        let class = |(row, &code): (usize, &u32)| {
+            let (class, count) = (code as usize, self.class_of.len());
+            self.class_of.get(class).copied().ok_or(Error::ClassIndex { row, class, count })
+        };
+        let indices = labels.iter().enumerate().map(class).collect::<Result<_, _>>()?;
+        let fold = |&code: &u32| {
+            let (largest, empty) = (code as usize, self.folds());
+            let rank = self.index.fold_ranks.get(largest).map(|&rank| rank as usize);
+            rank.ok_or(Error::EmptyFold { empty, largest })
+        };
+        let folds = folds.iter().map(fold).collect::<Result<Vec<_>, _>>()?;
+        let mut data = Dataset::new(design, Y::of_indices(indices, &self.classes))?;
+        if let Some(names) = self.feature_names() {
+            data = data.with_feature_names(names.to_vec())?;
+        }
+        if let Some(encoding) = self.encoding() {
+            data = data.made_by(encoding.clone());
+        }
+        data.with_parts_of(
+            self.layout.weights.then_some(weights),
+            self.layout.folds.then_some(folds),
+        )
+    }
+
+    /// Appends the rows of a partition.
+    fn append(&self, partition: usize, content: &mut Content) -> Result<(), Error> {
+        let Place { offset, head } = self.index.blocks[partition];
+        let bytes = self.layout.block_bytes(head.rows, head.stored).unwrap_or(0) as usize;
+        let io = |source: io::Error| self.block(partition, &format!("cannot be read: {source}"));
+        let mut file = File::open(&self.path).map_err(io)?;
+        file.seek(SeekFrom::Start(offset)).map_err(io)?;
+        // The length of the file was at least this when it was opened.
+        let mut block = vec![0; bytes];
+        file.read_exact(&mut block).map_err(io)?;
+        let (start, rows) = block.split_at(BLOCK_HEAD);
+        if BlockHead::of_bytes(start) != Some(head) {
+            return Err(self.block(partition, "its head is damaged: it is not that of the index"));
+        }
+        check(head.checksum, head.expected_checksum(rows))
+            .and_then(|()| content.take(self.layout, head.rows, head.stored, rows))
+            .map_err(|reason| self.block(partition, &reason))
+    }
+
+    /// Refuses labels of two classes where there are more.
+    fn check_classes<Y: ClassLabels>(&self) -> Result<(), Error> {
+        match &self.classes[..] {
+            [first, second, third, ..] if Y::ONLY_TWO => {
+                let classes = [first.clone(), second.clone()];
+                let reason = crate::error::third_class(third, &classes);
+                let place = crate::Place { file: self.name(), line: None, column: None };
+                Err(Error::ThirdClassInFile { place, reason })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn block(&self, block: usize, reason: &str) -> Error {
+        Error::Block { file: self.name(), block, reason: reason.to_owned() }
+    }
+
+    /// Returns an error of the whole file.
+    pub(crate) fn wrong(&self, reason: String) -> Error {
+        wrong(self.name(), reason)
+    }
+}
+
+/// The reason why an index is not to be had.
+enum Fault {
+    Io(io::Error),
+    Damage(String),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Fault::Io(error)
+    }
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Self {
+        Fault::Damage(reason)
+    }
+}
+
+/// Reads head, foot and index of a file.
+fn read_index(file: &mut File, length: u64) -> Result<(Layout, Index), Fault> {
+    let mut head = [0; HEAD];
+    if length < HEAD as u64 {
+        return Err(Fault::Damage("the file ends within its head".to_owned()));
+    }
+    file.read_exact(&mut head)?;
+    let layout = Layout::of_head(&head)?;
+    let mut foot = [0; FOOT];
+    let Some(at) = length.checked_sub(FOOT as u64).filter(|&at| at >= HEAD as u64) else {
+        return Err(Fault::Damage("the file ends before its foot".to_owned()));
+    };
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut foot)?;
+    let [mut offset, mut checksums] = [[0; 8]; 2];
+    offset.copy_from_slice(&foot[..8]);
+    checksums.copy_from_slice(&foot[8..16]);
+    let offset = u64::from_le_bytes(offset);
+    let checksums = u64::from_le_bytes(checksums);
+    let (of_index, of_foot) = (checksums as u32, (checksums >> 32) as u32);
+    if foot[16..] != END || of_foot != crc32fast::hash(&foot[..12]) {
+        return Err(Fault::Damage("the foot at its end is damaged or missing".to_owned()));
+    }
+    if !(HEAD as u64..=at).contains(&offset) {
+        return Err(Fault::Damage("the foot names a place that is not in the file".to_owned()));
+    }
+    file.seek(SeekFrom::Start(offset))?;
+    let mut index = Vec::new();
+    file.by_ref().take(at - offset).read_to_end(&mut index)?;
+    let checked = check(of_index, crc32fast::hash(&index))
+        .and_then(|()| Index::of_bytes(&index, layout, offset));
+    Ok((layout, checked.map_err(|reason| format!("index: {reason}"))?))
+}
+
+/// Returns the foot of a file whose index begins at a place.
+pub(super) fn foot(offset: u64, index: &[u8]) -> [u8; FOOT] {
+    let mut foot = [0; FOOT];
+    foot[..8].copy_from_slice(&offset.to_le_bytes());
+    foot[8..12].copy_from_slice(&crc32fast::hash(index).to_le_bytes());
+    let checksum = crc32fast::hash(&foot[..12]);
+    foot[12..16].copy_from_slice(&checksum.to_le_bytes());
+    foot[16..].copy_from_slice(&END);
+    foot
+}
+
+/// Returns the error of a file without a sound index: names the block that it ends in, or after.
+fn damage(file: &mut File, name: String, length: u64, reason: String) -> Error {
+    match last_block(file, length) {
+        Some((block, true)) => {
+            Error::Block { file: name, block, reason: "the file ends within it".to_owned() }
+        }
+        Some((blocks, false)) => {
+            wrong(name, format!("{reason} (the file is cut off or damaged after {blocks} blocks)"))
+        }
+        None => wrong(name, reason),
+    }
+}
+
+/// Returns the number of whole blocks from the start of a file, and true if the file ends within the
+/// next one; `None` of a file without a head.
+fn last_block(file: &mut File, length: u64) -> Option<(usize, bool)> {
+    let mut head = [0; HEAD];
+    file.seek(SeekFrom::Start(0)).ok()?;
+    file.read_exact(&mut head).ok()?;
+    let layout = Layout::of_head(&head).ok()?;
+    let mut at = HEAD as u64;
+    for blocks in 0.. {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(at)).ok()?;
+        file.take(BLOCK_HEAD as u64).read_to_end(&mut bytes).ok()?;
+        if bytes.len() < BLOCK_HEAD {
+            return Some((blocks, BlockHead::may_begin(&bytes)));
+        }
+        let Some(head) = BlockHead::of_bytes(&bytes) else { return Some((blocks, false)) };
+        match layout.block_bytes(head.rows, head.stored).and_then(|bytes| at.checked_add(bytes)) {
+            Some(end) if end <= length => at = end,
+            _ => return Some((blocks, true)),
+        }
+    }
+    None
+}
+
+fn wrong(file: String, reason: String) -> Error {
+    Error::Malformed { place: crate::Place { file, line: None, column: None }, reason }
+}
