@@ -229,8 +229,9 @@ impl<'o, 'm, L: MarginLoss + ?Sized> SampleNewton<'o, 'm, L> {
         self.preconditioner.prepare(roots);
         let mut last = f64::INFINITY;
         let precision = equation.precision(entries, share);
-        if precision == Precision::Double {
+        if precision == Precision::Double && moves.precision == Precision::Single {
             moves.refine(entries);
+            self.passes += 1;
         }
         loop {
             let outcome = equation.iterate(entries, &self.preconditioner, share, precision, moves);

@@ -27,12 +27,10 @@ impl Moves {
         Moves { coef: vec![0.0; n], products: vec![0.0; n], precision: Precision::Double }
     }
 
-    /// Computes the products in double precision, if they are not yet.
+    /// Computes the products in double precision.
     pub(crate) fn refine(&mut self, entries: &Entries) {
-        if self.precision == Precision::Single {
-            entries.multiply_sparse(&self.coef, &mut self.products);
-            self.precision = Precision::Double;
-        }
+        entries.multiply_sparse(&self.coef, &mut self.products);
+        self.precision = Precision::Double;
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod single;
 
-use std::ops::Range;
+use std::ops::{AddAssign, Mul, Range};
 
 use margins_data::parallel;
 use nalgebra::DMatrix;
@@ -13,7 +13,6 @@ pub(crate) use self::single::SingleHalf;
 
 /// The number of columns that go through memory together.
 const COLUMNS: usize = 4;
-const LANES: usize = 8;
 /// The order from which on a product is shared among threads.
 const PARALLEL: usize = 2000;
 const PARTS: usize = 4;
@@ -24,19 +23,37 @@ pub(crate) fn multiply(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
     let n = matrix.nrows();
     debug_assert!(matrix.is_square() && x.len() == n && out.len() == n);
     let entries = matrix.as_slice();
+    half_product(|j| &entries[j * n + block_of(j)..(j + 1) * n], x, out);
+}
+
+/// Computes `out = K x`, given the columns of K, each from the first row of its block on the
+/// diagonal down.
+fn half_product<'k, T: Number + Send + Sync>(
+    column: impl Fn(usize) -> &'k [T] + Copy + Sync,
+    x: &[T],
+    out: &mut [T],
+) {
+    let n = x.len();
+    out.fill(T::default());
+    let add = |out: &mut [T], columns| {
+        Arch::new().dispatch(HalfProduct { column, x, out, columns });
+    };
     if n < PARALLEL {
-        out.fill(0.0);
-        return Arch::new().dispatch(HalfProduct { entries, x, out, columns: 0..n });
+        return add(out, 0..n);
     }
     let sums = parallel::map(0..PARTS, |part| {
-        let mut out = vec![0.0; n];
-        let columns = part_end(n, part)..part_end(n, part + 1);
-        Arch::new().dispatch(HalfProduct { entries, x, out: &mut out, columns });
+        let mut out = vec![T::default(); n];
+        add(&mut out, part_end(n, part)..part_end(n, part + 1));
         out
     });
     for (i, out) in out.iter_mut().enumerate() {
-        *out = sums.iter().map(|part| part[i]).sum();
+        sums.iter().for_each(|part| *out += part[i]);
     }
+}
+
+/// Returns the first row of the block on the diagonal that a column goes through.
+fn block_of(column: usize) -> usize {
+    column / COLUMNS * COLUMNS
 }
 
 /// Returns where a part of n columns begins, and where the one before it ends: parts of about equal
@@ -58,42 +75,95 @@ pub(crate) fn multiply_sparse(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64])
     Arch::new().dispatch(ColumnSum { entries: matrix.as_slice(), columns: &columns, x, out });
 }
 
-struct HalfProduct<'a> {
-    entries: &'a [f64],
-    x: &'a [f64],
-    out: &'a mut [f64],
+/// A number that vectors of the machine hold.
+trait Number: Copy + Default + AddAssign + Mul<Output = Self> + 'static {
+    /// The lanes of a sum, whatever the machine has.
+    const LANES: usize;
+    type Vector<S: Simd>: Copy;
+
+    fn vectors<S: Simd>(x: &[Self]) -> &[Self::Vector<S>];
+    fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::Vector<S>];
+    fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
+    fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+}
+
+/// Makes numbers of a type, given its lanes, the vectors of it, and what the machine does with these.
+macro_rules! number {
+    ($number:ty, $lanes:literal, $vector:ident, $as:ident, $as_mut:ident, $splat:ident, $add:ident, $mul:ident) => {
+        impl Number for $number {
+            const LANES: usize = $lanes;
+            type Vector<S: Simd> = S::$vector;
+
+            #[inline(always)]
+            fn vectors<S: Simd>(x: &[Self]) -> &[S::$vector] {
+                S::$as(x).0
+            }
+
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [S::$vector] {
+                S::$as_mut(x).0
+            }
+
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, x: Self) -> S::$vector {
+                simd.$splat(x)
+            }
+
+            #[inline(always)]
+            fn plus<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$add(a, b)
+            }
+
+            #[inline(always)]
+            fn times<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$mul(a, b)
+            }
+        }
+    };
+}
+
+number!(f64, 8, f64s, as_simd_f64s, as_mut_simd_f64s, splat_f64s, add_f64s, mul_f64s);
+number!(f32, 16, f32s, as_simd_f32s, as_mut_simd_f32s, splat_f32s, add_f32s, mul_f32s);
+
+/// The most lanes of a sum.
+const MOST_LANES: usize = 16;
+
+/// Computes `out += K x` over some columns of the lower half of K.
+struct HalfProduct<'a, T, C> {
+    /// Returns a column from the first row of its block on the diagonal down.
+    column: C,
+    x: &'a [T],
+    out: &'a mut [T],
     /// The columns of the half to take part, from a multiple of their number that go together.
     columns: Range<usize>,
 }
 
-impl WithSimd for HalfProduct<'_> {
+impl<'k, T: Number, C: Fn(usize) -> &'k [T]> WithSimd for HalfProduct<'_, T, C> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let n = self.x.len();
         let (x, out) = (self.x, self.out);
-        let mut first = self.columns.start;
-        while first < self.columns.end {
+        for first in self.columns.step_by(COLUMNS) {
             let width = COLUMNS.min(n - first);
             let rest = first + width;
             // The block on the diagonal.
             for (k, out) in out[first..rest].iter_mut().enumerate() {
-                for (l, x) in x[first..rest].iter().enumerate() {
-                    let (row, column) = (first + k.max(l), first + k.min(l));
-                    *out += self.entries[column * n + row] * x;
+                for (l, &x) in x[first..rest].iter().enumerate() {
+                    *out += (self.column)(first + k.min(l))[k.max(l)] * x;
                 }
             }
             if width == COLUMNS {
-                let column = |k: usize| &self.entries[(first + k) * n + rest..(first + k + 1) * n];
-                let columns = [column(0), column(1), column(2), column(3)];
+                let below = |k: usize| &(self.column)(first + k)[COLUMNS..];
+                let columns = [below(0), below(1), below(2), below(3)];
                 let factors = [x[first], x[first + 1], x[first + 2], x[first + 3]];
                 let sums = half_block(simd, columns, factors, &x[rest..], &mut out[rest..]);
                 for (k, sum) in sums.into_iter().enumerate() {
                     out[first + k] += sum;
                 }
             }
-            first = rest;
         }
     }
 }
@@ -101,44 +171,41 @@ impl WithSimd for HalfProduct<'_> {
 /// Adds the columns times their factors to `out` and returns the inner products of the columns with
 /// `x`. The vectors are explicit: left to itself, the compiler has made single numbers of them.
 #[inline(always)]
-fn half_block<'a, S: Simd>(
+fn half_block<T: Number, S: Simd>(
     simd: S,
-    columns: [&'a [f64]; COLUMNS],
-    factors: [f64; COLUMNS],
-    x: &'a [f64],
-    out: &mut [f64],
-) -> [f64; COLUMNS] {
-    let even = x.len() / LANES * LANES;
-    let vectors = |column: &'a [f64]| S::as_simd_f64s(&column[..even]).0;
+    columns: [&[T]; COLUMNS],
+    factors: [T; COLUMNS],
+    x: &[T],
+    out: &mut [T],
+) -> [T; COLUMNS] {
+    let even = x.len() / T::LANES * T::LANES;
     let [a, b, c, d] = columns;
-    let (a, b, c, d, xs) = (vectors(a), vectors(b), vectors(c), vectors(d), vectors(x));
-    let (outs, _) = S::as_mut_simd_f64s(&mut out[..even]);
+    let (a, b) = (T::vectors::<S>(&a[..even]), T::vectors::<S>(&b[..even]));
+    let (c, d) = (T::vectors::<S>(&c[..even]), T::vectors::<S>(&d[..even]));
+    let (xs, outs) = (T::vectors::<S>(&x[..even]), T::vectors_mut::<S>(&mut out[..even]));
     let [p, q, r, s] = factors;
-    let (p, q) = (simd.splat_f64s(p), simd.splat_f64s(q));
-    let (r, s) = (simd.splat_f64s(r), simd.splat_f64s(s));
-    let mut lanes = [[0.0; LANES]; COLUMNS];
+    let (p, q) = (T::splat(simd, p), T::splat(simd, q));
+    let (r, s) = (T::splat(simd, r), T::splat(simd, s));
+    let mut lanes = [[T::default(); MOST_LANES]; COLUMNS];
     // The machine may have vectors of fewer lanes.
-    let parts = LANES / S::F64_LANES;
+    let parts = T::LANES * size_of::<T>() / size_of::<T::Vector<S>>();
     for part in 0..parts {
-        let mut sums = [simd.splat_f64s(0.0); COLUMNS];
+        let mut sums = [T::splat(simd, T::default()); COLUMNS];
         for i in (part..xs.len()).step_by(parts) {
             let (a, b, c, d, x) = (a[i], b[i], c[i], d[i], xs[i]);
-            let low = simd.add_f64s(simd.mul_f64s(p, a), simd.mul_f64s(q, b));
-            let high = simd.add_f64s(simd.mul_f64s(r, c), simd.mul_f64s(s, d));
-            outs[i] = simd.add_f64s(outs[i], simd.add_f64s(low, high));
-            sums[0] = simd.add_f64s(sums[0], simd.mul_f64s(a, x));
-            sums[1] = simd.add_f64s(sums[1], simd.mul_f64s(b, x));
-            sums[2] = simd.add_f64s(sums[2], simd.mul_f64s(c, x));
-            sums[3] = simd.add_f64s(sums[3], simd.mul_f64s(d, x));
+            let low = T::plus(simd, T::times(simd, p, a), T::times(simd, q, b));
+            let high = T::plus(simd, T::times(simd, r, c), T::times(simd, s, d));
+            outs[i] = T::plus(simd, outs[i], T::plus(simd, low, high));
+            sums[0] = T::plus(simd, sums[0], T::times(simd, a, x));
+            sums[1] = T::plus(simd, sums[1], T::times(simd, b, x));
+            sums[2] = T::plus(simd, sums[2], T::times(simd, c, x));
+            sums[3] = T::plus(simd, sums[3], T::times(simd, d, x));
         }
         for (lanes, sum) in lanes.iter_mut().zip(sums) {
-            S::as_mut_simd_f64s(lanes).0[part] = sum;
+            T::vectors_mut::<S>(&mut lanes[..T::LANES])[part] = sum;
         }
     }
-    let mut sums = [0.0; COLUMNS];
-    for (sum, [a, b, c, d, e, f, g, h]) in sums.iter_mut().zip(lanes) {
-        *sum = ((a + e) + (c + g)) + ((b + f) + (d + h));
-    }
+    let mut sums = lanes.map(sum_of_lanes);
     for i in even..x.len() {
         for (k, column) in columns.iter().enumerate() {
             out[i] += factors[k] * column[i];
@@ -146,6 +213,19 @@ fn half_block<'a, S: Simd>(
         }
     }
     sums
+}
+
+/// Returns the sum of the lanes, each with that half of them away.
+#[inline(always)]
+fn sum_of_lanes<T: Number>(mut lanes: [T; MOST_LANES]) -> T {
+    let mut half = T::LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] += lanes[i + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 struct ColumnSum<'a> {
@@ -254,8 +334,8 @@ mod tests {
         let x: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
         let (mut best, mut portable) = (vec![0.0; n], vec![0.0; n]);
         multiply(&matrix, &x, &mut best);
-        let (entries, columns) = (matrix.as_slice(), 0..n);
-        HalfProduct { entries, x: &x, out: &mut portable, columns }.with_simd(pulp::Scalar);
+        let column = |j: usize| &matrix.as_slice()[j * n + block_of(j)..(j + 1) * n];
+        HalfProduct { column, x: &x, out: &mut portable, columns: 0..n }.with_simd(pulp::Scalar);
         assert_eq!(best, portable);
     }
 
