@@ -60,8 +60,7 @@ impl Settings {
         limit: Option<TimeLimit>,
     ) -> Result<Selected<'d>, Error> {
         let spaces = self.spaces_for(contests.any())?;
-        let labels = contests.classes().labels();
-        let members = contests.scheme().member_names(labels.names());
+        let members = contests.scheme().member_names(contests.classes().labels().names());
         let count = spaces.len();
         let total = count * self.fits_at_most(&spaces, contests.len(), folds);
         let done = AtomicUsize::new(0);
