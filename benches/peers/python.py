@@ -94,8 +94,10 @@ def linear(X, y, test, y_test, C):
 
 
 def cyanure(loss, lam):
-    """Yields the classifier of cyanure, if it is there and has the loss."""
-    names = {"logistic": "logistic", "squared-hinge": "sqhinge", "hinge": "hinge"}
+    """Yields the classifier of cyanure, if it is there and has the loss; it takes the squared loss for the hinge."""
+    names = {"logistic": "logistic", "squared-hinge": "sqhinge"}
+    if loss not in names:
+        return
     try:
         estimators = importlib.import_module("cyanure.estimators")
     except ImportError:

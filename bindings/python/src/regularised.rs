@@ -15,8 +15,8 @@ use crate::doorway::{Stop, run};
 use crate::errors::{of_data, refuse, to_python};
 use crate::report;
 use crate::settings::{
-    Classifier, CrossValidated, Cv, Path, Robust, SigmaChoice, kernels_of, lambda_of, lambdas_of,
-    limit_of, loss_of, probabilities_of, scheme_of,
+    Classifier, CrossValidated, Cv, MemoryLimit, Path, Robust, SigmaChoice, kernels_of, lambda_of,
+    lambdas_of, limit_of, loss_of, probabilities_of, scheme_of,
 };
 
 /// The functions of the user that see a fit on its way.
@@ -245,7 +245,7 @@ fn selection_of(name: &str) -> PyResult<Selection> {
 fn one_kernel(
     kernel: Option<String>,
     approximation: Option<String>,
-    memory: Option<String>,
+    memory: Option<MemoryLimit>,
 ) -> PyResult<KernelChoice> {
     kernels_of(kernel.into_iter().collect(), None, approximation, memory)
 }
@@ -255,7 +255,7 @@ fn some_kernels(
     kernels: Option<Vec<String>>,
     sigmas: Option<SigmaChoice>,
     approximation: Option<String>,
-    memory: Option<String>,
+    memory: Option<MemoryLimit>,
 ) -> PyResult<KernelChoice> {
     match kernels {
         Some(kernels) if kernels.is_empty() => {

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use margins::data::Memory;
 use margins::estimators::regularised::KernelChoice;
 use margins::optim::{ClassWeights, Lambda, lambda_grid};
 use margins::{Approximation, ClassCosts, Probabilities, Registry, Scheme, Sigmas};
@@ -35,7 +36,7 @@ macro_rules! settings {
 settings! {
     /// The settings of `MarginClassifier`.
     Classifier {
-        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, memory: Option<String>,
+        loss: String, C: f64, kernel: Option<String>, approximation: Option<String>, memory: Option<MemoryLimit>,
         certify_exact: bool, encode: Encode, fit_intercept: bool, standardize: bool, class_weight: Weights,
         multi_class: String, probability: String, solver: String, tol: f64, max_iter: Option<usize>,
         time_limit: Option<f64>, random_state: u64, n_jobs: usize,
@@ -46,7 +47,7 @@ settings! {
     /// The settings of `MarginClassifierCV`.
     CrossValidated {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernels: Option<Vec<String>>,
-        sigmas: Option<SigmaChoice>, approximation: Option<String>, memory: Option<String>, certify_exact: bool,
+        sigmas: Option<SigmaChoice>, approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool,
         cv: Cv, selection: String, abandon_hopeless: bool, encode: Encode, fit_intercept: bool, standardize: bool,
         class_weight: Weights, multi_class: String, probability: String, solver: String, tol: f64,
         max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
@@ -57,7 +58,7 @@ settings! {
     /// The settings of `MarginPath`.
     Path {
         loss: String, Cs: Option<Vec<f64>>, lambdas: Option<Vec<f64>>, kernel: Option<String>,
-        approximation: Option<String>, memory: Option<String>, certify_exact: bool, encode: Encode,
+        approximation: Option<String>, memory: Option<MemoryLimit>, certify_exact: bool, encode: Encode,
         fit_intercept: bool, standardize: bool, class_weight: Weights, multi_class: String, solver: String, tol: f64,
         max_iter: Option<usize>, time_limit: Option<f64>, random_state: u64, n_jobs: usize,
     }
@@ -172,6 +173,21 @@ impl<'py> FromPyObject<'_, 'py> for SigmaChoice {
     }
 }
 
+/// The most memory of a kernel matrix, from a number of bytes or a text.
+pub(crate) struct MemoryLimit(Memory);
+
+impl<'py> FromPyObject<'_, 'py> for MemoryLimit {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let text = match value.cast::<PyString>() {
+            Ok(text) => text.to_string(),
+            Err(_) => value.extract::<f64>()?.to_string(),
+        };
+        text.parse().map(MemoryLimit).map_err(PyValueError::new_err)
+    }
+}
+
 /// The folds of a cross-validation.
 pub(crate) enum Cv {
     /// As many as the library takes unless told.
@@ -257,10 +273,10 @@ pub(crate) fn kernels_of(
     specifications: Vec<String>,
     sigmas: Option<SigmaChoice>,
     approximation: Option<String>,
-    memory: Option<String>,
+    memory: Option<MemoryLimit>,
 ) -> PyResult<KernelChoice> {
     let approximation = parsed("approximation", approximation)?.unwrap_or(Approximation::None);
-    let memory = parsed("memory", memory)?;
+    let memory = memory.map(|limit| limit.0);
     let registry = Registry::standard().kernels;
     let sigmas = sigmas.map(|sigmas| sigmas.0);
     Ok(KernelChoice { specifications, sigmas, approximation, memory, registry })

@@ -278,7 +278,7 @@ def test_threads_and_orders_change_nothing(three):
 def test_a_bound_on_memory_changes_how_a_kernel_is_fitted_and_not_the_fit(two):
     X, y = two
     held = ml.MarginClassifier("logistic", kernel="gaussian:sigma=1").fit(X, y)
-    computed = ml.MarginClassifier("logistic", kernel="gaussian:sigma=1", memory="1kB").fit(X, y)
+    computed = ml.MarginClassifier("logistic", kernel="gaussian:sigma=1", memory=1000).fit(X, y)
     assert computed.status_ == "converged" and held.lower_bound_ <= computed.objective_ <= held.objective_ * (1 + 1e-6)
     path = ml.MarginPath("hinge", Cs=[0.1, 1.0], kernel="gaussian", memory="1kB").fit(X, y)
     assert (path.statuses_ == "converged").all()
@@ -287,7 +287,9 @@ def test_a_bound_on_memory_changes_how_a_kernel_is_fitted_and_not_the_fit(two):
         ({"memory": "2GB"}, "memory 2 GB and a linear classifier"),
         ({"memory": "2GB", "kernel": "gaussian", "approximation": "nystrom:m=5"}, "memory 2 GB and approximation nystrom"),
         ({"memory": "2GB", "kernel": lambda A, B: A @ B.T}, "memory 2 GB and kernel precomputed"),
-        ({"memory": "2 gigs", "kernel": "gaussian"}, "memory: '2 gigs' is no amount of memory"),
+        ({"memory": 2 * 10**9}, "memory 2 GB and a linear classifier"),
+        ({"memory": "2 gigs", "kernel": "gaussian"}, "memory is '2 gigs': '2 gigs' is no amount of memory"),
+        ({"memory": -1, "kernel": "gaussian"}, "memory is -1: '-1' is no amount of memory"),
     ]:
         with pytest.raises(ValueError, match=words):
             ml.MarginClassifier(**settings).fit(X, y)

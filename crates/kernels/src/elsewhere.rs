@@ -15,3 +15,7 @@ pub(crate) const ELSEWHERE: [(&str, &str); 12] = [
     ("dot", "linear"),
     ("vanilladot", "linear"),
 ];
+
+/// The names of parameters in scikit-learn, LIBSVM and packages of R, with ours.
+pub(crate) const PARAMETERS_ELSEWHERE: [(&str, &str); 4] =
+    [("gamma", "sigma"), ("gamma", "scale"), ("length-scale", "length"), ("coef0", "offset")];

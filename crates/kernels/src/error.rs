@@ -1,7 +1,7 @@
 use margins_losses::{OutOfRange, did_you_mean_of};
 use thiserror::Error;
 
-use crate::elsewhere::ELSEWHERE;
+use crate::elsewhere::{ELSEWHERE, PARAMETERS_ELSEWHERE};
 
 /// The reason why a kernel, a Gram matrix or a kernel classifier cannot be made.
 #[derive(Debug, Error)]
@@ -74,7 +74,10 @@ pub enum Error {
         known: String,
     },
     /// The kernel has no parameter of this name.
-    #[error("kernel '{kernel}' has no parameter '{parameter}': it takes {known}")]
+    #[error(
+        "kernel '{kernel}' has no parameter '{parameter}': it takes {known}{}",
+        did_you_mean_of(parameter, names_of(known), &PARAMETERS_ELSEWHERE)
+    )]
     UnknownParameter {
         /// Name of the kernel.
         kernel: String,
@@ -211,4 +214,9 @@ pub enum Error {
     /// The data crate refused something.
     #[error(transparent)]
     Data(#[from] margins_data::Error),
+}
+
+/// Returns the names of parameters that are listed with their defaults.
+fn names_of(listed: &str) -> impl Iterator<Item = &str> {
+    listed.split(", ").filter_map(|parameter| parameter.split(' ').next())
 }

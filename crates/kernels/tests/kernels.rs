@@ -367,7 +367,14 @@ fn wrong_specifications_say_what_is_wrong() {
         ),
         (
             "anova:gamma=1".to_owned(),
-            "kernel 'anova' has no parameter 'gamma': it takes sigma, degree (1 by default)"
+            "kernel 'anova' has no parameter 'gamma': it takes sigma, degree (1 by default); \
+             did you mean 'sigma'?"
+                .to_owned(),
+        ),
+        (
+            "sigmoid:gamma=1".to_owned(),
+            "kernel 'sigmoid' has no parameter 'gamma': it takes scale (1 by default), offset (0 by \
+             default); did you mean 'scale'?"
                 .to_owned(),
         ),
         (

@@ -31,10 +31,9 @@ pub fn did_you_mean_of<'n>(
     const NEAR: f64 = 0.6;
     let given = asked.to_lowercase();
     let spelled = given.replace(['_', ' '], "-");
-    let translated = elsewhere.iter().find(|(theirs, _)| *theirs == spelled).map(|(_, ours)| *ours);
-    let likeness = |name: &str| match translated {
-        Some(ours) if ours == name => 1.0,
-        _ => strsim::normalized_damerau_levenshtein(&given, &name.to_lowercase()),
+    let likeness = |name: &str| match elsewhere.contains(&(spelled.as_str(), name)) {
+        true => 1.0,
+        false => strsim::normalized_damerau_levenshtein(&given, &name.to_lowercase()),
     };
     let nearest = known
         .into_iter()

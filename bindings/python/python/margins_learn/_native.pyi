@@ -56,7 +56,7 @@ class MarginClassifierSettings(TypedDict):
     C: float
     kernel: str | None
     approximation: str | None
-    memory: str | None
+    memory: int | str | None
     certify_exact: bool
     encode: bool | dict[str, Any]
     fit_intercept: bool
@@ -80,7 +80,7 @@ class MarginClassifierCVSettings(TypedDict):
     kernels: list[str] | None
     sigmas: str | list[float] | None
     approximation: str | None
-    memory: str | None
+    memory: int | str | None
     certify_exact: bool
     cv: int | str | list[int] | None
     selection: str
@@ -106,7 +106,7 @@ class MarginPathSettings(TypedDict):
     lambdas: list[float] | None
     kernel: str | None
     approximation: str | None
-    memory: str | None
+    memory: int | str | None
     certify_exact: bool
     encode: bool | dict[str, Any]
     fit_intercept: bool

@@ -67,7 +67,7 @@ random_state, n_jobs, callback, progress
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
         approximation: str | None = None,
-        memory: str | None = None,
+        memory: int | str | None = None,
         certify_exact: bool = False,
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,

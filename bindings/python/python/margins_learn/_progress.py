@@ -15,7 +15,10 @@ def watchers(callback: Callable[[dict[str, Any]], Any] | None, progress: bool) -
     if not progress:
         yield {"callback": callback, "progress": None}
         return
-    from tqdm.auto import tqdm
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        raise ImportError("progress=True needs the package tqdm: pip install tqdm") from error
 
     with tqdm(unit="fit") as bar:
 

@@ -97,9 +97,9 @@ class MarginClassifier(OneKernel, ModelClassifier):
         returns their kernel matrix. None fits a linear classifier.
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
-    memory : str or None, default=None
-        The most memory for the matrix of a kernel that is not approximated, such as `"2GB"`; None takes half of what is
-        free. The values of a larger matrix are computed anew wherever they are needed, which takes longer; fits are
+    memory : int, str or None, default=None
+        The most memory for the matrix of a kernel that is not approximated, in bytes or such as `"2GB"`; None takes half
+        of what is free. The values of a larger matrix are computed anew wherever they are needed, which takes longer; fits are
         certified as ever.
     certify_exact : bool, default=False
         True tells how far a fit on Nystrom features is from the best one of the kernel itself, by one pass over the
@@ -187,7 +187,7 @@ class MarginClassifier(OneKernel, ModelClassifier):
         kernel: str | Callable[[Any, Any], Any] | None = None,
         *,
         approximation: str | None = None,
-        memory: str | None = None,
+        memory: int | str | None = None,
         certify_exact: bool = False,
         encode: bool | dict[str, Any] = False,
         fit_intercept: bool = True,

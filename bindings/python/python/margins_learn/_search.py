@@ -35,7 +35,7 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         values evenly spaced on a logarithmic scale, or `"auto:COUNT"` for a range around the distances in the data.
     approximation : str or None, default=None
         The approximation of every kernel, as `MarginClassifier` takes it.
-    memory : str or None, default=None
+    memory : int, str or None, default=None
         The most memory for the matrix of every kernel, as `MarginClassifier` takes it.
     certify_exact : bool, default=False
         True tells how far the final fit is from the best one of the kernel itself, as `MarginClassifier` does.
@@ -94,7 +94,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
         *,
         sigmas: Any = None,
         approximation: str | None = None,
-        memory: str | None = None,
+        memory: int | str | None = None,
         certify_exact: bool = False,
         cv: Any = None,
         selection: str = "best",

@@ -20,7 +20,10 @@ class _Display:
     def _axes(self, ax: Any) -> Any:
         """Returns the axes to draw on, and keeps them."""
         if ax is None:
-            import matplotlib.pyplot as plt
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError as error:
+                raise ImportError("Displays need the package matplotlib: pip install matplotlib") from error
 
             ax = plt.subplots(layout="constrained")[1]
         self.ax_, self.figure_ = ax, ax.figure

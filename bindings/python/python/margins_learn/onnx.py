@@ -33,7 +33,10 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     graph : onnx.ModelProto
         The graph, checked.
     """
-    import onnx
+    try:
+        import onnx
+    except ImportError as error:
+        raise ImportError("to_onnx needs the package onnx: pip install onnx") from error
 
     check_is_fitted(model, "classes_")
     fitted = getattr(model, "model_", None)
