@@ -32,10 +32,30 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         return batched(training, data, gram, folds, lambdas);
     }
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
-        let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
+        let fits = fold_path(training, data, gram, rows, lambdas)?;
         let scores = scores_of(&fits, gram, rows, held_out);
         Ok((fits, scores))
     })
+}
+
+/// Returns the path on some of the rows. Sequential minimal optimisation leaves samples of weight
+/// zero alone, so that all folds share the matrix; other solvers have a copy for their rows.
+fn fold_path<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    gram: &Gram,
+    rows: &[usize],
+    lambdas: &[Lambda],
+) -> Result<Vec<KernelFit>, Error> {
+    if training.loss.special_case() != Some(SpecialCase::Hinge) || gram.matrix().is_none() {
+        return training_path(training, &data.select(rows), &gram.select(rows), lambdas);
+    }
+    let risk = training.risk_of_rows(data, rows)?;
+    let mut fits = svm_path(training, &risk, gram, lambdas)?;
+    for fit in &mut fits {
+        fit.coef = rows.iter().map(|&i| fit.coef[i]).collect();
+    }
+    Ok(fits)
 }
 
 /// Returns the scores of the samples held out by every fit to the samples of some rows.

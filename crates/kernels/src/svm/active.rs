@@ -23,21 +23,24 @@ pub(super) struct Active<'p, 'a> {
     diagonal: Vec<f64>,
     rise: Vec<f64>,
     fall: Vec<f64>,
-    pub(super) columns: Columns,
+    pub(super) columns: Columns<'a>,
     pub(super) entries: f64,
     arch: Arch,
 }
 
 impl<'p, 'a> Active<'p, 'a> {
-    /// Returns all samples of positive weight, with their coefficients and the gradient there.
+    /// Returns the samples of positive weight, or all if these are many, with their coefficients and
+    /// the gradient there: bounds let no sample of weight zero move.
     pub(super) fn new(
         problem: &'p Problem<'a>,
         matrix: &'a DMatrix<f64>,
         lambda: Lambda,
         (all_coefs, all_gradients): (&[f64], &[f64]),
-        columns: Columns,
+        columns: Columns<'a>,
     ) -> Self {
-        let members = problem.samples.clone();
+        let n = problem.len();
+        let many = !Columns::are_worth_copies(problem.samples.len(), n);
+        let members = if many { (0..n).collect() } else { problem.samples.clone() };
         let coef = members.iter().map(|&i| all_coefs[i]).collect();
         let gradient = members.iter().map(|&i| all_gradients[i]).collect();
         let mut active = Active {
@@ -71,7 +74,12 @@ impl<'p, 'a> Active<'p, 'a> {
         for k in 0..count {
             self.set_directions(k);
         }
-        self.columns.reset(count, height);
+        // With few samples the padding of more than the last column would be beyond the matrix.
+        if count == self.problem.len() && count >= LANES {
+            self.columns.reset_to_all(self.matrix, height);
+        } else {
+            self.columns.reset(count, height);
+        }
     }
 
     fn bounds(&self, k: usize) -> (f64, f64) {
@@ -84,16 +92,19 @@ impl<'p, 'a> Active<'p, 'a> {
         self.fall[k] = if self.coef[k] > lower { 0.0 } else { f64::INFINITY };
     }
 
-    /// Sets aside the samples at a bound that the extremes say will stay there, if they are a fifth
-    /// or more; says whether it did.
+    /// Sets aside the samples at a bound that the extremes say will stay there, if that leaves few
+    /// enough; says whether it did.
     pub(super) fn shrink(&mut self, extremes: Bests, coef: &mut [f64]) -> bool {
         let (low, high) = extremes.values().window(self.problem.intercept);
         let stays = |k: usize| {
             let g = self.gradient[k];
-            (self.rise[k] < 0.0 && g > high) || (self.fall[k] > 0.0 && g < low)
+            let (full, empty) = (self.rise[k] < 0.0, self.fall[k] > 0.0);
+            (full && g > high) || (empty && g < low) || (full && empty)
         };
         let kept: Vec<usize> = (0..self.members.len()).filter(|&k| !stays(k)).collect();
-        if 5 * kept.len() > 4 * self.members.len() {
+        let (count, n) = (self.members.len(), self.problem.len());
+        let fewer = 5 * kept.len() <= 4 * count;
+        if !fewer || (count == n && !Columns::are_worth_copies(kept.len(), n)) {
             return false;
         }
         self.store(coef);

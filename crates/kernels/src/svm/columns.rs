@@ -1,14 +1,17 @@
-//! The cache of columns.
+//! The columns of K that steps read.
 
-/// The cache holds columns of K restricted to the active samples and padded with zeros, copied when
-/// first used: the inner loops then run over contiguous memory however small the active set, and K
-/// is only read.
+use nalgebra::DMatrix;
+
+/// The columns of K restricted to the active samples: those of K itself where they lie if all
+/// samples are active, and else a cache of copies, padded with zeros and made when first used. The
+/// inner loops then run over contiguous memory however small the active set, and K is only read.
 ///
 /// There are as many slots as the budget allows, but at least two and no more than active samples.
-pub(super) struct Columns {
+pub(super) struct Columns<'k> {
     /// The most numbers in `entries`.
     budget: usize,
     height: usize,
+    all: Option<InPlace<'k>>,
     /// The slot of the column of an active sample.
     slots: Vec<Option<usize>>,
     /// The sample of every slot in use, and when it was last used.
@@ -18,11 +21,19 @@ pub(super) struct Columns {
     uses: u64,
 }
 
-impl Columns {
+/// The columns of a matrix where they are, each followed by a part of the next one.
+struct InPlace<'k> {
+    matrix: &'k DMatrix<f64>,
+    /// The last column, which zeros follow.
+    last: Vec<f64>,
+}
+
+impl<'k> Columns<'k> {
     pub(super) fn new(bytes: usize) -> Self {
         Columns {
             budget: bytes / size_of::<f64>(),
             height: 0,
+            all: None,
             slots: Vec::new(),
             users: Vec::new(),
             entries: Vec::new(),
@@ -30,18 +41,38 @@ impl Columns {
         }
     }
 
+    /// Returns true if so many active samples of n are few enough for copies: they take time, and
+    /// make the steps shorter.
+    pub(super) fn are_worth_copies(active: usize, n: usize) -> bool {
+        4 * active <= 3 * n
+    }
+
     /// Forgets all columns, for other active samples.
     pub(super) fn reset(&mut self, count: usize, height: usize) {
         self.height = height;
+        self.all = None;
         self.slots.clear();
         self.slots.resize(count, None);
         self.users.clear();
         self.entries.clear();
     }
 
+    /// Makes all columns of a matrix present, for all samples being active: what a column has below
+    /// the last sample means nothing. The height is at most twice the number of samples.
+    pub(super) fn reset_to_all(&mut self, matrix: &'k DMatrix<f64>, height: usize) {
+        self.reset(0, height);
+        let n = matrix.nrows();
+        let mut last = matrix.as_slice()[n * (n - 1)..].to_vec();
+        last.resize(height, 0.0);
+        self.all = Some(InPlace { matrix, last });
+    }
+
     /// Makes the column of active sample k present and returns its slot. It stays at least until
     /// two other columns have been loaded.
     pub(super) fn load(&mut self, k: usize, members: &[usize], column: &[f64]) -> usize {
+        if self.all.is_some() {
+            return k;
+        }
         self.uses += 1;
         if let Some(slot) = self.slots[k] {
             self.users[slot].1 = self.uses;
@@ -72,7 +103,13 @@ impl Columns {
     }
 
     pub(super) fn at(&self, slot: usize) -> &[f64] {
-        &self.entries[slot * self.height..][..self.height]
+        match &self.all {
+            Some(InPlace { matrix, last }) => {
+                let rest = &matrix.as_slice()[slot * matrix.nrows()..];
+                rest.get(..self.height).unwrap_or(last)
+            }
+            None => &self.entries[slot * self.height..][..self.height],
+        }
     }
 }
 
@@ -102,5 +139,20 @@ mod tests {
         columns.reset(6, 8);
         assert_eq!([5, 3, 5, 2, 4].map(|k| columns.load(k, &members, &column(k))), [0, 1, 0, 1, 0]);
         assert_eq!(columns.entries.len(), 2 * 8);
+    }
+
+    #[test]
+    fn columns_in_place_are_those_of_the_matrix() {
+        let matrix = DMatrix::from_fn(9, 9, |i, j| (10 * i + j) as f64);
+        let mut columns = Columns::new(0);
+        columns.reset_to_all(&matrix, 16);
+        for k in 0..9 {
+            let slot = columns.load(k, &[], &[]);
+            assert_eq!(columns.at(slot)[..9], *matrix.column(k).as_slice());
+            assert_eq!(columns.at(slot).len(), 16);
+        }
+        columns.reset(2, 8);
+        let slot = columns.load(1, &[3, 4], matrix.column(4).as_slice());
+        assert_eq!(columns.at(slot), [34.0, 44.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }

@@ -46,7 +46,11 @@ impl<'p, 'a> Decomposition<'p, 'a> {
     pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
         self.entries = 0.0;
         let start = match self.last.take() {
-            Some(last) => self.start_from(last, lambda),
+            Some((at, last)) => {
+                let (start, entries) = last.carried_to(self.problem, at, lambda);
+                self.entries += entries;
+                start
+            }
             None => {
                 let coef = self.coarse_start(lambda, options);
                 self.point(lambda, coef)
@@ -58,29 +62,6 @@ impl<'p, 'a> Decomposition<'p, 'a> {
             KernelFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
         self.last = Some((lambda, point));
         fit
-    }
-
-    /// Returns the start from the solution at another lambda. Where all coefficients scale alike,
-    /// no column of K is needed.
-    fn start_from(&mut self, last: (Lambda, DualPoint), lambda: Lambda) -> DualPoint {
-        let (at, mut last) = last;
-        let (coef, scale) = last.carried(self.problem, at, lambda);
-        last.drift.by_norm *= scale;
-        last.drift.absolute *= scale;
-        for (g, y) in last.gradient.iter_mut().zip(self.problem.signs) {
-            *g = y - scale * (y - *g);
-        }
-        last.drift.of_sums(&last.gradient);
-        // Changes by rounding alone are no changes.
-        let changed = |new: f64, old: f64| (new - old).abs() > 2.0 * f64::EPSILON * new.abs();
-        last.drift.by_norm += self.problem.product_error(&coef);
-        let steps = coef.iter().zip(&last.coef).map(|(&new, old)| {
-            let old = scale * old;
-            if changed(new, old) { new - old } else { 0.0 }
-        });
-        let step: Vec<f64> = steps.collect();
-        self.entries += self.problem.entries_read(&step);
-        last.moved_to(self.problem, lambda, coef, &step)
     }
 
     fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {

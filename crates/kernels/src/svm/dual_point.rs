@@ -47,12 +47,7 @@ impl DualPoint {
 
     /// Returns the better in the dual at another lambda of the coefficients, which belong to `last`,
     /// and those scaled by the ratio of the lambdas, with the scale.
-    pub(super) fn carried(
-        &self,
-        problem: &Problem<'_>,
-        last: Lambda,
-        lambda: Lambda,
-    ) -> (Vec<f64>, f64) {
+    fn carried(&self, problem: &Problem<'_>, last: Lambda, lambda: Lambda) -> (Vec<f64>, f64) {
         let ratio = last.get() / lambda.get();
         let signs = problem.signs;
         let linear: f64 = self.coef.iter().zip(signs).map(|(a, y)| a * y).sum();
@@ -70,6 +65,33 @@ impl DualPoint {
             if bounded && scale != 1.0 { lower + upper } else { (scale * a).clamp(lower, upper) }
         };
         (self.coef.iter().enumerate().map(scaled).collect(), scale)
+    }
+
+    /// Returns the start that this solution is for another lambda, with the number of entries of K
+    /// that it takes. Where all coefficients scale alike, no column of K is needed.
+    pub(super) fn carried_to(
+        mut self,
+        problem: &Problem<'_>,
+        at: Lambda,
+        lambda: Lambda,
+    ) -> (Self, f64) {
+        let (coef, scale) = self.carried(problem, at, lambda);
+        self.drift.by_norm *= scale;
+        self.drift.absolute *= scale;
+        for (g, y) in self.gradient.iter_mut().zip(problem.signs) {
+            *g = y - scale * (y - *g);
+        }
+        self.drift.of_sums(&self.gradient);
+        // Changes by rounding alone are no changes.
+        let changed = |new: f64, old: f64| (new - old).abs() > 2.0 * f64::EPSILON * new.abs();
+        self.drift.by_norm += problem.product_error(&coef);
+        let steps = coef.iter().zip(&self.coef).map(|(&new, old)| {
+            let old = scale * old;
+            if changed(new, old) { new - old } else { 0.0 }
+        });
+        let step: Vec<f64> = steps.collect();
+        let entries = problem.entries_read(&step);
+        (self.moved_to(problem, lambda, coef, &step), entries)
     }
 
     /// Returns the same with changes of the coefficients to `coef`, by the columns of K of those

@@ -19,7 +19,7 @@ pub(super) struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
     matrix: &'a DMatrix<f64>,
     last: Option<(Lambda, DualPoint)>,
-    columns: Columns,
+    columns: Columns<'a>,
     /// The number of entries of K read.
     entries: f64,
     /// The number of entries that steps have read since a face was last climbed.
@@ -49,11 +49,14 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
         self.entries = 0.0;
         self.entries_since_face = 0.0;
-        let coef = match &self.last {
-            Some((at, last)) => last.carried(self.problem, *at, lambda).0,
-            None => vec![0.0; self.problem.len()],
+        let start = match self.last.take() {
+            Some((at, last)) => {
+                let (start, entries) = last.carried_to(self.problem, at, lambda);
+                self.entries += entries;
+                start
+            }
+            None => DualPoint::origin(self.problem, lambda),
         };
-        let start = self.point(lambda, coef);
         let (point, ending) = self.maximize(lambda, start, options);
         let report = ending.report(self.passes());
         let fit =

@@ -64,9 +64,10 @@ impl<S: Simd> Largest<S> {
 /// The places of the first lanes.
 const PLACES: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
+/// Returns the first so many vectors of numbers.
 #[inline(always)]
-fn vectors<S: Simd>(x: &[f64]) -> impl Iterator<Item = S::f64s> {
-    S::as_simd_f64s(x).0.iter().copied()
+fn vectors<S: Simd>(x: &[f64], count: usize) -> &[S::f64s] {
+    &S::as_simd_f64s(x).0[..count]
 }
 
 /// A sweep that subtracts a step along two columns from the gradient and finds the extremes.
@@ -85,15 +86,20 @@ impl WithSimd for Update<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Bests {
         let [t_i, t_j] = self.steps.map(|t| simd.splat_f64s(t));
         let (mut rising, mut falling) = (Largest::new(simd), Largest::new(simd));
-        let columns = vectors::<S>(self.columns[0]).zip(vectors::<S>(self.columns[1]));
-        let directions = vectors::<S>(self.rise).zip(vectors::<S>(self.fall));
         let gradient = S::as_mut_simd_f64s(self.gradient).0;
+        let count = gradient.len();
+        let column_i = vectors::<S>(self.columns[0], count);
+        let column_j = vectors::<S>(self.columns[1], count);
+        let (rise, fall) = (vectors::<S>(self.rise, count), vectors::<S>(self.fall, count));
         let mut places = S::as_simd_f64s(&PLACES).0[0];
-        for ((g, (k_i, k_j)), (rise, fall)) in gradient.iter_mut().zip(columns).zip(directions) {
-            let change = simd.add_f64s(simd.mul_f64s(t_i, k_i), simd.mul_f64s(t_j, k_j));
-            *g = simd.sub_f64s(*g, change);
-            rising.see(simd.add_f64s(*g, rise), places);
-            falling.see(simd.neg_f64s(simd.add_f64s(*g, fall)), places);
+        // An index, unlike iterators, becomes plain loads in every build.
+        for k in 0..count {
+            let along_i = simd.mul_f64s(t_i, column_i[k]);
+            let change = simd.add_f64s(along_i, simd.mul_f64s(t_j, column_j[k]));
+            let g = simd.sub_f64s(gradient[k], change);
+            gradient[k] = g;
+            rising.see(simd.add_f64s(g, rise[k]), places);
+            falling.see(simd.neg_f64s(simd.add_f64s(g, fall[k])), places);
             places = simd.add_f64s(places, simd.splat_f64s(S::F64_LANES as f64));
         }
         let (falling, place) = falling.first();
@@ -129,11 +135,15 @@ impl Search<'_> {
         candidate: impl Fn([S::f64s; 5]) -> (S::f64s, S::f64s),
     ) -> usize {
         let mut best = Largest::new(simd);
-        let numbers = vectors::<S>(self.gradient).zip(vectors::<S>(self.diagonal));
-        let directions = vectors::<S>(self.rise).zip(vectors::<S>(self.fall));
+        let gradient = S::as_simd_f64s(self.gradient).0;
+        let count = gradient.len();
+        let diagonal = vectors::<S>(self.diagonal, count);
+        let (rise, fall) = (vectors::<S>(self.rise, count), vectors::<S>(self.fall, count));
+        let column = vectors::<S>(self.column, count);
         let mut places = S::as_simd_f64s(&PLACES).0[0];
-        for (((g, d), (rise, fall)), k) in numbers.zip(directions).zip(vectors::<S>(self.column)) {
-            let (slope, curvature) = candidate([g, d, rise, fall, k]);
+        for k in 0..count {
+            let (slope, curvature) =
+                candidate([gradient[k], diagonal[k], rise[k], fall[k], column[k]]);
             let curvature = simd.max_f64s(curvature, simd.splat_f64s(self.least_curvature));
             best.see(simd.div_f64s(simd.mul_f64s(slope, slope), curvature), places);
             places = simd.add_f64s(places, simd.splat_f64s(S::F64_LANES as f64));
