@@ -1,14 +1,13 @@
-//! A figure as data: panels of curves that become one CSV file and one SVG picture.
+//! A figure as data: panels of curves that become one CSV file, one SVG picture, and the charts of a
+//! page.
 
-use std::path::Path;
-
-use margins::model::write_atomically;
+use margins_report::page::chart::{self, Chart};
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 
-use crate::Outcome;
+use crate::Failure;
 
 pub(crate) type Points = Vec<(f64, f64)>;
 
@@ -92,19 +91,13 @@ impl Figure {
         text
     }
 
-    /// Writes `NAME.csv` and `NAME.svg` into a folder, which is made if need be.
-    pub(crate) fn write(&self, folder: &Path) -> Outcome {
-        std::fs::create_dir_all(folder)?;
-        for (ending, content) in [("csv", self.csv()), ("svg", self.svg()?)] {
-            let path = folder.join(format!("{}.{ending}", self.name));
-            write_atomically(&path, |out| out.write_all(content.as_bytes()))?;
-            println!("{}", path.display());
-        }
-        Ok(())
+    /// Returns the charts of a page, one a panel.
+    pub(crate) fn charts(&self) -> impl Iterator<Item = Chart> {
+        self.panels.iter().map(|panel| panel.chart(self.name))
     }
 
-    /// Returns the picture.
-    pub(crate) fn svg(&self) -> Result<String, Box<dyn std::error::Error>> {
+    /// Returns the picture with all panels.
+    pub(crate) fn svg(&self) -> Result<String, Failure> {
         let columns = self.panels.len().min(2);
         let rows = self.panels.len().div_ceil(columns);
         let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
@@ -121,16 +114,16 @@ impl Figure {
     }
 }
 
-type Chart<'c, 'd> = ChartContext<'c, SVGBackend<'d>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+type Plane<'c, 'd> = ChartContext<'c, SVGBackend<'d>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Draws filled circles; the second radius is that of the legend.
 fn circles(
-    chart: &mut Chart<'_, '_>,
+    chart: &mut Plane<'_, '_>,
     name: &str,
     points: impl Iterator<Item = (f64, f64)>,
     [radius, in_legend]: [i32; 2],
     colour: RGBColor,
-) -> Outcome {
+) -> Result<(), Failure> {
     chart
         .draw_series(points.map(|point| Circle::new(point, radius, colour.filled())))?
         .label(name)
@@ -140,11 +133,11 @@ fn circles(
 
 /// Draws lines of this style.
 fn strokes(
-    chart: &mut Chart<'_, '_>,
+    chart: &mut Plane<'_, '_>,
     name: &str,
     lines: impl IntoIterator<Item = PathElement<(f64, f64)>>,
     style: ShapeStyle,
-) -> Outcome {
+) -> Result<(), Failure> {
     chart
         .draw_series(lines)?
         .label(name)
@@ -153,7 +146,7 @@ fn strokes(
 }
 
 impl Panel {
-    fn draw(&self, area: &DrawingArea<SVGBackend, Shift>) -> Outcome {
+    fn draw(&self, area: &DrawingArea<SVGBackend, Shift>) -> Result<(), Failure> {
         let (x, y) = (self.x.range, self.y.range);
         let mut chart = ChartBuilder::on(area)
             .margin(12)
@@ -161,10 +154,7 @@ impl Panel {
             .x_label_area_size(36)
             .y_label_area_size(46)
             .build_cartesian_2d(x.0..x.1, y.0..y.1)?;
-        let categories = self.series.iter().find_map(|series| match series.style {
-            Style::Categories(names) => Some(names),
-            _ => None,
-        });
+        let categories = self.categories();
         let name = |x: &f64| match categories {
             None => x.to_string(),
             Some(_) if x.fract() != 0.0 || *x < 0.0 => String::new(),
@@ -199,11 +189,11 @@ impl Panel {
     /// Draws a series, a line in the colour given; `number` is its place among all series.
     fn plot(
         &self,
-        chart: &mut Chart<'_, '_>,
+        chart: &mut Plane<'_, '_>,
         number: usize,
         series: &Series,
         of_line: &RGBColor,
-    ) -> Outcome {
+    ) -> Result<(), Failure> {
         let (low, high) = self.y.range;
         let inside =
             series.points.iter().copied().filter(|point| low <= point.1 && point.1 <= high);
@@ -229,14 +219,76 @@ impl Panel {
             }
             Style::Dots(number) => circles(chart, name, inside, [2, 3], colour(number)),
             Style::Categories(_) => {
-                // Side by side over the middle half of the category.
-                let all = self.series.len() as f64;
-                let shift = 0.5 * ((number as f64 + 0.5) / all - 0.5);
-                let beside = inside.map(|(x, y)| (x + shift, y));
+                let beside = inside.map(|(x, y)| (x + self.shift(number), y));
                 circles(chart, name, beside, [4, 4], colour(number))
             }
             Style::Marks => circles(chart, name, inside, [4, 4], colour(1)),
         }
+    }
+
+    /// Returns how far from its category a series is, side by side with the others over the middle
+    /// half of the category.
+    fn shift(&self, number: usize) -> f64 {
+        0.5 * ((number as f64 + 0.5) / self.series.len() as f64 - 0.5)
+    }
+
+    fn categories(&self) -> Option<&'static [&'static str]> {
+        self.series.iter().find_map(|series| match series.style {
+            Style::Categories(names) => Some(names),
+            _ => None,
+        })
+    }
+
+    /// Returns the panel for the page of a figure.
+    fn chart(&self, figure: &str) -> Chart {
+        let axis = |axis: &Axis, names| chart::Axis {
+            range: Some(axis.range),
+            names,
+            ..chart::Axis::new(axis.label)
+        };
+        let series = |(number, series): (usize, &Series)| {
+            let shift = match series.style {
+                Style::Categories(_) => self.shift(number),
+                _ => 0.0,
+            };
+            chart::Series {
+                name: series.name.clone(),
+                points: series.points.iter().map(|(x, y)| (x + shift, *y)).collect(),
+                style: match series.style {
+                    Style::Line => chart::Style::Line,
+                    Style::Guide(_) => chart::Style::Dashed,
+                    Style::Marks | Style::Categories(_) => chart::Style::Marks,
+                    Style::Dots(_) => chart::Style::Dots,
+                    Style::Pieces(_) => chart::Style::Pieces,
+                },
+            }
+        };
+        Chart {
+            key: format!("{figure}-{}", self.key.replace(|c: char| !c.is_alphanumeric(), "-")),
+            title: self.title.clone(),
+            description: self.description(),
+            x: axis(&self.x, self.categories().unwrap_or_default()),
+            y: axis(&self.y, &[]),
+            series: self.series.iter().enumerate().map(series).collect(),
+        }
+    }
+
+    /// Returns in words what the picture shows: the ends of every series.
+    fn description(&self) -> String {
+        let ends = |series: &Series| match (series.points.first(), series.points.last()) {
+            (Some(first), Some(last)) => format!(
+                "{}: {} points from {:.3} at {:.3} to {:.3} at {:.3}",
+                series.name,
+                series.points.len(),
+                first.1,
+                first.0,
+                last.1,
+                last.0
+            ),
+            _ => format!("{}: no points", series.name),
+        };
+        let of_series: Vec<String> = self.series.iter().map(ends).collect();
+        format!("{} along {}. {}.", self.y.label, self.x.label, of_series.join("; "))
     }
 
     /// Returns the corner of the picture, or the middle of its upper or lower edge, that the fewest

@@ -7,30 +7,24 @@ pub(crate) mod rare;
 pub(crate) mod separable;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
 use margins::boost::{FocusedPlayer, Game, Horizon, SamplePlayer, Stop, UniformPlayer};
 use margins::data::read::{self, ReadOptions};
 use margins::data::{Dataset, Design, Labels};
-use margins::model::write_atomically;
 use margins::optim::online::{OnlineLearner, Scorer};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::Failure;
-use crate::figure::Figure;
 use crate::trials::{self, Key};
 
 /// The options of an experiment.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
-    /// Folder for the tables, the pictures and the journal of finished trials, which a later call
-    /// continues
-    #[arg(long, default_value = "report")]
-    pub(crate) out: PathBuf,
     /// Trials a row
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) trials: u32,
@@ -40,16 +34,6 @@ pub(crate) struct Settings {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-}
-
-/// The options of an experiment with a folder of data sets.
-#[derive(Args, Clone)]
-pub(crate) struct DataSettings {
-    #[command(flatten)]
-    pub(crate) settings: Settings,
-    /// Folder with the data sets
-    #[arg(long)]
-    pub(crate) data_dir: PathBuf,
 }
 
 /// The results of a trial.
@@ -77,17 +61,17 @@ impl Settings {
     /// on beside the seed.
     fn run(
         &self,
+        folder: &Path,
         name: &str,
         protocol: &str,
         rows: &[String],
         trial: impl Fn(&str, u64) -> Result<Vec<f64>, Failure> + Sync,
     ) -> Result<Vec<Vec<Numbers>>, Failure> {
-        std::fs::create_dir_all(&self.out)?;
         let keys: Vec<Key> = rows
             .iter()
             .flat_map(|row| (0..self.trials as usize).map(move |trial| (row.clone(), trial)))
             .collect();
-        let journal = self.out.join(format!("{name}.journal"));
+        let journal = folder.join(format!("{name}.journal"));
         let arguments = format!("{name} seed={} {protocol}", self.seed);
         let results = trials::run(&journal, &arguments, &keys, self.threads, |(row, number)| {
             // Every trial has a seed of its own, the same for all rows.
@@ -95,15 +79,6 @@ impl Settings {
             trial(row, seed).map(Numbers)
         })?;
         Ok(results.chunks(self.trials as usize).map(<[Numbers]>::to_vec).collect())
-    }
-
-    /// Writes the page and the figure of an experiment.
-    fn write(&self, page: &str, figure: &Figure) -> Result<(), Failure> {
-        figure.write(&self.out).map_err(|error| error.to_string())?;
-        let path = self.out.join(format!("{}.md", figure.name));
-        write_atomically(&path, |out| out.write_all(page.as_bytes()))?;
-        println!("{}", path.display());
-        Ok(())
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod book;
 mod compare;
+mod document;
+mod experiment;
 mod figure;
 mod focused;
 mod layers;
@@ -11,6 +13,7 @@ mod massart;
 mod msrv;
 mod peers;
 mod pictures;
+mod report;
 mod robust_outliers;
 mod trials;
 
@@ -18,7 +21,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Automation of the margins workspace")]
@@ -41,8 +44,14 @@ enum Task {
     Experiment {
         /// Which one
         #[command(subcommand)]
-        name: Experiment,
+        call: experiment::Call,
+        /// Folder for page, pictures, numbers, and the journal of finished trials that a later call
+        /// continues
+        #[arg(long, global = true, default_value = "report")]
+        out: PathBuf,
     },
+    /// Run all experiments and write one page of them
+    Report(report::Arguments),
     /// Time cross-validated linear paths against MM as published with its own stopping rule
     Compare {
         /// CSV files with a fold column
@@ -54,131 +63,6 @@ enum Task {
     },
     /// Time other programs beside ours by turns and write the table of docs/performance.md
     Peers(peers::Arguments),
-}
-
-/// Figures and tables of the papers.
-#[derive(Subcommand)]
-enum Experiment {
-    /// rho with its derivatives
-    MarginPursuitFig1(Folder),
-    /// H, Psi and its inverse over the level and the scale
-    MarginPursuitFig2(Folder),
-    /// Margin pursuit beside Pegasos on COV and DIGIT5
-    MarginPursuitFig3(margin_pursuit::trajectories::Arguments),
-    /// Margin pursuit beside Pegasos on PROTEIN and SIDO
-    MarginPursuitFig4(margin_pursuit::trajectories::Arguments),
-    /// Margin pursuit with too little regularisation and a scale from the data
-    MarginPursuitFig5(margin_pursuit::trajectories::Arguments),
-    /// The double-cube condition with its roots
-    MarginPursuitFig6(Folder),
-    /// The single-cube conditions with their roots
-    MarginPursuitFig7(Folder),
-    /// The leaky hockey stick loss beside the hinge loss
-    LhsFig1(Folder),
-    /// Separators with the largest least margin and with the largest product of margins
-    LhsFig2(Separators),
-    /// The losses between the line and the leaky hockey stick
-    LhsFig3(Folder),
-    /// Classifiers on simulated examples
-    LhsTable1(leaky_hockey_stick::comparison::Settings),
-    /// Classifiers on data sets
-    LhsTable2(leaky_hockey_stick::table_2::Arguments),
-    /// Times along the number of samples
-    LhsTiming(leaky_hockey_stick::timing::Arguments),
-    /// Samples that the learner under Massart noise needs, with fitted slopes
-    MassartSampleComplexity(massart::sample_complexity::Arguments),
-    /// How often learners under Massart noise miss eta + epsilon, beside those before them
-    MassartAdversaries(massart::adversaries::Arguments),
-    /// Calls of the separation oracle along the dimension
-    MassartCuts(massart::cuts::Arguments),
-    /// Cost of selecting one of all iterates
-    MassartSelection(massart::selection::Arguments),
-    /// A search for the noise that misleads the minimisers of convex surrogates most
-    MassartSurrogates(massart::surrogates::Arguments),
-    /// Learners on data sets whose labels adversaries flip
-    MassartRealData(massart::real_data::Arguments),
-    /// Robust learners on samples of which some are wrong
-    RobustOutliers(robust_outliers::Arguments),
-    /// Rounds to zero error of focused online learning and of SGD
-    FolGap(focused::Settings),
-    /// Effort until a classifier is right on all samples of separable data
-    FolSeparable(focused::DataSettings),
-    /// Errors on typical and on rare samples
-    FolRare(focused::Settings),
-    /// Outliers, with slack and sub-sampling
-    FolOutliers(focused::Settings),
-    /// A multilayer perceptron on MNIST with few fives
-    FolDeep(focused::DataSettings),
-}
-
-#[derive(Args)]
-struct Folder {
-    /// Folder for the files
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
-}
-
-#[derive(Args)]
-struct Separators {
-    #[command(flatten)]
-    folder: Folder,
-    /// Seed of centres and samples
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-}
-
-impl Experiment {
-    fn run(&self) -> Outcome {
-        use leaky_hockey_stick::{figures, table_1, table_2, timing};
-        use margin_pursuit::trajectories;
-        match self {
-            Experiment::MarginPursuitFig1(to) => margin_pursuit::figure_1().write(&to.out),
-            Experiment::MarginPursuitFig2(to) => margin_pursuit::figure_2()?.write(&to.out),
-            Experiment::MarginPursuitFig3(arguments) => {
-                let sets = ["COV", "DIGIT5"];
-                trajectories::naive_scaling("margin-pursuit-fig3", arguments, &sets).map_err(here)
-            }
-            Experiment::MarginPursuitFig4(arguments) => {
-                let sets = ["PROTEIN", "SIDO"];
-                trajectories::naive_scaling("margin-pursuit-fig4", arguments, &sets).map_err(here)
-            }
-            Experiment::MarginPursuitFig5(arguments) => {
-                trajectories::data_driven_scaling(arguments).map_err(here)
-            }
-            Experiment::MarginPursuitFig6(to) => margin_pursuit::figure_6()?.write(&to.out),
-            Experiment::MarginPursuitFig7(to) => margin_pursuit::figure_7()?.write(&to.out),
-            Experiment::LhsFig1(to) => figures::figure_1().write(&to.out),
-            Experiment::LhsFig2(Separators { folder, seed }) => {
-                figures::figure_2(*seed).map_err(here)?.write(&folder.out)
-            }
-            Experiment::LhsFig3(to) => figures::figure_3()?.write(&to.out),
-            Experiment::LhsTable1(settings) => table_1::run(settings).map_err(here),
-            Experiment::LhsTable2(arguments) => table_2::run(arguments).map_err(here),
-            Experiment::LhsTiming(arguments) => timing::run(arguments).map_err(here),
-            Experiment::MassartSampleComplexity(arguments) => {
-                massart::sample_complexity::run(arguments).map_err(here)
-            }
-            Experiment::MassartAdversaries(arguments) => {
-                massart::adversaries::run(arguments).map_err(here)
-            }
-            Experiment::MassartCuts(arguments) => massart::cuts::run(arguments).map_err(here),
-            Experiment::MassartSelection(arguments) => {
-                massart::selection::run(arguments).map_err(here)
-            }
-            Experiment::MassartSurrogates(arguments) => {
-                massart::surrogates::run(arguments).map_err(here)
-            }
-            Experiment::MassartRealData(arguments) => {
-                massart::real_data::run(arguments).map_err(here)
-            }
-            Experiment::RobustOutliers(arguments) => robust_outliers::run(arguments).map_err(here),
-            Experiment::FolGap(settings) => focused::gap::run(settings).map_err(here),
-            Experiment::FolSeparable(settings) => focused::separable::run(settings).map_err(here),
-            Experiment::FolRare(settings) => focused::rare::run(settings).map_err(here),
-            Experiment::FolOutliers(settings) => focused::outliers::run(settings).map_err(here),
-            Experiment::FolDeep(settings) => focused::deep::run(settings).map_err(here),
-        }
-    }
 }
 
 /// Returns what cargo says of the workspace with the options given.
@@ -200,7 +84,8 @@ fn main() -> ExitCode {
         Task::Layers(arguments) => layers::run(&arguments),
         Task::Book => book::check(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
-        Task::Experiment { name } => name.run(),
+        Task::Experiment { call, out } => call.run(&out).map(drop).map_err(here),
+        Task::Report(arguments) => report::run(&arguments).map_err(here),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
         Task::Peers(arguments) => peers::run(&arguments),
     };

@@ -2,13 +2,13 @@
 
 pub(crate) mod trajectories;
 
-use std::error::Error;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use margins::calibration::MarginPursuitPsi;
 use margins::calibration::cubic::getroot;
 use margins::losses::catoni::{SATURATION, psi, psi_prime, rho};
 
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, Series, Style, curve, line};
 
 /// The levels of figure 2 at scale 1.
@@ -46,7 +46,7 @@ pub(crate) fn figure_1() -> Figure {
 }
 
 /// Returns the figure of H, Psi, and the inverse of Psi over the level and over the scale.
-pub(crate) fn figure_2() -> Result<Figure, Box<dyn Error>> {
+pub(crate) fn figure_2() -> Result<Figure, Failure> {
     const RISKS: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.4];
     const EPSILON: f64 = 0.5;
     const FIXED_LEVELS: [f64; 3] = [0.5, 1.0, 2.0];
@@ -125,7 +125,7 @@ fn polynomial(
 }
 
 /// Returns the figure of the double-cube condition at gamma = sqrt(2)/2.
-pub(crate) fn figure_6() -> Result<Figure, Box<dyn Error>> {
+pub(crate) fn figure_6() -> Result<Figure, Failure> {
     const ETA: f64 = 0.7;
     let g = FRAC_1_SQRT_2;
     let alpha = (ETA - 1.0) / ETA;
@@ -151,10 +151,10 @@ pub(crate) fn figure_6() -> Result<Figure, Box<dyn Error>> {
 
 /// Returns the figure of the single-cube conditions at gamma = 2 sqrt(2) + 1/2, with their constant
 /// terms corrected.
-pub(crate) fn figure_7() -> Result<Figure, Box<dyn Error>> {
+pub(crate) fn figure_7() -> Result<Figure, Failure> {
     let g = 2.0 * SQRT_2 + 0.5;
     let delta = (SQRT_2 - g).abs();
-    let panel = |key, title: &str, eta: f64, sign: f64| -> Result<Panel, Box<dyn Error>> {
+    let panel = |key, title: &str, eta: f64, sign: f64| -> Result<Panel, Failure> {
         let alpha = (eta - 1.0) / eta;
         let constant = if sign < 0.0 {
             6.0 * (g + alpha * SATURATION - g * g * g / 6.0)

@@ -8,21 +8,6 @@ pub(crate) mod sample_complexity;
 pub(crate) mod selection;
 pub(crate) mod surrogates;
 
-use std::path::Path;
-
-use margins::model::write_atomically;
-
-use crate::Failure;
-
-/// Writes a page of the report.
-fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)?;
-    let path = folder.join(name);
-    write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
-    println!("{}", path.display());
-    Ok(())
-}
-
 /// Returns mean and standard error.
 fn mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;

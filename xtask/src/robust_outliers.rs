@@ -2,7 +2,7 @@
 //! on sound test samples along the share of spoilt ones.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
@@ -12,7 +12,6 @@ use margins::data::read::{self, ReadOptions};
 use margins::data::split::hold_out;
 use margins::data::{Dataset, Design, Labels, Sample};
 use margins::losses::{Hinge, LossRegistry};
-use margins::model::write_atomically;
 use margins::optim::{Lambda, Objective, Options, fit};
 use margins::robust::Learner;
 use margins_kernels::{Gram, Linear, svm};
@@ -21,6 +20,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::Failure;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, line};
 use crate::leaky_hockey_stick::comparison::{Mean, Settings, draw_seed, stream};
 use crate::leaky_hockey_stick::table_2::{fingerprint, standardized};
@@ -30,9 +30,9 @@ use crate::trials::{self, Key};
 pub(crate) struct Arguments {
     #[command(flatten)]
     settings: Settings,
-    /// Folder with the data sets as NAME.csv.gz
+    /// Folder with banknote.csv.gz and australian.csv.gz; without it all samples are simulated
     #[arg(long)]
-    data_dir: PathBuf,
+    data_dir: Option<PathBuf>,
 }
 
 const LAMBDA: f64 = 0.01;
@@ -118,13 +118,14 @@ fn name(data: usize) -> &'static str {
     if data == 0 { "mixture" } else { FILES[data - 1] }
 }
 
-fn rows() -> Vec<Row> {
+/// Returns the rows of the simulated samples and of this many files.
+fn rows(files: usize) -> impl Iterator<Item = Row> {
     let of = |data| {
         Spoiling::BOTH.into_iter().flat_map(move |spoiling| {
             SHARES.into_iter().map(move |share| Row { data, spoiling, share })
         })
     };
-    (0..=FILES.len()).flat_map(of).collect()
+    (0..=files).flat_map(of)
 }
 
 /// The test error of every learner.
@@ -151,30 +152,38 @@ impl FromStr for Errors {
     }
 }
 
-/// Computes the errors and writes them as CSV, Markdown and SVG.
-pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Failure> {
-    let read = |file: &&str| {
+/// Computes the errors.
+pub(crate) fn run(
+    Arguments { settings, data_dir }: &Arguments,
+    folder: &Path,
+) -> Result<Document, Failure> {
+    let read = |(data_dir, file): (&PathBuf, &str)| {
         read::dataset(data_dir.join(format!("{file}.csv.gz")), &ReadOptions::default())
     };
-    let files: Vec<Dataset> = FILES.iter().map(read).collect::<Result<_, _>>()?;
-    let rows: Vec<Row> = rows().into_iter().filter(|row| settings.takes(&row.key())).collect();
+    let paths = data_dir.iter().flat_map(|data_dir| FILES.map(|file| (data_dir, file)));
+    let files: Vec<Dataset> = paths.map(read).collect::<Result<_, _>>()?;
+    let rows: Vec<Row> = rows(files.len()).filter(|row| settings.takes(&row.key())).collect();
     if rows.is_empty() {
         return Err(format!("robust-outliers: no row begins with {:?}", settings.only).into());
     }
-    std::fs::create_dir_all(&settings.out)?;
+    // Trials on a file are those of its content.
+    let content: Vec<u64> = files.iter().map(|data| fingerprint(std::iter::once(data))).collect();
+    let key = |row: &Row| match row.data {
+        0 => row.key(),
+        at => format!("{}-{:016x}", row.key(), content[at - 1]),
+    };
     let count = settings.trials();
     let keys: Vec<Key> =
-        rows.iter().flat_map(|row| (0..count).map(move |number| (row.key(), number))).collect();
+        rows.iter().flat_map(|row| (0..count).map(move |number| (key(row), number))).collect();
     let arguments = format!(
-        "robust-outliers seed={} data={:016x} lambda={LAMBDA} factor={FACTOR} n={SIMULATED} {LEARNERS:?}",
-        settings.seed,
-        fingerprint(files.iter())
+        "robust-outliers 2 seed={} lambda={LAMBDA} factor={FACTOR} n={SIMULATED} {LEARNERS:?}",
+        settings.seed
     );
-    let path = |ending: &str| settings.out.join(format!("robust-outliers.{ending}"));
-    let errors = trials::run(&path("journal"), &arguments, &keys, settings.threads, |key| {
-        let row = rows.iter().find(|row| row.key() == key.0).ok_or("a row of no table")?;
+    let journal = folder.join("robust-outliers.journal");
+    let errors = trials::run(&journal, &arguments, &keys, settings.threads, |(name, number)| {
+        let row = rows.iter().find(|row| key(row) == *name).ok_or("a row of no table")?;
         // The same samples for every share and both kinds of spoiling.
-        let mut random = stream(settings.seed, row.data as u32, key.1);
+        let mut random = stream(settings.seed, row.data as u32, *number);
         let data = match row.data {
             0 => GaussianMixture::example(Example::One, draw_seed(&mut random))?
                 .sample(SIMULATED, draw_seed(&mut random))?,
@@ -182,18 +191,16 @@ pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Fa
         };
         errors(row, &data, &mut random)
     })?;
-    let means: Vec<Vec<Mean>> = errors
-        .chunks_exact(count)
-        .map(|trials| {
-            let of = |k: usize| Mean::of(trials.iter().map(move |errors| errors.0[k]));
-            (0..LEARNERS.len()).map(of).collect()
-        })
-        .collect();
-    for (ending, text) in [("csv", csv(&rows, &means)), ("md", markdown(settings, &rows, &means))] {
-        write_atomically(path(ending), |out| out.write_all(text.as_bytes()))?;
-        println!("{}", path(ending).display());
-    }
-    picture(&rows, &means).write(&settings.out).map_err(|error| error.to_string().into())
+    let means: Vec<Vec<Mean>> = errors.chunks_exact(count).map(means).collect();
+    let document = Document::new("robust-outliers").text(about(settings));
+    let document = document.table(table(&rows, &means)).csv("robust-outliers", csv(&rows, &means));
+    Ok(document.figure(picture(&rows, &means)))
+}
+
+/// Returns the mean error of every learner over the trials.
+fn means(trials: &[Errors]) -> Vec<Mean> {
+    let of = |k: usize| Mean::of(trials.iter().map(move |errors| errors.0[k]));
+    (0..LEARNERS.len()).map(of).collect()
 }
 
 /// Returns the errors of one trial.
@@ -261,29 +268,27 @@ fn csv(rows: &[Row], means: &[Vec<Mean>]) -> String {
     text
 }
 
-fn markdown(settings: &Settings, rows: &[Row], means: &[Vec<Mean>]) -> String {
-    let mut text = format!(
-        "# robust-outliers\n\nAfter this page you know which objectives withstand wrong rows.\n\nTest errors in percent (standard errors), {} trials, seed {}. Two thirds \
-         of the samples are for training, features standardised by them; then a share of these is \
-         spoilt: labels flipped, or features multiplied by -{FACTOR}. Test samples stay sound. Lambda is \
-         {LAMBDA} for all. The mixture is example 1 of Kwon and Zou, {SIMULATED} samples, with new \
-         centres every trial; the median of means has a third as many blocks as samples.\n\n| data | spoilt | share |",
+fn about(settings: &Settings) -> String {
+    format!(
+        "Test errors in percent (standard errors), {} trials, seed {}. Two thirds of the samples are for \
+         training, features standardised by them; then a share of these is spoilt: labels flipped, or \
+         features multiplied by -{FACTOR}. Test samples stay sound. Lambda is {LAMBDA} for all. The \
+         mixture is example 1 of Kwon and Zou, {SIMULATED} samples, with new centres every trial; the \
+         median of means has a third as many blocks as samples.",
         settings.trials(),
         settings.seed
-    );
-    for (learner, ..) in LEARNERS {
-        text += &format!(" {learner} |");
-    }
-    text += &format!("\n| --- | --- | --: |{}\n", " --: |".repeat(LEARNERS.len()));
+    )
+}
+
+fn table(rows: &[Row], means: &[Vec<Mean>]) -> Table {
+    let learners = LEARNERS.map(|(learner, ..)| learner);
+    let mut table = Table::new(["data", "spoilt", "share"].into_iter().chain(learners));
     for (row, means) in rows.iter().zip(means) {
-        let share = 100.0 * row.share;
-        text += &format!("| {} | {} | {share} % |", name(row.data), row.spoiling.name());
-        for mean in means {
-            text += &format!(" {mean} |");
-        }
-        text += "\n";
+        let share = format!("{} %", 100.0 * row.share);
+        let first = [name(row.data).to_owned(), row.spoiling.name().to_owned(), share];
+        table.push(first.into_iter().chain(means.iter().map(Mean::to_string)));
     }
-    text
+    table
 }
 
 /// Returns one panel for the outliers of each data set.

@@ -1,12 +1,16 @@
 //! A multilayer perceptron on MNIST, 5 against the rest, with few fives to learn from.
 
+use std::path::{Path, PathBuf};
+
+use clap::Args;
 use margins::boost::{Evaluation, Game, MultilayerPerceptron, SamplePlayer};
 use margins::data::Dataset;
 use margins::losses::{Logistic, ZeroOne};
 use rand::seq::SliceRandom;
 
-use super::{DataSettings, Numbers, error, focused, generator, percent, played, read, uniform};
+use super::{Numbers, Settings, error, focused, generator, percent, played, read, uniform};
 use crate::Failure;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, line};
 
 const PIXELS: usize = 784;
@@ -46,12 +50,25 @@ fn class(data: &Dataset, sign: f64) -> Vec<usize> {
     (0..data.rows()).filter(|&row| data.labels().signs()[row] == sign).collect()
 }
 
-pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<(), Failure> {
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    settings: Settings,
+    /// Folder with mnist5_train.svm.gz and mnist5_test.svm.gz
+    #[arg(long)]
+    data_dir: PathBuf,
+}
+
+pub(crate) fn run(
+    Arguments { settings, data_dir }: &Arguments,
+    folder: &Path,
+) -> Result<Document, Failure> {
     let all = read(data_dir, "mnist5_train.svm.gz", Some(PIXELS))?;
     let test = read(data_dir, "mnist5_test.svm.gz", Some(PIXELS))?;
     let tests = [test.select(&class(&test, 1.0)), test.select(&class(&test, -1.0))];
     let rows: Vec<String> = FIVES.iter().map(usize::to_string).collect();
     let trials = settings.run(
+        folder,
         "fol-deep",
         &format!("others={OTHERS} hidden={HIDDEN} step={STEP} epochs={EPOCHS} outputs={OUTPUTS}"),
         &rows,
@@ -69,37 +86,41 @@ pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<
             Ok(numbers)
         },
     )?;
-    let mut page = format!(
-        "# fol-deep\n\n\
-         After this page you know what focusing does for a multilayer perceptron on a rare digit, \
-         and can repeat the table by\n\n\
-         \x20   cargo xtask experiment fol-deep --data-dir DIR --trials {} --seed {}\n\nMNIST, 5 \
-         against the rest: {OTHERS} other digits and a few fives to learn from, {} fives and {} others to test with. \
-         A multilayer perceptron with {HIDDEN} hidden units, logistic loss, step {STEP}, {EPOCHS} epochs of rounds; the \
-         last network, and the majority of {OUTPUTS}. Mistakes in training are medians; errors are in percent, with standard \
-         errors over the trials.\n\n| fives | samples drawn | classifier | mistakes in training | error on fives | error on others |\n\
-         | --: | --- | --- | --: | --: | --: |\n",
-        settings.trials,
-        settings.seed,
-        tests[0].rows(),
-        tests[1].rows()
-    );
+    let mut table = Table::new([
+        "fives",
+        "samples drawn",
+        "classifier",
+        "mistakes in training",
+        "error on fives",
+        "error on others",
+    ]);
     for (row, trials) in rows.iter().zip(&trials) {
         let of = |at: usize| trials.iter().map(move |trial: &Numbers| trial.0[at]);
         for (k, name) in ["focused", "uniformly"].into_iter().enumerate() {
             for (part, classifier) in ["last", "majority"].into_iter().enumerate() {
                 let first = 6 * k + 3 * part;
-                page += &format!(
-                    "| {row} | {name} | {classifier} | {:.0} | {} | {} |\n",
-                    super::median(of(first)),
+                table.push([
+                    row.clone(),
+                    name.to_owned(),
+                    classifier.to_owned(),
+                    format!("{:.0}", super::median(of(first))),
                     percent(of(first + 1)),
-                    percent(of(first + 2))
-                );
+                    percent(of(first + 2)),
+                ]);
             }
         }
     }
-    page += "\n![errors](fol-deep.svg)\n";
-    settings.write(&page, &figure(&trials))
+    let about = format!(
+        "MNIST, 5 against the rest: {OTHERS} other digits and a few fives to learn from, {} fives and {} \
+         others to test with. A multilayer perceptron with {HIDDEN} hidden units, logistic loss, step \
+         {STEP}, {EPOCHS} epochs of rounds; the last network, and the majority of {OUTPUTS}. Mistakes in \
+         training are medians; errors are in percent, with standard errors over {} trials.",
+        tests[0].rows(),
+        tests[1].rows(),
+        settings.trials
+    );
+    let document = Document::new("fol-deep").text(about).table(table);
+    Ok(document.figure(figure(&trials)))
 }
 
 /// Returns the picture of the error of the last network on fives.

@@ -1,6 +1,8 @@
 //! The distribution of section 3.1 of the paper over a grid of alpha and epsilon: the rounds until
 //! the learner is right on all of it.
 
+use std::path::Path;
+
 use margins::boost::{Game, Horizon, SamplePlayer};
 use margins::data::Dataset;
 use margins::optim::online::{Perceptron, Scorer};
@@ -8,6 +10,7 @@ use rand::RngExt;
 
 use super::{Numbers, Settings, dataset, focused, generator, median, uniform};
 use crate::Failure;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
 
 const ALPHAS: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
@@ -62,45 +65,46 @@ fn slope(points: &[(f64, f64)]) -> f64 {
     covariance / logarithms.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
 }
 
-pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failure> {
     let grid: Vec<(f64, f64)> = EPSILONS
         .into_iter()
         .flat_map(|epsilon| ALPHAS.into_iter().map(move |alpha| (alpha, epsilon)))
         .collect();
     let rows: Vec<String> = grid.iter().map(|&(alpha, epsilon)| key(alpha, epsilon)).collect();
-    let results = settings.run("fol-gap", &format!("delta={DELTA}"), &rows, |row, seed| {
-        let at = rows.iter().position(|other| other == row).ok_or("an unknown row")?;
-        let data = draw(grid[at].0, grid[at].1, seed)?;
-        let sgd = rounds(uniform(&data)?, &data, seed)?;
-        Ok(vec![rounds(focused(&data)?, &data, seed)?, sgd])
-    })?;
+    let results =
+        settings.run(folder, "fol-gap", &format!("delta={DELTA}"), &rows, |row, seed| {
+            let at = rows.iter().position(|other| other == row).ok_or("an unknown row")?;
+            let data = draw(grid[at].0, grid[at].1, seed)?;
+            let sgd = rounds(uniform(&data)?, &data, seed)?;
+            Ok(vec![rounds(focused(&data)?, &data, seed)?, sgd])
+        })?;
     let of = |trials: &[Numbers], at: usize| median(trials.iter().map(|trial| trial.0[at]));
     let medians: Vec<[f64; 2]> =
         results.iter().map(|trials| [of(trials, 0), of(trials, 1)]).collect();
 
-    let mut page = format!(
-        "# fol-gap\n\n\
-         After this page you know how the rounds of focused learning and of stochastic gradient grow, \
-         and can repeat the table by\n\n\
-         \x20   cargo xtask experiment fol-gap --trials {} --seed {}\n\nRounds until \
-         the perceptron is right on the whole distribution of section 3.1 of the paper, medians \
-         over {} trials; samples of size 2 ln(400)/epsilon. SGD is the same learner on samples \
-         drawn uniformly.\n\n| epsilon | alpha | FOL | SGD | 1/epsilon + 1/alpha | 1/(alpha epsilon) |\n\
-         | --: | --: | --: | --: | --: | --: |\n",
-        settings.trials, settings.seed, settings.trials
-    );
+    let header = ["epsilon", "alpha", "FOL", "SGD", "1/epsilon + 1/alpha", "1/(alpha epsilon)"];
+    let mut table = Table::new(header);
     for (&(alpha, epsilon), [fol, sgd]) in grid.iter().zip(&medians) {
         let (sum, product) = (1.0 / epsilon + 1.0 / alpha, 1.0 / (alpha * epsilon));
-        page +=
-            &format!("| {epsilon} | {alpha} | {fol:.0} | {sgd:.0} | {sum:.0} | {product:.0} |\n");
+        let counts = [*fol, *sgd, sum, product].map(|count| format!("{count:.0}"));
+        table.push([epsilon.to_string(), alpha.to_string()].into_iter().chain(counts));
     }
-    page += &slopes(&grid, &medians);
-    page += "\n![rounds](fol-gap.svg)\n";
-    settings.write(&page, &figure(&grid, &medians))
+    let about = format!(
+        "Rounds until the perceptron is right on the whole distribution of section 3.1 of the paper, medians \
+         over {} trials; samples of size 2 ln(400)/epsilon. SGD is the same learner on samples drawn \
+         uniformly.",
+        settings.trials
+    );
+    let document = Document::new("fol-gap").text(about).table(table).text(
+        "Slopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, for \
+         FOL but for logarithms of m. The two lines for one of alpha and epsilon are at the ends of \
+         the grid where the other term is the smaller one:",
+    );
+    Ok(document.table(slopes(&grid, &medians)).figure(figure(&grid, &medians)))
 }
 
 /// Returns the table of the slopes in the terms of the theory.
-fn slopes(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> String {
+fn slopes(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> Table {
     let select = |of_alpha: Option<f64>, of_epsilon: Option<f64>| {
         let all = grid.iter().zip(medians);
         all.filter(move |((alpha, epsilon), _)| {
@@ -116,11 +120,7 @@ fn slopes(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> String {
     };
     let product: Points =
         grid.iter().zip(medians).map(|(p, m)| (1.0 / (p.0 * p.1), m[1])).collect();
-    let mut page = "\nSlopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, \
-             for FOL but for logarithms of m. The two lines for one of alpha and epsilon are at the ends of the \
-             grid where the other term is the smaller one:\n\n\
-             | rounds | in | over | slope |\n| --- | --- | --- | --: |\n"
-        .to_owned();
+    let mut table = Table::new(["rounds", "in", "over", "slope"]);
     let sum: Points =
         grid.iter().zip(medians).map(|(p, m)| (1.0 / p.0 + 1.0 / p.1, m[0])).collect();
     let (first, last) = (ALPHAS[0], EPSILONS[0]);
@@ -130,9 +130,9 @@ fn slopes(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> String {
         ("FOL", "1/epsilon", format!("alpha = {first}"), in_epsilon(first, 0)),
         ("FOL", "1/alpha", format!("epsilon = {last}, alpha <= 0.001"), in_alpha(last, 0, 999.0)),
     ] {
-        page += &format!("| {name} | {of} | {over} | {:.2} |\n", slope(&points));
+        table.push([name.into(), of.into(), over, format!("{:.2}", slope(&points))]);
     }
-    page
+    table
 }
 
 fn figure(grid: &[(f64, f64)], medians: &[[f64; 2]]) -> Figure {

@@ -1,13 +1,16 @@
 //! Outliers, without and with the remedies of section 4 of the paper.
 
+use std::path::Path;
+
 use margins::boost::{Fol, Game, Horizon, Slack, SlackKind, Stop, Subsample};
 use margins::data::{Dataset, Labels};
 use margins::optim::online::Perceptron;
 use rand::RngExt;
 
 use super::rare::{OUTPUTS, TYPICAL, draw, tests};
-use super::{Settings, error, focused, generator, percent, played, uniform};
+use super::{Numbers, Settings, error, focused, generator, percent, played, uniform};
 use crate::Failure;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, line};
 
 const ROUNDS: u64 = 100_000;
@@ -66,26 +69,17 @@ fn trial(outliers: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     Ok(errors)
 }
 
-pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failure> {
     let rows: Vec<String> = OUTLIERS.iter().map(usize::to_string).collect();
     let results = settings.run(
+        folder,
         "fol-outliers",
         &format!("rounds={ROUNDS} outputs={OUTPUTS} rare={RARE}"),
         &rows,
         |row, seed| trial(row.parse()?, seed),
     )?;
-    let mut page = format!(
-        "# fol-outliers\n\n\
-         After this page you know what slack and sub-sampling do about outliers, \
-         and can repeat the table by\n\n\
-         \x20   cargo xtask experiment fol-outliers --trials {} --seed {}\n\nThe samples of \
-         fol-rare, {TYPICAL} typical and {RARE} rare ones, some typical ones with the wrong label; errors in percent \
-         on new samples, with standard errors over {} trials. The perceptron, {ROUNDS} rounds, {OUTPUTS} outputs, \
-         majority vote. Slack has the number of outliers as its budget (at least 1), the subsample the size that \
-         theorem 3 is best at.\n\n| outliers | method | typical | rare | outliers flagged | others flagged |\n\
-         | --: | --- | --: | --: | --: | --: |\n",
-        settings.trials, settings.seed, settings.trials
-    );
+    let header = ["outliers", "method", "typical", "rare", "outliers flagged", "others flagged"];
+    let mut table = Table::new(header);
     for (row, trials) in rows.iter().zip(&results) {
         let mean =
             |at: usize| trials.iter().map(|trial| trial.0[at]).sum::<f64>() / trials.len() as f64;
@@ -94,22 +88,34 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
             let flags = match k {
                 2..5 => {
                     let first = 2 * METHODS.len() + 2 * (k - 2);
-                    format!("{:.1} | {:.1}", mean(first), mean(first + 1))
+                    [first, first + 1].map(|at| format!("{:.1}", mean(at)))
                 }
-                _ => " | ".to_owned(),
+                _ => [const { String::new() }; 2],
             };
-            page +=
-                &format!("| {row} | {name} | {} | {} | {flags} |\n", cell(2 * k), cell(2 * k + 1));
+            let errors = [row.clone(), (*name).to_owned(), cell(2 * k), cell(2 * k + 1)];
+            table.push(errors.into_iter().chain(flags));
         }
     }
-    page += "\n![errors](fol-outliers.svg)\n";
+    let about = format!(
+        "The samples of fol-rare, {TYPICAL} typical and {RARE} rare ones, some typical ones with the wrong \
+         label; errors in percent on new samples, with standard errors over {} trials. The perceptron, \
+         {ROUNDS} rounds, {OUTPUTS} outputs, majority vote. Slack has the number of outliers as its \
+         budget (at least 1), the subsample the size that theorem 3 is best at.",
+        settings.trials
+    );
+    let document = Document::new("fol-outliers").text(about).table(table);
+    Ok(document.figure(figure(&results)))
+}
+
+/// Returns the picture of the errors along the outliers.
+fn figure(results: &[Vec<Numbers>]) -> Figure {
     let panel = |key, title: &str, part: usize, range| {
         let series = METHODS.iter().enumerate().map(|(k, name)| {
-            let of = |(row, trials): (&usize, &Vec<super::Numbers>)| {
+            let of = |(row, trials): (&usize, &Vec<Numbers>)| {
                 let sum: f64 = trials.iter().map(|trial| trial.0[2 * k + part]).sum();
                 (*row as f64, 100.0 * sum / trials.len() as f64)
             };
-            line(*name, OUTLIERS.iter().zip(&results).map(of).collect())
+            line(*name, OUTLIERS.iter().zip(results).map(of).collect())
         });
         Panel {
             key,
@@ -123,7 +129,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         panel("typical", "Typical samples", 0, (-0.1, 1.6)),
         panel("rare", "Rare samples", 1, (-1.0, 16.0)),
     ];
-    settings.write(&page, &Figure { name: "fol-outliers", panels })
+    Figure { name: "fol-outliers", panels }
 }
 
 #[cfg(test)]

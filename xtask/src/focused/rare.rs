@@ -1,6 +1,8 @@
 //! Typical and rare samples (section 3.2 of the paper): the error on each part against the number
 //! of rare samples to learn from.
 
+use std::path::Path;
+
 use margins::boost::Ensemble;
 use margins::data::Dataset;
 use margins::losses::Logistic;
@@ -9,8 +11,11 @@ use margins::optim::{Lambda, Objective, Options, fit};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Settings, dataset, error, focused, generator, normal, percent, played, uniform};
+use super::{
+    Numbers, Settings, dataset, error, focused, generator, normal, percent, played, uniform,
+};
 use crate::Failure;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Points, line};
 
 pub(super) const TYPICAL: usize = 2000;
@@ -80,39 +85,41 @@ fn trial(rare: usize, seed: u64) -> Result<Vec<f64>, Failure> {
     Ok(numbers)
 }
 
-pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failure> {
     let rows: Vec<String> = RARE.iter().map(usize::to_string).collect();
     let results = settings.run(
+        folder,
         "fol-rare",
         &format!("rounds={ROUNDS} outputs={OUTPUTS} lambda={LAMBDA} decisive=0.1 noise=0.02"),
         &rows,
         |row, seed| trial(row.parse()?, seed),
     )?;
-    let mut page = format!(
-        "# fol-rare\n\n\
-         After this page you know what each learner makes of rare samples, \
-         and can repeat the table by\n\n\
-         \x20   cargo xtask experiment fol-rare --trials {} --seed {}\n\n{TYPICAL} typical \
-         samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, noise)` of {FEATURES} features, noise of \
-         standard deviation 0.02; errors in percent on {TEST} new samples of each kind, with standard \
-         errors over {} trials. FOL and SGD: the perceptron, {ROUNDS} rounds, {OUTPUTS} outputs. Logistic \
-         regression minimises the average loss with lambda = {LAMBDA}, certified.\n\n| rare samples |",
-        settings.trials, settings.seed, settings.trials
-    );
-    page += &METHODS.map(|name| format!(" {name}: typical | rare |")).concat();
-    page += &format!("\n| --: |{}\n", " --: | --: |".repeat(METHODS.len()));
+    let of_method = METHODS.iter().flat_map(|name| [format!("{name}: typical"), "rare".to_owned()]);
+    let mut table = Table::new(std::iter::once("rare samples".to_owned()).chain(of_method));
     for (row, trials) in rows.iter().zip(&results) {
-        let cells = (0..2 * METHODS.len())
-            .map(|at| format!(" {} |", percent(trials.iter().map(|trial| trial.0[at]))));
-        page += &format!("| {row} |{}\n", cells.collect::<String>());
+        let cell = |at: usize| percent(trials.iter().map(|trial| trial.0[at]));
+        table.push(std::iter::once(row.clone()).chain((0..2 * METHODS.len()).map(cell)));
     }
-    page += "\n![errors](fol-rare.svg)\n";
+    let about = format!(
+        "{TYPICAL} typical samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, noise)` of \
+         {FEATURES} features, noise of standard deviation 0.02; errors in percent on {TEST} new samples \
+         of each kind, with standard errors over {} trials. FOL and SGD: the perceptron, {ROUNDS} \
+         rounds, {OUTPUTS} outputs. Logistic regression minimises the average loss with lambda = \
+         {LAMBDA}, certified.",
+        settings.trials
+    );
+    let document = Document::new("fol-rare").text(about).table(table);
+    Ok(document.figure(figure(&results)))
+}
+
+/// Returns the picture of the errors on rare samples.
+fn figure(results: &[Vec<Numbers>]) -> Figure {
     let mean = |at: usize| -> Points {
-        let of = |(row, trials): (&usize, &Vec<super::Numbers>)| {
+        let of = |(row, trials): (&usize, &Vec<Numbers>)| {
             let sum: f64 = trials.iter().map(|trial| trial.0[at]).sum();
             ((*row as f64).log10(), 100.0 * sum / trials.len() as f64)
         };
-        RARE.iter().zip(&results).map(of).collect()
+        RARE.iter().zip(results).map(of).collect()
     };
     let series = METHODS.iter().enumerate().map(|(k, name)| line(*name, mean(2 * k + 1)));
     let panel = Panel {
@@ -122,7 +129,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         y: Axis { label: "error, %", range: (-2.0, 102.0) },
         series: series.collect(),
     };
-    settings.write(&page, &Figure { name: "fol-rare", panels: vec![panel] })
+    Figure { name: "fol-rare", panels: vec![panel] }
 }
 
 #[cfg(test)]

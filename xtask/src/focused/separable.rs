@@ -1,7 +1,9 @@
 //! Separable data: samples looked at, and time, until a classifier is right on every one of them.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use clap::Args;
 use margins::boost::opponents::{AdaBoost, SublinearPerceptron, resampled};
 use margins::boost::{Game, Horizon, KernelPerceptron, SamplePlayer, StumpSearch};
 use margins::data::{Dataset, Design, Sample, Standardizer};
@@ -10,13 +12,13 @@ use margins::optim::online::{OnlineLearner, Perceptron, Scorer};
 use margins::optim::{Lambda, Options};
 use rand::RngExt;
 
-use super::{
-    DataSettings, Numbers, dataset, error, focused, generator, median, normal, read, uniform,
-};
+use super::{Numbers, Settings, dataset, error, focused, generator, median, normal, read, uniform};
 use crate::Failure;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
 
-const DATA: [&str; 4] = ["mushrooms", "banknote-cubic", "simulated", "chess-gaussian"];
+const SIMULATED: &str = "simulated";
+const DATA: [&str; 4] = ["mushrooms", "banknote-cubic", SIMULATED, "chess-gaussian"];
 const METHODS: [&str; 6] = [
     "FOL, perceptron",
     "SGD, perceptron",
@@ -198,57 +200,86 @@ fn trial(name: &str, data: &Dataset, seed: u64) -> Result<Vec<f64>, Failure> {
     Ok(numbers)
 }
 
-pub(crate) fn run(DataSettings { settings, data_dir }: &DataSettings) -> Result<(), Failure> {
-    let chess = read(data_dir, "chess_krvskp.csv.gz", None)?;
-    let standardizer = Standardizer::fit(chess.design(), None);
-    let chess_design = standardizer.center_and_scale(chess.design())?;
-    let sets = [
-        read(data_dir, "mushrooms.svm.gz", None)?,
-        cubic(&read(data_dir, "banknote.csv.gz", None)?)?,
-        simulated()?,
-        chess.with_design(chess_design)?,
-    ];
-    let rows = DATA.map(str::to_owned);
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    settings: Settings,
+    /// Folder with mushrooms.svm.gz, banknote.csv.gz and chess_krvskp.csv.gz; without it the simulated
+    /// data are alone
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+}
+
+/// Returns a data set by its name.
+fn load(name: &str, folder: &Path) -> Result<Dataset, Failure> {
+    match name {
+        "mushrooms" => read(folder, "mushrooms.svm.gz", None),
+        "banknote-cubic" => cubic(&read(folder, "banknote.csv.gz", None)?),
+        SIMULATED => simulated(),
+        _ => {
+            let chess = read(folder, "chess_krvskp.csv.gz", None)?;
+            let standardizer = Standardizer::fit(chess.design(), None);
+            let design = standardizer.center_and_scale(chess.design())?;
+            Ok(chess.with_design(design)?)
+        }
+    }
+}
+
+pub(crate) fn run(
+    Arguments { settings, data_dir }: &Arguments,
+    folder: &Path,
+) -> Result<Document, Failure> {
+    let sets: Vec<(&str, Dataset)> = match data_dir {
+        Some(data_dir) => {
+            let set = |name: &'static str| Ok((name, load(name, data_dir)?));
+            DATA.into_iter().map(set).collect::<Result<_, Failure>>()?
+        }
+        None => vec![(SIMULATED, simulated()?)],
+    };
+    let rows: Vec<String> = sets.iter().map(|(name, _)| (*name).to_owned()).collect();
     let results = settings.run(
+        folder,
         "fol-separable",
         &format!("passes={MOST_PASSES} sublinear={MOST_SUBLINEAR_PASSES} lambda={LAMBDA}"),
         &rows,
         |row, seed| {
-            let at = DATA.iter().position(|name| *name == row).ok_or("an unknown data set")?;
-            trial(row, &sets[at], seed)
+            let set = sets.iter().find(|(name, _)| *name == row);
+            let (_, data) = set.ok_or("an unknown data set")?;
+            trial(row, data, seed)
         },
     )?;
-    let mut page = format!(
-        "# fol-separable\n\n\
-         After this page you know how long each learner takes until it is right on every sample, \
-         and can repeat the table by\n\n\
-         \x20   cargo xtask experiment fol-separable --data-dir DIR --trials {} --threads {} --seed {}\n\n\
-         Passes over the data (samples looked at, divided by m) and seconds until a classifier is right on every \
-         sample; medians over {} trials, looked after every quarter of a pass and given up (-) after {MOST_PASSES} passes. FOL \
-         and SGD: the present classifier of the learner. A round of the sublinear perceptron looks at one sample and \
-         at one feature of all of them, of which the passes count the former; it is given up after \
-         {MOST_SUBLINEAR_PASSES}. For the machine (`lambda = {LAMBDA}`, \
-         gap 1e-3) a pass is as many kernel values as the matrix has, and data of more than {MOST_MACHINE_ROWS} rows are left out; \
-         the chess data have a Gaussian kernel with sigma = 1/7, for which only the first two and the last take \
-         part.\n\n| data | m x p |",
-        settings.trials, settings.threads, settings.seed, settings.trials
-    );
-    page += &METHODS.map(|name| format!(" {name}: passes | s |")).concat();
-    page += &format!("\n| --- | --: |{}\n", " --: | --: |".repeat(METHODS.len()));
-    for ((name, data), trials) in DATA.iter().zip(&sets).zip(&results) {
-        page += &format!("| {name} | {} x {} |", data.rows(), data.columns());
-        for at in 0..2 * METHODS.len() {
-            let value = of(trials, at);
-            page += &match (value.is_finite(), at % 2) {
-                (false, _) => " - |".to_owned(),
-                (true, 0) => format!(" {value:.2} |"),
-                (true, _) => format!(" {value:.3} |"),
-            };
-        }
-        page += "\n";
+    let document = Document::new("fol-separable").text(about(settings));
+    Ok(document.table(table(&sets, &results)).figure(figure(&sets, &results)))
+}
+
+fn about(settings: &Settings) -> String {
+    format!(
+        "Passes over the data (samples looked at, divided by m) and seconds until a classifier is right on \
+         every sample; medians over {} trials, looked after every quarter of a pass and given up (-) \
+         after {MOST_PASSES} passes. FOL and SGD: the present classifier of the learner. A round of the \
+         sublinear perceptron looks at one sample and at one feature of all of them, of which the passes \
+         count the former; it is given up after {MOST_SUBLINEAR_PASSES}. For the machine (`lambda = \
+         {LAMBDA}`, gap 1e-3) a pass is as many kernel values as the matrix has, and data of more than \
+         {MOST_MACHINE_ROWS} rows are left out; the chess data have a Gaussian kernel with sigma = 1/7, \
+         for which only the first two and the last take part.",
+        settings.trials
+    )
+}
+
+fn table(sets: &[(&str, Dataset)], results: &[Vec<Numbers>]) -> Table {
+    let of_method = METHODS.iter().flat_map(|name| [format!("{name}: passes"), "s".to_owned()]);
+    let mut table = Table::new(["data", "m x p"].map(str::to_owned).into_iter().chain(of_method));
+    for ((name, data), trials) in sets.iter().zip(results) {
+        let size = format!("{} x {}", data.rows(), data.columns());
+        let cell = |at: usize| match (of(trials, at), at % 2) {
+            (value, _) if !value.is_finite() => "-".to_owned(),
+            (value, 0) => format!("{value:.2}"),
+            (value, _) => format!("{value:.3}"),
+        };
+        let first = [(*name).to_owned(), size].into_iter();
+        table.push(first.chain((0..2 * METHODS.len()).map(cell)));
     }
-    page += "\n![passes](fol-separable.svg)\n";
-    settings.write(&page, &figure(&results))
+    table
 }
 
 /// Returns the median of a number over trials.
@@ -257,10 +288,13 @@ fn of(trials: &[Numbers], at: usize) -> f64 {
 }
 
 /// Returns the picture of the passes of the methods but the machine.
-fn figure(results: &[Vec<Numbers>]) -> Figure {
+fn figure(sets: &[(&str, Dataset)], results: &[Vec<Numbers>]) -> Figure {
     let series = METHODS.iter().enumerate().take(5).map(|(k, name)| {
-        let points =
-            results.iter().enumerate().map(|(at, trials)| (at as f64, of(trials, 2 * k).log10()));
+        let point = |((name, _), trials): (&(&str, Dataset), &Vec<Numbers>)| {
+            let place = DATA.iter().position(|other| other == name)?;
+            Some((place as f64, of(trials, 2 * k).log10()))
+        };
+        let points = sets.iter().zip(results).filter_map(point);
         let points = points.filter(|(_, passes)| passes.is_finite()).collect();
         Series { name: (*name).to_owned(), points, style: Style::Categories(&DATA) }
     });

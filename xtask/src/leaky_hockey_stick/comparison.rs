@@ -1,32 +1,23 @@
 //! The leaky hockey stick classifier against the support vector machine, over many trials, as CSV
 //! and Markdown beside what was published.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
-use margins::model::write_atomically;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::tuning::{FOLDS, MACHINE_STEPS, Samples, Space, Tested, Trial, compare};
 use crate::Failure;
+use crate::document::{Cell, Document, Table};
 use crate::trials::{self, Key};
-
-/// Trials of a smoke test.
-const QUICK: usize = 3;
 
 /// The options of a comparison.
 #[derive(Args, Clone)]
 pub(crate) struct Settings {
-    /// Folder for the tables and the journal of finished trials, which a later call continues
-    #[arg(long, default_value = "report")]
-    pub(crate) out: PathBuf,
     /// Trials a row
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) trials: u32,
-    /// Three trials a row, whatever --trials says
-    #[arg(long)]
-    pub(crate) quick: bool,
     /// Threads, 0 for one a core; the results do not depend on them
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
@@ -40,7 +31,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn trials(&self) -> usize {
-        if self.quick { QUICK } else { self.trials as usize }
+        self.trials as usize
     }
 
     pub(crate) fn takes(&self, key: &str) -> bool {
@@ -120,17 +111,18 @@ pub(crate) struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Runs the trials, of which `draw` makes the samples, and writes the tables.
+    /// Runs the trials, of which `draw` makes the samples, with a journal in the folder, and returns
+    /// the table.
     pub(crate) fn run(
         &self,
         settings: &Settings,
+        folder: &Path,
         draw: impl Fn(&Row, &mut ChaCha8Rng) -> Result<Samples, Failure> + Sync,
-    ) -> Result<(), Failure> {
+    ) -> Result<Document, Failure> {
         if self.rows.is_empty() {
             return Err(format!("{}: no row begins with {:?}", self.name, settings.only).into());
         }
-        std::fs::create_dir_all(&settings.out)?;
-        let file = |ending: &str| settings.out.join(format!("{}.{ending}", self.name));
+        let journal = folder.join(format!("{}.journal", self.name));
         let count = settings.trials();
         let keys: Vec<Key> = (self.rows.iter())
             .flat_map(|row| (0..count).map(move |number| (row.key(), number)))
@@ -140,14 +132,11 @@ impl Comparison<'_> {
             let mut random = stream(settings.seed, row.stream, *number);
             compare(&draw(row, &mut random)?, row.space)
         };
-        let results =
-            trials::run(&file("journal"), &self.arguments, &keys, settings.threads, trial)?;
+        let results = trials::run(&journal, &self.arguments, &keys, settings.threads, trial)?;
         let results: Vec<&[Trial]> = results.chunks_exact(count).collect();
-        for (ending, text) in [("csv", self.csv(&results)), ("md", self.markdown(&results))] {
-            write_atomically(file(ending), |out| out.write_all(text.as_bytes()))?;
-            println!("{}", file(ending).display());
-        }
-        Ok(())
+        let document = Document::new(self.name).csv(self.name, self.csv(&results));
+        let paragraphs = self.introduction.iter().cloned().chain(legend());
+        Ok(paragraphs.fold(document, Document::text).table(self.table(&results)))
     }
 
     fn csv(&self, results: &[&[Trial]]) -> String {
@@ -174,35 +163,40 @@ impl Comparison<'_> {
         text
     }
 
-    fn markdown(&self, results: &[&[Trial]]) -> String {
-        let mut text = format!("# {}\n\n", self.name);
-        for paragraph in self.introduction.iter().chain(&legend()) {
-            text += &format!("{paragraph}\n\n");
-        }
-        text += "| samples | space | LHS | published | differs by | SVM | published | differs by \
-                 | LHS - SVM | published | not certified: LHS | SVM |\n\
-                 | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n";
+    fn table(&self, results: &[&[Trial]]) -> Table {
+        let mut table = Table::new([
+            "samples",
+            "space",
+            "LHS",
+            "published",
+            "differs by",
+            "SVM",
+            "published",
+            "differs by",
+            "LHS - SVM",
+            "published",
+            "not certified: LHS",
+            "SVM",
+        ]);
         for (row, trials) in self.rows.iter().zip(results) {
-            text += &format!("| {} | {} |", row.title, row.space.name());
+            let mut cells: Vec<Cell> = vec![(&row.title).into(), row.space.name().into()];
             for (k, theirs) in row.published.into_iter().enumerate() {
                 let ours = mean_of(trials, k);
-                text += &format!(" {ours} | {theirs} | {:+.1} |", ours.distance(theirs));
+                let difference = Cell::difference(ours.distance(theirs));
+                cells.extend([ours.into(), theirs.into(), difference]);
             }
             let paired = Mean::of(trials.iter().map(|trial| trial.lhs.error - trial.svm.error));
             let [lhs, svm] = row.published;
-            text += &format!(
-                " {:+.2} ({:.2}) | {:+.2} |",
-                paired.mean,
-                paired.standard_error,
-                lhs.mean - svm.mean
-            );
-            for k in 0..2 {
+            let Mean { mean, standard_error } = paired;
+            cells.push(format!("{mean:+.2} ({standard_error:.2})").into());
+            cells.push(format!("{:+.2}", lhs.mean - svm.mean).into());
+            cells.extend((0..2).map(|k| {
                 let [lambdas, classifiers] = uncertified(trials, k);
-                text += &format!(" {lambdas} / {classifiers} |");
-            }
-            text += "\n";
+                Cell::from(format!("{lambdas} / {classifiers}"))
+            }));
+            table.push(cells);
         }
-        text
+        table
     }
 }
 

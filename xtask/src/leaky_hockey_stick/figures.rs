@@ -1,7 +1,5 @@
 //! Figures 1, 2 and 3.
 
-use std::error::Error;
-
 use margins::data::generate::GaussianMixture;
 use margins::losses::{Hinge, LeakyHockeyStick, MarginLoss, PowerHockeyStick};
 
@@ -28,7 +26,7 @@ pub(crate) fn figure_1() -> Figure {
 
 /// Returns the figure of the family between the line and the leaky hockey stick, to which it tends
 /// as r grows.
-pub(crate) fn figure_3() -> Result<Figure, Box<dyn Error>> {
+pub(crate) fn figure_3() -> Result<Figure, Failure> {
     const EXPONENTS: [f64; 4] = [1.5, 2.0, 4.0, 10.0];
     let (x, y) = ((-2.0, 6.0), (-5.2, 3.2));
     let mut series = Vec::new();

@@ -9,12 +9,15 @@
 //! share among a million: `sqrt(r (1 - r)/10^6)` is 0.0476 % for r = 34.63 %, 0.0319 % for 11.47 %.
 //! So we take 10000 samples a trial, which makes a million in 100 trials.
 
+use std::path::Path;
+
 use margins::data::generate::{Example, GaussianMixture};
 use rand_chacha::ChaCha8Rng;
 
 use super::comparison::{Comparison, Row, Settings, draw_seed, published, stream};
 use super::tuning::{Samples, Space, protocol};
 use crate::Failure;
+use crate::document::Document;
 
 const TEST_SAMPLES: usize = 10_000;
 
@@ -85,7 +88,7 @@ const SIMULATED: [Simulated; 4] = [
 ];
 
 /// Computes the table.
-pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failure> {
     let rows: Vec<Row> = all_rows().filter(|row| settings.takes(&row.key())).collect();
     // Which mixture, and how many samples.
     let place = |row: &Row| (row.stream as usize / SIZES.len(), row.stream as usize % SIZES.len());
@@ -102,7 +105,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         rows: &rows,
         introduction: introduction(settings, &mixtures),
     };
-    comparison.run(settings, |row, random| {
+    comparison.run(settings, folder, |row, random| {
         let (at, size) = place(row);
         let (mixture, _) = mixtures[at].as_ref().ok_or("an example without centres")?;
         Ok(Samples {
@@ -206,16 +209,14 @@ mod tests {
     use super::run;
     use crate::leaky_hockey_stick::comparison::Settings;
 
+    fn write(settings: &Settings, folder: &Path) {
+        let document = run(settings, folder).expect("a run");
+        document.write(folder, "command").expect("files");
+    }
+
     /// Returns the smallest rows of the table.
-    fn settings(folder: &Path, threads: usize, seed: u64) -> Settings {
-        Settings {
-            out: folder.to_owned(),
-            trials: 100,
-            quick: true,
-            threads,
-            seed,
-            only: vec!["example1-50-".to_owned()],
-        }
+    fn settings(threads: usize, seed: u64) -> Settings {
+        Settings { trials: 3, threads, seed, only: vec!["example1-50-".to_owned()] }
     }
 
     fn read(folder: &Path, ending: &str) -> String {
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn a_quick_run_keeps_its_numbers() {
         let folder = tempfile::tempdir().expect("a folder");
-        run(&settings(folder.path(), 1, 1)).expect("a run");
+        write(&settings(1, 1), folder.path());
         let journal = read(folder.path(), "journal");
         let errors = journal.lines().skip(1).map(|line| {
             let cells: Vec<&str> = line.split(' ').collect();
@@ -240,7 +241,7 @@ mod tests {
     fn a_run_that_was_killed_resumes_with_the_same_numbers() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path();
-        run(&settings(path, 2, 5)).expect("a run");
+        write(&settings(2, 5), path);
         let outputs = || ["csv", "md"].map(|ending| read(path, ending));
         let (expected, journal) = (outputs(), read(path, "journal"));
         // Killed before the first line, within it, after it, within a trial, and between two.
@@ -250,7 +251,7 @@ mod tests {
             for name in ["lhs-table1.csv", "lhs-table1.md"] {
                 std::fs::remove_file(path.join(name)).expect("a table");
             }
-            run(&settings(path, 1, 5)).expect("the rest of the run");
+            write(&settings(1, 5), path);
             assert_eq!(outputs(), expected, "from {length} bytes");
             let sorted = |text: &str| {
                 let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -267,9 +268,9 @@ mod tests {
         let path = folder.path();
         std::fs::write(path.join("lhs-table1.journal"), "lhs-table1 seed=1 test=10\n")
             .expect("a file");
-        let other = run(&settings(path, 1, 2)).expect_err("a refusal").to_string();
-        let nothing = Settings { only: vec!["example4".to_owned()], ..settings(path, 1, 1) };
-        let nothing = run(&nothing).expect_err("a refusal").to_string();
+        let other = run(&settings(1, 2), path).err().expect("a refusal").to_string();
+        let nothing = Settings { only: vec!["example4".to_owned()], ..settings(1, 1) };
+        let nothing = run(&nothing, path).err().expect("a refusal").to_string();
         let refusals = format!("{other}\n{nothing}").replace(&path.display().to_string(), "FOLDER");
         insta::assert_snapshot!(refusals);
     }

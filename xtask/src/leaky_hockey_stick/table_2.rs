@@ -16,6 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use super::comparison::{Comparison, Row, Settings, draw_seed, published};
 use super::tuning::{FOLDS, Samples, Space, protocol};
 use crate::Failure;
+use crate::document::Document;
 
 const TEST_SHARE: f64 = 1.0 / 3.0;
 
@@ -87,7 +88,10 @@ impl Published {
 }
 
 /// Computes the table for the data sets that are there.
-pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(
+    Arguments { settings, data_dir }: &Arguments,
+    folder: &Path,
+) -> Result<Document, Failure> {
     let read: Vec<Option<Dataset>> =
         DATA_SETS.iter().map(|set| set.read(data_dir)).collect::<Result<_, _>>()?;
     let found = |at: usize| read[at].as_ref();
@@ -109,7 +113,7 @@ pub(crate) fn run(Arguments { settings, data_dir }: &Arguments) -> Result<(), Fa
         rows: &rows,
         introduction: introduction(settings, &missing),
     };
-    comparison.run(settings, |row, random| {
+    comparison.run(settings, folder, |row, random| {
         let data = found(row.stream as usize).ok_or("a row without data")?;
         draw(data, random)
     })
@@ -201,26 +205,19 @@ mod tests {
         }
         let write = |text: &str| std::fs::write(path.join("bupa.csv"), text).expect("a file");
         write(&text);
-        let settings = Settings {
-            out: path.join("out"),
-            trials: 2,
-            quick: false,
-            threads: 1,
-            seed: 1,
-            only: vec!["bupa-linear".to_owned()],
-        };
+        let only = vec!["bupa-linear".to_owned()];
+        let settings = Settings { trials: 2, threads: 1, seed: 1, only };
         let arguments = Arguments { settings, data_dir: path.to_owned() };
-        run(&arguments).expect("a run");
-        let table = std::fs::read_to_string(path.join("out/lhs-table2.md")).expect("a table");
+        let table = run(&arguments, path).expect("a run").markdown("command");
         assert!(table.contains("left out: Arrhythmia, Australian, Banknote, Biodeg, Chess,"));
         assert!(table.contains("| Bupa, 345 x 6 | linear |"), "{table}");
 
         // Other data of the same shape, and data of another.
         write(&text.replace("0.841", "0.842"));
-        let other = run(&arguments).expect_err("a refusal").to_string();
+        let other = run(&arguments, path).err().expect("a refusal").to_string();
         assert!(other.contains("the trials are those of"), "{other}");
         write(&text[..text.trim_end().rfind('\n').expect("lines") + 1]);
-        let shape = run(&arguments).expect_err("a refusal").to_string();
+        let shape = run(&arguments, path).err().expect("a refusal").to_string();
         assert!(shape.ends_with("bupa.csv: 344 x 6, not 345 x 6 as published"), "{shape}");
     }
 }

@@ -2,23 +2,19 @@
 //! cross-validation over 100 lambdas and the fit at the one selected. Times of the source belong to
 //! its machine and are not repeated here.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use margins::data::Dataset;
 use margins::data::generate::{Example, GaussianMixture};
-use margins::model::write_atomically;
 
 use super::comparison::{draw_seed, stream};
 use super::tuning::{FOLDS, Space, leaky_hockey_stick};
 use crate::Failure;
+use crate::document::{Document, Table};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder for the tables
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// Numbers of samples
     #[arg(long, value_delimiter = ',', default_values_t = [50, 90, 200, 900])]
     sizes: Vec<usize>,
@@ -45,21 +41,13 @@ struct Measured {
     worst_relative_gap: f64,
 }
 
-/// Writes the times as CSV and Markdown.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+/// Returns the times.
+pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
     let mut csv =
         String::from("samples,n,p,space,seconds,certified_lambdas,lambdas,worst_relative_gap\n");
-    let mut markdown = format!(
-        "# lhs-timing\n\nSeconds to tune the leaky hockey stick classifier by {FOLDS}-fold \
-         cross-validation over 100 lambdas and to fit it at the one selected, kernel matrix \
-         included: median of {} runs, threads: {}. *Certified* are the lambdas at which the fits of \
-         all folds reached the tolerance.\n\n\
-         | samples | n | p | space | seconds | certified | worst relative gap |\n\
-         | --- | --: | --: | --- | --: | --: | --: |\n",
-        arguments.repetitions,
-        pool.current_num_threads()
-    );
+    let mut table =
+        Table::new(["samples", "n", "p", "space", "seconds", "certified", "worst relative gap"]);
     for (at, (title, example)) in EXAMPLES.into_iter().enumerate() {
         let mut random = stream(arguments.seed, at as u32, 0);
         let mixture = GaussianMixture::example(example, draw_seed(&mut random))?;
@@ -73,20 +61,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 csv += &format!(
                     "\"{title}\",{n},{p},{name},{seconds},{certified},{lambdas},{worst_relative_gap}\n"
                 );
-                markdown += &format!(
-                    "| {title} | {n} | {p} | {name} | {seconds:.3} | {certified} of {lambdas} | \
-                     {worst_relative_gap:.1e} |\n"
-                );
+                table.push([
+                    title.to_owned(),
+                    n.to_string(),
+                    p.to_string(),
+                    name.to_owned(),
+                    format!("{seconds:.3}"),
+                    format!("{certified} of {lambdas}"),
+                    format!("{worst_relative_gap:.1e}"),
+                ]);
             }
         }
     }
-    std::fs::create_dir_all(&arguments.out)?;
-    for (ending, text) in [("csv", csv), ("md", markdown)] {
-        let path = arguments.out.join(format!("lhs-timing.{ending}"));
-        write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
-        println!("{}", path.display());
-    }
-    Ok(())
+    let text = format!(
+        "Seconds to tune the leaky hockey stick classifier by {FOLDS}-fold cross-validation over 100 \
+         lambdas and to fit it at the one selected, kernel matrix included: median of {} runs, \
+         threads: {}. *Certified* are the lambdas at which the fits of all folds reached the \
+         tolerance.",
+        arguments.repetitions,
+        pool.current_num_threads()
+    );
+    Ok(Document::new("lhs-timing").text(text).table(table).csv("lhs-timing", csv))
 }
 
 /// Returns the run with the median time.

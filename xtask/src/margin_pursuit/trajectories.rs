@@ -11,9 +11,9 @@ mod runs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use margins::model::write_atomically;
 
 use crate::Failure;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
 use crate::trials::{self, Key};
 use runs::{Loaded, Method, SOURCES, State, Statistic, Trajectory, follow, load};
@@ -27,9 +27,6 @@ pub(crate) struct Arguments {
     /// Take dorothea, binary and sparse like it, for SIDO
     #[arg(long)]
     stand_in: bool,
-    /// Folder for the files
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// Trials
     #[arg(long, default_value_t = 25)]
     trials: usize,
@@ -155,11 +152,10 @@ impl Curves<'_> {
 /// Runs what a figure needs, the grid of each method and the runs of figure 5 if asked for.
 fn compute<'a>(
     name: &str,
-    arguments: &Arguments,
+    (arguments, folder): (&Arguments, &Path),
     loaded: &'a [Loaded],
     methods: &[Method],
 ) -> Result<Vec<Curves<'a>>, Failure> {
-    std::fs::create_dir_all(&arguments.out)?;
     let runs = |loaded: &Loaded| -> Vec<(Method, f64)> {
         let lambdas = |method: Method| match method {
             Method::Pursuit | Method::Pegasos => LAMBDAS.to_vec(),
@@ -182,7 +178,7 @@ fn compute<'a>(
         follow(loaded, method, lambda, arguments.seed.wrapping_add(*number as u64))
     };
     let protocol = format!("{name} 1 seed={} stand-in={}", arguments.seed, arguments.stand_in);
-    let journal = arguments.out.join(format!("{name}.journal"));
+    let journal = folder.join(format!("{name}.journal"));
     let results = trials::run(&journal, &protocol, &keys, arguments.threads, trial)?;
     let mut results = results.chunks_exact(arguments.trials.max(1));
     Ok(loaded
@@ -214,74 +210,86 @@ fn load_all(arguments: &Arguments, names: &[&str]) -> Result<(Vec<Loaded>, Vec<S
     Ok((loaded, missing))
 }
 
-fn write(
-    arguments: &Arguments,
-    figure: &Figure,
-    missing: &[String],
-    text: &str,
-) -> Result<(), Failure> {
-    figure.write(&arguments.out).map_err(|error| error.to_string())?;
-    let absent = match missing {
-        [] => String::new(),
-        names => format!("Not there, and left out: {}.\n\n", names.join(", ")),
-    };
-    let page = format!(
-        "# {}\n\n{} trials, seed {}. Errors are test errors in percent, with their standard error over \
-         the trials. {absent}\n\n{text}",
-        figure.name, arguments.trials, arguments.seed
+/// Returns the document of a figure with its table.
+fn document(arguments: &Arguments, figure: Figure, missing: &[String], table: Table) -> Document {
+    let about = format!(
+        "{} trials, seed {}. Errors are test errors in percent, with their standard error over the trials.",
+        arguments.trials, arguments.seed
     );
-    let path: &Path = &arguments.out.join(format!("{}.md", figure.name));
-    write_atomically(path, |out| out.write_all(page.as_bytes()))?;
-    println!("{}", path.display());
-    Ok(())
+    let mut document = Document::new(figure.name).text(about);
+    if !missing.is_empty() {
+        document = document.text(format!("Not there, and left out: {}.", missing.join(", ")));
+    }
+    document.table(table).figure(figure)
 }
 
-/// Writes figures 3 and 4: margin pursuit beside Pegasos, each at its best lambda.
+/// Returns figure 3 or 4: margin pursuit beside Pegasos, each at its best lambda.
 pub(crate) fn naive_scaling(
     name: &'static str,
     arguments: &Arguments,
+    folder: &Path,
     sets: &[&str],
-) -> Result<(), Failure> {
+) -> Result<Document, Failure> {
     let (loaded, missing) = load_all(arguments, sets)?;
-    let all = compute(name, arguments, &loaded, &[Method::Pursuit, Method::Pegasos])?;
+    let methods = [Method::Pursuit, Method::Pegasos];
+    let all = compute(name, (arguments, folder), &loaded, &methods)?;
     let mut panels = Vec::new();
-    let mut text = String::from(
-        "| data | rows | method | best lambda | least error | at gradient | last error | mean margin, last | \
-         largest | variance, last | largest | skewness, last |\n\
-         | --- | --: | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
-    );
+    let mut table = Table::new([
+        "data",
+        "rows",
+        "method",
+        "best lambda",
+        "least error",
+        "at gradient",
+        "last error",
+        "mean margin, last",
+        "largest",
+        "variance, last",
+        "largest",
+        "skewness, last",
+    ]);
     for curves in &all {
         let mut shown = Vec::new();
-        for method in [Method::Pursuit, Method::Pegasos] {
+        for method in methods {
             let Some((lambda, curve)) = curves.best(method) else { continue };
             let (best, last) = (curve.best(), curve.means.len() - 1);
             let largest =
                 |get: Statistic| curve.means.iter().map(get).fold(f64::NEG_INFINITY, f64::max);
             let end = &curve.means[last];
-            text += &format!(
-                "| {} | {} | {} | {lambda:e} | {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} |\n",
-                curves.loaded.title,
-                curves.loaded.rows,
-                method.name(),
+            table.push([
+                curves.loaded.title.clone(),
+                curves.loaded.rows.to_string(),
+                method.name().to_owned(),
+                format!("{lambda:e}"),
                 curve.error_at(best),
-                curves.steps[best],
+                curves.steps[best].to_string(),
                 curve.error_at(last),
-                end.mean,
-                largest(|s| s.mean),
-                end.variance,
-                largest(|s| s.variance),
-                end.skewness,
-            );
+                format!("{:.3}", end.mean),
+                format!("{:.3}", largest(|s| s.mean)),
+                format!("{:.3}", end.variance),
+                format!("{:.3}", largest(|s| s.variance)),
+                format!("{:.2}", end.skewness),
+            ]);
             shown.push((format!("{}, lambda {lambda:e}", method.name()), curve));
         }
         panels.extend(curves.panels(&shown, None));
     }
-    write(arguments, &Figure { name, panels }, &missing, &text)
+    Ok(document(arguments, Figure { name, panels }, &missing, table))
 }
 
-/// Writes figure 5: too small a lambda, with and without the scale from the data, beside the best
+/// What the names of figure 5 mean.
+const SCALES: &str = "The scale is set after n gradients. *As printed* divides the steps by the scale, \
+    `1/(s sqrt(lambda) t)`; *alone* sets the scale in the loss and keeps the steps at \
+    `1/(sqrt(lambda) t)`; *slow* takes steps `1/sqrt(t)`, with the scale 1 and with that from the data. \
+    *Recovers* is the first point after the scale was set whose mean error is within one standard \
+    error of the least error at the best lambda, in gradients since the scale was set.";
+
+/// Returns figure 5: too small a lambda, with and without the scale from the data, beside the best
 /// lambda.
-pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn data_driven_scaling(
+    arguments: &Arguments,
+    folder: &Path,
+) -> Result<Document, Failure> {
     const NAME: &str = "margin-pursuit-fig5";
     let (loaded, missing) = load_all(arguments, &SOURCES.map(|source| source.name))?;
     const METHODS: [Method; 5] = [
@@ -291,17 +299,10 @@ pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> 
         Method::Slow,
         Method::SlowRescaled,
     ];
-    let all = compute(NAME, arguments, &loaded, &METHODS)?;
+    let all = compute(NAME, (arguments, folder), &loaded, &METHODS)?;
     let mut panels = Vec::new();
-    let mut text = String::from(
-        "The scale is set after n gradients. *As printed* divides the steps by the scale, `1/(s sqrt(lambda) t)`; \
-         *alone* sets the scale in the loss and keeps the steps at `1/(sqrt(lambda) t)`; *slow* takes steps \
-         `1/sqrt(t)`, with the scale 1 and with that from the data. *Recovers* is the first \
-         point after the scale was set whose mean error is within one standard error of the least error at the \
-         best lambda, in gradients since the scale was set.\n\n\
-         | data | rows | lambda | scale | last error | least error | recovers |\n\
-         | --- | --: | --: | --- | --: | --: | --: |\n",
-    );
+    let mut table =
+        Table::new(["data", "rows", "lambda", "scale", "last error", "least error", "recovers"]);
     for curves in &all {
         let under = curves.loaded.source.under;
         let at = curves.loaded.rows as u64;
@@ -322,18 +323,21 @@ pub(crate) fn data_driven_scaling(arguments: &Arguments) -> Result<(), Failure> 
             let recovered = (0..=last)
                 .find(|&k| curves.steps[k] > at && curve.means[k].test_error <= aim)
                 .map_or("not in this run".to_owned(), |k| (curves.steps[k] - at).to_string());
-            text += &format!(
-                "| {} | {} | {lambda:e} | {name} | {} | {} | {recovered} |\n",
-                curves.loaded.title,
-                curves.loaded.rows,
+            table.push([
+                curves.loaded.title.clone(),
+                curves.loaded.rows.to_string(),
+                format!("{lambda:e}"),
+                name.clone(),
                 curve.error_at(last),
                 curve.error_at(curve.best()),
-            );
+                recovered,
+            ]);
             shown.push((name, curve));
         }
         panels.extend(curves.panels(&shown, Some(at)));
     }
-    write(arguments, &Figure { name: NAME, panels }, &missing, &text)
+    let document = document(arguments, Figure { name: NAME, panels }, &missing, table);
+    Ok(document.text(SCALES))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! noise.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::str::FromStr;
 
 use clap::Args;
@@ -14,23 +14,21 @@ use margins::massart::{CutOptions, Plan, Problem, learn_by_cuts};
 use margins::optim::online::{OnlineLearner, Perceptron};
 
 use super::instance::{ADVERSARIES, Batch, Drawn, batch_size, instance, sgd};
-use super::{mean, write};
+use super::mean;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
 use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder for the tables
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// Instances a setting
     #[arg(long, default_value_t = 200)]
     instances: usize,
     /// Instances of the comparison with the learners before
     #[arg(long, default_value_t = 20)]
     compared: usize,
-    /// Threads, 0 for one a core
-    #[arg(long, default_value_t = 1)]
+    /// Threads, 0 for one a core; the results do not depend on them
+    #[arg(long, default_value_t = 0)]
     threads: usize,
 }
 
@@ -62,11 +60,9 @@ impl FromStr for Numbers {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    std::fs::create_dir_all(&arguments.out)?;
-    let grid = guarantee(arguments)?;
-    let compared = comparison(arguments)?;
-    write(&arguments.out, "massart-adversaries.md", &format!("{grid}\n{compared}"))
+pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
+    let document = guarantee(arguments, folder, Document::new("massart-adversaries"))?;
+    comparison(arguments, folder, document)
 }
 
 /// Reads `d gamma eta adversary`.
@@ -92,12 +88,16 @@ fn settings() -> Vec<String> {
     rows
 }
 
-/// Returns the share of instances on which the two learners miss eta + epsilon.
-fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
+/// Adds the share of instances on which the two learners miss eta + epsilon.
+fn guarantee(
+    arguments: &Arguments,
+    folder: &Path,
+    document: Document,
+) -> Result<Document, Failure> {
     let rows = settings();
     let keys: Vec<trials::Key> =
         rows.iter().flat_map(|row| (0..arguments.instances).map(|k| (row.clone(), k))).collect();
-    let path = arguments.out.join("massart-adversaries.journal");
+    let path = folder.join("massart-adversaries.journal");
     let found =
         trials::run(&path, "massart-adversaries 2", &keys, arguments.threads, |(row, k)| {
             let (d, gamma, eta, adversary) = setting(row)?;
@@ -112,13 +112,18 @@ fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
     let mut csv = String::from(
         "d,gamma,eta,adversary,instances,opt,sgd_failures,sgd_error,sgd_se,cuts_failures,cuts_error,cuts_se,oracle_calls\n",
     );
-    let mut text = format!(
-        "# massart-adversaries\n\nInstances of {} (epsilon = delta = 0.05) on which the error of a learner is above eta + epsilon, \
-         and mean errors with standard errors. Errors are exact.\n\n\
-         | d | gamma | eta | adversary | opt | sgd: missed | error | cuts: missed | error | oracle calls |\n\
-         | --: | --: | --: | --- | --: | --: | --: | --: | --: | --: |\n",
-        arguments.instances
-    );
+    let mut table = Table::new([
+        "d",
+        "gamma",
+        "eta",
+        "adversary",
+        "opt",
+        "sgd: missed",
+        "error",
+        "cuts: missed",
+        "error",
+        "oracle calls",
+    ]);
     let mut all = [0; 2];
     for (row, trials) in rows.iter().zip(found.chunks_exact(arguments.instances)) {
         let (d, gamma, eta, adversary) = setting(row)?;
@@ -139,30 +144,47 @@ fn guarantee(arguments: &Arguments) -> Result<String, Failure> {
             two.1,
             calls.0
         );
-        text += &format!(
-            "| {d} | {gamma} | {eta} | {adversary} | {:.3} | {} | {:.4} ({:.4}) | {} | {:.4} ({:.4}) | {:.1} |\n",
-            opt.0, missed[0], one.0, one.1, missed[1], two.0, two.1, calls.0
-        );
+        let error = |(mean, standard_error)| format!("{mean:.4} ({standard_error:.4})");
+        table.push([
+            d.to_string(),
+            gamma.to_string(),
+            eta.to_string(),
+            adversary.to_owned(),
+            format!("{:.3}", opt.0),
+            missed[0].to_string(),
+            error(one),
+            missed[1].to_string(),
+            error(two),
+            format!("{:.1}", calls.0),
+        ]);
     }
-    write(&arguments.out, "massart-adversaries.csv", &csv)?;
-    text += &format!(
-        "\nIn all {} of {} instances missed by sgd, {} by cuts.\n",
+    let about = format!(
+        "Instances of {} (epsilon = delta = 0.05) on which the error of a learner is above eta + \
+         epsilon, and mean errors with standard errors. Errors are exact.",
+        arguments.instances
+    );
+    let sum = format!(
+        "In all {} of {} instances missed by sgd, {} by cuts.",
         all[0],
         found.len(),
         all[1]
     );
-    Ok(text)
+    Ok(document.text(about).table(table).text(sum).csv("massart-adversaries", csv))
 }
 
-/// Compares all learners on the same samples.
-fn comparison(arguments: &Arguments) -> Result<String, Failure> {
+/// Adds all learners on the same samples.
+fn comparison(
+    arguments: &Arguments,
+    folder: &Path,
+    document: Document,
+) -> Result<Document, Failure> {
     let (d, gamma, eta) = COMPARED;
     let problem = Problem::new(eta, gamma)?;
     let keys: Vec<trials::Key> = ADVERSARIES
         .iter()
         .flat_map(|name| (0..arguments.compared).map(|k| ((*name).to_owned(), k)))
         .collect();
-    let path = arguments.out.join("massart-learners.journal");
+    let path = folder.join("massart-learners.journal");
     let found = trials::run(&path, "massart-learners 3", &keys, arguments.threads, |(name, k)| {
         let noisy = instance(d, gamma, eta, name, *k as u64)?;
         let mut numbers = vec![noisy.opt()];
@@ -170,36 +192,30 @@ fn comparison(arguments: &Arguments) -> Result<String, Failure> {
         Ok(Numbers(numbers))
     })?;
     let mut csv = String::from("adversary,learner,error,standard_error,opt\n");
-    let mut text = format!(
-        "## Learners before\n\nMean error (95 % confidence interval) over {} instances, d = {d}, gamma = {gamma}, eta = {eta}.\n\n\
-         | adversary | opt | {} |\n| --- | --: |{}\n",
-        arguments.compared,
-        LEARNERS.join(" | "),
-        " --: |".repeat(LEARNERS.len())
-    );
+    let mut table = Table::new(["adversary", "opt"].into_iter().chain(LEARNERS));
     let mut points = vec![Vec::new(); LEARNERS.len()];
     for (at, (name, trials)) in
         ADVERSARIES.iter().zip(found.chunks_exact(arguments.compared)).enumerate()
     {
         let place = at as f64;
         let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
-        text += &format!("| {name} | {:.3} |", column(0).0);
+        let mut cells = vec![(*name).to_owned(), format!("{:.3}", column(0).0)];
         for (at, learner) in LEARNERS.iter().enumerate() {
             let (error, deviation) = column(at + 1);
             points[at].push((place, error));
             csv += &format!("{name},{learner},{error},{deviation},{}\n", column(0).0);
-            text += &format!(
-                " {error:.3} ({:.3}, {:.3}) |",
-                error - 1.96 * deviation,
-                error + 1.96 * deviation
-            );
+            let (low, high) = (error - 1.96 * deviation, error + 1.96 * deviation);
+            cells.push(format!("{error:.3} ({low:.3}, {high:.3})"));
         }
-        text += "\n";
+        table.push(cells);
     }
-    write(&arguments.out, "massart-learners.csv", &csv)?;
-    figure(points).write(&arguments.out).map_err(|error| error.to_string())?;
-    text += "\n![errors](massart-errors.svg)\n";
-    Ok(text)
+    let about = format!(
+        "Learners before: mean error (95 % confidence interval) over {} instances, d = {d}, gamma = \
+         {gamma}, eta = {eta}.",
+        arguments.compared
+    );
+    let document = document.text(about).table(table).csv("massart-learners", csv);
+    Ok(document.figure(figure(points)))
 }
 
 /// Returns the picture of the errors of all learners, given by their points.

@@ -1,6 +1,6 @@
 //! Calls of the oracle along the dimension, for both localisation methods.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
 use margins::massart::cutting_planes::Method;
@@ -8,20 +8,18 @@ use margins::massart::{CutOptions, Problem, Target, learn_by_cuts};
 
 use super::adversaries::Numbers;
 use super::instance::{Drawn, batch_size, instance};
-use super::{mean, slope, write};
-use crate::figure::{Axis, Figure, Panel, Series, Style};
+use super::{mean, slope};
+use crate::document::{Document, Table};
+use crate::figure::{Axis, Figure, Panel, Points, Series, Style};
 use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder for the table and the figure
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// Instances a dimension
     #[arg(long, default_value_t = 10)]
     instances: usize,
-    /// Threads, 0 for one a core
-    #[arg(long, default_value_t = 1)]
+    /// Threads, 0 for one a core; the results do not depend on them
+    #[arg(long, default_value_t = 0)]
     threads: usize,
 }
 
@@ -32,14 +30,13 @@ const EPSILON: f64 = 0.02;
 const METHODS: [(&str, Method); 2] =
     [("analytic centre", Method::AnalyticCentre), ("ellipsoid", Method::Ellipsoid)];
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    std::fs::create_dir_all(&arguments.out)?;
+pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     let problem = Problem::new(ETA, GAMMA)?.with_target(Target::new(EPSILON, 0.05)?);
     let keys: Vec<trials::Key> = DIMENSIONS
         .iter()
         .flat_map(|d| (0..arguments.instances).map(move |k| (d.to_string(), k)))
         .collect();
-    let path = arguments.out.join("massart-cuts.journal");
+    let path = folder.join("massart-cuts.journal");
     let found = trials::run(&path, "massart-cuts 2", &keys, arguments.threads, |(row, k)| {
         let d: usize = row.parse()?;
         let noisy = instance(d, GAMMA, ETA, "trap", *k as u64)?;
@@ -52,34 +49,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         Ok(Numbers(numbers))
     })?;
-    let mut text = format!(
-        "# massart-cuts\n\nMean calls of the oracle (standard error) until the error on the sample is at most eta + epsilon/2, and mean exact error; {} instances \
-         of the trap a dimension, eta = {ETA}, gamma = {GAMMA}, epsilon = {EPSILON}; at most 2000 calls.\n\n\
-         | d | analytic centre: calls | error | ellipsoid: calls | error |\n| --: | --: | --: | --: | --: |\n",
-        arguments.instances
-    );
+    let mut table =
+        Table::new(["d", "analytic centre: calls", "error", "ellipsoid: calls", "error"]);
     let mut points = [Vec::new(), Vec::new()];
     for (d, trials) in DIMENSIONS.iter().zip(found.chunks_exact(arguments.instances)) {
         let column = |at: usize| mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
-        text += &format!("| {d} |");
+        let mut cells = vec![d.to_string()];
         for (at, points) in points.iter_mut().enumerate() {
             let (calls, error) = (column(2 * at), column(2 * at + 1));
             points.push(((*d as f64).log2(), calls.0.log2()));
-            text += &format!(" {:.1} ({:.1}) | {:.4} |", calls.0, calls.1, error.0);
+            cells.push(format!("{:.1} ({:.1})", calls.0, calls.1));
+            cells.push(format!("{:.4}", error.0));
         }
-        text += "\n";
+        table.push(cells);
     }
+    let about = format!(
+        "Mean calls of the oracle (standard error) until the error on the sample is at most eta + \
+         epsilon/2, and mean exact error; {} instances of the trap a dimension, eta = {ETA}, gamma = \
+         {GAMMA}, epsilon = {EPSILON}; at most 2000 calls.",
+        arguments.instances
+    );
     let slopes = points.each_ref().map(|points| slope(points));
-    text += &format!(
-        "\nCalls grow with the power {:.2} (analytic centre) and {:.2} (ellipsoid) of d; the bounds have d log d and d^2.\n",
+    let growth = format!(
+        "Calls grow with the power {:.2} (analytic centre) and {:.2} (ellipsoid) of d; the bounds have \
+         d log d and d^2.",
         slopes[0], slopes[1]
     );
+    let document = Document::new("massart-cuts").text(about).table(table).text(growth);
+    Ok(document.figure(figure(points)))
+}
+
+/// Returns the picture of the calls along the dimension, given by the points of the methods.
+fn figure(points: [Points; 2]) -> Figure {
     let series = METHODS.iter().zip(points).map(|((name, _), points)| Series {
         name: (*name).to_owned(),
         points,
         style: Style::Line,
     });
-    let figure = Figure {
+    Figure {
         name: "massart-cuts",
         panels: vec![Panel {
             key: "calls",
@@ -88,7 +95,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             y: Axis { label: "log2 calls", range: (0.0, 12.0) },
             series: series.collect(),
         }],
-    };
-    figure.write(&arguments.out).map_err(|error| error.to_string())?;
-    write(&arguments.out, "massart-cuts.md", &text)
+    }
 }

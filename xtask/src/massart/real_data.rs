@@ -1,6 +1,6 @@
 //! Learners on data sets whose labels adversaries flip.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use margins::data::generate::{Adversary, MassartDistribution};
@@ -13,7 +13,8 @@ use margins::optim::solve::Limits;
 use margins::optim::{Lambda, Training};
 
 use super::adversaries::Numbers;
-use super::{mean, write};
+use super::mean;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
 use crate::{Failure, trials};
 
@@ -23,17 +24,14 @@ pub(crate) struct Arguments {
     /// left out
     #[arg(long)]
     data_dir: PathBuf,
-    /// Folder for the table
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// The most rows of a data set, drawn at random
     #[arg(long, default_value_t = 5000)]
     rows: usize,
     /// Seeds of noise and splits
     #[arg(long, default_value_t = 3)]
     trials: usize,
-    /// Threads, 0 for one a core
-    #[arg(long, default_value_t = 1)]
+    /// Threads, 0 for one a core; the results do not depend on them
+    #[arg(long, default_value_t = 0)]
     threads: usize,
 }
 
@@ -46,8 +44,7 @@ const ADVERSARIES: [(&str, Adversary); 3] =
 /// The first columns of the table: errors.
 const NAMES: [&str; 4] = ["opt", "adaptive", "logistic", "LeakyReLU"];
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    std::fs::create_dir_all(&arguments.out)?;
+pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     let mut sets = Vec::new();
     for file in FILES {
         let path = arguments.data_dir.join(file);
@@ -59,13 +56,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             sets.push((file, data, normal));
         }
     }
+    if sets.is_empty() {
+        let folder = arguments.data_dir.display();
+        return Err(format!("{folder}: none of {} is there", FILES.join(", ")).into());
+    }
     let rows: Vec<String> = sets
         .iter()
         .flat_map(|(file, ..)| ADVERSARIES.iter().map(move |(name, _)| format!("{file}/{name}")))
         .collect();
     let keys: Vec<trials::Key> =
         rows.iter().flat_map(|row| (0..arguments.trials).map(|k| (row.clone(), k))).collect();
-    let path = arguments.out.join("massart-real-data.journal");
+    let path = folder.join("massart-real-data.journal");
     let about = format!("massart-real-data 2, at most {} rows", arguments.rows);
     let found = trials::run(&path, &about, &keys, arguments.threads, |(row, k)| {
         let (file, name) = row.split_once('/').ok_or("not a setting")?;
@@ -75,36 +76,35 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (_, adversary) = adversary.ok_or("no such adversary")?;
         trial(data, normal, adversary, *k as u64).map(|errors| Numbers(errors.to_vec()))
     })?;
-    let mut text = format!(
-        "# massart-real-data\n\nErrors against the noisy labels, exact in the noise, on a third of the rows that no learner has seen; eta = {ETA}, mean of {} trials (standard error). The halfspace that the adversaries \
-         attack is a logistic fit to the clean labels.\n\n| data | rows | adversary | opt | adaptive | logistic | LeakyReLU | its gap |\n| --- | --: | --- | --: | --: | --: | --: | --: |\n",
+    let about = format!(
+        "Errors against the noisy labels, exact in the noise, on a third of the rows that no learner has \
+         seen; eta = {ETA}, mean of {} trials (standard error). The halfspace that the adversaries \
+         attack is a logistic fit to the clean labels.",
         arguments.trials
     );
+    let mut table =
+        Table::new(["data", "rows", "adversary"].into_iter().chain(NAMES).chain(["its gap"]));
     let mut panels = Vec::new();
     let mut of_rows = found.chunks_exact(arguments.trials.max(1));
     for (file, data, _) in &sets {
         let mut points = vec![Vec::new(); NAMES.len()];
         for (place, (name, _)) in ADVERSARIES.iter().enumerate() {
             let trials = of_rows.next().ok_or("no trials")?;
-            text += &format!("| {file} | {} | {name} |", data.rows());
+            let mut cells = vec![(*file).to_owned(), data.rows().to_string(), (*name).to_owned()];
             for at in 0..5 {
                 let (value, deviation) =
                     mean(&trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>());
-                text += &format!(" {value:.3} ({deviation:.3}) |");
+                cells.push(format!("{value:.3} ({deviation:.3})"));
                 if let Some(points) = points.get_mut(at) {
                     points.push((place as f64, value));
                 }
             }
-            text += "\n";
+            table.push(cells);
         }
         panels.push(panel(file, points));
     }
-    if !panels.is_empty() {
-        let figure = Figure { name: "massart-real-data", panels };
-        figure.write(&arguments.out).map_err(|error| error.to_string())?;
-        text += "\n![errors](massart-real-data.svg)\n";
-    }
-    write(&arguments.out, "massart-real-data.md", &text)
+    let document = Document::new("massart-real-data").text(about).table(table);
+    Ok(document.figure(Figure { name: "massart-real-data", panels }))
 }
 
 /// Returns the picture of the errors on a data set, given by their points.

@@ -1,26 +1,24 @@
 //! The samples that algorithm 1 needs, along epsilon and along gamma.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
 use margins::massart::{Plan, Problem, Target};
 
 use super::adversaries::Numbers;
 use super::instance::{Batch, instance, rare_trap, sgd};
-use super::{slope, write};
+use super::slope;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Series, Style};
 use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder for the table and the figure
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// Instances a setting
     #[arg(long, default_value_t = 20)]
     instances: usize,
-    /// Threads, 0 for one a core
-    #[arg(long, default_value_t = 1)]
+    /// Threads, 0 for one a core; the results do not depend on them
+    #[arg(long, default_value_t = 0)]
     threads: usize,
 }
 
@@ -97,8 +95,7 @@ fn least(trials: &[Numbers], limit: f64) -> Option<u32> {
 /// The least power of each series, learner and setting, where there is one.
 type Needed = [[[Option<u32>; EPSILONS.len()]; LEARNERS.len()]; SERIES.len()];
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    std::fs::create_dir_all(&arguments.out)?;
+pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     let mut rows = Vec::new();
     for learner in 0..LEARNERS.len() {
         for series in 0..SERIES.len() {
@@ -111,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             (0..arguments.instances).map(move |trial| (format!("{series}/{learner}/{k}"), trial))
         })
         .collect();
-    let path = arguments.out.join("massart-sample-complexity.journal");
+    let path = folder.join("massart-sample-complexity.journal");
     let name = "massart-sample-complexity 4";
     let found = trials::run(&path, name, &keys, arguments.threads, |(row, seed)| {
         let cells = row.split('/').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
@@ -129,27 +126,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (varied, _, instances) = SERIES[series];
         csv += &format!("{varied},{instances},{},{epsilon},{gamma},{count}\n", LEARNERS[learner].0);
     }
-    write(&arguments.out, "massart-sample-complexity.csv", &csv)?;
-    let (text, figure) = page(arguments, needed);
-    figure.write(&arguments.out).map_err(|error| error.to_string())?;
-    write(&arguments.out, "massart-sample-complexity.md", &text)
+    Ok(page(arguments, needed).csv("massart-samples", csv))
 }
 
-/// Returns the page and the picture of the least numbers of samples, as powers of the root of 2.
-fn page(arguments: &Arguments, needed: Needed) -> (String, Figure) {
-    let mut text = format!(
-        "# massart-sample-complexity\n\nThe least number of samples, among powers of the root of 2, from which on a learner has an error of at most eta + epsilon on \
-         {SUCCESS} of {} instances, d = {D}, eta = {ETA}; algorithm 1 with the practical step and selection. The slope is that of the logarithms.\n",
+/// Returns tables and picture of the least numbers of samples, as powers of the root of 2.
+fn page(arguments: &Arguments, needed: Needed) -> Document {
+    let about = format!(
+        "The least number of samples, among powers of the root of 2, from which on a learner has an error \
+         of at most eta + epsilon on {SUCCESS} of {} instances, d = {D}, eta = {ETA}; algorithm 1 with \
+         the practical step and selection. The slope is that of the logarithms.",
         arguments.instances
     );
+    let mut document = Document::new("massart-sample-complexity").text(about);
     let mut figure = Figure { name: "massart-sample-complexity", panels: Vec::new() };
     for ((series, (varied, place, instances)), needed) in SERIES.iter().enumerate().zip(needed) {
         let values = [0, 1, 2, 3, 4].map(|k| setting(series, k)[*place]);
-        text += &format!(
-            "\n| {varied} ({instances}) | {} | slope | theorem |\n| --- |{} --: | --: |\n",
-            values.map(|value| value.to_string()).join(" | "),
-            " --: |".repeat(values.len())
-        );
+        let mut header = vec![format!("{varied} ({instances})")];
+        header.extend(values.map(|value| value.to_string()));
+        header.extend(["slope", "theorem"].map(str::to_owned));
+        let mut table = Table::new(header);
         let mut curves = Vec::new();
         for ((learner, _, theorem), needed) in LEARNERS.iter().zip(needed) {
             let points: Vec<(f64, f64)> = values
@@ -157,16 +152,15 @@ fn page(arguments: &Arguments, needed: Needed) -> (String, Figure) {
                 .zip(needed)
                 .filter_map(|(value, least)| Some((-value.log2(), f64::from(least?) / 2.0)))
                 .collect();
-            let counts =
-                needed.map(|least| least.map_or("more".to_owned(), |p| samples(p).to_string()));
-            text += &format!(
-                "| {learner} | {} | {:.2} | {} |\n",
-                counts.join(" | "),
-                slope(&points),
-                theorem[*place]
-            );
+            let count =
+                |least: Option<u32>| least.map_or("more".into(), |p| samples(p).to_string());
+            let mut cells = vec![(*learner).to_owned()];
+            cells.extend(needed.map(count));
+            cells.extend([format!("{:.2}", slope(&points)), theorem[*place].to_owned()]);
+            table.push(cells);
             curves.push(Series { name: (*learner).to_owned(), points, style: Style::Line });
         }
+        document = document.table(table);
         figure.panels.push(Panel {
             key: ["epsilon", "epsilon-rare", "gamma"][series],
             title: format!("samples against 1/{varied}, {instances}"),
@@ -178,5 +172,5 @@ fn page(arguments: &Arguments, needed: Needed) -> (String, Figure) {
             series: curves,
         });
     }
-    (text, figure)
+    document.figure(figure)
 }

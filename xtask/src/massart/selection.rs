@@ -1,6 +1,6 @@
 //! The cost of selecting one of all iterates.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
@@ -10,15 +10,12 @@ use margins::massart::{
 
 use super::adversaries::Numbers;
 use super::instance::{Drawn, instance};
-use super::write;
+use crate::document::{Document, Table};
 use crate::figure::{Axis, Figure, Panel, Series, line};
 use crate::{Failure, trials};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder for the table
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// Numbers of steps
     #[arg(long, value_delimiter = ',', default_values_t = [1000, 4000, 16000])]
     steps: Vec<usize>,
@@ -31,25 +28,27 @@ const ADVERSARIES: [&str; 2] = ["near", "trap"];
 /// Alternating, of which the shortest counts: other jobs only make it longer.
 const REPETITIONS: usize = 15;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    std::fs::create_dir_all(&arguments.out)?;
+pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     let keys: Vec<trials::Key> = ADVERSARIES
         .iter()
         .flat_map(|name| arguments.steps.iter().map(|&steps| ((*name).to_owned(), steps)))
         .collect();
-    let path = arguments.out.join("massart-selection.journal");
+    let path = folder.join("massart-selection.journal");
     // One at a time, because they are timed.
     let found =
         trials::run(&path, "massart-selection 3", &keys, 1, |(name, steps)| trial(name, *steps))?;
     let mut csv =
         String::from("adversary,steps,products,all_products,seconds,exhaustive_seconds\n");
-    let mut text = format!(
-        "# massart-selection\n\nThe best of all T + 1 iterates on N = {} samples: inner products and seconds (the least of {REPETITIONS}) of the plain loop \
-         over candidates and samples, and of the selection, which finds the same iterate. d = {D}, gamma = {GAMMA}, eta = {ETA}.\n\n\
-         | adversary | T | products: all | computed | factor | seconds: all | selection | factor |\n\
-         | --- | --: | --: | --: | --: | --: | --: | --: |\n",
-        Plan::practical(&Problem::new(ETA, GAMMA)?).selection
-    );
+    let mut table = Table::new([
+        "adversary",
+        "T",
+        "products: all",
+        "computed",
+        "factor",
+        "seconds: all",
+        "selection",
+        "factor",
+    ]);
     let mut series: Vec<Series> = ADVERSARIES
         .iter()
         .flat_map(|name| [line(format!("{name}, plain loop"), vec![]), line(*name, vec![])])
@@ -62,17 +61,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         series[first].points.push((place, all.log10()));
         series[first + 1].points.push((place, seconds.log10()));
         csv += &format!("{name},{steps},{products},{all_products},{seconds},{all}\n");
-        text += &format!(
-            "| {name} | {steps} | {all_products} | {products} | {:.1} | {all:.4} | {seconds:.4} | {:.1} |\n",
-            all_products / products,
-            all / seconds
-        );
+        table.push([
+            name.clone(),
+            steps.to_string(),
+            all_products.to_string(),
+            products.to_string(),
+            format!("{:.1}", all_products / products),
+            format!("{all:.4}"),
+            format!("{seconds:.4}"),
+            format!("{:.1}", all / seconds),
+        ]);
     }
+    let about = format!(
+        "The best of all T + 1 iterates on N = {} samples: inner products and seconds (the least of \
+         {REPETITIONS}) of the plain loop over candidates and samples, and of the selection, which \
+         finds the same iterate. d = {D}, gamma = {GAMMA}, eta = {ETA}.",
+        Plan::practical(&Problem::new(ETA, GAMMA)?).selection
+    );
+    let document = Document::new("massart-selection").text(about).table(table);
+    Ok(document.figure(figure(&arguments.steps, series)).csv("massart-selection", csv))
+}
+
+/// Returns the picture of the seconds along the steps.
+fn figure(steps: &[usize], series: Vec<Series>) -> Figure {
     let ends = |of: fn(f64, f64) -> f64| {
-        let places = arguments.steps.iter().map(|&steps| (steps as f64).log10());
+        let places = steps.iter().map(|&steps| (steps as f64).log10());
         places.reduce(of).unwrap_or(1.0)
     };
-    let figure = Figure {
+    Figure {
         name: "massart-selection-seconds",
         panels: vec![Panel {
             key: "seconds",
@@ -81,11 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             y: Axis { label: "log10 seconds", range: (-4.0, 1.0) },
             series,
         }],
-    };
-    figure.write(&arguments.out).map_err(|error| error.to_string())?;
-    text += "\n![seconds](massart-selection-seconds.svg)\n";
-    write(&arguments.out, "massart-selection.csv", &csv)?;
-    write(&arguments.out, "massart-selection.md", &text)
+    }
 }
 
 /// Returns products and seconds of the selection and of the plain loop.

@@ -1,7 +1,5 @@
 //! A search for the noise that misleads the minimisers of convex surrogates most.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use margins::data::Design;
 use margins::data::generate::MassartDistribution;
@@ -16,14 +14,11 @@ use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
 use super::instance::{Batch, batch_size, sgd};
-use super::write;
 use crate::Failure;
+use crate::document::{Document, Table};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Folder for the table
-    #[arg(long, default_value = "report")]
-    out: PathBuf,
     /// Random settings a problem
     #[arg(long, default_value_t = 2000)]
     draws: usize,
@@ -166,7 +161,7 @@ fn search(
     Ok(worst)
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
     let mut problems = Vec::new();
     for surrogate in Surrogate::ALL {
         for d in DIMENSIONS {
@@ -194,26 +189,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
                     format!("({}): {:.4}, {noise}", point.join(", "), atom.mass / total)
                 })
                 .collect();
-            Ok(format!(
-                "| {} | {d} | {gamma} | {eta} | {:+.3} | {:+.3} | {:+.3} | {} |\n",
-                surrogate.name(),
-                worst - eta,
-                by_sgd - eta,
-                by_cuts - eta,
-                atoms.join("; ")
-            ))
+            Ok([
+                surrogate.name().to_owned(),
+                d.to_string(),
+                gamma.to_string(),
+                eta.to_string(),
+                format!("{:+.3}", worst - eta),
+                format!("{:+.3}", by_sgd - eta),
+                format!("{:+.3}", by_cuts - eta),
+                atoms.join("; "),
+            ])
         })
-        .collect::<Result<Vec<String>, Failure>>()?;
-    let text = format!(
-        "# massart-surrogates\n\nThe worst of {} random settings of two to four points and {} random changes of the best: errors less eta of the exact minimiser, points within 1e-4 of its boundary \
-         taken for right, and of both learners with epsilon = {}. Points are `y x: mass, noise` for w* = e_1.\n\n\
-         | surrogate | d | gamma | eta | excess | sgd | cuts | points |\n| --- | --: | --: | --: | --: | --: | --: | --- |\n{}",
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let about = format!(
+        "The worst of {} random settings of two to four points and {} random changes of the best: errors \
+         less eta of the exact minimiser, points within 1e-4 of its boundary taken for right, and of \
+         both learners with epsilon = {}. Points are `y x: mass, noise` for w* = e_1.",
         arguments.draws,
         arguments.changes,
-        margins::massart::Target::default().epsilon(),
-        rows.concat()
+        margins::massart::Target::default().epsilon()
     );
-    write(&arguments.out, "massart-surrogates.md", &text)
+    let header = ["surrogate", "d", "gamma", "eta", "excess", "sgd", "cuts", "points"];
+    let mut table = Table::new(header);
+    rows.into_iter().for_each(|row| table.push(row));
+    Ok(Document::new("massart-surrogates").text(about).table(table))
 }
 
 #[cfg(test)]
@@ -221,7 +220,7 @@ mod tests {
     use super::*;
 
     fn excess(surrogate: Surrogate) -> f64 {
-        let arguments = Arguments { out: PathBuf::new(), draws: 60, changes: 60, seed: 2 };
+        let arguments = Arguments { draws: 60, changes: 60, seed: 2 };
         let (atoms, worst) = search(&arguments, (surrogate, 2, 0.1, 0.05), 0).expect("a search");
         assert!(atoms.len() > 1);
         worst - 0.1

@@ -1,0 +1,236 @@
+//! What an experiment finds, as data: paragraphs, tables and figures, which become files in a
+//! folder and a section of a page.
+
+use std::path::Path;
+
+use margins::model::write_atomically;
+use maud::{Markup, PreEscaped, html};
+use pulldown_cmark::{Parser, html::push_html};
+
+use crate::Failure;
+use crate::figure::Figure;
+
+/// The findings of one experiment.
+pub(crate) struct Document {
+    /// The name of the experiment, and that of its files.
+    pub(crate) name: &'static str,
+    parts: Vec<Part>,
+    /// Files of numbers, each a name and its content.
+    numbers: Vec<(String, String)>,
+}
+
+enum Part {
+    /// A paragraph of Markdown.
+    Text(String),
+    Table(Table),
+    Figure(Figure),
+}
+
+/// A table. Columns whose first cell is a number are aligned to the right.
+pub(crate) struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A cell of a table.
+pub(crate) struct Cell {
+    text: String,
+    /// How far from what was published, in standard errors of the difference.
+    difference: Option<f64>,
+}
+
+impl Cell {
+    /// Returns the cell of a difference to what was published, in standard errors.
+    pub(crate) fn difference(difference: f64) -> Self {
+        Cell { text: format!("{difference:+.1}"), difference: Some(difference) }
+    }
+
+    fn is_number(&self) -> bool {
+        self.text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first))
+    }
+
+    /// Returns the class that colours the cell on a page.
+    fn class(&self) -> Option<&'static str> {
+        self.difference.map(|difference| match difference.abs() {
+            ..2.0 => "near",
+            ..4.0 => "off",
+            _ => "far",
+        })
+    }
+}
+
+impl<T: std::fmt::Display> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Cell { text: text.to_string(), difference: None }
+    }
+}
+
+impl Table {
+    /// Returns a table without rows.
+    pub(crate) fn new(header: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: impl IntoIterator<Item = impl Into<Cell>>) {
+        self.rows.push(row.into_iter().map(Into::into).collect());
+    }
+
+    /// Returns true for every column of numbers.
+    fn numeric(&self) -> Vec<bool> {
+        let first = |k: usize| self.rows.first().and_then(|row: &Vec<Cell>| row.get(k));
+        (0..self.header.len()).map(|k| first(k).is_some_and(Cell::is_number)).collect()
+    }
+
+    fn markdown(&self) -> String {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        let rule = |is_number: bool| if is_number { "--:" } else { "---" };
+        let mut text = line(self.header.iter().map(String::as_str).collect());
+        text += &line(self.numeric().into_iter().map(rule).collect());
+        for row in &self.rows {
+            text += &line(row.iter().map(|cell| cell.text.as_str()).collect());
+        }
+        text
+    }
+
+    fn csv(&self) -> String {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut text = self.header.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",");
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(|cell| quoted(&cell.text)).collect();
+            text += &format!("\n{}", cells.join(","));
+        }
+        text + "\n"
+    }
+
+    fn page(&self) -> Markup {
+        let numeric = self.numeric();
+        let of_column = |k: usize| if numeric[k] { "number" } else { "" };
+        html! {
+            div.scroll { table {
+                thead { tr { @for (k, name) in self.header.iter().enumerate() {
+                    th scope="col" class=(of_column(k)) { (name) }
+                } } }
+                tbody { @for row in &self.rows { tr {
+                    @for (k, cell) in row.iter().enumerate() {
+                        td class={ (of_column(k)) " " (cell.class().unwrap_or_default()) } { (cell.text) }
+                    }
+                } } }
+            } }
+        }
+    }
+}
+
+impl Document {
+    /// Returns a document without content.
+    pub(crate) fn new(name: &'static str) -> Self {
+        Document { name, parts: Vec::new(), numbers: Vec::new() }
+    }
+
+    /// Adds a paragraph of Markdown.
+    pub(crate) fn text(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Text(text.into()));
+        self
+    }
+
+    /// Adds a table.
+    pub(crate) fn table(mut self, table: Table) -> Self {
+        self.parts.push(Part::Table(table));
+        self
+    }
+
+    /// Adds a figure.
+    pub(crate) fn figure(mut self, figure: Figure) -> Self {
+        self.parts.push(Part::Figure(figure));
+        self
+    }
+
+    /// Adds a file `NAME.csv` of numbers with all their digits.
+    pub(crate) fn csv(mut self, name: &str, text: String) -> Self {
+        self.numbers.push((format!("{name}.csv"), text));
+        self
+    }
+
+    /// Returns the files of numbers. Tables are among them as they are if the experiment has no
+    /// file of its own.
+    fn numbers(&self) -> Vec<(String, String)> {
+        let mut files = self.numbers.clone();
+        let mut tables = 0;
+        for part in &self.parts {
+            match part {
+                Part::Figure(figure) => files.push((format!("{}.csv", figure.name), figure.csv())),
+                Part::Table(table) if self.numbers.is_empty() => {
+                    tables += 1;
+                    files.push((format!("{}-table{tables}.csv", self.name), table.csv()));
+                }
+                _ => {}
+            }
+        }
+        files
+    }
+
+    /// Returns the document as Markdown with the command line that makes it.
+    pub(crate) fn markdown(&self, command: &str) -> String {
+        let mut text = format!("# {}\n\nMade by\n\n    {command}\n", self.name);
+        for part in &self.parts {
+            text += "\n";
+            match part {
+                Part::Text(paragraph) => text += &format!("{paragraph}\n"),
+                Part::Table(table) => text += &table.markdown(),
+                Part::Figure(figure) => text += &format!("![{0}]({0}.svg)\n", figure.name),
+            }
+        }
+        text
+    }
+
+    /// Writes the document into a folder: Markdown, pictures and numbers.
+    pub(crate) fn write(&self, folder: &Path, command: &str) -> Result<(), Failure> {
+        let mut files = self.numbers();
+        files.push((format!("{}.md", self.name), self.markdown(command)));
+        for part in &self.parts {
+            if let Part::Figure(figure) = part {
+                files.push((format!("{}.svg", figure.name), figure.svg()?));
+            }
+        }
+        for (name, text) in files {
+            write_atomically(folder.join(name), |out| out.write_all(text.as_bytes()))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the content of the document for a page, with links to its numbers beside the page.
+    pub(crate) fn page(&self) -> Markup {
+        let files: Vec<String> = self.numbers().into_iter().map(|(name, _)| name).collect();
+        html! {
+            @for part in &self.parts {
+                @match part {
+                    Part::Text(text) => (formatted(text)),
+                    Part::Table(table) => (table.page()),
+                    Part::Figure(figure) => {
+                        div.parts { @for chart in figure.charts() { (chart.figure()) } }
+                    },
+                }
+            }
+            p.origin {
+                "Numbers: "
+                @for (k, file) in files.iter().enumerate() {
+                    @if k > 0 { ", " }
+                    a href=(file) { (file) }
+                }
+            }
+        }
+    }
+}
+
+impl From<Figure> for Document {
+    fn from(figure: Figure) -> Self {
+        Document::new(figure.name).figure(figure)
+    }
+}
+
+/// Returns Markdown as HTML.
+fn formatted(text: &str) -> Markup {
+    let mut page = String::new();
+    push_html(&mut page, Parser::new(text));
+    PreEscaped(page)
+}
