@@ -5,13 +5,12 @@ mod commands;
 mod page;
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::{Arguments, Outcome, workspace};
+use crate::{Arguments, Failure, Outcome, workspace};
 use commands::Commands;
 use page::Page;
 
@@ -63,7 +62,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
 }
 
 /// Returns the pages among some files by their names.
-fn pages(root: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, Page>, Box<dyn Error>> {
+fn pages(root: &Path, files: &[PathBuf]) -> Result<BTreeMap<PathBuf, Page>, Failure> {
     let is_page = |file: &&PathBuf| file.extension().is_some_and(|kind| kind == "md");
     let read =
         |file: &PathBuf| Ok((file.clone(), Page::read(&std::fs::read_to_string(root.join(file))?)));
@@ -132,7 +131,7 @@ fn fault_of_task(line: &str) -> Option<String> {
 }
 
 /// Returns what a source calls a file of the book that is none.
-fn broken_mentions(root: &Path, file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+fn broken_mentions(root: &Path, file: &Path) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(root.join(file))?;
     let faults = mentions(&text).into_iter().filter(|(_, page)| !root.join(page).exists());
     Ok(faults

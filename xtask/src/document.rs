@@ -14,6 +14,8 @@ use crate::figure::Figure;
 pub(crate) struct Document {
     /// The name of the experiment, and that of its files.
     pub(crate) name: &'static str,
+    /// What its reader knows in the end.
+    aim: &'static str,
     parts: Vec<Part>,
     /// Files of numbers, each a name and its content.
     numbers: Vec<(String, String)>,
@@ -123,8 +125,8 @@ impl Table {
 
 impl Document {
     /// Returns a document without content.
-    pub(crate) fn new(name: &'static str) -> Self {
-        Document { name, parts: Vec::new(), numbers: Vec::new() }
+    pub(crate) fn new(name: &'static str, aim: &'static str) -> Self {
+        Document { name, aim, parts: Vec::new(), numbers: Vec::new() }
     }
 
     /// Adds a paragraph of Markdown.
@@ -171,7 +173,10 @@ impl Document {
 
     /// Returns the document as Markdown with the command line that makes it.
     pub(crate) fn markdown(&self, command: &str) -> String {
-        let mut text = format!("# {}\n\nMade by\n\n    {command}\n", self.name);
+        let (name, aim) = (self.name, self.aim);
+        let mut text = format!(
+            "# {name}\n\nAfter this page you know {aim}, and can repeat what it shows by\n\n    {command}\n"
+        );
         for part in &self.parts {
             text += "\n";
             match part {
@@ -224,7 +229,7 @@ impl Document {
 
 impl From<Figure> for Document {
     fn from(figure: Figure) -> Self {
-        Document::new(figure.name).figure(figure)
+        Document::new(figure.name, "what the figure shows").figure(figure)
     }
 }
 

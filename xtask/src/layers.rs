@@ -8,13 +8,12 @@ mod modules;
 mod sizes;
 mod tokens;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
 
-use crate::{Outcome, metadata, workspace};
+use crate::{Failure, Outcome, metadata, workspace};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -84,12 +83,12 @@ fn drawn(arrows: &crates::Arrows) -> String {
 }
 
 /// Returns what cargo says of the members of the workspace.
-fn members() -> Result<Value, Box<dyn Error>> {
+fn members() -> Result<Value, Failure> {
     metadata(&["--no-deps", "--offline"])
 }
 
 /// Returns the folders of sources: those of the crates, of the automation and of the bindings.
-fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
+fn sources() -> Result<Vec<PathBuf>, Failure> {
     let mut packages = vec![workspace().join("xtask")];
     for group in ["crates", "bindings"] {
         let group = workspace().join(group);

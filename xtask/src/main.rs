@@ -17,7 +17,6 @@ mod report;
 mod robust_outliers;
 mod trials;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -66,7 +65,7 @@ enum Task {
 }
 
 /// Returns what cargo says of the workspace with the options given.
-fn metadata(options: &[&str]) -> Result<serde_json::Value, Box<dyn Error>> {
+fn metadata(options: &[&str]) -> Result<serde_json::Value, Failure> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1"])
         .args(options)
@@ -84,8 +83,8 @@ fn main() -> ExitCode {
         Task::Layers(arguments) => layers::run(&arguments),
         Task::Book => book::check(),
         Task::Pictures => pictures::draw(&workspace().join("docs/pictures")),
-        Task::Experiment { call, out } => call.run(&out).map(drop).map_err(here),
-        Task::Report(arguments) => report::run(&arguments).map_err(here),
+        Task::Experiment { call, out } => call.run(&out).map(drop),
+        Task::Report(arguments) => report::run(&arguments),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
         Task::Peers(arguments) => peers::run(&arguments),
     };
@@ -101,15 +100,10 @@ fn main() -> ExitCode {
 /// The packages that the lock file names.
 const LOCKED: [&str; 2] = ["--locked", "--all-features"];
 
-type Outcome = Result<(), Box<dyn Error>>;
+/// An error, which may come from another thread.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// An error that may come from another thread.
-pub(crate) type Failure = Box<dyn Error + Send + Sync>;
-
-/// Returns an error for where threads do not matter.
-fn here(failure: Failure) -> Box<dyn Error> {
-    failure
-}
+type Outcome = Result<(), Failure>;
 
 /// Returns the root of the workspace.
 fn workspace() -> &'static Path {

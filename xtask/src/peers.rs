@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use margins::model::write_atomically;
 use serde_json::{Value, json};
 
-use crate::Outcome;
+use crate::{Failure, Outcome};
 use rows::Row;
 
 /// What a turn of either program came to.
@@ -79,7 +79,7 @@ fn result_file(row: &Row, work: &Path) -> PathBuf {
 }
 
 /// Runs ours and the opponent by turns and recomputes the objective of the opponent.
-fn compare(row: &Row, arguments: &Arguments) -> Result<Value, Box<dyn std::error::Error>> {
+fn compare(row: &Row, arguments: &Arguments) -> Result<Value, Failure> {
     let file = files::find(&row.file, &arguments.shared, &arguments.work)?;
     let coefs = arguments.work.join("coefficients.bin");
     let mut ours = Vec::new();

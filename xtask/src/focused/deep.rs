@@ -119,7 +119,10 @@ pub(crate) fn run(
         tests[1].rows(),
         settings.trials
     );
-    let document = Document::new("fol-deep").text(about).table(table);
+    let document =
+        Document::new("fol-deep", "what focusing does for a multilayer perceptron on a rare digit")
+            .text(about)
+            .table(table);
     Ok(document.figure(figure(&trials)))
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
          uniformly.",
         settings.trials
     );
-    let document = Document::new("fol-gap").text(about).table(table).text(
+    let document = Document::new("fol-gap", "how the rounds of focused learning and of stochastic gradient grow").text(about).table(table).text(
         "Slopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, for \
          FOL but for logarithms of m. The two lines for one of alpha and epsilon are at the ends of \
          the grid where the other term is the smaller one:",

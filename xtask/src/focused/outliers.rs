@@ -103,7 +103,9 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
          budget (at least 1), the subsample the size that theorem 3 is best at.",
         settings.trials
     );
-    let document = Document::new("fol-outliers").text(about).table(table);
+    let document = Document::new("fol-outliers", "what slack and sub-sampling do about outliers")
+        .text(about)
+        .table(table);
     Ok(document.figure(figure(&results)))
 }
 

@@ -108,7 +108,9 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
          {LAMBDA}, certified.",
         settings.trials
     );
-    let document = Document::new("fol-rare").text(about).table(table);
+    let document = Document::new("fol-rare", "what each learner makes of rare samples")
+        .text(about)
+        .table(table);
     Ok(document.figure(figure(&results)))
 }
 

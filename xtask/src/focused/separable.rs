@@ -248,7 +248,11 @@ pub(crate) fn run(
             trial(row, data, seed)
         },
     )?;
-    let document = Document::new("fol-separable").text(about(settings));
+    let document = Document::new(
+        "fol-separable",
+        "how long each learner takes until it is right on every sample",
+    )
+    .text(about(settings));
     Ok(document.table(table(&sets, &results)).figure(figure(&sets, &results)))
 }
 

@@ -1,10 +1,10 @@
 //! What the modules of a crate use of each other, read from its sources.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
 use std::path::Path;
 
 use super::tokens::{Source, Token};
+use crate::Failure;
 
 /// A path from the root of the crate; that of a module has one word a level, and none for the root.
 type Names = Vec<String>;
@@ -30,7 +30,7 @@ pub(super) struct Modules(BTreeMap<Names, Module>);
 
 impl Modules {
     /// Reads the modules of a folder of sources.
-    pub(super) fn read(folder: &Path) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
         let mut sources = Vec::new();
         for file in rust_files(folder)? {
             let name = names(file.strip_prefix(folder)?);

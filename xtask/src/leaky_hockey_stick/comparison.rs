@@ -134,7 +134,8 @@ impl Comparison<'_> {
         };
         let results = trials::run(&journal, &self.arguments, &keys, settings.threads, trial)?;
         let results: Vec<&[Trial]> = results.chunks_exact(count).collect();
-        let document = Document::new(self.name).csv(self.name, self.csv(&results));
+        let document = Document::new(self.name, "how close the published errors come out")
+            .csv(self.name, self.csv(&results));
         let paragraphs = self.introduction.iter().cloned().chain(legend());
         Ok(paragraphs.fold(document, Document::text).table(self.table(&results)))
     }

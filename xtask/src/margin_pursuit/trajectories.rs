@@ -216,7 +216,8 @@ fn document(arguments: &Arguments, figure: Figure, missing: &[String], table: Ta
         "{} trials, seed {}. Errors are test errors in percent, with their standard error over the trials.",
         arguments.trials, arguments.seed
     );
-    let mut document = Document::new(figure.name).text(about);
+    let mut document =
+        Document::new(figure.name, "how margin pursuit compares with Pegasos").text(about);
     if !missing.is_empty() {
         document = document.text(format!("Not there, and left out: {}.", missing.join(", ")));
     }

@@ -61,7 +61,14 @@ impl FromStr for Numbers {
 }
 
 pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
-    let document = guarantee(arguments, folder, Document::new("massart-adversaries"))?;
+    let document = guarantee(
+        arguments,
+        folder,
+        Document::new(
+            "massart-adversaries",
+            "how often each learner misses its bound under each adversary",
+        ),
+    )?;
     comparison(arguments, folder, document)
 }
 

@@ -75,7 +75,13 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          d log d and d^2.",
         slopes[0], slopes[1]
     );
-    let document = Document::new("massart-cuts").text(about).table(table).text(growth);
+    let document = Document::new(
+        "massart-cuts",
+        "how the calls of the separation oracle grow with the dimension",
+    )
+    .text(about)
+    .table(table)
+    .text(growth);
     Ok(document.figure(figure(points)))
 }
 

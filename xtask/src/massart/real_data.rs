@@ -103,7 +103,12 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         }
         panels.push(panel(file, points));
     }
-    let document = Document::new("massart-real-data").text(about).table(table);
+    let document = Document::new(
+        "massart-real-data",
+        "what learners make of data sets whose labels adversaries flip",
+    )
+    .text(about)
+    .table(table);
     Ok(document.figure(Figure { name: "massart-real-data", panels }))
 }
 

@@ -78,7 +78,10 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          finds the same iterate. d = {D}, gamma = {GAMMA}, eta = {ETA}.",
         Plan::practical(&Problem::new(ETA, GAMMA)?).selection
     );
-    let document = Document::new("massart-selection").text(about).table(table);
+    let document =
+        Document::new("massart-selection", "what it costs to select one of all iterates")
+            .text(about)
+            .table(table);
     Ok(document.figure(figure(&arguments.steps, series)).csv("massart-selection", csv))
 }
 

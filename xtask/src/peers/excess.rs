@@ -14,8 +14,7 @@ use serde_json::Value;
 
 use super::rows::{Opponent, Row, Work};
 use super::{Arguments, ours};
-
-type Failure = Box<dyn std::error::Error>;
+use crate::Failure;
 
 /// A problem of the opponent: at which lambda, and the bound that no objective lies below.
 struct Problem {

@@ -12,8 +12,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::rows::File;
-
-type Failure = Box<dyn std::error::Error>;
+use crate::Failure;
 
 /// Returns the path of a file, which is drawn first if it is not there yet.
 pub(super) fn find(file: &File, shared: &Path, work: &Path) -> Result<PathBuf, Failure> {

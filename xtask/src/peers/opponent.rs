@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::rows::{Opponent, Row, SIGMAS, Work};
 use super::{Arguments, Turn, ours};
+use crate::Failure;
 use crate::peers::rows::Lambdas;
 
 const SCRIPT: &str = "benches/peers/opponents.py";
@@ -17,7 +18,7 @@ pub(super) fn run(
     arguments: &Arguments,
     file: &Path,
     coefs: &Path,
-) -> Result<Option<Turn>, Box<dyn std::error::Error>> {
+) -> Result<Option<Turn>, Failure> {
     let Some((job, options)) = job(row)? else {
         return ours::run_with(&arguments.margins, &ours::arguments(row, "logistic", file))
             .map(Some);

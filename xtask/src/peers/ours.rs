@@ -9,11 +9,10 @@ use serde_json::Value;
 
 use super::Turn;
 use super::rows::{Lambdas, Row, SIGMAS, Work};
+use crate::Failure;
 
 /// How often the memory of a running process is looked at.
 const LOOK: Duration = Duration::from_millis(2);
-
-type Failure = Box<dyn std::error::Error>;
 
 /// Times the whole process of ours on the row.
 pub(super) fn run(row: &Row, margins: &Path, file: &Path) -> Result<Turn, Failure> {

@@ -4,12 +4,13 @@ use margins::Classifier;
 use margins::data::generate::{Example, GaussianMixture};
 use margins::optim::ErrorCurve;
 
+use crate::Failure;
 use crate::figure::{Axis, Figure, Panel, Points, Series, Style, line};
 
 const POWERS: (f64, f64) = (-7.0, 0.0);
 
 /// Cross-validates what `margins cv --data mixture:example=1,n=200,seed=1 --loss lhs` does.
-pub(super) fn figure() -> Result<Figure, Box<dyn std::error::Error>> {
+pub(super) fn figure() -> Result<Figure, Failure> {
     let data = GaussianMixture::example(Example::One, 1)?.sample(200, 1)?;
     let classifier = Classifier::builder().loss_named("lhs").seed(1).build()?.fit(&data)?;
     let curve = classifier.report().curve.as_ref().ok_or("no curve of a cross-validation")?;
