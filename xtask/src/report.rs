@@ -44,7 +44,7 @@ const ALWAYS: [(&str, &[&str]); 2] =
     [("margin-pursuit-fig4", &["--stand-in"]), ("margin-pursuit-fig5", &["--stand-in"])];
 
 /// The options of experiments in their quick form alone.
-const QUICK: [(&str, &[&str]); 17] = [
+const QUICK: [(&str, &[&str]); 18] = [
     ("margin-pursuit-fig3", &["--trials", "2"]),
     ("margin-pursuit-fig4", &["--trials", "2"]),
     ("margin-pursuit-fig5", &["--trials", "2"]),
@@ -62,6 +62,7 @@ const QUICK: [(&str, &[&str]); 17] = [
     ("fol-separable", &["--trials", "1"]),
     ("fol-rare", &["--trials", "3"]),
     ("fol-outliers", &["--trials", "2"]),
+    ("fol-deep", &["--trials", "1"]),
 ];
 
 /// What a page has beside the style of all pages.
@@ -81,8 +82,28 @@ section td.text { white-space: normal; min-width: 8rem; max-width: 30rem }
 struct Section<'a> {
     name: &'a str,
     title: String,
-    /// The content, or why there is none.
-    content: Result<String, Failure>,
+    content: Content,
+}
+
+/// What the page says of an experiment.
+enum Content {
+    Found(String),
+    /// It needs data sets, and there is no folder of them.
+    LeftOut,
+    Failed(Failure),
+}
+
+const LEFT_OUT: &str = "left out: it needs data sets, and no --data-dir is told";
+
+impl Content {
+    /// Returns why there is none, if so.
+    fn fault(&self) -> Option<String> {
+        match self {
+            Content::Found(_) => None,
+            Content::LeftOut => Some(LEFT_OUT.to_owned()),
+            Content::Failed(why) => Some(format!("failed: {why}")),
+        }
+    }
 }
 
 /// Runs all experiments that the page does not have yet, and writes it.
@@ -100,10 +121,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let name = experiment.get_name();
         eprint!("[{}/{}] {name}: ", at + 1, wanted.len());
         let (start, content) = (Instant::now(), arguments.section(experiment, &folder));
-        match &content {
-            Ok(_) => eprintln!("{:.1} s", start.elapsed().as_secs_f64()),
-            Err(why) => eprintln!("left out: {why}"),
-        }
+        let seconds = || format!("{:.1} s", start.elapsed().as_secs_f64());
+        eprintln!("{}", content.fault().unwrap_or_else(seconds));
         let title = experiment.get_about().map(ToString::to_string).unwrap_or_default();
         sections.push(Section { name, title, content });
     }
@@ -111,7 +130,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let page = page::whole("Experiments of the papers", STYLE, &arguments.content(&sections));
     write_atomically(&path, |out| out.write_all(page.as_bytes()))?;
     println!("{}", path.display());
-    Ok(())
+    let failed = sections.iter().filter(|section| matches!(section.content, Content::Failed(_)));
+    match failed.map(|section| section.name).collect::<Vec<_>>() {
+        names if names.is_empty() => Ok(()),
+        names => Err(format!("failed: {}", names.join(", ")).into()),
+    }
 }
 
 impl Arguments {
@@ -120,8 +143,8 @@ impl Arguments {
         self.only.is_empty() || self.only.iter().any(|only| name.starts_with(only.as_str()))
     }
 
-    /// Returns the words that call an experiment.
-    fn words(&self, experiment: &Command) -> Result<Vec<String>, Failure> {
+    /// Returns the words that call an experiment, unless it needs data sets that are not there.
+    fn words(&self, experiment: &Command) -> Result<Option<Vec<String>>, Failure> {
         let name = experiment.get_name();
         let of = |options: &[(&str, &'static [&'static str])]| {
             let found = options.iter().find(|(other, _)| *other == name);
@@ -136,42 +159,20 @@ impl Arguments {
                 let folder = folder.to_str().ok_or("the folder of data sets is no text")?;
                 words.extend(["--data-dir".to_owned(), folder.to_owned()]);
             }
-            (Some(true), None) => {
-                return Err("it needs data sets, and no --data-dir is told".into());
-            }
+            (Some(true), None) => return Ok(None),
             _ => {}
         }
-        Ok(words)
+        Ok(Some(words))
     }
 
     /// Returns what the page says of an experiment, which is run unless a file has it.
-    fn section(&self, experiment: &Command, folder: &Path) -> Result<String, Failure> {
-        let words = self.words(experiment)?;
-        let origin = format!("{} {}", program()?, words.join(" "));
-        let path = folder.join(format!("{}.section.html", experiment.get_name()));
-        let finished = std::fs::read_to_string(&path).unwrap_or_default();
-        if let Some((first, content)) = finished.split_once('\n')
-            && first == origin
-        {
-            return Ok(content.to_owned());
-        }
-        let call = Call::parse(&words)?;
-        let start = Instant::now();
-        let document = call.run(folder)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let parameters = call.parameters.iter().map(|(name, value)| format!("{name} {value}"));
-        let content = html! {
-            pre { code { (call.line) } }
-            p.origin {
-                @for parameter in parameters { (parameter) ", " }
-                (format!("{seconds:.1} s"))
-            }
-            (document.page())
+    fn section(&self, experiment: &Command, folder: &Path) -> Content {
+        let content = match self.words(experiment) {
+            Ok(Some(words)) => findings(experiment.get_name(), &words, folder),
+            Ok(None) => return Content::LeftOut,
+            Err(why) => Err(why),
         };
-        let content = content.into_string();
-        let text = format!("{origin}\n{content}");
-        write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
-        Ok(content)
+        content.map_or_else(Content::Failed, Content::Found)
     }
 
     /// Returns the content of the page.
@@ -198,7 +199,7 @@ impl Arguments {
                     p { (title) }
                     ul { @for section in of_paper(paper) { li {
                         a href={ "#" (section.name) } { (section.name) } ": " (section.title)
-                        @if let Err(why) = &section.content { " — left out: " (why) }
+                        @if let Some(fault) = section.content.fault() { ": " (fault) }
                     } } }
                 }
             }
@@ -208,14 +209,44 @@ impl Arguments {
                     section id=(section.name) {
                         h3 { (section.name) ": " (section.title) }
                         @match &section.content {
-                            Ok(content) => (PreEscaped(content)),
-                            Err(why) => p { "Left out: " (why) },
+                            Content::Found(content) => (PreEscaped(content)),
+                            _ => p { (section.content.fault().unwrap_or_default()) "." },
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// Returns the section of an experiment: that of a file if this program has made it by the same words,
+/// and else what the experiment finds now.
+fn findings(name: &str, words: &[String], folder: &Path) -> Result<String, Failure> {
+    let origin = format!("{} {}", program()?, words.join(" "));
+    let path = folder.join(format!("{name}.section.html"));
+    let finished = std::fs::read_to_string(&path).unwrap_or_default();
+    if let Some((first, content)) = finished.split_once('\n')
+        && first == origin
+    {
+        return Ok(content.to_owned());
+    }
+    let call = Call::parse(words)?;
+    let start = Instant::now();
+    let document = call.run(folder)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let parameters = call.parameters.iter().map(|(name, value)| format!("{name} {value}"));
+    let content = html! {
+        pre { code { (call.line) } }
+        p.origin {
+            @for parameter in parameters { (parameter) ", " }
+            (format!("{seconds:.1} s"))
+        }
+        (document.page())
+    };
+    let content = content.into_string();
+    let text = format!("{origin}\n{content}");
+    write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
+    Ok(content)
 }
 
 /// Returns the version of this program and when it was built, which the findings may depend on.
@@ -249,7 +280,7 @@ mod tests {
             let data_dir = Some(PathBuf::from("data"));
             let arguments = Arguments { data_dir, ..arguments(Path::new("out"), full) };
             for experiment in all.get_subcommands() {
-                let words = arguments.words(experiment).expect("words");
+                let words = arguments.words(experiment).expect("words").expect("data sets");
                 let call = Call::parse(&words).expect("a call");
                 let expected = words.join(" ").replace("--data-dir data", "--data-dir DIR");
                 assert!(call.line.starts_with(&format!("cargo xtask experiment {}", words[0])));
@@ -274,7 +305,7 @@ mod tests {
         let with =
             |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count();
         assert_eq!((with("section"), with("svg")), (4, 6));
-        assert!(page.contains("left out: it needs data sets, and no --data-dir is told"));
+        assert!(page.contains(LEFT_OUT));
         for link in document.descendants().filter_map(|node| node.attribute("href")) {
             let is_there = match link.strip_prefix('#') {
                 Some(id) => document.descendants().any(|node| node.attribute("id") == Some(id)),
