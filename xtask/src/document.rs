@@ -28,7 +28,7 @@ enum Part {
     Figure(Figure),
 }
 
-/// A table. Columns whose first cell is a number are aligned to the right.
+/// A table. Columns of numbers are aligned to the right.
 pub(crate) struct Table {
     header: Vec<String>,
     rows: Vec<Vec<Cell>>,
@@ -78,10 +78,12 @@ impl Table {
         self.rows.push(row.into_iter().map(Into::into).collect());
     }
 
-    /// Returns true for every column of numbers.
+    /// Returns true for every column of numbers, of which some may be left out.
     fn numeric(&self) -> Vec<bool> {
-        let first = |k: usize| self.rows.first().and_then(|row: &Vec<Cell>| row.get(k));
-        (0..self.header.len()).map(|k| first(k).is_some_and(Cell::is_number)).collect()
+        let column = |k: usize| self.rows.iter().filter_map(move |row: &Vec<Cell>| row.get(k));
+        let is_text = |cell: &Cell| cell.text.starts_with(char::is_alphabetic);
+        let is_numeric = |k: usize| column(k).any(Cell::is_number) && !column(k).any(is_text);
+        (0..self.header.len()).map(is_numeric).collect()
     }
 
     fn markdown(&self) -> String {

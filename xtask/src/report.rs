@@ -119,10 +119,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut sections = Vec::new();
     for (at, experiment) in wanted.iter().enumerate() {
         let name = experiment.get_name();
-        eprint!("[{}/{}] {name}: ", at + 1, wanted.len());
+        let place = format!("[{}/{}] {name}", at + 1, wanted.len());
+        eprintln!("{place} begins");
         let (start, content) = (Instant::now(), arguments.section(experiment, &folder));
         let seconds = || format!("{:.1} s", start.elapsed().as_secs_f64());
-        eprintln!("{}", content.fault().unwrap_or_else(seconds));
+        eprintln!("{place}: {}", content.fault().unwrap_or_else(seconds));
         let title = experiment.get_about().map(ToString::to_string).unwrap_or_default();
         sections.push(Section { name, title, content });
     }
