@@ -131,6 +131,11 @@ impl Document {
         Document { name, aim, parts: Vec::new(), numbers: Vec::new() }
     }
 
+    /// Returns the document of a figure alone.
+    pub(crate) fn of(figure: Figure, aim: &'static str) -> Self {
+        Document::new(figure.name, aim).figure(figure)
+    }
+
     /// Adds a paragraph of Markdown.
     pub(crate) fn text(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Text(text.into()));
@@ -177,7 +182,7 @@ impl Document {
     pub(crate) fn markdown(&self, command: &str) -> String {
         let (name, aim) = (self.name, self.aim);
         let mut text = format!(
-            "# {name}\n\nAfter this page you know {aim}, and can repeat what it shows by\n\n    {command}\n"
+            "# {name}\n\nAfter this page you know {aim}, and can repeat it by\n\n    {command}\n"
         );
         for part in &self.parts {
             text += "\n";
@@ -226,12 +231,6 @@ impl Document {
                 }
             }
         }
-    }
-}
-
-impl From<Figure> for Document {
-    fn from(figure: Figure) -> Self {
-        Document::new(figure.name, "what the figure shows").figure(figure)
     }
 }
 

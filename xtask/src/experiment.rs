@@ -7,6 +7,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
 use crate::Failure;
 use crate::document::Document;
+use crate::figure::Figure;
 use crate::{focused, leaky_hockey_stick, margin_pursuit, massart, robust_outliers};
 
 /// Figures and tables of the papers.
@@ -77,9 +78,16 @@ impl Experiment {
     fn run(&self, folder: &Path) -> Result<Document, Failure> {
         use leaky_hockey_stick::{figures, table_1, table_2, timing};
         use margin_pursuit::trajectories;
+        let figure = |found: Result<Figure, Failure>, aim| Ok(Document::of(found?, aim));
         match self {
-            Experiment::MarginPursuitFig1 => Ok(margin_pursuit::figure_1().into()),
-            Experiment::MarginPursuitFig2 => margin_pursuit::figure_2().map(Document::from),
+            Experiment::MarginPursuitFig1 => Ok(Document::of(
+                margin_pursuit::figure_1(),
+                "what rho and its derivatives look like",
+            )),
+            Experiment::MarginPursuitFig2 => figure(
+                margin_pursuit::figure_2(),
+                "how H, Psi and its inverse depend on the level and the scale",
+            ),
             Experiment::MarginPursuitFig3(arguments) => {
                 let sets = ["COV", "DIGIT5"];
                 trajectories::naive_scaling("margin-pursuit-fig3", arguments, folder, &sets)
@@ -91,13 +99,25 @@ impl Experiment {
             Experiment::MarginPursuitFig5(arguments) => {
                 trajectories::data_driven_scaling(arguments, folder)
             }
-            Experiment::MarginPursuitFig6 => margin_pursuit::figure_6().map(Document::from),
-            Experiment::MarginPursuitFig7 => margin_pursuit::figure_7().map(Document::from),
-            Experiment::LhsFig1 => Ok(figures::figure_1().into()),
-            Experiment::LhsFig2(Separators { seed }) => {
-                figures::figure_2(*seed).map(Document::from)
+            Experiment::MarginPursuitFig6 => {
+                figure(margin_pursuit::figure_6(), "where the double-cube condition has its roots")
             }
-            Experiment::LhsFig3 => figures::figure_3().map(Document::from),
+            Experiment::MarginPursuitFig7 => figure(
+                margin_pursuit::figure_7(),
+                "where the single-cube conditions have their roots",
+            ),
+            Experiment::LhsFig1 => Ok(Document::of(
+                figures::figure_1(),
+                "how the leaky hockey stick differs from the hinge",
+            )),
+            Experiment::LhsFig2(Separators { seed }) => figure(
+                figures::figure_2(*seed),
+                "how separators with the largest least margin and with the largest product of margins differ",
+            ),
+            Experiment::LhsFig3 => figure(
+                figures::figure_3(),
+                "which losses lie between the line and the leaky hockey stick",
+            ),
             Experiment::LhsTable1(settings) => table_1::run(settings, folder),
             Experiment::LhsTable2(arguments) => table_2::run(arguments, folder),
             Experiment::LhsTiming(arguments) => timing::run(arguments),
