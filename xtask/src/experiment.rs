@@ -88,17 +88,9 @@ impl Experiment {
                 margin_pursuit::figure_2(),
                 "how H, Psi and its inverse depend on the level and the scale",
             ),
-            Experiment::MarginPursuitFig3(arguments) => {
-                let sets = ["COV", "DIGIT5"];
-                trajectories::naive_scaling("margin-pursuit-fig3", arguments, folder, &sets)
-            }
-            Experiment::MarginPursuitFig4(arguments) => {
-                let sets = ["PROTEIN", "SIDO"];
-                trajectories::naive_scaling("margin-pursuit-fig4", arguments, folder, &sets)
-            }
-            Experiment::MarginPursuitFig5(arguments) => {
-                trajectories::data_driven_scaling(arguments, folder)
-            }
+            Experiment::MarginPursuitFig3(arguments) => trajectories::figure_3(arguments, folder),
+            Experiment::MarginPursuitFig4(arguments) => trajectories::figure_4(arguments, folder),
+            Experiment::MarginPursuitFig5(arguments) => trajectories::figure_5(arguments, folder),
             Experiment::MarginPursuitFig6 => {
                 figure(margin_pursuit::figure_6(), "where the double-cube condition has its roots")
             }

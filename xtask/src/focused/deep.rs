@@ -59,6 +59,34 @@ pub(crate) struct Arguments {
     data_dir: PathBuf,
 }
 
+fn table(rows: &[String], trials: &[Vec<Numbers>]) -> Table {
+    let mut table = Table::new([
+        "fives",
+        "samples drawn",
+        "classifier",
+        "mistakes in training",
+        "error on fives",
+        "error on others",
+    ]);
+    for (row, trials) in rows.iter().zip(trials) {
+        let of = |at: usize| trials.iter().map(move |trial: &Numbers| trial.0[at]);
+        for (k, name) in ["focused", "uniformly"].into_iter().enumerate() {
+            for (part, classifier) in ["last", "majority"].into_iter().enumerate() {
+                let first = 6 * k + 3 * part;
+                table.push([
+                    row.clone(),
+                    name.to_owned(),
+                    classifier.to_owned(),
+                    format!("{:.0}", super::median(of(first))),
+                    percent(of(first + 1)),
+                    percent(of(first + 2)),
+                ]);
+            }
+        }
+    }
+    table
+}
+
 pub(crate) fn run(
     Arguments { settings, data_dir }: &Arguments,
     folder: &Path,
@@ -86,30 +114,6 @@ pub(crate) fn run(
             Ok(numbers)
         },
     )?;
-    let mut table = Table::new([
-        "fives",
-        "samples drawn",
-        "classifier",
-        "mistakes in training",
-        "error on fives",
-        "error on others",
-    ]);
-    for (row, trials) in rows.iter().zip(&trials) {
-        let of = |at: usize| trials.iter().map(move |trial: &Numbers| trial.0[at]);
-        for (k, name) in ["focused", "uniformly"].into_iter().enumerate() {
-            for (part, classifier) in ["last", "majority"].into_iter().enumerate() {
-                let first = 6 * k + 3 * part;
-                table.push([
-                    row.clone(),
-                    name.to_owned(),
-                    classifier.to_owned(),
-                    format!("{:.0}", super::median(of(first))),
-                    percent(of(first + 1)),
-                    percent(of(first + 2)),
-                ]);
-            }
-        }
-    }
     let about = format!(
         "MNIST, 5 against the rest: {OTHERS} other digits and a few fives to learn from, {} fives and {} \
          others to test with. A multilayer perceptron with {HIDDEN} hidden units, logistic loss, step \
@@ -122,7 +126,7 @@ pub(crate) fn run(
     let document =
         Document::new("fol-deep", "what focusing does for a multilayer perceptron on a rare digit")
             .text(about)
-            .table(table);
+            .table(table(&rows, &trials));
     Ok(document.figure(figure(&trials)))
 }
 

@@ -224,8 +224,16 @@ fn document(arguments: &Arguments, figure: Figure, missing: &[String], table: Ta
     document.table(table).figure(figure)
 }
 
+pub(crate) fn figure_3(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
+    naive_scaling("margin-pursuit-fig3", arguments, folder, &["COV", "DIGIT5"])
+}
+
+pub(crate) fn figure_4(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
+    naive_scaling("margin-pursuit-fig4", arguments, folder, &["PROTEIN", "SIDO"])
+}
+
 /// Returns figure 3 or 4: margin pursuit beside Pegasos, each at its best lambda.
-pub(crate) fn naive_scaling(
+fn naive_scaling(
     name: &'static str,
     arguments: &Arguments,
     folder: &Path,
@@ -287,10 +295,7 @@ const SCALES: &str = "The scale is set after n gradients. *As printed* divides t
 
 /// Returns figure 5: too small a lambda, with and without the scale from the data, beside the best
 /// lambda.
-pub(crate) fn data_driven_scaling(
-    arguments: &Arguments,
-    folder: &Path,
-) -> Result<Document, Failure> {
+pub(crate) fn figure_5(arguments: &Arguments, folder: &Path) -> Result<Document, Failure> {
     const NAME: &str = "margin-pursuit-fig5";
     let (loaded, missing) = load_all(arguments, &SOURCES.map(|source| source.name))?;
     const METHODS: [Method; 5] = [

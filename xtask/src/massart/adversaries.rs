@@ -119,51 +119,13 @@ fn guarantee(
     let mut csv = String::from(
         "d,gamma,eta,adversary,instances,opt,sgd_failures,sgd_error,sgd_se,cuts_failures,cuts_error,cuts_se,oracle_calls\n",
     );
-    let mut table = Table::new([
-        "d",
-        "gamma",
-        "eta",
-        "adversary",
-        "opt",
-        "sgd: missed",
-        "error",
-        "cuts: missed",
-        "error",
-        "oracle calls",
-    ]);
+    let mut table = Table::new(HEADER);
     let mut all = [0; 2];
     for (row, trials) in rows.iter().zip(found.chunks_exact(arguments.instances)) {
-        let (d, gamma, eta, adversary) = setting(row)?;
-        let limit = eta + Problem::new(eta, gamma)?.target.epsilon();
-        let column = |at: usize| trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>();
-        let missed = [1, 2].map(|at| column(at).iter().filter(|&&error| error > limit).count());
-        let [opt, one, two, calls] = [0, 1, 2, 3].map(|at| mean(&column(at)));
-        all.iter_mut().zip(missed).for_each(|(all, missed)| *all += missed);
-        csv += &format!(
-            "{d},{gamma},{eta},{adversary},{},{},{},{},{},{},{},{},{}\n",
-            trials.len(),
-            opt.0,
-            missed[0],
-            one.0,
-            one.1,
-            missed[1],
-            two.0,
-            two.1,
-            calls.0
-        );
-        let error = |(mean, standard_error)| format!("{mean:.4} ({standard_error:.4})");
-        table.push([
-            d.to_string(),
-            gamma.to_string(),
-            eta.to_string(),
-            adversary.to_owned(),
-            format!("{:.3}", opt.0),
-            missed[0].to_string(),
-            error(one),
-            missed[1].to_string(),
-            error(two),
-            format!("{:.1}", calls.0),
-        ]);
+        let of_row = Row::new(row, trials)?;
+        all.iter_mut().zip(of_row.missed).for_each(|(all, missed)| *all += missed);
+        csv += &of_row.csv();
+        table.push(of_row.cells());
     }
     let about = format!(
         "Instances of {} (epsilon = delta = 0.05) on which the error of a learner is above eta + \
@@ -177,6 +139,67 @@ fn guarantee(
         all[1]
     );
     Ok(document.text(about).table(table).text(sum).csv("massart-adversaries", csv))
+}
+
+const HEADER: [&str; 10] = [
+    "d",
+    "gamma",
+    "eta",
+    "adversary",
+    "opt",
+    "sgd: missed",
+    "error",
+    "cuts: missed",
+    "error",
+    "oracle calls",
+];
+
+/// What the instances of a setting have shown.
+struct Row<'r> {
+    setting: (usize, f64, f64, &'r str),
+    instances: usize,
+    /// How often each learner misses.
+    missed: [usize; 2],
+    /// Means with their standard errors: opt, the errors of both learners, the calls of the oracle.
+    means: [(f64, f64); 4],
+}
+
+impl<'r> Row<'r> {
+    fn new(row: &'r str, trials: &[Numbers]) -> Result<Self, Failure> {
+        let setting = setting(row)?;
+        let (_, gamma, eta, _) = setting;
+        let limit = eta + Problem::new(eta, gamma)?.target.epsilon();
+        let column = |at: usize| trials.iter().map(|t| t.0[at]).collect::<Vec<f64>>();
+        let missed = [1, 2].map(|at| column(at).iter().filter(|&&error| error > limit).count());
+        let means = [0, 1, 2, 3].map(|at| mean(&column(at)));
+        Ok(Row { setting, instances: trials.len(), missed, means })
+    }
+
+    fn csv(&self) -> String {
+        let ((d, gamma, eta, adversary), [opt, sgd, cuts, calls]) = (self.setting, self.means);
+        let (instances, [by_sgd, by_cuts]) = (self.instances, self.missed);
+        format!(
+            "{d},{gamma},{eta},{adversary},{instances},{},{by_sgd},{},{},{by_cuts},{},{},{}\n",
+            opt.0, sgd.0, sgd.1, cuts.0, cuts.1, calls.0
+        )
+    }
+
+    fn cells(&self) -> [String; 10] {
+        let ((d, gamma, eta, adversary), [opt, sgd, cuts, calls]) = (self.setting, self.means);
+        let error = |(mean, standard_error)| format!("{mean:.4} ({standard_error:.4})");
+        [
+            d.to_string(),
+            gamma.to_string(),
+            eta.to_string(),
+            adversary.to_owned(),
+            format!("{:.3}", opt.0),
+            self.missed[0].to_string(),
+            error(sgd),
+            self.missed[1].to_string(),
+            error(cuts),
+            format!("{:.1}", calls.0),
+        ]
+    }
 }
 
 /// Adds all learners on the same samples.

@@ -82,11 +82,26 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
          attack is a logistic fit to the clean labels.",
         arguments.trials
     );
+    let of_rows = found.chunks_exact(arguments.trials.max(1));
+    let (table, panels) = findings(&sets, of_rows)?;
+    let document = Document::new(
+        "massart-real-data",
+        "what learners make of data sets whose labels adversaries flip",
+    )
+    .text(about)
+    .table(table);
+    Ok(document.figure(Figure { name: "massart-real-data", panels }))
+}
+
+/// Returns the table and the pictures of what the trials have found, row after row.
+fn findings<'t>(
+    sets: &[(&'static str, Dataset, Vec<f64>)],
+    mut of_rows: impl Iterator<Item = &'t [Numbers]>,
+) -> Result<(Table, Vec<Panel>), Failure> {
     let mut table =
         Table::new(["data", "rows", "adversary"].into_iter().chain(NAMES).chain(["its gap"]));
     let mut panels = Vec::new();
-    let mut of_rows = found.chunks_exact(arguments.trials.max(1));
-    for (file, data, _) in &sets {
+    for (file, data, _) in sets {
         let mut points = vec![Vec::new(); NAMES.len()];
         for (place, (name, _)) in ADVERSARIES.iter().enumerate() {
             let trials = of_rows.next().ok_or("no trials")?;
@@ -103,13 +118,7 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         }
         panels.push(panel(file, points));
     }
-    let document = Document::new(
-        "massart-real-data",
-        "what learners make of data sets whose labels adversaries flip",
-    )
-    .text(about)
-    .table(table);
-    Ok(document.figure(Figure { name: "massart-real-data", panels }))
+    Ok((table, panels))
 }
 
 /// Returns the picture of the errors on a data set, given by their points.
