@@ -52,7 +52,7 @@ impl Source<'_> {
             ("--columns", self.file.columns.is_some()),
             ("--data-format", self.file.data_format.is_some()),
             ("a further file", !self.file.further().is_empty()),
-            ("--encode", self.encode.is_some_and(|encode| encode.options().is_some())),
+            ("--encode", self.encode.is_some_and(EncodeArguments::is_asked)),
         ];
         match of_files.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(refuse(format!("{option} is for files, leave it out"))),

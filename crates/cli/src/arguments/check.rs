@@ -124,6 +124,10 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
     if method.schedule == Some(ScheduleName::MarginPursuit) && method.step.is_some() {
         return Err(Failure::usage("--schedule margin-pursuit sets its own --step"));
     }
+    if memory.epochs.is_none() {
+        let all = "medians and levels are those of all rows: say --epochs 1, which reads them into memory";
+        refuse("one pass over a stream", &[(arguments.encode.is_asked(), "--encode", all)])?;
+    }
     if memory.epochs.is_none() && matches!(method.average, Some(Averaging::Suffix(_))) {
         return Err(Failure::usage(
             "the mean of the last steps needs their number, which a stream does not tell: say --epochs",
@@ -133,7 +137,11 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
 }
 
 pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
-    let MassartArguments { noise, learner, stream, .. } = arguments;
+    let MassartArguments { noise, learner, stream, encode, .. } = arguments;
+    if *stream {
+        let all = "medians and levels are those of all rows: leave --stream out, and they are read into memory";
+        refuse("--stream", &[(encode.is_asked(), "--encode", all)])?;
+    }
     let of_cuts = (learner.project.is_some(), "--project", "it is for --learner cuts");
     let of_sgd = (*stream, "--stream", "it needs all rows at once");
     match learner.learner {

@@ -11,8 +11,9 @@ pub(crate) struct EncodeArguments {
     ///
     /// Columns of CSV with words become a feature for each level, columns of true and false one
     /// feature; gaps, which are empty cells and the usual words for missing values, become the
-    /// median, with a feature that tells where they are. This is learned from the training rows, for
-    /// linear classifiers anew in every fold, and kept in the model, so that predict takes raw rows.
+    /// median, with a feature that tells where they are. This is learned from the training rows, in
+    /// cv for linear classifiers anew in every fold, and kept in the model, so that predict takes
+    /// raw rows.
     #[arg(long)]
     encode: bool,
     /// Column whose numbers are codes; may be repeated
@@ -60,6 +61,11 @@ pub(crate) enum UnknownName {
 }
 
 impl EncodeArguments {
+    /// Returns true if words and gaps are taken.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.encode
+    }
+
     /// Returns what was asked for, if words and gaps are taken.
     pub(crate) fn options(&self) -> Option<EncodeOptions> {
         self.encode.then(|| EncodeOptions {

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use margins::boost::Combination;
 
 use super::data::{FileArguments, PositiveArguments, Source};
+use super::encode::EncodeArguments;
 use super::regularised::ModelArguments;
 use super::report::PageArguments;
 use super::values::seconds;
@@ -18,6 +19,8 @@ pub(crate) struct FocusArguments {
     pub(crate) file: FileArguments,
     #[command(flatten)]
     positive: PositiveArguments,
+    #[command(flatten)]
+    encode: EncodeArguments,
     #[command(flatten)]
     pub(crate) game: GameArguments,
     #[command(flatten)]
@@ -124,7 +127,8 @@ impl From<CombinationName> for Combination {
 
 impl FocusArguments {
     pub(crate) fn source(&self) -> Source<'_> {
-        Source { positive: self.positive.positive.as_deref(), ..self.file.source() }
+        let positive = self.positive.positive.as_deref();
+        Source { positive, encode: Some(&self.encode), ..self.file.source() }
     }
 
     /// Returns the file of the state.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::data::{ClassesArguments, DataArguments};
+use super::data::{ClassesArguments, DataArguments, Source};
+use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::PageArguments;
@@ -18,6 +19,8 @@ pub(crate) struct MassartArguments {
     #[command(flatten)]
     pub(crate) data: DataArguments,
     #[command(flatten)]
+    pub(crate) encode: EncodeArguments,
+    #[command(flatten)]
     pub(crate) classes: ClassesArguments,
     /// Take the rows as they come, in bounded memory, and no more than are needed (sgd)
     #[arg(long, help_heading = "Data")]
@@ -30,6 +33,13 @@ pub(crate) struct MassartArguments {
     pub(crate) output: ModelArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
+}
+
+impl MassartArguments {
+    /// Returns the data, with their encoding.
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source { encode: Some(&self.encode), ..self.data.source() }
+    }
 }
 
 /// The options of the noise and of the accuracy.

@@ -8,7 +8,8 @@ use margins::estimators::stream::Projection;
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::Averaging;
 
-use super::data::{ClassesArguments, DataArguments};
+use super::data::{ClassesArguments, DataArguments, Source};
+use super::encode::EncodeArguments;
 use super::regularised::{LossArguments, ModelArguments, PenaltyArguments};
 use super::values::{averaging, number, parse_lambda, projection, seconds, tolerance};
 
@@ -19,6 +20,8 @@ use super::values::{averaging, number, parse_lambda, projection, seconds, tolera
 pub(crate) struct StreamArguments {
     #[command(flatten)]
     pub(crate) data: DataArguments,
+    #[command(flatten)]
+    pub(crate) encode: EncodeArguments,
     #[command(flatten)]
     pub(crate) classes: ClassesArguments,
     #[command(flatten)]
@@ -39,6 +42,13 @@ pub(crate) struct StreamArguments {
     pub(crate) memory: MemoryArguments,
     #[command(flatten)]
     pub(crate) output: ModelArguments,
+}
+
+impl StreamArguments {
+    /// Returns the data, with their encoding.
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source { encode: Some(&self.encode), ..self.data.source() }
+    }
 }
 
 /// The options of stochastic gradient.

@@ -91,7 +91,7 @@ fn fit(
     arguments: &MassartArguments,
     settings: &Settings,
 ) -> Result<(Fitted, usize, Option<Dataset>), Failure> {
-    let source = arguments.data.source();
+    let source = arguments.source();
     if !arguments.stream {
         let data = source.dataset()?;
         let fitted = step("fitting", || settings.fit(&data))?;

@@ -104,3 +104,47 @@ fn several_files_are_one_table() {
     let output = workshop.run(&[&fit[..], &["a.csv", "b.csv", "--out", "b.csv"]].concat());
     assert!(text(&output.stderr).contains("would overwrite the input --data b.csv"));
 }
+
+#[test]
+fn learners_of_other_kinds_encode_and_keep_the_encoding() {
+    let workshop = Workshop::new();
+    workshop.write("raw.csv", raw().as_bytes());
+    workshop.write("new.csv", b"town,age,code,member\nBern,,1,true\nBasel,33,2,false\n");
+    let encoded = |command: &[&'static str]| [command, &ENCODE, &["id"]].concat();
+    for command in [
+        &["massart", "--learner", "auto", "--epsilon", "0.4", "--delta", "0.4"][..],
+        &["focus", "--max-steps", "50", "--outputs", "3"],
+        &["stream", "--lambda", "0.1", "--epochs", "3", "--standardize"],
+    ] {
+        let document = workshop.json(&[&encoded(command)[..], &["--out", "m.mgn"]].concat());
+        let columns = document.get("data").unwrap_or(&document)["columns"].clone();
+        assert_eq!(columns, 10, "{command:?}");
+        let model = workshop.json(&["inspect", "--model", "m.mgn"]);
+        assert_eq!(model["encoding"]["columns"].as_array().map(Vec::len), Some(4), "{command:?}");
+        let document = workshop.json(&["predict", "--model", "m.mgn", "--data", "new.csv"]);
+        assert_eq!(document["rows"], 2, "{command:?}");
+        assert!(number(&document["predictions"][0]["score"]).is_finite(), "{command:?}");
+    }
+}
+
+#[test]
+fn one_pass_learns_no_encoding_and_says_what_does() {
+    let workshop = Workshop::new();
+    workshop.write("raw.csv", raw().as_bytes());
+    let refusal = |command: &[&'static str]| {
+        let output = workshop.run(&[command, &ENCODE, &["id"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        text(&output.stderr).lines().next().unwrap_or_default().to_owned()
+    };
+    let massart = ["massart", "--stream", "--eta", "0.2", "--gamma", "0.2"];
+    let found = [refusal(&["stream", "--lambda", "0.1"]), refusal(&massart)];
+    assert_eq!(
+        found,
+        [
+            "error: --encode is not for one pass over a stream: medians and levels are those of all \
+             rows: say --epochs 1, which reads them into memory",
+            "error: --encode is not for --stream: medians and levels are those of all rows: leave \
+             --stream out, and they are read into memory",
+        ]
+    );
+}

@@ -58,7 +58,7 @@ const METHODS: [Method; 20] = [
 ];
 
 /// Each option with what both runs have and what the second has in addition.
-const OPTIONS: [(&str, &[&str], &[&str]); 45] = [
+const OPTIONS: [(&str, &[&str], &[&str]); 46] = [
     ("lambda", &[], &["--lambda", "0.3"]),
     ("objective", &[], &["--objective", "catoni"]),
     ("solver", &[], &["--solver", "mm"]),
@@ -72,6 +72,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 45] = [
     ("standardize", &[], &["--standardize"]),
     ("class-weight", &[], &["--class-weight", "yes=3"]),
     ("no-intercept", &[], &["--no-intercept"]),
+    ("drop", &["--encode"], &["--drop", "width"]),
     ("weights-column", &["--fold-column", "fold"], &["--weights-column", "weight"]),
     ("fold-column", &[], &["--fold-column", "fold"]),
     ("positive", &[], &["--positive", "no"]),

@@ -20,7 +20,7 @@ use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
     let StreamArguments { memory, output: to, .. } = arguments;
-    let data = arguments.data.source().dataset()?;
+    let data = arguments.source().dataset()?;
     let fitted = step("fitting", || settings.fit(&data))?;
     let (fit, loss) = (&fitted.fit, fitted.loss.specification());
     if let Some(path) = &memory.history {

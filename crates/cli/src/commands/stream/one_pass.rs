@@ -16,7 +16,7 @@ use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
     let (name, to) = (arguments.data.name(), &arguments.output);
-    let mut stream = arguments.data.source().stream(arguments.classes.classes.as_deref())?;
+    let mut stream = arguments.source().stream(arguments.classes.classes.as_deref())?;
     let streamed =
         step("fitting", || settings.fit_stream(&mut stream)).map_err(|error| match error {
             Error::Optim(_) | Error::EmptyStream | Error::ZeroWeights => {
