@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use margins_data::encode::EncodeOptions;
 use margins_estimators::regularised::{
     ClassCosts, CrossValidation, Held, IterationObserver, Observer, Probabilities, Progress,
     Regularisation, Settings,
@@ -36,6 +37,7 @@ pub struct ClassifierBuilder {
     path: Option<(Vec<Lambda>, usize)>,
     cross_validation: Option<CrossValidation>,
     costs: Vec<(String, f64)>,
+    encode: Option<EncodeOptions>,
 }
 
 impl Classifier {
@@ -183,6 +185,49 @@ impl ClassifierBuilder {
         self
     }
 
+    /// Takes raw tables, with words and gaps, by these rules: [`Estimator::fit_table`] learns the
+    /// encoding of the columns from the rows, for linear classifiers anew in every fold.
+    ///
+    /// ```
+    /// use margins::data::encode::{EncodeOptions, RawColumn, RawTable, Unknown};
+    /// use margins::{Classifier, CrossValidation};
+    ///
+    /// let floors: Vec<f64> = (0..30).map(|i| if i % 7 == 6 { f64::NAN } else { f64::from(i % 5) }).collect();
+    /// let towns = (0..30).map(|i| (i % 4 < 3).then_some(["Bern", "Basel", "Chur"][i % 3]));
+    /// let zones: Vec<f64> = (0..30).map(|i| f64::from(10 * (i % 3))).collect();
+    /// let table = RawTable::from_columns(vec![
+    ///     RawColumn::numbers("floor", &floors)?,
+    ///     RawColumn::words("town", towns),
+    ///     RawColumn::numbers("zone", &zones)?,
+    /// ])?;
+    /// let labels = (0..30).map(|i| if i % 3 == 0 { "let" } else { "sold" });
+    ///
+    /// // The numbers of zones are codes, and a new town is none of those that are known.
+    /// let rules = EncodeOptions {
+    ///     categorical: vec!["zone".to_owned()],
+    ///     unknown: Unknown::None,
+    ///     ..EncodeOptions::default()
+    /// };
+    /// let how = CrossValidation { folds: Some(3), ..CrossValidation::default() };
+    /// let estimator = Classifier::builder().encode(rules).cross_validation(how).build()?;
+    /// let classifier = estimator.fit_table(table, labels)?;
+    ///
+    /// let new = RawTable::from_columns(vec![
+    ///     RawColumn::numbers("zone", &[0.0, 10.0])?,
+    ///     RawColumn::words("town", ["Bern", "Rome"].map(Some)),
+    ///     RawColumn::numbers("floor", &[2.0, f64::NAN])?,
+    /// ])?;
+    /// assert_eq!(classifier.predict(&classifier.encode(&new)?)?, ["let", "sold"]);
+    /// # Ok::<(), margins::Error>(())
+    /// ```
+    #[doc(alias = "one_hot")]
+    #[doc(alias = "impute")]
+    #[must_use]
+    pub fn encode(mut self, options: EncodeOptions) -> Self {
+        self.encode = Some(options);
+        self
+    }
+
     /// Breaks several classes into binary problems by this scheme.
     #[must_use]
     pub fn scheme(mut self, scheme: Scheme) -> Self {
@@ -269,7 +314,7 @@ impl ClassifierBuilder {
             ..self.settings
         };
         settings.check()?;
-        Ok(Estimator { settings, registry: self.registry })
+        Ok(Estimator { settings, registry: self.registry, encode: self.encode })
     }
 
     /// Returns the loss that was given by value or by name, if any was.

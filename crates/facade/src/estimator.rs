@@ -14,6 +14,8 @@ use crate::{Classifier, Error, Features, Registry};
 pub struct Estimator {
     pub(crate) settings: Settings,
     pub(crate) registry: Registry,
+    /// The rules for raw tables, if there are some.
+    pub(crate) encode: Option<EncodeOptions>,
 }
 
 impl Estimator {
@@ -26,11 +28,22 @@ impl Estimator {
     ///
     /// # Errors
     /// [`Error::AllClassesDiffer`]: as many classes as samples, and more than two.
-    /// [`Error::Contradiction`]: weights or folds both of the data and of the settings. A cost of a
-    /// class that the data do not have; more than two classes for
+    /// [`Error::Contradiction`]: weights or folds both of the data and of the settings, or rules
+    /// for raw tables. A cost of a class that the data do not have; more than two classes for
     /// [`Scheme::Binary`](crate::Scheme::Binary); data that the loss, the kernel, the solver or the
     /// folds cannot take.
     pub fn fit<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
+        if self.encode.is_some() {
+            return Err(Error::Contradiction {
+                one: "encode".to_owned(),
+                other: "data whose features are made already".to_owned(),
+                reason: "fit_table takes raw tables",
+            });
+        }
+        self.fit_features(data)
+    }
+
+    fn fit_features<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Classifier, Error> {
         let fitted = self.settings.fit(data)?;
         Ok(Classifier::new(fitted, &self.settings, &self.registry))
     }
@@ -67,18 +80,19 @@ impl Estimator {
     /// Fits a classifier to the rows of a raw table, with words and gaps, and their labels, as
     /// [`fit_samples`](Self::fit_samples) takes them. The encoding of the columns is learned from
     /// the rows, for linear classifiers anew in every fold, and is part of the model:
-    /// [`Classifier::encode`] makes features of raw rows by it.
+    /// [`Classifier::encode`] makes features of raw rows by it. The rules are those of
+    /// [`encode`](crate::ClassifierBuilder::encode) of the builder, or the default ones.
     ///
     /// ```
     /// use margins::Classifier;
-    /// use margins::data::encode::{EncodeOptions, RawColumn, RawTable};
+    /// use margins::data::encode::{RawColumn, RawTable};
     ///
     /// let ages = RawColumn::numbers("age", &[31.0, f64::NAN, 45.0, 28.0])?;
     /// let towns = RawColumn::words("town", ["Bern", "Basel", "Bern", "Basel"].map(Some));
     /// let table = RawTable::from_columns(vec![ages, towns])?;
     /// let estimator = Classifier::builder().lambda(0.01).build()?;
     /// let labels = ["yes", "no", "yes", "no"];
-    /// let classifier = estimator.fit_table(table.clone(), labels, EncodeOptions::default())?;
+    /// let classifier = estimator.fit_table(table.clone(), labels)?;
     /// assert_eq!(classifier.predict(&classifier.encode(&table)?)?, labels);
     /// # Ok::<(), margins::Error>(())
     /// ```
@@ -90,10 +104,10 @@ impl Estimator {
         &self,
         table: RawTable,
         labels: impl IntoIterator<Item = T>,
-        options: EncodeOptions,
     ) -> Result<Classifier, Error> {
         let labels: Vec<String> = labels.into_iter().map(|label| label.to_string()).collect();
-        self.fit(&Dataset::encoded(table, Classes::of_labels(&labels)?, options)?)
+        let options = self.encode.clone().unwrap_or_default();
+        self.fit_features(&Dataset::encoded(table, Classes::of_labels(&labels)?, options)?)
     }
 }
 

@@ -63,7 +63,8 @@ fn refusals() {
     let refused = [
         build(few().sample_weights(vec![1.0; 60])).fit(&weighted),
         build(b().cross_validation(five)).fit(&folded),
-        build(few().kernel("precomputed")).fit_table(table, ["a", "b"], EncodeOptions::default()),
+        build(few().kernel("precomputed")).fit_table(table, ["a", "b"]),
+        build(few().encode(EncodeOptions::default())).fit(&binary),
         build(few()).fit_samples(&[[1.0], [2.0]], ["a"]),
         build(few()).fit_samples(&[[1.0], [2.0]], ["a", "a"]),
         build(few()).fit_samples(&[[1.0], [2.0]], ["a", "b", "a"]),
