@@ -175,7 +175,7 @@ pub(crate) fn reliability<'py>(
     };
     let (probabilities, signs) = (probabilities.as_array().to_vec(), signs.as_array().to_vec());
     let made =
-        py.detach(|| Reliability::new(&probabilities, &signs, binning)).map_err(of_calibration)?;
+        py.detach(|| Reliability::new(&probabilities, &signs, None, binning)).map_err(of_calibration)?;
     let result = PyDict::new(py);
     let bins = made.bins();
     result.set_item(

@@ -34,6 +34,17 @@ fn check_scores(scores: &[f64], signs: &[f64]) -> Result<usize, Error> {
     Ok(signs.iter().filter(|&&y| y > 0.0).count())
 }
 
+/// Returns weights, one a sample, relative to the largest, so that sums do not overflow; 1 each if
+/// none are given.
+fn relative_weights(weights: Option<&[f64]>, samples: usize) -> Result<Vec<f64>, Error> {
+    let Some(weights) = weights else { return Ok(vec![1.0; samples]) };
+    Error::check_length("weights, one a score", samples, weights.len())?;
+    let valid = |c: f64| c >= 0.0 && c.is_finite();
+    Error::check_entries("weight", weights, "at least 0 and finite", valid)?;
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    Ok(weights.iter().map(|weight| weight / largest).collect())
+}
+
 /// Returns 1 for the sign +1, 0 for -1.
 fn outcome(sign: f64) -> f64 {
     if sign > 0.0 { 1.0 } else { 0.0 }

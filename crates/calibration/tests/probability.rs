@@ -147,7 +147,7 @@ fn max_min(samples: &[(f64, f64, f64)]) -> Vec<f64> {
 fn reliability_by_hand() {
     let probabilities = [0.1, 0.3, 0.6, 0.9, 1.0];
     let signs = [-1.0, 1.0, -1.0, 1.0, 1.0];
-    let halves = Reliability::new(&probabilities, &signs, Binning::EqualWidth(2)).unwrap();
+    let halves = Reliability::new(&probabilities, &signs, None, Binning::EqualWidth(2)).unwrap();
     let [low, high] = halves.bins() else { panic!("{:?}", halves.bins()) };
     assert_eq!((low.count, high.count), (2, 3));
     assert!((low.mean_probability - 0.2).abs() < 1e-15 && low.observed_frequency == 0.5);
@@ -166,7 +166,7 @@ fn reliability_by_hand() {
     assert!((brier.uncertainty - 0.24).abs() < 1e-15);
 
     let counts = |binning| -> Vec<usize> {
-        let reliability = Reliability::new(&probabilities, &signs, binning).unwrap();
+        let reliability = Reliability::new(&probabilities, &signs, None, binning).unwrap();
         reliability.bins().iter().map(|bin| bin.count).collect()
     };
     assert_eq!(counts(Binning::EqualWidth(10)), [1, 1, 1, 2]);
@@ -174,8 +174,46 @@ fn reliability_by_hand() {
     assert_eq!(counts(Binning::EqualCount(1)), [5]);
     assert_eq!(counts(Binning::EqualCount(2)), [3, 2]);
     assert_eq!(counts(Binning::EqualCount(usize::MAX)), [1; 5]);
-    let tied = Reliability::new(&[0.5; 5], &signs, Binning::EqualCount(3)).unwrap();
+    let tied = Reliability::new(&[0.5; 5], &signs, None, Binning::EqualCount(3)).unwrap();
     assert_eq!(tied.bins().len(), 1);
+}
+
+/// A sample of weight k says as much of bins and scores as k samples; one of weight 0 says nothing.
+#[test]
+fn weights_count_as_repetitions() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let probabilities: Vec<f64> = (0..60).map(|_| rng.random()).collect();
+    let positive: Vec<bool> = probabilities.iter().map(|&p| rng.random::<f64>() < p).collect();
+    let (signs, weights) = (signs_of(&positive), (0..60).map(|i| f64::from(i % 4)));
+    let weights: Vec<f64> = weights.collect();
+    let repeated = |values: &[f64]| -> Vec<f64> {
+        let times = |(&value, &weight): (&f64, &f64)| vec![value; weight as usize];
+        values.iter().zip(&weights).flat_map(times).collect()
+    };
+    for binning in [Binning::EqualWidth(4), Binning::EqualCount(7)] {
+        let weighted = Reliability::new(&probabilities, &signs, Some(&weights), binning).unwrap();
+        let all = (repeated(&probabilities), repeated(&signs));
+        let rows = Reliability::new(&all.0, &all.1, None, binning).unwrap();
+        assert_eq!(weighted.bins().len(), rows.bins().len());
+        for (a, b) in weighted.bins().iter().zip(rows.bins()) {
+            assert!((a.mean_probability - b.mean_probability).abs() < 1e-14);
+            assert!((a.observed_frequency - b.observed_frequency).abs() < 1e-14);
+            assert!(a.count < b.count && a.effective_count <= a.count as f64 + 1e-12);
+            assert_eq!(b.effective_count, b.count as f64);
+        }
+        let values = |r: &Reliability| {
+            let b = r.brier();
+            let parts = [b.score, b.reliability, b.resolution, b.uncertainty];
+            let within = [b.within_bin_variance, b.within_bin_covariance];
+            [&parts[..], &within, &[r.expected_calibration_error().value]].concat()
+        };
+        for (a, b) in values(&weighted).into_iter().zip(values(&rows)) {
+            assert!((a - b).abs() < 1e-14, "{a} {b}");
+        }
+        // The same weight for all changes nothing but the scale, which is none.
+        let same = Reliability::new(&probabilities, &signs, Some(&[0.3; 60]), binning).unwrap();
+        assert_eq!(same, Reliability::new(&probabilities, &signs, None, binning).unwrap());
+    }
 }
 
 #[test]
@@ -184,13 +222,20 @@ fn the_sampling_error_is_that_of_a_simulation() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     // Rare in the lower bins, and many enough in the upper for the normal approximation.
     let probabilities: Vec<f64> = (1..=400).map(|i| (f64::from(i) / 400.0).powi(2)).collect();
-    for binning in [Binning::EqualWidth(3), Binning::EqualCount(10)] {
+    // So many of two weights that the normal approximation is near.
+    let uneven: Vec<f64> = (0..400).map(|i| f64::from(1 + 2 * (i % 2))).collect();
+    for (binning, weights) in [
+        (Binning::EqualWidth(3), None),
+        (Binning::EqualCount(10), None),
+        (Binning::EqualWidth(3), Some(&uneven[..])),
+    ] {
         let mut errors = Vec::with_capacity(TRIALS);
         let mut stated = None;
         for _ in 0..TRIALS {
             let positive: Vec<bool> =
                 probabilities.iter().map(|&p| rng.random::<f64>() < p).collect();
-            let got = Reliability::new(&probabilities, &signs_of(&positive), binning).unwrap();
+            let got =
+                Reliability::new(&probabilities, &signs_of(&positive), weights, binning).unwrap();
             errors.push(got.expected_calibration_error().value);
             stated = Some(got.expected_calibration_error());
         }
@@ -217,10 +262,13 @@ fn refusals() {
         IsotonicRegression::fit(&[1.0, 2.0], &[1.0, -1.0], Some(&[1.0, -1.0])).unwrap_err(),
         IsotonicRegression::fit(&[1.0, 2.0], &[1.0, -1.0], Some(&[1.0, 0.0])).unwrap_err(),
         IsotonicRegression::fit(&[1.0, 2.0], &[1.0, -1.0], Some(&[0.0, 0.0])).unwrap_err(),
-        Reliability::new(&[0.5, 1.5], &[1.0, -1.0], equal).unwrap_err(),
-        Reliability::new(&[f64::NAN], &[1.0], equal).unwrap_err(),
-        Reliability::new(&[], &[], equal).unwrap_err(),
-        Reliability::new(&[0.5], &[1.0], Binning::EqualCount(0)).unwrap_err(),
+        Reliability::new(&[0.5, 1.5], &[1.0, -1.0], None, equal).unwrap_err(),
+        Reliability::new(&[f64::NAN], &[1.0], None, equal).unwrap_err(),
+        Reliability::new(&[], &[], None, equal).unwrap_err(),
+        Reliability::new(&[0.5], &[1.0], None, Binning::EqualCount(0)).unwrap_err(),
+        Reliability::new(&[0.5], &[1.0], Some(&[]), equal).unwrap_err(),
+        Reliability::new(&[0.5], &[1.0], Some(&[-1.0]), equal).unwrap_err(),
+        Reliability::new(&[0.5], &[1.0], Some(&[0.0]), equal).unwrap_err(),
     ];
     let messages: Vec<String> = refused.iter().map(Error::to_string).collect();
     assert_eq!(
@@ -239,6 +287,9 @@ fn refusals() {
             "probability 0 is NaN, but must be from 0 to 1",
             "signs: at least one value is needed",
             "number of bins is 0, but must be at least 1",
+            "weights, one a score: expected 1, found 0",
+            "weight 0 is -1, but must be at least 0 and finite",
+            "positive weights: at least one value is needed",
         ]
     );
 }
@@ -332,7 +383,7 @@ proptest! {
     ) {
         let (probabilities, positive): (Vec<f64>, Vec<bool>) = samples.into_iter().unzip();
         let binning = if by_count { Binning::EqualCount(bins) } else { Binning::EqualWidth(bins) };
-        let got = Reliability::new(&probabilities, &signs_of(&positive), binning).unwrap();
+        let got = Reliability::new(&probabilities, &signs_of(&positive), None, binning).unwrap();
         let brier = got.brier();
         let sum = brier.reliability - brier.resolution + brier.uncertainty
             + brier.within_bin_variance - brier.within_bin_covariance;

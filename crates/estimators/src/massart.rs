@@ -91,6 +91,8 @@ pub struct Fitted {
     pub evidence: Evidence,
     /// The noise rate and the margin that the halfspace was learned with.
     pub problem: Problem,
+    /// The choice among candidates; `None` of cutting planes, which hold no samples out.
+    pub selection: Option<Selection>,
     /// Steps of the stochastic gradient, or calls of the oracle.
     pub steps: usize,
     /// The number of dimensions that features were projected to, if they were.
@@ -104,11 +106,23 @@ pub struct Fitted {
     pub stopped: Option<Status>,
 }
 
+/// The choice of a halfspace among candidates, by rows held out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Selection {
+    /// The number of candidates.
+    pub candidates: usize,
+    /// The number of rows held out.
+    pub held_out: usize,
+    /// The share of them that the halfspace gets wrong, by weight.
+    pub error: f64,
+}
+
 /// The answer of a learner.
 struct Answer {
     classifier: LinearClassifier,
     evidence: Evidence,
     problem: Problem,
+    selection: Option<Selection>,
     steps: usize,
     dimensions: Option<usize>,
     end: Option<End>,
@@ -195,7 +209,17 @@ impl Settings {
                     End::Stopped(status) => Some(status),
                     _ => None,
                 };
-                Ok(Answer { classifier, evidence, problem, steps, dimensions, end, stopped })
+                let selection = None;
+                Ok(Answer {
+                    classifier,
+                    evidence,
+                    problem,
+                    selection,
+                    steps,
+                    dimensions,
+                    end,
+                    stopped,
+                })
             }
             Method::Adaptive { target } => {
                 let adaptive = learn_adaptively(target, sample, self.seed, limits)?;
@@ -282,6 +306,11 @@ impl Answer {
             classifier: learned.classifier,
             evidence: Evidence::ErrorBound { bound, delta },
             problem,
+            selection: Some(Selection {
+                candidates: learned.selected.candidates,
+                held_out: learned.held_out,
+                error: learned.selected.error,
+            }),
             steps: learned.steps,
             dimensions: None,
             end: None,
@@ -295,8 +324,16 @@ impl Answer {
         let Source { classes, feature_names, rows } = source;
         let training = TrainingSummary::uncertified(rows);
         let model = linear_model(&loss, None, classes, feature_names, training, &self.classifier)?;
-        let Answer { evidence, problem, steps, dimensions, end, stopped, .. } = self;
-        let training_error = None;
-        Ok(Fitted { model, evidence, problem, steps, dimensions, training_error, end, stopped })
+        Ok(Fitted {
+            model,
+            evidence: self.evidence,
+            problem: self.problem,
+            selection: self.selection,
+            steps: self.steps,
+            dimensions: self.dimensions,
+            training_error: None,
+            end: self.end,
+            stopped: self.stopped,
+        })
     }
 }

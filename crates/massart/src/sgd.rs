@@ -189,6 +189,8 @@ pub struct Learned {
     pub steps: usize,
     /// The selection among the iterates.
     pub selected: Selected,
+    /// The number of rows held out for it.
+    pub held_out: usize,
     /// The bound on the error that holds with probability at least `1 - delta`: Hoeffding's
     /// inequality for all candidates on the selection sample, of whose samples no weight says that
     /// they are several.
@@ -213,6 +215,7 @@ impl Learned {
             classifier: LinearClassifier { intercept: 0.0, coef },
             steps,
             error_bound: (selected.error + deviation).min(1.0),
+            held_out: selection.weights().iter().filter(|&&weight| weight > 0.0).count(),
             selected,
             stopped,
         }

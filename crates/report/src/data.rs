@@ -103,9 +103,9 @@ impl<'a> Labelled<'a> {
         }
     }
 
-    /// Returns the sign of every sample, for models of two classes.
-    pub(crate) fn signs(&self) -> Vec<f64> {
-        self.classes.iter().map(|&class| if class == 1 { 1.0 } else { -1.0 }).collect()
+    /// Returns the sign of every sample: +1 for those of a class, -1 for the rest.
+    pub(crate) fn signs(&self, class: usize) -> Vec<f64> {
+        self.classes.iter().map(|&other| if other == class { 1.0 } else { -1.0 }).collect()
     }
 }
 

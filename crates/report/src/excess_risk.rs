@@ -40,7 +40,7 @@ impl ExcessRisk {
     ) -> Option<Self> {
         const POINTS: usize = 40;
         let transform = PsiTransform::of(loss).ok()?;
-        let margins = sample.signs().into_iter().zip(scores);
+        let margins = sample.signs(1).into_iter().zip(scores);
         let losses: Vec<f64> = margins.map(|(sign, score)| loss.value(sign * score)).collect();
         let risk: Measured = mean_loss(&losses, sample.weights).ok()?.into();
         if !(risk.value.is_finite() && risk.value > 0.0) {

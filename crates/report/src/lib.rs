@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod class_evaluation;
+mod class_scores;
 mod data;
 mod error;
 mod evaluation;
@@ -10,12 +12,11 @@ mod report;
 mod selection;
 mod warnings;
 
+pub use class_evaluation::{ClassEvaluation, Curve, ReliabilityBin, ReliabilityDiagram};
 pub use data::{ClassShare, DataSummary, Labelled};
 pub use error::Error;
-pub use evaluation::{
-    Confusion, Curve, Evaluation, HardSample, Measured, ReliabilityBin, ReliabilityDiagram,
-};
+pub use evaluation::{Confusion, Evaluation, HardSample, Measured};
 pub use excess_risk::{ExcessRisk, ExcessRiskPoint};
 pub use members::{Coefficient, MemberSummary};
-pub use report::{Fact, Origin, PathPoint, Report};
+pub use report::{CandidateChoice, Fact, Origin, PathPoint, Report};
 pub use selection::{KernelErrors, LambdaError, Selection};

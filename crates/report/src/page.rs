@@ -1,6 +1,7 @@
 //! Pages of HTML: pictures as SVG with their numbers folded in tables, and what a report says.
 
 pub mod chart;
+mod evaluations;
 mod figures;
 mod number;
 mod tables;
@@ -70,11 +71,13 @@ impl Report {
         add("Path", figures::path(&self.path));
         add("Certificates", tables::certificates(&self.members).into_iter().collect());
         add("Decisions", self.evaluations.iter().map(tables::decisions).collect());
-        add("Margins", figures::margins(&self.evaluations).into_iter().collect());
-        add("Ranking", figures::ranking(&self.evaluations));
-        add("Probabilities", figures::reliability(&self.evaluations).into_iter().collect());
+        add("Classes", self.evaluations.iter().filter_map(evaluations::classes).collect());
+        add("Margins", evaluations::margins(&self.evaluations));
+        add("Ranking", evaluations::ranking(&self.evaluations));
+        add("Probabilities", evaluations::reliability(&self.evaluations));
         add("Coefficients", self.members.iter().map(tables::coefficients).collect());
-        add("Hardest samples", self.evaluations.iter().filter_map(tables::hardest).collect());
+        add("Hardest samples", self.evaluations.iter().map(tables::hardest).collect());
+        add("Choice of the halfspace", self.candidates.iter().map(tables::candidates).collect());
         add(
             "Suspected outliers",
             self.outliers.iter().map(|rows| tables::outliers(rows)).collect(),

@@ -36,6 +36,8 @@ pub struct Report {
     pub evaluations: Vec<Evaluation>,
     /// What Psi makes of the excess risk, of the data evaluated last.
     pub excess_risk: Option<ExcessRisk>,
+    /// The choice among candidates by rows held out, of a halfspace under Massart noise.
+    pub candidates: Option<CandidateChoice>,
     /// The rows with slack of focused learning, from 1, the largest first.
     pub outliers: Option<Vec<usize>>,
 }
@@ -62,6 +64,25 @@ pub struct Fact {
     pub name: String,
     /// The words or the number.
     pub value: String,
+}
+
+/// The choice of a halfspace under Massart noise among candidates, by rows held out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CandidateChoice {
+    /// The noise rate of the run that the halfspace comes from.
+    pub eta: f64,
+    /// The margin of that run.
+    pub gamma: f64,
+    /// The number of candidates.
+    pub candidates: usize,
+    /// The number of rows held out.
+    pub held_out: usize,
+    /// The share of them that the halfspace gets wrong, by weight: the least of all candidates.
+    pub error: f64,
+    /// The bound on the error on new samples.
+    pub bound: f64,
+    /// The probability with which the bound may fail.
+    pub delta: f64,
 }
 
 /// A fit of a path.
@@ -97,6 +118,7 @@ impl Report {
             members: Vec::new(),
             evaluations: Vec::new(),
             excess_risk: None,
+            candidates: None,
             outliers: None,
         }
     }

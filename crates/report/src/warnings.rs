@@ -70,12 +70,14 @@ fn of_data(data: &DataSummary) -> Vec<String> {
 fn of_evaluation(evaluation: &Evaluation) -> Vec<String> {
     let mut found = Vec::new();
     let data = &evaluation.data;
-    if let Some(reliability) = &evaluation.reliability {
+    for class in &evaluation.classes {
+        let Some(reliability) = &class.reliability else { continue };
         let chance = reliability.if_calibrated;
         if reliability.calibration_error > chance.value + FAR * chance.standard_error {
             found.push(format!(
-                "The probabilities on {data} are off by {:.3} on average, where chance alone would make {:.3}.",
-                reliability.calibration_error, chance.value
+                "The probabilities of '{}' on {data} are off by {:.3} on average, where chance alone would \
+                 make {:.3}.",
+                class.class, reliability.calibration_error, chance.value
             ));
         }
     }

@@ -1,13 +1,16 @@
 //! Reports: their numbers against definitions, their page against what a page must be.
 
-use margins_data::Dataset;
 use margins_data::generate::{Example, GaussianMixture};
+use margins_data::metrics::Ranking;
+use margins_data::{ClassLabels, Classes, Dataset, Design};
 use margins_estimators::regularised::{Regularisation, Settings};
 use margins_losses::{Logistic, MarginLoss};
-use margins_model::{Model, Registry};
+use margins_model::{Model, Registry, Scheme};
 use margins_optim::{ErrorCurve, Lambda};
 use margins_report::page::chart::{Axis, Chart, Series, Style};
-use margins_report::{Labelled, Origin, PathPoint, Report, Selection};
+use margins_report::{
+    CandidateChoice, Curve, Evaluation, Labelled, Origin, PathPoint, Report, Selection,
+};
 
 fn mixture(rows: usize, seed: u64) -> Dataset {
     GaussianMixture::example(Example::Two, 1).unwrap().sample(rows, seed).unwrap()
@@ -63,6 +66,15 @@ fn complete() -> Report {
         })
         .collect();
     report.outliers = Some(vec![3, 1]);
+    report.candidates = Some(CandidateChoice {
+        eta: 0.1,
+        gamma: 0.25,
+        candidates: 64,
+        held_out: 1200,
+        error: 0.125,
+        bound: 0.175,
+        delta: 0.05,
+    });
     report.with_warnings()
 }
 
@@ -90,7 +102,8 @@ fn numbers_are_their_definitions() {
             above += f64::from(u8::from(scores[i] > scores[j]));
         }
     }
-    let area = evaluation.roc.as_ref().unwrap().area.value;
+    let positive = &evaluation.classes[1];
+    let area = positive.roc.as_ref().unwrap().area.value;
     assert!((area - above / pairs).abs() < 1e-13);
 
     // The hardest sample has the least margin, and the distribution begins with it.
@@ -100,7 +113,7 @@ fn numbers_are_their_definitions() {
     assert_eq!(evaluation.margins[0], least);
 
     // Bins of the diagram have all samples, and the excess risk of the test data their mean loss.
-    let bins = &evaluation.reliability.as_ref().unwrap().bins;
+    let bins = &positive.reliability.as_ref().unwrap().bins;
     assert_eq!(bins.iter().map(|bin| bin.count).sum::<usize>(), 80);
     let test = mixture(60, 2);
     let scores = model.decision_function(test.design(), &Registry::standard()).unwrap();
@@ -109,6 +122,126 @@ fn numbers_are_their_definitions() {
     let excess = report.excess_risk.as_ref().unwrap();
     assert!((excess.risk.value - mean).abs() < 1e-14);
     assert!(excess.points.windows(2).all(|p| p[0].excess_error <= p[1].excess_error));
+}
+
+/// Three classes of two features each around a point of its own, with weights 0 to 3.
+fn three_classes() -> Dataset<Classes> {
+    let place = |i: usize| {
+        let class = i % 3;
+        let centre = [(0.0, 0.0), (1.5, 0.0), (0.0, 1.5)][class];
+        [centre.0 + (i * 7 % 11) as f64 / 4.0, centre.1 + (i * 5 % 13) as f64 / 4.0]
+    };
+    let rows: Vec<[f64; 2]> = (0..90).map(place).collect();
+    let labels: Vec<&str> = (0..90).map(|i| ["a", "b", "c"][i % 3]).collect();
+    Dataset::new(Design::from_rows(&rows).unwrap(), Classes::new(&labels).unwrap()).unwrap()
+}
+
+fn evaluate(data: &Dataset<Classes>, model: &Model) -> Evaluation {
+    let mut report = Report::new("several", Origin::default());
+    let sample = Labelled::new("training", data, model).unwrap();
+    report.evaluate(&sample, model, &Registry::standard()).unwrap();
+    report.evaluations.remove(0)
+}
+
+fn models(data: &Dataset<Classes>) -> [Model; 2] {
+    [Scheme::OneVersusRest, Scheme::OneVersusOne].map(|scheme| {
+        let settings = Settings {
+            loss: std::sync::Arc::new(Logistic),
+            regularisation: Regularisation::Single(Lambda::new(0.01).unwrap()),
+            scheme: Some(scheme),
+            ..Settings::default()
+        };
+        settings.fit(data).unwrap().model
+    })
+}
+
+#[test]
+fn several_classes_are_measured_each_against_the_rest() {
+    let data = three_classes();
+    for model in models(&data) {
+        let registry = Registry::standard();
+        let scores = model.decision_functions(data.design(), &registry).unwrap();
+        let probabilities = model.class_probabilities(&scores, &Logistic).unwrap();
+        let decided = model.predict(data.design(), &registry).unwrap();
+        let evaluation = evaluate(&data, &model);
+        let class_of = |row: usize| data.labels().index(row);
+
+        // What decides is the score of a class, so that margins below zero are the mistakes.
+        let wrong = (0..90).filter(|&row| decided[row] != class_of(row)).count();
+        assert!(wrong > 0);
+        let below = evaluation.margins.iter().filter(|margin| **margin < 0.0).count() as f64;
+        assert!((below / 201.0 - wrong as f64 / 90.0).abs() < 0.02, "{below} {wrong}");
+        let hardest = &evaluation.hardest[0];
+        assert_eq!(hardest.margin, evaluation.margins[0]);
+        assert_ne!(hardest.label, hardest.decided);
+        let class = model.class_of(&hardest.label).unwrap();
+        assert_eq!(hardest.probability, Some(probabilities[(hardest.row - 1, class)]));
+
+        for (class, found) in evaluation.classes.iter().enumerate() {
+            assert_eq!(found.class, model.classes()[class]);
+            let seen = |row: usize| f64::from(u8::from(class_of(row) == class));
+            let squares = (0..90).map(|row| (probabilities[(row, class)] - seen(row)).powi(2));
+            let diagram = found.reliability.as_ref().unwrap();
+            assert!((diagram.brier - squares.sum::<f64>() / 90.0).abs() < 1e-14);
+            assert!(found.roc.as_ref().unwrap().area.value > 0.6);
+            assert_eq!(found.margins.len(), 201);
+        }
+        // One-versus-rest ranks by the score of the member.
+        if model.scheme() == Scheme::OneVersusRest {
+            let signs: Vec<f64> =
+                (0..90).map(|i| if class_of(i) == 2 { 1.0 } else { -1.0 }).collect();
+            let ranking = Ranking::new(scores.column(2).as_slice(), &signs, None).unwrap();
+            let roc = evaluation.classes[2].roc.as_ref().unwrap();
+            assert_eq!(roc.area.value, ranking.roc_area().value);
+        }
+    }
+}
+
+#[test]
+fn weights_count_as_repetitions() {
+    let data = three_classes();
+    let weights: Vec<f64> = (0..90).map(|i| f64::from(i / 3 % 4)).collect();
+    let times = |row: usize| std::iter::repeat_n(row, weights[row] as usize);
+    let repeated = data.select(&(0..90).flat_map(times).collect::<Vec<_>>());
+    let weighted = data.clone().with_weights(weights).unwrap();
+    for model in models(&data) {
+        let (one, other) = (evaluate(&weighted, &model), evaluate(&repeated, &model));
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+        close(one.error.value, other.error.value);
+        assert_eq!(one.confusion, other.confusion);
+        one.margins.iter().zip(&other.margins).for_each(|(a, b)| close(*a, *b));
+        assert_eq!(one.hardest[0].margin, other.hardest[0].margin);
+        for (a, b) in one.classes.iter().zip(&other.classes) {
+            a.margins.iter().zip(&b.margins).for_each(|(a, b)| close(*a, *b));
+            let areas = |curve: &Option<Curve>| curve.as_ref().unwrap().area.value;
+            close(areas(&a.roc), areas(&b.roc));
+            close(areas(&a.precision_recall), areas(&b.precision_recall));
+            let (a, b) = (a.reliability.as_ref().unwrap(), b.reliability.as_ref().unwrap());
+            close(a.calibration_error, b.calibration_error);
+            close(a.brier, b.brier);
+            for (a, b) in a.bins.iter().zip(&b.bins) {
+                close(a.mean_probability, b.mean_probability);
+                close(a.observed.value, b.observed.value);
+            }
+        }
+    }
+}
+
+/// The page of many classes shows the worst in its charts, and all in its table.
+#[test]
+fn the_page_of_several_classes_has_the_same_sections() {
+    let data = three_classes();
+    let [model, _] = models(&data);
+    let mut report = Report::new("several", Origin::default());
+    let sample = Labelled::new("training", &data, &model).unwrap();
+    report.evaluate(&sample, &model, &Registry::standard()).unwrap();
+    let page = report.with_warnings().page();
+    for section in
+        ["Decisions", "Classes", "Margins", "Ranking", "Probabilities", "Hardest samples"]
+    {
+        assert!(page.contains(&format!("<h2>{section}</h2>")), "{section}");
+    }
+    assert_eq!(page.matches("<svg").count(), 5);
 }
 
 #[test]
@@ -131,7 +264,7 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
     let named = |name: &'static str| tree.descendants().filter(move |n| n.has_tag_name(name));
     let svg = ("http://www.w3.org/2000/svg", "svg");
     let pictures: Vec<_> = tree.descendants().filter(|node| node.has_tag_name(svg)).collect();
-    assert_eq!(pictures.len(), 11);
+    assert_eq!(pictures.len(), 13);
     for picture in pictures {
         assert_eq!(picture.attribute("role"), Some("img"));
         let words = picture.attribute("aria-labelledby").expect("a text alternative");
@@ -148,6 +281,9 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
     for (name, attribute) in [("script", "src"), ("link", "href"), ("img", "src")] {
         assert!(named(name).all(|node| node.attribute(attribute).is_none()), "{name}");
         assert_eq!(named(name).count(), 0, "{name}");
+    }
+    for cell in ["64", "1200", "12.50 %", "5.00 %", "17.50 %"] {
+        assert!(page.contains(&format!("<td class=\"number\">{cell}</td>")), "{cell}");
     }
     assert!(!page.contains("@import") && !page.contains("url("));
 }

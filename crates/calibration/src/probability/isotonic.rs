@@ -1,4 +1,4 @@
-use super::{check_scores, outcome};
+use super::{check_scores, outcome, relative_weights};
 use crate::Error;
 
 /// Isotonic regression of the outcomes on the scores: the nondecreasing function p that minimises
@@ -47,24 +47,12 @@ impl IsotonicRegression {
     /// one class.
     pub fn fit(scores: &[f64], signs: &[f64], weights: Option<&[f64]>) -> Result<Self, Error> {
         check_scores(scores, signs)?;
-        let ones;
-        let weights = match weights {
-            Some(weights) => weights,
-            None => {
-                ones = vec![1.0; scores.len()];
-                &ones
-            }
-        };
-        Error::check_length("weights, one a score", scores.len(), weights.len())?;
-        let valid = |c: f64| c >= 0.0 && c.is_finite();
-        Error::check_entries("weight", weights, "at least 0 and finite", valid)?;
-        // Relative to the largest weight, sums cannot overflow.
-        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let weights = relative_weights(weights, scores.len())?;
         let mut samples: Vec<Block> = scores
             .iter()
             .zip(signs)
             .zip(weights)
-            .map(|((&f, &y), &c)| (f, outcome(y), c / largest))
+            .map(|((&f, &y), weight)| (f, outcome(y), weight))
             .filter(|&(_, _, weight)| weight > 0.0)
             .map(|(f, y, weight)| Block { first: f, last: f, weight, positive: weight * y })
             .collect();

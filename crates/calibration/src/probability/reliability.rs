@@ -1,6 +1,6 @@
 use std::f64::consts::FRAC_2_PI;
 
-use super::{check_signs, outcome};
+use super::{check_signs, outcome, relative_weights};
 use crate::Error;
 use margins_losses::OutOfRange;
 
@@ -10,8 +10,9 @@ pub enum Binning {
     /// The bins are a number of intervals of \[0, 1\] of equal width, closed on the left; intervals
     /// without samples are left out.
     EqualWidth(usize),
-    /// The bins are a number of bins of nearly equal count, ascending; equal probabilities stay
-    /// together, in the bin of the first of them, so that there may be fewer bins.
+    /// The bins are a number of bins of nearly equal weight, which is the count where none has a
+    /// weight, ascending; equal probabilities stay together, in the bin of the first of them, so
+    /// that there may be fewer bins.
     EqualCount(usize),
 }
 
@@ -20,20 +21,25 @@ pub enum Binning {
 pub struct Bin {
     /// The number of samples.
     pub count: usize,
-    /// The mean of the probabilities of the samples.
+    /// The square of the sum of the weights over the sum of their squares: the number of equal
+    /// samples that say as much. It is the count where none has a weight.
+    pub effective_count: f64,
+    /// The mean of the probabilities of the samples, by weight.
     pub mean_probability: f64,
-    /// The fraction of +1 among the samples.
+    /// The fraction of +1 among the samples, by weight.
     pub observed_frequency: f64,
 }
 
-/// The expected calibration error of a binning, `sum_b n_b/n |observed_b - mean probability_b|`,
-/// and how large it would be for calibrated probabilities by chance alone.
+/// The expected calibration error of a binning, `sum_b n_b/n |observed_b - mean probability_b|`
+/// with sums of weights for counts, and how large it would be for calibrated probabilities by chance
+/// alone.
 ///
 /// Under the hypothesis that outcome i is +1 with probability p_i independently, n times the term
-/// of a bin is |S - E S|, S a sum of independent Bernoulli variables. Its second moment is
-/// `sum p_i (1 - p_i)`. Its mean is exact for the hypothesis, by the distribution of S, where the
-/// expected number of +1 or of -1 is at most 30; elsewhere it is sqrt(2/pi) standard deviations, as
-/// for a normal variable. Bins are independent.
+/// of a bin is |S - E S|, S a sum of independent Bernoulli variables times the weights c_i. Its
+/// second moment is `sum c_i^2 p_i (1 - p_i)`. Its mean is exact for the hypothesis, by the
+/// distribution of S, where the samples of the bin have the same weight and the expected number of
+/// +1 or of -1 is at most 30; elsewhere it is sqrt(2/pi) standard deviations, as for a normal
+/// variable. Bins are independent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrationError {
     /// The error.
@@ -44,7 +50,8 @@ pub struct CalibrationError {
     pub standard_error_if_calibrated: f64,
 }
 
-/// The decomposition of the mean of `(p_i - 1[y_i = +1])^2`:
+/// The decomposition of the mean of `(p_i - 1[y_i = +1])^2` by weight, with sums of weights for
+/// counts:
 ///
 /// `score = reliability - resolution + uncertainty + within_bin_variance - within_bin_covariance`.
 ///
@@ -77,24 +84,35 @@ pub struct Reliability {
 
 impl Reliability {
     /// Returns the bins of probabilities of +1 and the signs that were seen, +1 or -1, in time O(n
-    /// log n).
+    /// log n), with weights >= 0 (1 if none are given); a sample of weight zero is left out.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Empty`]: the slices are of different or zero length.
-    /// [`Error::Entry`]: a probability is outside \[0, 1\], or a sign is not +1 or -1.
-    /// [`Error::Parameter`]: there are no bins.
-    pub fn new(probabilities: &[f64], signs: &[f64], binning: Binning) -> Result<Self, Error> {
+    /// [`Error::Length`] or [`Error::Empty`]: the slices are of different or zero length, or no
+    /// weight is positive. [`Error::Entry`]: a probability is outside \[0, 1\], a sign is not +1 or
+    /// -1, or a weight is negative or not finite. [`Error::Parameter`]: there are no bins.
+    pub fn new(
+        probabilities: &[f64],
+        signs: &[f64],
+        weights: Option<&[f64]>,
+        binning: Binning,
+    ) -> Result<Self, Error> {
         check_signs(probabilities.len(), signs)?;
         let valid = |p: f64| (0.0..=1.0).contains(&p);
         Error::check_entries("probability", probabilities, "from 0 to 1", valid)?;
+        let weights = relative_weights(weights, probabilities.len())?;
         let (Binning::EqualWidth(bins) | Binning::EqualCount(bins)) = binning;
         OutOfRange::check("number of bins", bins as f64, "at least 1", |bins| bins >= 1.0)?;
 
         let mut samples: Vec<Sample> = probabilities
             .iter()
             .zip(signs)
-            .map(|(&probability, &y)| Sample { probability, outcome: outcome(y) })
+            .zip(weights)
+            .map(|((&probability, &y), weight)| Sample { probability, outcome: outcome(y), weight })
+            .filter(|sample| sample.weight > 0.0)
             .collect();
+        if samples.is_empty() {
+            return Err(Error::Empty("positive weights"));
+        }
         samples.sort_by(|a, b| a.probability.total_cmp(&b.probability));
         let groups = match binning {
             Binning::EqualWidth(bins) => equal_width(&samples, bins),
@@ -102,7 +120,7 @@ impl Reliability {
         };
         Ok(Reliability {
             bins: groups.iter().map(|group| Bin::of(group)).collect(),
-            expected_calibration_error: calibration_error(&groups, samples.len()),
+            expected_calibration_error: calibration_error(&groups, weight_of(&samples)),
             brier: brier(&groups, &samples),
         })
     }
@@ -127,15 +145,24 @@ impl Reliability {
 struct Sample {
     probability: f64,
     outcome: f64,
+    /// Relative to the largest.
+    weight: f64,
+}
+
+fn weight_of(samples: &[Sample]) -> f64 {
+    samples.iter().map(|sample| sample.weight).sum()
 }
 
 impl Bin {
     fn of(samples: &[Sample]) -> Self {
+        let total = weight_of(samples);
         let mean = |value: fn(&Sample) -> f64| {
-            samples.iter().map(value).sum::<f64>() / samples.len() as f64
+            samples.iter().map(|sample| sample.weight * value(sample)).sum::<f64>() / total
         };
+        let squares: f64 = samples.iter().map(|sample| sample.weight * sample.weight).sum();
         Bin {
             count: samples.len(),
+            effective_count: total * total / squares,
             mean_probability: mean(|sample| sample.probability),
             observed_frequency: mean(|sample| sample.outcome),
         }
@@ -148,52 +175,56 @@ fn equal_width(samples: &[Sample], bins: usize) -> Vec<&[Sample]> {
     samples.chunk_by(|a, b| bin(a) == bin(b)).collect()
 }
 
-/// Returns the bins of equal count of samples in order.
+/// Returns the bins of equal weight of samples in order.
 fn equal_count(samples: &[Sample], bins: usize) -> Vec<&[Sample]> {
-    let bin = |rank: usize| rank as u128 * bins as u128 / samples.len() as u128;
+    let total = weight_of(samples);
+    let bin = |before: f64| (before * bins as f64 / total) as u128;
     let mut groups = Vec::new();
     let (mut start, mut end) = (0, 0);
+    let (mut before_start, mut before_end) = (0.0, 0.0);
     for tied in samples.chunk_by(|a, b| a.probability == b.probability) {
-        if bin(end) != bin(start) {
+        if bin(before_end) != bin(before_start) {
             groups.push(&samples[start..end]);
-            start = end;
+            (start, before_start) = (end, before_end);
         }
         end += tied.len();
+        before_end += weight_of(tied);
     }
     groups.push(&samples[start..end]);
     groups
 }
 
-fn calibration_error(groups: &[&[Sample]], n: usize) -> CalibrationError {
+fn calibration_error(groups: &[&[Sample]], total: f64) -> CalibrationError {
     let (mut value, mut expected, mut variance) = (0.0, 0.0, 0.0);
     for group in groups {
-        let excess: f64 = group.iter().map(|sample| sample.outcome - sample.probability).sum();
+        let excess: f64 = group.iter().map(|s| s.weight * (s.outcome - s.probability)).sum();
         let second_moment: f64 =
-            group.iter().map(|sample| sample.probability * (1.0 - sample.probability)).sum();
+            group.iter().map(|s| s.weight * s.weight * s.probability * (1.0 - s.probability)).sum();
         let mean = mean_absolute_deviation(group, second_moment);
         value += excess.abs();
         expected += mean;
         variance += (second_moment - mean * mean).max(0.0);
     }
-    let n = n as f64;
     CalibrationError {
-        value: value / n,
-        expected_if_calibrated: expected / n,
-        standard_error_if_calibrated: variance.sqrt() / n,
+        value: value / total,
+        expected_if_calibrated: expected / total,
+        standard_error_if_calibrated: variance.sqrt() / total,
     }
 }
 
-/// Returns E |S - E S| for the number S of outcomes +1, each drawn with its probability.
+/// Returns E |S - E S| for the weight S of outcomes +1, each drawn with its probability.
 fn mean_absolute_deviation(samples: &[Sample], variance: f64) -> f64 {
     const EXACT_UP_TO: f64 = 30.0;
     let positives: f64 = samples.iter().map(|sample| sample.probability).sum();
     let negatives: f64 = samples.iter().map(|sample| 1.0 - sample.probability).sum();
-    if positives.min(negatives) > EXACT_UP_TO {
+    let weight = samples[0].weight;
+    let alike = samples.iter().all(|sample| sample.weight == weight);
+    if !alike || positives.min(negatives) > EXACT_UP_TO {
         (FRAC_2_PI * variance).sqrt()
     } else if positives <= negatives {
-        exact_deviation(samples.iter().map(|sample| sample.probability), positives)
+        weight * exact_deviation(samples.iter().map(|sample| sample.probability), positives)
     } else {
-        exact_deviation(samples.iter().map(|sample| 1.0 - sample.probability), negatives)
+        weight * exact_deviation(samples.iter().map(|sample| 1.0 - sample.probability), negatives)
     }
 }
 
@@ -214,10 +245,11 @@ fn exact_deviation(probabilities: impl Iterator<Item = f64>, mean: f64) -> f64 {
 }
 
 fn brier(groups: &[&[Sample]], samples: &[Sample]) -> BrierDecomposition {
-    let n = samples.len() as f64;
+    let n = weight_of(samples);
     let all = Bin::of(samples);
+    let squares = samples.iter().map(|s| s.weight * (s.probability - s.outcome).powi(2));
     let mut parts = BrierDecomposition {
-        score: samples.iter().map(|s| (s.probability - s.outcome).powi(2)).sum::<f64>() / n,
+        score: squares.sum::<f64>() / n,
         reliability: 0.0,
         resolution: 0.0,
         uncertainty: all.observed_frequency * (1.0 - all.observed_frequency),
@@ -226,14 +258,14 @@ fn brier(groups: &[&[Sample]], samples: &[Sample]) -> BrierDecomposition {
     };
     for group in groups {
         let bin = Bin::of(group);
-        let share = bin.count as f64 / n;
+        let share = weight_of(group) / n;
         parts.reliability += share * (bin.mean_probability - bin.observed_frequency).powi(2);
         parts.resolution += share * (bin.observed_frequency - all.observed_frequency).powi(2);
         for sample in *group {
             let deviation = sample.probability - bin.mean_probability;
-            parts.within_bin_variance += deviation * deviation / n;
-            parts.within_bin_covariance +=
-                2.0 * deviation * (sample.outcome - bin.observed_frequency) / n;
+            parts.within_bin_variance += sample.weight * deviation * deviation / n;
+            let excess = sample.outcome - bin.observed_frequency;
+            parts.within_bin_covariance += sample.weight * 2.0 * deviation * excess / n;
         }
     }
     parts

@@ -6,6 +6,7 @@ use margins::estimators::Evidence;
 use margins::estimators::massart::{Fitted, Method, Settings};
 use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
+use margins_report::CandidateChoice;
 
 use super::page::{Invocation, Page};
 use crate::arguments::check;
@@ -50,11 +51,14 @@ pub(super) fn massart(
     page.write(
         "Halfspace under Massart noise",
         || Ok(document.lines()),
-        |report| match &data {
-            Some(data) => page.describe(report, &fitted.model, data),
-            None => {
-                report.describe(&fitted.model);
-                Ok(())
+        |report| {
+            report.candidates = choice(&fitted);
+            match &data {
+                Some(data) => page.describe(report, &fitted.model, data),
+                None => {
+                    report.describe(&fitted.model);
+                    Ok(())
+                }
             }
         },
     )?;
@@ -108,6 +112,21 @@ fn fit(
     Ok((fitted, stream.rows() as usize, None))
 }
 
+/// Returns the choice among candidates with the bound that it gives, if there was one.
+fn choice(fitted: &Fitted) -> Option<CandidateChoice> {
+    let Evidence::ErrorBound { bound, delta } = fitted.evidence else { return None };
+    let selection = fitted.selection?;
+    Some(CandidateChoice {
+        eta: fitted.problem.noise.get(),
+        gamma: fitted.problem.margin.get(),
+        candidates: selection.candidates,
+        held_out: selection.held_out,
+        error: selection.error,
+        bound,
+        delta,
+    })
+}
+
 fn document<'a>(
     arguments: &'a MassartArguments,
     fitted: &'a Fitted,
@@ -132,6 +151,9 @@ fn document<'a>(
         stopped: fitted.stopped.map(status_name),
         dimensions: fitted.dimensions,
         training_error: fitted.training_error,
+        candidates: fitted.selection.map(|selection| selection.candidates),
+        held_out_rows: fitted.selection.map(|selection| selection.held_out),
+        held_out_error: fitted.selection.map(|selection| selection.error),
         error_bound: match fitted.evidence {
             Evidence::ErrorBound { bound, .. } => Some(bound),
             _ => None,

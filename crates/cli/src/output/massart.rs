@@ -31,6 +31,11 @@ pub(crate) struct MassartDocument<'a> {
     pub(crate) dimensions: Option<usize>,
     /// The share of all rows on the wrong side; `None` for a stream, which is read once.
     pub(crate) training_error: Option<f64>,
+    /// The candidates that the halfspace was chosen among, by the rows held out.
+    pub(crate) candidates: Option<usize>,
+    pub(crate) held_out_rows: Option<usize>,
+    /// The share of those rows on the wrong side.
+    pub(crate) held_out_error: Option<f64>,
     /// With probability 1 - delta the error is at most this; `None` where no rows were held out.
     pub(crate) error_bound: Option<f64>,
     pub(crate) coef: &'a [f64],

@@ -50,7 +50,7 @@ fn a_report_is_a_page_or_its_numbers() {
         &workshop.json(&["predict", "--model", "m.json", "--data", "data.csv"])["metrics"];
     let evaluation = &document["evaluations"][0];
     assert_eq!(number(&evaluation["error"]["value"]), number(&metrics["error"]));
-    assert_eq!(number(&evaluation["roc"]["area"]["value"]), number(&metrics["auc"]));
+    assert_eq!(number(&evaluation["classes"][1]["roc"]["area"]["value"]), number(&metrics["auc"]));
     assert_eq!(document["members"][0]["largest"].as_array().map(Vec::len), Some(2));
     let page = workshop.output(&arguments);
     assert!(page.contains("margins report --model m.json --data data.csv"), "{page}");

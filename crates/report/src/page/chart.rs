@@ -57,6 +57,7 @@ pub struct Axis {
 }
 
 /// Points under one name.
+#[derive(Clone)]
 pub struct Series {
     /// The name in the legend.
     pub name: String,
@@ -67,6 +68,7 @@ pub struct Series {
 }
 
 /// A way to draw points.
+#[derive(Clone)]
 pub enum Style {
     /// A line through the points.
     Line,

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::chart::{Axis, Chart, Series, Style};
 use super::number::{percent, short};
-use crate::evaluation::{Curve, Evaluation, Measured};
 use crate::excess_risk::ExcessRisk;
 use crate::report::PathPoint;
 use crate::selection::{KernelErrors, LambdaError, Selection};
@@ -140,127 +139,6 @@ pub(super) fn path(path: &[PathPoint]) -> Vec<Markup> {
         one("path-norms", "Norm", norm, |point| point.norm).figure(),
         gap_chart("path-gaps", along(|point| point.relative_gap), certified).figure(),
     ]
-}
-
-/// Returns the distribution of the margins on all data; nothing for several classes.
-pub(super) fn margins(evaluations: &[Evaluation]) -> Option<Markup> {
-    let of_two: Vec<&Evaluation> =
-        evaluations.iter().filter(|evaluation| !evaluation.margins.is_empty()).collect();
-    let last = of_two.last()?;
-    let middle = last.margins[last.margins.len() / 2];
-    let chart = Chart {
-        key: "margins".to_owned(),
-        title: "Distribution of margins".to_owned(),
-        description: format!(
-            "The share of samples with a margin of at most each value. On {} the median is {}, and {} of \
-             the decisions are wrong.",
-            last.data,
-            short(middle),
-            percent(last.error.value)
-        ),
-        x: Axis::new("margin"),
-        y: Axis::share("share of samples"),
-        series: of_two
-            .iter()
-            .map(|evaluation| {
-                Series::line(evaluation.data.clone(), evaluation.margin_distribution().collect())
-            })
-            .collect(),
-    };
-    Some(chart.figure())
-}
-
-pub(super) fn ranking(evaluations: &[Evaluation]) -> Vec<Markup> {
-    let even = Series {
-        name: "chance".to_owned(),
-        points: vec![(0.0, 0.0), (1.0, 1.0)],
-        style: Style::Dashed,
-    };
-    let roc = curves(evaluations, |evaluation| evaluation.roc.as_ref());
-    let precision = curves(evaluations, |evaluation| evaluation.precision_recall.as_ref());
-    let axes = [
-        (Axis::share("false positive rate"), Axis::share("true positive rate")),
-        (Axis::share("recall"), Axis::share("precision")),
-    ];
-    let kinds = [
-        ("roc", "ROC curve", "area", roc, vec![even]),
-        ("precision-recall", "Precision and recall", "average precision", precision, Vec::new()),
-    ];
-    let mut parts = Vec::new();
-    for ((key, title, area, found, others), (x, y)) in kinds.into_iter().zip(axes) {
-        if found.is_empty() {
-            continue;
-        }
-        let areas =
-            found.iter().map(|(data, curve)| format!("{data}: {area} {}", with_error(curve.area)));
-        let areas: Vec<String> = areas.collect();
-        let lines = found.iter().zip(&areas);
-        let mut series: Vec<Series> = lines
-            .map(|((_, curve), name)| Series::line(name.clone(), curve.points.clone()))
-            .collect();
-        series.extend(others);
-        let description = format!("{}.", areas.join("; "));
-        parts.push(
-            Chart { key: key.to_owned(), title: title.to_owned(), description, x, y, series }
-                .figure(),
-        );
-    }
-    parts
-}
-
-/// Returns the curves that evaluations have, with the names of their data.
-fn curves<'e>(
-    evaluations: &'e [Evaluation],
-    of: impl Fn(&'e Evaluation) -> Option<&'e Curve>,
-) -> Vec<(&'e str, &'e Curve)> {
-    let named = |e: &'e Evaluation| of(e).map(|curve| (e.data.as_str(), curve));
-    evaluations.iter().filter_map(named).collect()
-}
-
-fn with_error(measured: Measured) -> String {
-    format!("{:.4} ± {:.4}", measured.value, measured.standard_error)
-}
-
-/// Returns the reliability diagrams of all data in one; nothing without probabilities.
-pub(super) fn reliability(evaluations: &[Evaluation]) -> Option<Markup> {
-    let found: Vec<_> =
-        evaluations.iter().filter_map(|e| e.reliability.as_ref().map(|r| (&e.data, r))).collect();
-    if found.is_empty() {
-        return None;
-    }
-    let words: Vec<String> = found
-        .iter()
-        .map(|(data, r)| {
-            format!(
-                "On {data} the calibration error is {:.4} ({:.4} by chance alone), the log-loss {}, the \
-                 Brier score {}.",
-                r.calibration_error,
-                r.if_calibrated.value,
-                short(r.log_loss),
-                short(r.brier)
-            )
-        })
-        .collect();
-    let of_bins = found.iter().map(|(data, r)| Series {
-        name: (*data).clone(),
-        points: r.bins.iter().map(|bin| (bin.mean_probability, bin.observed.value)).collect(),
-        style: Style::Bars(r.bins.iter().map(|bin| bin.observed.standard_error).collect()),
-    });
-    let mut series: Vec<Series> = of_bins.collect();
-    series.push(Series {
-        name: "calibrated".to_owned(),
-        points: vec![(0.0, 0.0), (1.0, 1.0)],
-        style: Style::Dashed,
-    });
-    let chart = Chart {
-        key: "reliability".to_owned(),
-        title: "Reliability of the probabilities".to_owned(),
-        description: words.join(" "),
-        x: Axis::share("predicted probability"),
-        y: Axis::share("observed frequency"),
-        series,
-    };
-    Some(html! { div { (chart.figure()) @for line in &words { p { (line) } } } })
 }
 
 pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {

@@ -6,8 +6,9 @@ use super::number::{percent, short};
 use crate::data::DataSummary;
 use crate::evaluation::Evaluation;
 use crate::members::MemberSummary;
+use crate::report::CandidateChoice;
 
-fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
     html! {
         div.scroll { table {
             caption { (caption) }
@@ -33,6 +34,22 @@ pub(super) fn data(data: &DataSummary) -> Markup {
     let DataSummary { name, rows: count, columns, .. } = data;
     let caption = format!("{name}: {count} rows, {columns} columns{stored}{weights}");
     table(&caption, &["class", "rows", "share"], &rows)
+}
+
+pub(super) fn candidates(choice: &CandidateChoice) -> Markup {
+    let CandidateChoice { eta, gamma, candidates, held_out, error, bound, delta } = choice;
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let rows = [
+        row("candidates", candidates.to_string()),
+        row("rows held out", held_out.to_string()),
+        row("error of the best on them", percent(*error)),
+        row("added for the choice and for chance", percent(bound - error)),
+        row("bound on the error", percent(*bound)),
+        row("probability of the bound", short(1.0 - delta)),
+        row("eta of its run", short(*eta)),
+        row("gamma of its run", short(*gamma)),
+    ];
+    table("The best of the candidates on rows held out", &["", ""], &rows)
 }
 
 /// Returns the certificates of the members; nothing where no objective is known.
@@ -109,11 +126,8 @@ pub(super) fn coefficients(member: &MemberSummary) -> Markup {
     }
 }
 
-/// Returns the samples of the smallest margins; nothing for several classes.
-pub(super) fn hardest(evaluation: &Evaluation) -> Option<Markup> {
-    if evaluation.hardest.is_empty() {
-        return None;
-    }
+/// Returns the samples of the smallest margins.
+pub(super) fn hardest(evaluation: &Evaluation) -> Markup {
     let rows: Vec<Vec<String>> = evaluation
         .hardest
         .iter()
@@ -121,14 +135,14 @@ pub(super) fn hardest(evaluation: &Evaluation) -> Option<Markup> {
             vec![
                 sample.row.to_string(),
                 sample.label.clone(),
-                short(sample.score),
+                sample.decided.clone(),
                 short(sample.margin),
                 sample.probability.map_or_else(|| "none".to_owned(), short),
             ]
         })
         .collect();
     let caption = format!("The smallest margins on {}", evaluation.data);
-    Some(table(&caption, &["row", "label", "score", "margin", "probability"], &rows))
+    table(&caption, &["row", "label", "decision", "margin", "probability of the label"], &rows)
 }
 
 pub(super) fn outliers(rows: &[usize]) -> Markup {

@@ -1,0 +1,38 @@
+use margins_model::{Model, Scheme};
+use nalgebra::DMatrix;
+
+/// Returns the score of every class, one a column, for every sample, one a row, from those of the
+/// members. The class of the largest score is the one that is decided, but for ties. The scores of
+/// two classes differ by that of their member.
+///
+/// One-versus-one: the number of pairs that the class wins, with the sum of its signed scores, which
+/// decides between as many wins, brought to less than a third.
+pub(crate) fn class_scores(model: &Model, scores: &DMatrix<f64>) -> DMatrix<f64> {
+    let (rows, classes) = (scores.nrows(), model.classes().len());
+    match model.scheme() {
+        Scheme::Binary => {
+            DMatrix::from_fn(rows, 2, |row, class| [-0.5, 0.5][class] * scores[(row, 0)])
+        }
+        Scheme::OneVersusRest => scores.clone(),
+        Scheme::OneVersusOne => {
+            let (mut wins, mut sums) =
+                (DMatrix::zeros(rows, classes), DMatrix::zeros(rows, classes));
+            for (member, (i, j)) in Scheme::pairs(classes).enumerate() {
+                for row in 0..rows {
+                    let score = scores[(row, member)];
+                    wins[(row, if score > 0.0 { j } else { i })] += 1.0;
+                    sums[(row, i)] -= score;
+                    sums[(row, j)] += score;
+                }
+            }
+            wins.zip_map(&sums, |wins: f64, sum: f64| wins + sum / (3.0 * (sum.abs() + 1.0)))
+        }
+    }
+}
+
+/// Returns the margin of a sample: the score of its class less the largest of the others.
+pub(crate) fn margin(scores: &DMatrix<f64>, row: usize, class: usize) -> f64 {
+    let others = (0..scores.ncols()).filter(|&other| other != class);
+    let largest = others.map(|other| scores[(row, other)]).fold(f64::NEG_INFINITY, f64::max);
+    scores[(row, class)] - largest
+}
