@@ -32,6 +32,7 @@ impl Source<'_> {
             format: self.file.data_format.map(|format| match format {
                 DataFormat::Csv => Format::Csv,
                 DataFormat::Svmlight => Format::Svmlight,
+                DataFormat::Parquet => Format::Parquet,
             }),
             features: match self.encode.and_then(EncodeArguments::options) {
                 Some(options) => FeatureColumns::Learn(options),

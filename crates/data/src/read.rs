@@ -1,4 +1,4 @@
-//! Data sets from CSV and svmlight files, plain or gzip.
+//! Data sets from CSV and svmlight files, plain or gzip, and from Parquet.
 //!
 //! * CSV: a header line, then one sample a line, cells separated by commas. One column is the
 //!   label; weights and folds may be columns too; every other column is a feature and must hold
@@ -6,6 +6,8 @@
 //! * svmlight (LIBSVM): a label, then `index:value` for the features that are not zero, counted
 //!   from 1. `# comments` and a `qid:` after the label are skipped, the latter because queries
 //!   matter to ranking only. The design is sparse.
+//! * Parquet, with the feature `parquet`: flat columns of numbers, booleans and words, in the place
+//!   of the cells of CSV. A null is an empty cell.
 //!
 //! CSV of numbers is parsed in blocks of whole lines on all threads, and so is what [`each_block`]
 //! reads; all else goes line by line. A fault is told with its line either way. Text is UTF-8, with or without a byte order mark; lines end in LF or
@@ -34,8 +36,13 @@ mod blocks;
 mod cells;
 mod columns;
 mod csv;
+mod folds;
+mod format;
+mod header;
 mod labels;
 mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod stream;
 mod svmlight;
 
@@ -50,29 +57,8 @@ use labels::{FileLabels, in_file};
 use lines::Lines;
 
 pub use columns::FeatureColumns;
+pub use format::Format;
 pub use stream::{Chunk, Stream};
-
-/// The format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Comma-separated values with a header line.
-    Csv,
-    /// Lines `label index:value index:value ...`, indices from 1.
-    Svmlight,
-}
-
-impl Format {
-    /// Returns the format that the name of a file tells, with or without `.gz` at its end: CSV for
-    /// `.csv`, svmlight for `.svm`, `.libsvm`, `.svmlight` and `.txt`.
-    pub fn of(path: impl AsRef<Path>) -> Option<Format> {
-        let name = path.as_ref().file_name()?.to_str()?.to_ascii_lowercase();
-        match name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1 {
-            "csv" => Some(Format::Csv),
-            "svm" | "libsvm" | "svmlight" | "txt" => Some(Format::Svmlight),
-            _ => None,
-        }
-    }
-}
 
 /// The options for reading a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -279,7 +265,7 @@ pub fn features_from(
 }
 
 /// Reads what [`features`] does in bounded memory: calls `turn` for every block of rows, several at
-/// the same time, and `take` for the results in the order of the rows.
+/// the same time, and `take` for the results in the order of the rows. Parquet is one block.
 ///
 /// The columns of an svmlight file must be told, and an encoding must be known.
 ///
@@ -323,14 +309,20 @@ pub fn each_block_from<T: Send, E: From<Error>>(
     format: Format,
     options: &ReadOptions,
     turn: impl Fn(Unlabelled) -> T + Sync,
-    take: impl FnMut(T) -> Result<(), E>,
+    mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     check_columns(options)?;
-    let lines = Lines::new(reader, name)?.followed_by(&options.further_files);
-    let turn = |table, labels| Ok(turn(unlabelled(table, labels, name, options)?));
+    let lines =
+        |reader| Ok::<_, Error>(Lines::new(reader, name)?.followed_by(&options.further_files));
+    let of_block = |table, labels| Ok(turn(unlabelled(table, labels, name, options)?));
     match format {
-        Format::Csv => csv::Rows::open(lines, options, Purpose::Predict)?.each_block(turn, take),
-        Format::Svmlight => svmlight::Rows::open(lines, options)?.each_block(turn, take),
+        Format::Csv => {
+            csv::Rows::open(lines(reader)?, options, Purpose::Predict)?.each_block(of_block, take)
+        }
+        Format::Svmlight => {
+            svmlight::Rows::open(lines(reader)?, options)?.each_block(of_block, take)
+        }
+        Format::Parquet => take(turn(features_from(reader, name, format, options)?)),
     }
 }
 
@@ -383,10 +375,18 @@ fn table(
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
     check_columns(options)?;
-    let lines = Lines::new(reader, name)?.followed_by(&options.further_files);
+    let lines =
+        |reader| Ok::<_, Error>(Lines::new(reader, name)?.followed_by(&options.further_files));
     match format {
-        Format::Csv => csv::read(lines, options, purpose, labels),
-        Format::Svmlight => svmlight::read(lines, options, labels),
+        Format::Csv => csv::read(lines(reader)?, options, purpose, labels),
+        Format::Svmlight => svmlight::read(lines(reader)?, options, labels),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(reader, name, options, purpose, labels),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            let requirement = "one that this build reads: Parquet needs the feature parquet";
+            Err(in_file(name, Error::parameter("the format", "Parquet", requirement)))
+        }
     }
 }
 

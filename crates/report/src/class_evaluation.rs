@@ -3,7 +3,8 @@ use margins_data::metrics::{Ranking, brier, log_loss};
 use serde::Serialize;
 
 use crate::Error;
-use crate::evaluation::{Measured, quantiles, thinned};
+use crate::measured::Measured;
+use crate::points::{quantiles, thinned};
 
 /// The bins of a reliability diagram.
 const BINS: usize = 10;

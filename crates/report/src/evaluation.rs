@@ -1,4 +1,4 @@
-use margins_data::metrics::{Area, ErrorRate, MarginStatistics, mistake_rate};
+use margins_data::metrics::mistake_rate;
 use margins_losses::MarginLoss;
 use margins_model::Model;
 use nalgebra::DMatrix;
@@ -8,9 +8,9 @@ use crate::Error;
 use crate::class_evaluation::{ClassEvaluation, Side};
 use crate::class_scores::{class_scores, margin};
 use crate::data::Labelled;
+use crate::measured::Measured;
+use crate::points::quantiles;
 
-/// The most points that a curve is kept with.
-const MOST_POINTS: usize = 201;
 /// The samples of the smallest margins that are listed.
 const HARDEST: usize = 10;
 
@@ -30,15 +30,6 @@ pub struct Evaluation {
     pub classes: Vec<ClassEvaluation>,
     /// The samples of the smallest margins, the smallest first.
     pub hardest: Vec<HardSample>,
-}
-
-/// A number with its standard error.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Measured {
-    /// The number.
-    pub value: f64,
-    /// Its standard error.
-    pub standard_error: f64,
 }
 
 /// The weight of the samples of each class that was decided for each: their number, where none has
@@ -64,18 +55,6 @@ pub struct HardSample {
     pub margin: f64,
     /// The probability of the class that the data say, if there are probabilities.
     pub probability: Option<f64>,
-}
-
-impl From<Area> for Measured {
-    fn from(area: Area) -> Self {
-        Measured { value: area.value, standard_error: area.standard_error }
-    }
-}
-
-impl From<ErrorRate> for Measured {
-    fn from(error: ErrorRate) -> Self {
-        Measured { value: error.rate, standard_error: error.standard_error }
-    }
 }
 
 impl Evaluation {
@@ -161,34 +140,6 @@ fn hardest(
         }
     };
     order.iter().take(HARDEST).map(hard).collect()
-}
-
-/// Returns the quantiles 0, 0.005, ..., 1 of margins; none where no sample counts.
-pub(crate) fn quantiles(margins: &[f64], weights: Option<&[f64]>) -> Result<Vec<f64>, Error> {
-    let is_empty = weights.map_or(margins.is_empty(), |weights| weights.iter().all(|c| *c == 0.0));
-    if is_empty {
-        return Ok(Vec::new());
-    }
-    let shares: Vec<f64> = (0..MOST_POINTS).map(share).collect();
-    Ok(MarginStatistics::new(margins, &vec![1.0; margins.len()], weights)?.quantiles(&shares)?)
-}
-
-/// Returns quantiles with the share of samples at or below them.
-pub(crate) fn distribution(quantiles: &[f64]) -> Vec<(f64, f64)> {
-    quantiles.iter().enumerate().map(|(k, &margin)| (margin, share(k))).collect()
-}
-
-/// Returns the share of the k-th of the most points.
-fn share(k: usize) -> f64 {
-    k as f64 / (MOST_POINTS - 1) as f64
-}
-
-/// Returns the ends of a curve and points between them, evenly by their number.
-pub(crate) fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    if points.len() <= MOST_POINTS {
-        return points.to_vec();
-    }
-    (0..MOST_POINTS).map(|k| points[k * (points.len() - 1) / (MOST_POINTS - 1)]).collect()
 }
 
 impl Confusion {

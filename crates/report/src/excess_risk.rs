@@ -4,7 +4,7 @@ use margins_losses::MarginLoss;
 use serde::Serialize;
 
 use crate::data::Labelled;
-use crate::evaluation::Measured;
+use crate::measured::Measured;
 
 /// What the Psi-transform of the loss makes of an excess risk: a classifier whose risk is r above
 /// the least possible one errs at most `Psi^{-1}(r)` more often than the best.

@@ -9,9 +9,10 @@ use super::values::DataFormat;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct FileArguments {
-    /// CSV or svmlight files, - for standard input, or mixture:...
+    /// CSV, svmlight or Parquet, - (standard input), or mixture:...
     ///
-    /// A CSV file has a header, several files the same one; either format may be gzip. mixture:example=1,n=200,seed=1 draws
+    /// A CSV file has a header, several files the same one; both text formats may be gzip, and Parquet
+    /// needs a build with the feature parquet. mixture:example=1,n=200,seed=1 draws
     /// simulated data of the leaky hockey stick paper (example 1, 2, 3 or 3-corrected; p=10 or 30
     /// for example 3).
     #[arg(
@@ -34,8 +35,8 @@ pub(crate) struct FileArguments {
     /// Features of svmlight data [default: the largest index]
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) columns: Option<usize>,
-    /// Format [default: by the name]
-    #[arg(long, value_name = "FORMAT")]
+    /// csv, svmlight or parquet [default: by the name]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) data_format: Option<DataFormat>,
 }
 

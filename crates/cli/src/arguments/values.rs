@@ -16,6 +16,7 @@ use margins::{LeaveOneOut, Scheme};
 pub(crate) enum DataFormat {
     Csv,
     Svmlight,
+    Parquet,
 }
 
 /// The binary problems that several classes are broken into.

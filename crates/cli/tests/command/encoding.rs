@@ -148,3 +148,18 @@ fn one_pass_learns_no_encoding_and_says_what_does() {
         ]
     );
 }
+
+#[test]
+fn parquet_needs_a_build_that_reads_it() {
+    let workshop = Workshop::new();
+    workshop.write("raw.parquet", b"PAR1");
+    let output = workshop.run(&["inspect", "--data", "raw.parquet"]);
+    let message = match cfg!(feature = "parquet") {
+        true => "error: raw.parquet: EOF: Parquet file too small",
+        false => {
+            "error: raw.parquet: the format is Parquet, but must be one that this build reads: Parquet \
+             needs the feature parquet\n"
+        }
+    };
+    assert!(text(&output.stderr).starts_with(message), "{}", text(&output.stderr));
+}

@@ -37,15 +37,11 @@ impl<'m> Cells<'m> {
         name: &str,
         cell: &str,
     ) -> Result<(), Error> {
-        match self {
-            Cells::Numbers(values) => {
-                values.push(number(lines, name, cell)?);
-                Ok(())
-            }
-            Cells::Raw { table, missing, .. } => table
-                .push_cell(feature, cell, missing)
-                .map_err(|reason| lines.malformed(Column::Name(name.to_owned()), reason)),
-        }
+        let pushed = match self {
+            Cells::Numbers(values) => number(cell).map(|value| values.push(value)),
+            Cells::Raw { table, missing, .. } => table.push_cell(feature, cell, missing),
+        };
+        pushed.map_err(|reason| lines.malformed(Column::Name(name.to_owned()), reason))
     }
 
     /// Ends a row.
@@ -79,12 +75,13 @@ impl<'m> Cells<'m> {
     }
 }
 
-/// Returns the number of a cell, most of which are short and have digits alone.
+/// Returns the number of a cell, most of which are short and have digits alone, or why there is
+/// none.
 #[inline]
-fn number(lines: &Lines<'_>, column: &str, cell: &str) -> Result<f64, Error> {
+pub(super) fn number(cell: &str) -> Result<f64, String> {
     match digits(cell) {
         Some(value) => Ok(value),
-        None => other_number(lines, column, cell),
+        None => other_number(cell),
     }
 }
 
@@ -100,28 +97,35 @@ fn digits(cell: &str) -> Option<f64> {
     value.map(|value: u64| value as f64)
 }
 
-fn other_number(lines: &Lines<'_>, column: &str, cell: &str) -> Result<f64, Error> {
+fn other_number(cell: &str) -> Result<f64, String> {
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
         parsed => Err(match not_a_number(cell) {
-            None => missing(lines, column, cell),
+            None => missing(cell),
             Some(reason) if parsed.is_err() => {
                 let advice = match cell.replacen(',', ".", 1).parse::<f64>() {
                     Ok(_) => "decimals are written with a point",
                     Err(_) => "columns of words have to be encoded (--encode)",
                 };
-                lines.malformed(Column::Name(column.to_owned()), format!("{reason}; {advice}"))
+                format!("{reason}; {advice}")
             }
-            Some(reason) => lines.malformed(Column::Name(column.to_owned()), reason),
+            Some(reason) => reason,
         }),
     }
 }
 
-fn missing(lines: &Lines<'_>, column: &str, cell: &str) -> Error {
+fn missing(cell: &str) -> String {
     let what = match cell {
         "" => "the cell is empty".to_owned(),
         _ => format!("{} is a missing value", quoted(cell)),
     };
-    let reason = format!("{what}; tables with gaps have to be encoded (--encode)");
-    lines.malformed(Column::Name(column.to_owned()), reason)
+    format!("{what}; tables with gaps have to be encoded (--encode)")
+}
+
+/// Returns the weight of a sample, or why there is none.
+pub(super) fn weight(cell: &str) -> Result<f64, String> {
+    match cell.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err(format!("weight {} is not a number that is 0 or more", quoted(cell))),
+    }
 }

@@ -15,13 +15,18 @@ pub enum FeatureColumns {
 }
 
 impl FeatureColumns {
-    /// Returns the words that stand for gaps, where there may be any.
-    pub(super) fn missing_words(&self) -> Option<&MissingWords> {
+    /// Returns the options of an encoding, if there is one.
+    pub(super) fn options(&self) -> Option<&EncodeOptions> {
         match self {
             FeatureColumns::Numbers => None,
-            FeatureColumns::Learn(options) => Some(&options.missing_words),
-            FeatureColumns::Known(encoding) => Some(&encoding.options().missing_words),
+            FeatureColumns::Learn(options) => Some(options),
+            FeatureColumns::Known(encoding) => Some(encoding.options()),
         }
+    }
+
+    /// Returns the words that stand for gaps, where there may be any.
+    pub(super) fn missing_words(&self) -> Option<&MissingWords> {
+        self.options().map(|options| &options.missing_words)
     }
 }
 
@@ -54,10 +59,10 @@ impl RowPlaces {
         Place { file: self.files[file].clone(), line: Some(line), column: Some(column) }
     }
 
-    /// Gives an error at a cell the place of its row.
+    /// Gives an error at a cell the place of its row, where the rows have lines.
     pub(super) fn locate(&self, error: Error) -> Error {
         match error {
-            Error::Cell { row, column, reason } => {
+            Error::Cell { row, column, reason } if !self.rows.is_empty() => {
                 Error::Malformed { place: self.place(row, Column::Name(column)), reason }
             }
             other => other,

@@ -2,7 +2,6 @@
 //! after blank lines and CR LF, and mends stray quotes silently; a message with the wrong line is
 //! worse than none.
 
-mod header;
 mod part;
 
 use std::borrow::Cow;
@@ -10,12 +9,13 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::blocks::in_blocks;
+use super::cells::weight;
+use super::header::{Role, check_feature_count, check_names, roles};
 use super::lines::{Block, Lines};
 use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, collect_labels};
 use crate::encode::MissingWords;
-use crate::error::{columns_in_words, quoted};
+use crate::error::columns_in_words;
 use crate::{Column, Error};
-use header::{Role, check_feature_count, header, roles};
 use part::{Gathered, Part};
 
 pub(super) fn read(
@@ -58,14 +58,15 @@ impl<'a> Rows<'a> {
             return Err(lines.wrong("the file is empty".to_owned()));
         }
         let header = header(&lines)?;
-        let roles = roles(&lines, &header, options, purpose)?;
+        let wrong = |reason| lines.malformed_line(reason);
+        let roles = roles(lines.name(), &header, options, purpose, &wrong)?;
         let feature_names: Vec<String> = header
             .iter()
             .zip(&roles)
             .filter(|&(_, &role)| role == Role::Feature)
             .map(|(name, _)| name.clone())
             .collect();
-        check_feature_count(&lines, feature_names.len(), options)?;
+        check_feature_count(feature_names.len(), options, &wrong)?;
         let missing_words = options.features.missing_words().cloned();
         Ok(Rows { lines, layout: Layout { header, roles, feature_names, missing_words } })
     }
@@ -165,7 +166,10 @@ impl Layout {
                     part.cells.push(lines, feature, name, cell)?;
                     feature += 1;
                 }
-                Role::Weight => part.weights.push(weight(lines, name, cell)?),
+                Role::Weight => {
+                    let placed = |reason| lines.malformed(Column::Name(name.clone()), reason);
+                    part.weights.push(weight(cell).map_err(placed)?);
+                }
                 Role::Label | Role::Fold if cell.is_empty() => return Err(empty_cell(lines, name)),
                 Role::Label => part.labels.push(Some(cell)),
                 Role::Fold => part.folds.push(Some(cell)),
@@ -201,6 +205,22 @@ fn trimmed(cell: &str) -> &str {
     let is_plain = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
     let bytes = cell.as_bytes();
     if is_plain(bytes.first()) && is_plain(bytes.last()) { cell } else { cell.trim() }
+}
+
+/// Returns the column names: not empty, and distinct.
+fn header(lines: &Lines<'_>) -> Result<Vec<String>, Error> {
+    let line = lines.text()?;
+    let names: Vec<String> =
+        split_quoted(lines, line)?.iter().map(|name| name.trim().to_owned()).collect();
+    check_names(&names, &|reason| lines.malformed_line(reason))?;
+    // Column numbers are names too, but fractions and signs are data.
+    let is_data = |name: &String| name.parse::<f64>().is_ok();
+    let is_column_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
+    if names.iter().all(is_data) && !names.iter().all(is_column_number) {
+        let reason = "the first line holds numbers, but must name the columns";
+        return Err(lines.malformed_line(reason.to_owned()));
+    }
+    Ok(names)
 }
 
 fn empty_cell(lines: &Lines<'_>, column: &str) -> Error {
@@ -324,14 +344,4 @@ fn check_cell_count(lines: &Lines<'_>, cells: usize, columns: usize) -> Result<(
     }
     let reason = format!("the row has {cells} cells, but the header has {columns}");
     Err(lines.malformed_line(reason))
-}
-
-fn weight(lines: &Lines<'_>, column: &str, cell: &str) -> Result<f64, Error> {
-    match cell.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
-        _ => {
-            let reason = format!("weight {} is not a number that is 0 or more", quoted(cell));
-            Err(lines.malformed(Column::Name(column.to_owned()), reason))
-        }
-    }
 }

@@ -102,6 +102,10 @@ impl<'a> Stream<'a> {
                 let columns = rows.feature_names().len();
                 (Rows::Csv(rows), columns)
             }
+            Format::Parquet => {
+                let requirement = "CSV or svmlight: Parquet is read into memory as a whole";
+                return Err(Error::parameter("the format of a stream", "Parquet", requirement));
+            }
             Format::Svmlight => {
                 let Some(columns) = options.columns else {
                     let requirement = "told for a stream of svmlight: its largest index stands \

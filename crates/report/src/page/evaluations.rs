@@ -6,7 +6,9 @@ use super::chart::{Axis, Chart, Series, Style};
 use super::number::{percent, short};
 use super::tables;
 use crate::class_evaluation::{ClassEvaluation, Curve, ReliabilityDiagram};
-use crate::evaluation::{Evaluation, Measured, distribution};
+use crate::evaluation::Evaluation;
+use crate::measured::Measured;
+use crate::points::distribution;
 
 /// The most classes that a chart shows.
 const MOST_CLASSES: usize = 8;

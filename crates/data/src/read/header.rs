@@ -1,14 +1,16 @@
-//! The header of a file, and what it says of the columns.
+//! The names of columns, and what they are for.
 
 use std::collections::HashMap;
 
-use super::split_quoted;
+use super::labels::in_file;
+use super::{Purpose, ReadOptions};
 use crate::Error;
 use crate::error::quoted;
-use crate::read::lines::Lines;
-use crate::read::{Purpose, ReadOptions, in_file};
 
 const DEFAULT_LABEL: &str = "label";
+
+/// A refusal of what is wrong with a header, by its reason.
+type Wrong<'w> = dyn Fn(String) -> Error + 'w;
 
 /// The content of a column.
 #[derive(Clone, Copy, PartialEq)]
@@ -20,40 +22,30 @@ pub(super) enum Role {
     Dropped,
 }
 
-/// Returns the column names: not empty, and distinct.
-pub(super) fn header(lines: &Lines<'_>) -> Result<Vec<String>, Error> {
-    let line = lines.text()?;
-    let names: Vec<String> =
-        split_quoted(lines, line)?.iter().map(|name| name.trim().to_owned()).collect();
+/// Refuses names of columns that are empty, and a name that occurs twice.
+pub(super) fn check_names(names: &[String], wrong: &Wrong<'_>) -> Result<(), Error> {
     let mut seen = HashMap::with_capacity(names.len());
     for (name, column) in names.iter().zip(1..) {
         if name.is_empty() {
-            let reason = format!("column {column} of the header has no name");
-            return Err(lines.malformed_line(reason));
+            return Err(wrong(format!("column {column} of the header has no name")));
         }
         if let Some(first) = seen.insert(name.as_str(), column) {
             let name = quoted(name);
             let reason =
                 format!("columns {first} and {column} of the header are both named {name}");
-            return Err(lines.malformed_line(reason));
+            return Err(wrong(reason));
         }
     }
-    // Column numbers are names too, but fractions and signs are data.
-    let is_data = |name: &String| name.parse::<f64>().is_ok();
-    let is_column_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
-    if names.iter().all(is_data) && !names.iter().all(is_column_number) {
-        let reason = "the first line holds numbers, but must name the columns";
-        return Err(lines.malformed_line(reason.to_owned()));
-    }
-    Ok(names)
+    Ok(())
 }
 
-/// Returns what the columns are for, by the options.
+/// Returns what the columns of a file are for, by the options.
 pub(super) fn roles(
-    lines: &Lines<'_>,
+    file: &str,
     header: &[String],
     options: &ReadOptions,
     purpose: Purpose,
+    wrong: &Wrong<'_>,
 ) -> Result<Vec<Role>, Error> {
     let mut roles = vec![Role::Feature; header.len()];
     let fit = purpose == Purpose::Fit;
@@ -75,12 +67,12 @@ pub(super) fn roles(
                 let reason = format!(
                     "column '{name}' cannot be taken {purpose}: it has another use already"
                 );
-                return Err(lines.malformed_line(reason));
+                return Err(wrong(reason));
             }
             None if fit => {
                 let (name, columns) = (name.to_owned(), header.to_vec());
                 let unknown = Error::UnknownColumn { name, purpose, columns };
-                return Err(in_file(lines.name(), unknown));
+                return Err(in_file(file, unknown));
             }
             None => {}
         }
@@ -90,15 +82,15 @@ pub(super) fn roles(
 
 /// Refuses a header without features, and another number of them than is expected.
 pub(super) fn check_feature_count(
-    lines: &Lines<'_>,
     p: usize,
     options: &ReadOptions,
+    wrong: &Wrong<'_>,
 ) -> Result<(), Error> {
     match options.columns {
-        _ if p == 0 => Err(lines.malformed_line("there is no feature column".to_owned())),
+        _ if p == 0 => Err(wrong("there is no feature column".to_owned())),
         Some(expected) if expected != p => {
             let reason = format!("the header names {p} features, but {expected} are expected");
-            Err(lines.malformed_line(reason))
+            Err(wrong(reason))
         }
         _ => Ok(()),
     }

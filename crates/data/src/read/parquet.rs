@@ -1,0 +1,202 @@
+//! Parquet: flat columns of numbers, booleans and words. A cell is taken as that of a CSV file which
+//! says the same, and a null as an empty cell.
+
+mod column;
+
+use std::io::Read;
+
+use nalgebra::DMatrix;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::cells::{number, weight};
+use super::columns::{Features, RowPlaces};
+use super::folds::FoldCollector;
+use super::header::{Role, check_feature_count, check_names, roles};
+use super::labels::in_file;
+use super::{LabelSink, Purpose, ReadOptions, Table};
+use crate::encode::{EncodeOptions, RawColumn, RawTable};
+use crate::error::columns_in_words;
+use crate::{Column, Design, Error, Place};
+use column::{Cells, Kind};
+
+/// What the files say of their columns.
+struct Layout<'o> {
+    header: Vec<String>,
+    roles: Vec<Role>,
+    options: &'o ReadOptions,
+}
+
+pub(super) fn read(
+    reader: impl Read,
+    name: &str,
+    options: &ReadOptions,
+    purpose: Purpose,
+    labels: &mut LabelSink<'_>,
+) -> Result<Table, Error> {
+    let first = ParquetFile::open(reader, name)?;
+    let header = first.header();
+    let wrong = |reason| first.wrong(reason);
+    check_names(&header, &wrong)?;
+    let roles = roles(name, &header, options, purpose, &wrong)?;
+    let features = roles.iter().filter(|&&role| role == Role::Feature).count();
+    check_feature_count(features, options, &wrong)?;
+    let layout = Layout { header, roles, options };
+    let mut gathered = layout.empty();
+    layout.take(&first, &mut gathered)?;
+    for path in &options.further_files {
+        let name = path.display().to_string();
+        let file = std::fs::File::open(path);
+        let file = file.map_err(|source| Error::Io { file: name.clone(), source })?;
+        let file = ParquetFile::open(file, &name)?;
+        let found = file.header();
+        if found != layout.header {
+            let found = columns_in_words(&found);
+            return Err(file.wrong(format!("the header is not that of the first file: {found}")));
+        }
+        layout.take(&file, &mut gathered)?;
+    }
+    layout.table(&gathered, name, labels).map_err(|error| in_file(name, error))
+}
+
+/// A file in memory, whose pages are not yet decoded.
+struct ParquetFile {
+    name: String,
+    reader: SerializedFileReader<bytes::Bytes>,
+}
+
+impl ParquetFile {
+    fn open(mut reader: impl Read, name: &str) -> Result<Self, Error> {
+        let mut content = Vec::new();
+        let io = |source| Error::Io { file: name.to_owned(), source };
+        reader.read_to_end(&mut content).map_err(io)?;
+        match SerializedFileReader::new(content.into()) {
+            Ok(reader) => Ok(ParquetFile { name: name.to_owned(), reader }),
+            Err(error) => Err(malformed(name, None, error.to_string())),
+        }
+    }
+
+    /// Returns the names of the columns; a column of several parts has them joined by points.
+    fn header(&self) -> Vec<String> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        schema.columns().iter().map(|column| column.path().string()).collect()
+    }
+
+    fn wrong(&self, reason: String) -> Error {
+        malformed(&self.name, None, reason)
+    }
+
+    /// Appends all cells of a column.
+    fn column(&self, at: usize, cells: &mut Cells) -> Result<(), ParquetError> {
+        for group in 0..self.reader.num_row_groups() {
+            let group = self.reader.get_row_group(group)?;
+            let rows = usize::try_from(group.metadata().num_rows())?;
+            cells.take(group.get_column_reader(at)?, rows)?;
+        }
+        Ok(())
+    }
+}
+
+fn malformed(file: &str, column: Option<&str>, reason: String) -> Error {
+    let column = column.map(|name| Column::Name(name.to_owned()));
+    Error::Malformed { place: Place { file: file.to_owned(), line: None, column }, reason }
+}
+
+impl Layout<'_> {
+    /// Returns the columns without rows; `None` of a column that is not read.
+    fn empty(&self) -> Vec<Option<Cells>> {
+        (0..self.header.len()).map(|at| self.is_read(at).then(Cells::default)).collect()
+    }
+
+    /// Returns true if the cells of a column matter.
+    fn is_read(&self, at: usize) -> bool {
+        match self.roles[at] {
+            Role::Dropped => false,
+            Role::Feature => !self.encode().is_some_and(|options| options.drops(&self.header[at])),
+            _ => true,
+        }
+    }
+
+    fn encode(&self) -> Option<&EncodeOptions> {
+        self.options.features.options()
+    }
+
+    /// Appends the rows of a file.
+    fn take(&self, file: &ParquetFile, all: &mut [Option<Cells>]) -> Result<(), Error> {
+        let schema = file.reader.metadata().file_metadata().schema_descr();
+        for (at, cells) in all.iter_mut().enumerate() {
+            let Some(cells) = cells else { continue };
+            let name = self.header[at].as_str();
+            let refuse = |reason| malformed(&file.name, Some(name), reason);
+            let kind = Kind::of(&schema.column(at)).map_err(refuse)?;
+            cells.expect(kind).map_err(refuse)?;
+            file.column(at, cells).map_err(|error| refuse(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    fn table(
+        &self,
+        all: &[Option<Cells>],
+        file: &str,
+        labels: &mut LabelSink<'_>,
+    ) -> Result<Table, Error> {
+        let rows = all.iter().flatten().map(Cells::len).next().unwrap_or_default();
+        if rows == 0 {
+            return Err(malformed(file, None, "there are columns, but no row".to_owned()));
+        }
+        if let Some((name, cells)) = self.of(Role::Label, all) {
+            let place = || Place {
+                file: file.to_owned(),
+                line: None,
+                column: Some(Column::Name(name.to_owned())),
+            };
+            for label in cells.required(name)? {
+                labels(&label, &place)?;
+            }
+        }
+        let weights = self
+            .of(Role::Weight, all)
+            .map(|(name, cells)| cells.each(name, weight).collect::<Result<Vec<f64>, Error>>());
+        let folds = self.of(Role::Fold, all).map(|(name, cells)| {
+            let mut folds = FoldCollector::default();
+            cells.required(name)?.iter().for_each(|fold| folds.push(fold));
+            folds.finish(file, name)
+        });
+        Ok(Table {
+            features: self.features(all, rows)?,
+            weights: weights.transpose()?,
+            folds: folds.transpose()?,
+        })
+    }
+
+    /// Returns the column of a role, if there is one.
+    fn of<'c>(&self, role: Role, all: &'c [Option<Cells>]) -> Option<(&str, &'c Cells)> {
+        let at = self.roles.iter().position(|&other| other == role)?;
+        Some((&self.header[at], all[at].as_ref()?))
+    }
+
+    fn features(&self, all: &[Option<Cells>], rows: usize) -> Result<Features, Error> {
+        let features = self.header.iter().zip(&self.roles).zip(all);
+        let features = features.filter(|((_, role), _)| **role == Role::Feature);
+        let features = features.map(|((name, _), cells)| (name.as_str(), cells.as_ref()));
+        if let Some(options) = self.encode() {
+            let raw = |(name, cells): (&str, Option<&Cells>)| match cells {
+                Some(cells) => cells.raw(name, &options.missing_words),
+                None => Ok(RawColumn::words(name, vec![None::<&str>; rows])),
+            };
+            let table = RawTable::from_columns(features.map(raw).collect::<Result<_, _>>()?)?;
+            return Ok(Features::Raw(table, RowPlaces::default()));
+        }
+        let features: Vec<(&str, &Cells)> =
+            features.filter_map(|(name, cells)| Some((name, cells?))).collect();
+        let mut samples = DMatrix::zeros(features.len(), rows);
+        for (feature, (name, cells)) in features.iter().enumerate() {
+            for (row, value) in cells.each(name, number).enumerate() {
+                samples[(feature, row)] = value?;
+            }
+        }
+        let names = features.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Ok(Features::Design { design: Design::from_samples(samples)?, names: Some(names) })
+    }
+}

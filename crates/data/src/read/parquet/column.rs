@@ -1,0 +1,240 @@
+//! The cells of a column.
+
+use std::borrow::Cow;
+
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::schema::types::ColumnDescriptor;
+
+use crate::Error;
+use crate::encode::{MissingWords, RawColumn};
+
+/// The rows that are decoded at a time.
+const BATCH: usize = 1 << 13;
+
+/// The cells of a column that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number { is_signed: bool },
+    Word,
+}
+
+/// The cells of a column as they come.
+#[derive(Default)]
+pub(super) enum Cells {
+    /// There is no row yet, nor a kind.
+    #[default]
+    Unknown,
+    /// NaN stands for a null.
+    Numbers { values: Vec<f64>, is_signed: bool },
+    /// Words of any type but numbers.
+    Words(Vec<Option<ByteArray>>),
+}
+
+impl Kind {
+    /// Returns the kind of a column, or why it is not read.
+    pub(super) fn of(column: &ColumnDescriptor) -> Result<Self, String> {
+        if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
+            return Err(not_read("nested values"));
+        }
+        let (logical, converted) = (column.logical_type_ref(), column.converted_type());
+        let plain = logical.is_none() && converted == ConvertedType::NONE;
+        let is_integer = plain
+            || matches!(logical, Some(LogicalType::Integer { .. }))
+            || (logical.is_none() && is_integer(converted));
+        let is_text = plain
+            || matches!(logical, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json))
+            || matches!(converted, ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON);
+        let is_signed = !matches!(converted, ConvertedType::UINT_32 | ConvertedType::UINT_64);
+        match column.physical_type() {
+            Type::FLOAT | Type::DOUBLE => Ok(Kind::Number { is_signed: true }),
+            Type::INT32 | Type::INT64 if is_integer => Ok(Kind::Number { is_signed }),
+            Type::BOOLEAN => Ok(Kind::Word),
+            Type::BYTE_ARRAY if is_text => Ok(Kind::Word),
+            other => Err(not_read(&match (logical, converted) {
+                (Some(logical), _) => format!("values of the type {logical:?}"),
+                (None, ConvertedType::NONE) => format!("values of the type {other}"),
+                (None, converted) => format!("values of the type {converted}"),
+            })),
+        }
+    }
+}
+
+fn is_integer(converted: ConvertedType) -> bool {
+    use ConvertedType as C;
+    matches!(
+        converted,
+        C::INT_8
+            | C::INT_16
+            | C::INT_32
+            | C::INT_64
+            | C::UINT_8
+            | C::UINT_16
+            | C::UINT_32
+            | C::UINT_64
+    )
+}
+
+fn not_read(what: &str) -> String {
+    format!(
+        "the column holds {what}, which are neither numbers nor words: make some of them, or leave the \
+         column out (--encode --drop)"
+    )
+}
+
+impl Cells {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Cells::Unknown => 0,
+            Cells::Numbers { values, .. } => values.len(),
+            Cells::Words(words) => words.len(),
+        }
+    }
+
+    /// Prepares for cells of a kind, which is that of all files.
+    pub(super) fn expect(&mut self, kind: Kind) -> Result<(), String> {
+        match (&mut *self, kind) {
+            (Cells::Unknown, Kind::Number { is_signed }) => {
+                *self = Cells::Numbers { values: Vec::new(), is_signed };
+            }
+            (Cells::Unknown, Kind::Word) => *self = Cells::Words(Vec::new()),
+            (Cells::Numbers { is_signed: last, .. }, Kind::Number { is_signed }) => {
+                *last = is_signed;
+            }
+            (Cells::Words(_), Kind::Word) => {}
+            (_, found) => {
+                let name = if found == Kind::Word { "words" } else { "numbers" };
+                return Err(format!("the column holds {name} here, but not in the first file"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the cells of some rows.
+    pub(super) fn take(&mut self, reader: ColumnReader, rows: usize) -> Result<(), ParquetError> {
+        match self {
+            Cells::Numbers { values, is_signed } => numbers(reader, rows, values, *is_signed),
+            Cells::Words(words) => match reader {
+                ColumnReader::BoolColumnReader(reader) => {
+                    let names = ["false", "true"].map(ByteArray::from);
+                    each(reader, rows, |value| {
+                        words.push(value.map(|&value| names[usize::from(value)].clone()));
+                    })
+                }
+                ColumnReader::ByteArrayColumnReader(reader) => {
+                    each(reader, rows, |value| words.push(value.cloned()))
+                }
+                _ => Err(ParquetError::General("the type of the column changed".to_owned())),
+            },
+            Cells::Unknown => Ok(()),
+        }
+    }
+
+    /// Returns what a function makes of the text of every cell, or its refusal with the row.
+    pub(super) fn each<'c, T>(
+        &'c self,
+        column: &'c str,
+        make: impl Fn(&str) -> Result<T, String> + 'c,
+    ) -> impl Iterator<Item = Result<T, Error>> + 'c {
+        (0..self.len()).map(move |row| {
+            let cell = self.text(row).and_then(|text| make(&text));
+            cell.map_err(|reason| Error::Cell { row, column: column.to_owned(), reason })
+        })
+    }
+
+    /// Returns the text of every cell, which none may lack.
+    pub(super) fn required(&self, column: &str) -> Result<Vec<String>, Error> {
+        let text = |cell: &str| match cell {
+            "" => Err("the cell is empty, but every row needs a value here".to_owned()),
+            cell => Ok(cell.to_owned()),
+        };
+        self.each(column, text).collect()
+    }
+
+    /// Returns the cells as a column of a raw table.
+    pub(super) fn raw(&self, name: &str, missing: &MissingWords) -> Result<RawColumn, Error> {
+        match self {
+            Cells::Numbers { values, .. } => RawColumn::numbers(name, values),
+            _ => {
+                let texts = self.each(name, |cell| Ok(cell.to_owned()));
+                let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
+                RawColumn::cells(name, texts.iter().map(Some), missing)
+            }
+        }
+    }
+
+    /// Returns the text of a cell without the blanks around it, empty for a null.
+    fn text(&self, row: usize) -> Result<Cow<'_, str>, String> {
+        match self {
+            Cells::Unknown => Ok(Cow::Borrowed("")),
+            Cells::Numbers { values, .. } => Ok(match values[row] {
+                gap if gap.is_nan() => Cow::Borrowed(""),
+                value => Cow::Owned(value.to_string()),
+            }),
+            Cells::Words(words) => match &words[row] {
+                None => Ok(Cow::Borrowed("")),
+                Some(word) => match word.as_utf8() {
+                    Ok(text) => Ok(Cow::Borrowed(text.trim())),
+                    Err(_) => Err("the cell is not text in UTF-8".to_owned()),
+                },
+            },
+        }
+    }
+}
+
+/// Appends numbers; NaN for a null.
+fn numbers(
+    reader: ColumnReader,
+    rows: usize,
+    values: &mut Vec<f64>,
+    is_signed: bool,
+) -> Result<(), ParquetError> {
+    let mut push = |value: Option<f64>| values.push(value.unwrap_or(f64::NAN));
+    match reader {
+        ColumnReader::Int32ColumnReader(reader) => each(reader, rows, |value| {
+            let of = |&x: &i32| if is_signed { f64::from(x) } else { f64::from(x as u32) };
+            push(value.map(of));
+        }),
+        ColumnReader::Int64ColumnReader(reader) => each(reader, rows, |value| {
+            let of = |&x: &i64| if is_signed { x as f64 } else { x as u64 as f64 };
+            push(value.map(of));
+        }),
+        ColumnReader::FloatColumnReader(reader) => {
+            each(reader, rows, |value| push(value.map(|&x| f64::from(x))))
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            each(reader, rows, |value| push(value.copied()))
+        }
+        _ => Err(ParquetError::General("the type of the column changed".to_owned())),
+    }
+}
+
+/// Calls a function for the value of every row, `None` for a null.
+fn each<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    rows: usize,
+    mut take: impl FnMut(Option<&T::T>),
+) -> Result<(), ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut left = rows;
+    while left > 0 {
+        values.clear();
+        levels.clear();
+        let (records, ..) =
+            reader.read_records(left.min(BATCH), Some(&mut levels), None, &mut values)?;
+        if records == 0 {
+            return Err(ParquetError::EOF(format!("the column lacks {left} of its rows")));
+        }
+        left -= records;
+        if levels.is_empty() {
+            values.iter().for_each(|value| take(Some(value)));
+        } else {
+            // A flat column that may lack values has them at the level 1.
+            let mut present = values.iter();
+            levels.iter().for_each(|&level| take(if level > 0 { present.next() } else { None }));
+        }
+    }
+    Ok(())
+}

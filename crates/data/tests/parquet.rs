@@ -1,0 +1,293 @@
+//! Parquet files against CSV files of the same content.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use margins_data::encode::EncodeOptions;
+use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream};
+use margins_data::{Classes, Dataset};
+use parquet::basic::Compression;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+const ROWS: usize = 60;
+
+const SCHEMA: &str = "message table {
+    optional double income;
+    optional float half;
+    required int32 rooms;
+    optional int64 code;
+    required int64 large (INTEGER(64, false));
+    optional boolean owner;
+    optional binary town (UTF8);
+    optional binary digits (UTF8);
+    required int32 day (DATE);
+    required double weight;
+    required int32 fold;
+    required binary label (UTF8);
+}";
+
+/// A cell of the table that both files say.
+#[derive(Clone)]
+enum Cell {
+    Gap,
+    Number(f64),
+    Bool(bool),
+    Word(&'static str),
+}
+
+fn cell(column: usize, row: usize) -> Cell {
+    let t = row as f64;
+    let gap = |every: usize, cell: Cell| if row % every == every - 1 { Cell::Gap } else { cell };
+    match column {
+        0 => gap(7, Cell::Number((1.7 * t).sin() * 1e3)),
+        1 => gap(11, Cell::Number(0.25 * t)),
+        2 => Cell::Number((row % 5) as f64 - 2.0),
+        3 => gap(5, Cell::Number((row * row % 4) as f64)),
+        4 => Cell::Number((1u64 << 63) as f64 + 4096.0 * t),
+        5 => gap(6, Cell::Bool(row.is_multiple_of(3))),
+        6 => gap(9, Cell::Word(["Bern", " Basel", "Chur, GR", "n/a"][row * row % 7 % 4])),
+        7 => gap(8, Cell::Word(["01", "2", "3.5"][row % 3])),
+        8 => Cell::Number(20_000.0 + t),
+        9 => Cell::Number((row % 4) as f64),
+        10 => Cell::Number((row % 3) as f64),
+        _ => Cell::Word(["no", "yes", "perhaps"][(row + row / 7) % 3]),
+    }
+}
+
+/// The columns of the schema, but for those that are left out.
+fn columns(without: &[&str]) -> Vec<(usize, String)> {
+    let fields = SCHEMA.lines().filter(|line| line.ends_with(';'));
+    let name = |line: &str| line.split_whitespace().nth(2).unwrap().replace(';', "");
+    let named = fields.map(name).enumerate();
+    named.filter(|(_, name)| !without.contains(&name.as_str())).collect()
+}
+
+fn write_csv(path: &Path, without: &[&str], rows: std::ops::Range<usize>) {
+    let columns = columns(without);
+    let names: Vec<&str> = columns.iter().map(|(_, name)| name.as_str()).collect();
+    let mut text = names.join(",") + "\n";
+    for row in rows {
+        let cells = columns.iter().map(|&(column, _)| match cell(column, row) {
+            Cell::Gap => String::new(),
+            Cell::Number(x) => x.to_string(),
+            Cell::Bool(b) => b.to_string(),
+            Cell::Word(word) => format!("\"{word}\""),
+        });
+        text += &(cells.collect::<Vec<_>>().join(",") + "\n");
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+/// Writes rows in groups of 17.
+fn write_parquet(
+    path: &Path,
+    without: &[&str],
+    rows: std::ops::Range<usize>,
+    compression: Compression,
+) {
+    let left_out = |line: &&str| {
+        let name = line.split_whitespace().nth(2).map(|name| name.replace(';', ""));
+        !name.is_some_and(|name| without.contains(&name.as_str()))
+    };
+    let schema: Vec<&str> = SCHEMA.lines().filter(left_out).collect();
+    let schema = Arc::new(parse_message_type(&schema.join("\n")).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
+    let rows: Vec<usize> = rows.collect();
+    for group in rows.chunks(17) {
+        let mut groups = writer.next_row_group().unwrap();
+        let mut columns = columns(without).into_iter();
+        while let Some(mut column) = groups.next_column().unwrap() {
+            let (number, _) = columns.next().unwrap();
+            let cells: Vec<Cell> = group.iter().map(|&row| cell(number, row)).collect();
+            write_cells(column.untyped(), &cells);
+            column.close().unwrap();
+        }
+        groups.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+fn write_cells(column: &mut ColumnWriter<'_>, cells: &[Cell]) {
+    let present = |cell: &Cell| i16::from(!matches!(cell, Cell::Gap));
+    let levels: Vec<i16> = cells.iter().map(present).collect();
+    let levels = Some(&levels[..]);
+    let numbers: Vec<f64> = cells
+        .iter()
+        .filter_map(|c| if let Cell::Number(x) = c { Some(*x) } else { None })
+        .collect();
+    let written = match column {
+        ColumnWriter::DoubleColumnWriter(writer) => writer.write_batch(&numbers, levels, None),
+        ColumnWriter::FloatColumnWriter(writer) => {
+            let values: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
+            writer.write_batch(&values, levels, None)
+        }
+        ColumnWriter::Int32ColumnWriter(writer) => {
+            let values: Vec<i32> = numbers.iter().map(|&x| x as i32).collect();
+            writer.write_batch(&values, levels, None)
+        }
+        ColumnWriter::Int64ColumnWriter(writer) => {
+            let whole = |x: f64| if x < 0.0 { x as i64 } else { x as u64 as i64 };
+            let values: Vec<i64> = numbers.iter().map(|&x| whole(x)).collect();
+            writer.write_batch(&values, levels, None)
+        }
+        ColumnWriter::BoolColumnWriter(writer) => {
+            let value = |c: &Cell| if let Cell::Bool(b) = c { Some(*b) } else { None };
+            let values: Vec<bool> = cells.iter().filter_map(value).collect();
+            writer.write_batch(&values, levels, None)
+        }
+        ColumnWriter::ByteArrayColumnWriter(writer) => {
+            let value =
+                |c: &Cell| if let Cell::Word(w) = c { Some(ByteArray::from(*w)) } else { None };
+            let values: Vec<ByteArray> = cells.iter().filter_map(value).collect();
+            writer.write_batch(&values, levels, None)
+        }
+        _ => panic!("a type that the schema does not have"),
+    };
+    assert!(written.is_ok(), "{written:?}");
+}
+
+/// A folder for files, which is removed at the end.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+fn encoded() -> ReadOptions {
+    let options = EncodeOptions {
+        categorical: vec!["code".to_owned()],
+        drop: vec!["day".to_owned()],
+        ..EncodeOptions::default()
+    };
+    ReadOptions {
+        features: FeatureColumns::Learn(options),
+        weights_column: Some("weight".to_owned()),
+        fold_column: Some("fold".to_owned()),
+        ..ReadOptions::default()
+    }
+}
+
+/// Refuses any difference, between numbers in their bits, but for raw columns that are dropped.
+fn assert_same(one: &Dataset<Classes>, other: &Dataset<Classes>) {
+    assert_eq!(one.design(), other.design());
+    assert_eq!(one.labels(), other.labels());
+    assert_eq!((one.weights(), one.folds()), (other.weights(), other.folds()));
+    assert_eq!((one.feature_names(), one.encoding()), (other.feature_names(), other.encoding()));
+    let bits = |data: &Dataset<Classes>| -> Vec<u64> {
+        data.design().to_dense().iter().map(|x| x.to_bits()).collect()
+    };
+    assert_eq!(bits(one), bits(other));
+}
+
+#[test]
+fn a_raw_table_is_the_same_as_from_csv() {
+    let folder = Folder::new();
+    write_csv(&folder.path("all.csv"), &[], 0..ROWS);
+    let csv = read::classes(folder.path("all.csv"), &encoded()).unwrap();
+    assert!(csv.columns() > 10 && csv.encoding().is_some());
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::ZSTD(Default::default()),
+        Compression::GZIP(Default::default()),
+        Compression::LZ4_RAW,
+    ] {
+        write_parquet(&folder.path("all.parquet"), &[], 0..ROWS, compression);
+        let data = read::classes(folder.path("all.parquet"), &encoded()).unwrap();
+        assert_same(&data, &csv);
+    }
+    // Folds learn from the raw table, which must be the same too.
+    let rows: Vec<usize> = (0..40).collect();
+    let data = read::classes(folder.path("all.parquet"), &encoded()).unwrap();
+    assert_eq!(data.learned_on(&rows).unwrap().design(), csv.learned_on(&rows).unwrap().design());
+}
+
+#[test]
+fn numbers_are_the_same_as_from_csv_in_one_file_or_two() {
+    const WORDS: [&str; 7] = ["income", "half", "code", "owner", "town", "digits", "day"];
+    let folder = Folder::new();
+    write_csv(&folder.path("all.csv"), &WORDS, 0..ROWS);
+    write_parquet(&folder.path("a.parquet"), &WORDS, 0..25, Compression::SNAPPY);
+    write_parquet(&folder.path("b.parquet"), &WORDS, 25..ROWS, Compression::SNAPPY);
+    let options = ReadOptions { features: FeatureColumns::Numbers, ..encoded() };
+    let csv = read::classes(folder.path("all.csv"), &options).unwrap();
+    assert_eq!(csv.columns(), 2);
+    let further_files = vec![folder.path("b.parquet")];
+    let both = ReadOptions { further_files, ..options };
+    assert_same(&read::classes(folder.path("a.parquet"), &both).unwrap(), &csv);
+}
+
+#[test]
+fn rows_to_predict_go_by_the_encoding() {
+    let folder = Folder::new();
+    write_csv(&folder.path("all.csv"), &[], 0..ROWS);
+    write_parquet(&folder.path("new.parquet"), &["label", "fold"], 0..ROWS, Compression::SNAPPY);
+    let csv = read::classes(folder.path("all.csv"), &encoded()).unwrap();
+    let encoding = Box::new(csv.encoding().unwrap().clone());
+    let options = ReadOptions { features: FeatureColumns::Known(encoding), ..encoded() };
+    let new = read::features(folder.path("new.parquet"), &options).unwrap();
+    assert_eq!(&new.design, csv.design());
+    assert_eq!((new.labels, new.weights), (None, None));
+    let mut rows = 0;
+    let count = |block: read::Unlabelled| block.design.rows();
+    read::each_block(folder.path("new.parquet"), &options, count, |found| {
+        rows += found;
+        Ok::<(), margins_data::Error>(())
+    })
+    .unwrap();
+    assert_eq!(rows, ROWS);
+}
+
+#[test]
+fn refusals() {
+    let folder = Folder::new();
+    let path = folder.path("all.parquet");
+    write_parquet(&path, &[], 0..ROWS, Compression::SNAPPY);
+    let plain = ReadOptions::default();
+    let without_drop =
+        ReadOptions { features: FeatureColumns::Learn(EncodeOptions::default()), ..encoded() };
+    let label = |name: &str| ReadOptions { label: Some(name.to_owned()), ..encoded() };
+    let weights =
+        ReadOptions { weights_column: Some("income".to_owned()), fold_column: None, ..encoded() };
+    let numbers = folder.path("numbers.parquet");
+    write_parquet(&numbers, &["day", "owner", "town"], 0..ROWS, Compression::SNAPPY);
+    let words = folder.path("words.parquet");
+    write_parquet(&words, &["day", "income", "half", "code"], 0..ROWS, Compression::SNAPPY);
+    let other = ReadOptions { further_files: vec![numbers.clone()], ..encoded() };
+    let cut = folder.path("cut.parquet");
+    let content = std::fs::read(&path).unwrap();
+    std::fs::write(&cut, &content[..content.len() / 2]).unwrap();
+    let mut broken = content.clone();
+    broken[100..400].fill(0xff);
+    std::fs::write(folder.path("broken.parquet"), broken).unwrap();
+    let found = [
+        read::classes(&path, &plain),
+        read::classes(&path, &without_drop),
+        read::classes(&path, &label("town")),
+        read::classes(&path, &label("size")),
+        read::classes(&path, &weights),
+        read::classes(&numbers, &plain),
+        read::classes(&words, &plain),
+        read::classes(&path, &other),
+        read::classes(&cut, &encoded()),
+        read::classes(folder.path("broken.parquet"), &encoded()),
+    ];
+    let mut messages: Vec<String> = found.into_iter().map(|r| r.unwrap_err().to_string()).collect();
+    messages.push(Stream::open(&path, &plain, None).map(|_| ()).unwrap_err().to_string());
+    let text = read::classes_from(&b"a,label\n1,x\n"[..], "text", Format::Parquet, &plain);
+    messages.push(text.unwrap_err().to_string());
+    let folder = folder.0.path().display().to_string() + "/";
+    insta::assert_snapshot!(messages.join("\n").replace(&folder, ""));
+}
