@@ -73,9 +73,10 @@ fn explain(error: &clap::Error) -> ExitCode {
 
 /// Returns the names of the commands that have an option.
 fn commands_with(option: &str) -> Vec<String> {
+    let Some(name) = option.strip_prefix("--") else { return Vec::new() };
     let arguments = Arguments::command();
     let has = |command: &&clap::Command| {
-        command.get_arguments().any(|argument| argument.get_long() == option.strip_prefix("--"))
+        command.get_arguments().any(|argument| argument.get_long() == Some(name))
     };
     let homes = arguments.get_subcommands().filter(has);
     homes.map(|command| format!("margins {}", command.get_name())).collect()

@@ -117,8 +117,8 @@ impl InspectionDocument<'_> {
             ("columns", self.columns.to_string()),
             ("storage", storage),
             ("classes", self.class_line()),
-            ("constant columns", self.constant_columns.len().to_string()),
-            ("duplicate columns", self.duplicate_columns.len().to_string()),
+            ("constant columns", self.constant()),
+            ("duplicate columns", self.duplicate()),
         ];
         if !self.telling_columns.is_empty() {
             let columns = Listed(&self.telling_columns);
@@ -131,6 +131,28 @@ impl InspectionDocument<'_> {
             ("Bayes error", format!("{rate:.3} % +- {error:.3}"))
         }));
         lines
+    }
+
+    /// Counts the constant columns, and names them.
+    fn constant(&self) -> String {
+        let names: Vec<String> = self.constant_columns.iter().map(|&k| self.name_of(k)).collect();
+        counted(&names)
+    }
+
+    /// Counts the columns that repeat another one, and names both.
+    fn duplicate(&self) -> String {
+        let pair = |&[first, again]: &[usize; 2]| {
+            format!("{} repeats {}", self.name_of(again), self.name_of(first))
+        };
+        counted(&self.duplicate_columns.iter().map(pair).collect::<Vec<String>>())
+    }
+
+    /// Returns the name of a column counted from 1, or that number.
+    fn name_of(&self, column: usize) -> String {
+        match &self.features[column - 1].name {
+            Some(name) => format!("'{name}'"),
+            None => column.to_string(),
+        }
     }
 
     fn class_line(&self) -> String {
@@ -153,4 +175,15 @@ impl InspectionDocument<'_> {
     fn share(&self, rows: usize) -> String {
         format!("{:.1} %", 100.0 * rows as f64 / self.rows as f64)
     }
+}
+
+/// Returns the number of names, and the first of them.
+fn counted(names: &[String]) -> String {
+    const MOST: usize = 10;
+    if names.is_empty() {
+        return "0".to_owned();
+    }
+    let more = if names.len() > MOST { ", ..." } else { "" };
+    let first = &names[..names.len().min(MOST)];
+    format!("{}: {}{more}", names.len(), first.join(", "))
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Lines;
 use super::data::size;
-use super::table::percent;
+use super::table::{number, percent};
 
 /// A halfspace with its guarantee.
 #[derive(Serialize)]
@@ -53,7 +53,7 @@ impl MassartDocument<'_> {
                 format!("'{}' positive, '{}' negative", self.positive_class, self.negative_class),
             ),
             ("learner", self.solver.clone()),
-            ("noise", format!("eta {}, gamma {}", self.eta, self.gamma)),
+            ("noise", format!("eta {}, gamma {}", number(self.eta), number(self.gamma))),
             ("steps", self.steps.to_string()),
         ];
         lines.extend(self.dimensions.map(|m| ("projected to", format!("{m} dimensions"))));

@@ -63,6 +63,10 @@ fn rules_for_gaps_and_unknown_levels_are_kept() {
     let workshop = Workshop::new();
     workshop.write("raw.csv", raw().as_bytes());
     let fit = ["fit", "--lambda", "0.1", "--out", "m.mgn"];
+    let astray = workshop.run(&[&fit[..], &ENCODE, &["id", "town"]].concat());
+    assert_eq!(astray.status.code(), Some(2));
+    assert!(text(&astray.stderr).contains("unexpected argument 'town'"));
+    assert!(!text(&astray.stderr).contains("is an option of"), "{}", text(&astray.stderr));
     let run = |more: &[&'static str]| workshop.run(&[&fit[..], &ENCODE, &["id"], more].concat());
     let refused = run(&["--missing", "refuse"]);
     let other = run(&["--missing-words", "none"]);

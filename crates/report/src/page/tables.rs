@@ -9,8 +9,10 @@ use crate::members::MemberSummary;
 use crate::report::CandidateChoice;
 
 pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+    // A table of many columns takes the width of the page.
+    let is_wide = header.len() > 5;
     html! {
-        div.scroll { table {
+        div.scroll.wide[is_wide] { table {
             caption { (caption) }
             thead { tr { @for name in header { th scope="col" { (name) } } } }
             tbody { @for row in rows { tr {
