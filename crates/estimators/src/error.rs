@@ -113,8 +113,9 @@ pub enum Error {
     /// The rows of a stream count nothing.
     #[error("all weights are 0")]
     ZeroWeights,
-    /// A file is not the state of the game that is to go on, or cannot be read or written.
-    #[cfg(all(feature = "boost", feature = "serde"))]
+    /// A file is not the state of the game or cross-validation that is to go on, or cannot be read or
+    /// written.
+    #[cfg(feature = "serde")]
     #[error("{}: {reason}", path.display())]
     Checkpoint {
         /// The file.

@@ -15,8 +15,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(feature = "serde")]
-mod checkpoint_file;
 mod committee;
 mod fit;
 mod game;

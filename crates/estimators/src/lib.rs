@@ -34,9 +34,11 @@
 //!
 //! * `boost`, `kernels`, `massart` (default): the methods of the crates of these names.
 //! * `rayon` (default): threads. No result depends on it.
-//! * `serde` (default): files of models, and of the state of a game.
+//! * `serde` (default): files of models, and of the state of a game or a cross-validation.
 
 mod certificate;
+#[cfg(feature = "serde")]
+mod checkpoint;
 mod error;
 mod evidence;
 #[cfg(feature = "boost")]

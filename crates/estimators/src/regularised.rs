@@ -19,6 +19,8 @@ mod cross_validation;
 mod exact;
 mod fit;
 mod fitted;
+#[cfg(feature = "serde")]
+mod kept_folds;
 #[cfg(feature = "kernels")]
 mod margin_distribution;
 mod model;

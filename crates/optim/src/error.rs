@@ -144,6 +144,9 @@ pub enum Error {
     /// A learner of another crate refused a sample.
     #[error("{0}")]
     Learner(Box<dyn std::error::Error + Send + Sync>),
+    /// The finished folds of a cross-validation cannot be kept.
+    #[error("{0}")]
+    Keeping(Box<dyn std::error::Error + Send + Sync>),
     /// A learner met a score that is not a finite number.
     #[error("the score of a sample is {0}: a feature is no number, or the steps are too long")]
     Diverged(f64),

@@ -51,8 +51,8 @@ pub mod solve;
 pub use certificate::Certificate;
 pub use error::Error;
 pub use path::{
-    ClassWeights, CrossValidation, ErrorCurve, Fitted, HeldOut, Training, cross_validate,
-    error_curve, fit, held_out_curve, path, training_rows,
+    ClassWeights, CrossValidation, ErrorCurve, FinishedFolds, Fitted, HeldOut, Training,
+    cross_validate, error_curve, fit, held_out_curve, path, training_rows,
 };
 pub use problem::{DEFAULT_GRID, Lambda, MarginSummary, Objective, lambda_grid};
 pub use solve::{

@@ -29,8 +29,8 @@ use engine::{Engine, Machine, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
-    CrossValidation, ErrorCurve, Fitted, HeldOut, cross_validate, error_curve, held_out_curve,
-    training_rows,
+    CrossValidation, ErrorCurve, FinishedFolds, Fitted, HeldOut, cross_validate, error_curve,
+    held_out_curve, training_rows,
 };
 pub use follow::{Minimizer, follow};
 pub use over::path_over;

@@ -168,6 +168,14 @@ pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses standard output in the place of a file that is read again.
+pub(crate) fn checkpoint(file: Option<&Path>) -> Result<(), Failure> {
+    if file == Some(Path::new("-")) {
+        return Err(Failure::usage("--checkpoint needs a file that can be read again, not -"));
+    }
+    Ok(())
+}
+
 /// Refuses what has no meaning for an online learner, which may be linear or take a kernel.
 pub(crate) fn focus(
     arguments: &FocusArguments,
@@ -175,9 +183,7 @@ pub(crate) fn focus(
     takes_kernel: bool,
     combination: Combination,
 ) -> Result<(), Failure> {
-    if arguments.checkpoint() == Some(Path::new("-")) {
-        return Err(Failure::usage("--checkpoint needs a file that can be read again, not -"));
-    }
+    checkpoint(arguments.checkpoint())?;
     let learner = &arguments.learner;
     if takes_kernel != learner.kernel.is_some() {
         return Err(Failure::usage("--learner kernel-perceptron, and no other, needs a --kernel"));

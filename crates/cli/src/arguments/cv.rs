@@ -1,5 +1,7 @@
 //! Options of `margins cv`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use margins::Sigmas;
 
@@ -64,6 +66,18 @@ pub(crate) struct ChoiceArguments {
     /// deviations worse than the best. What is left out is marked.
     #[arg(long, conflicts_with = "leave_one_out", hide_short_help = true)]
     pub(crate) abandon_hopeless: bool,
+    /// Write every finished fold to this file; go on from it if it is there
+    ///
+    /// A run that was killed goes on from there when the same command is given again, and ends with
+    /// the same bits as one that was not. A file of other data or settings is refused.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["leave_one_out", "time_limit"],
+        hide_short_help = true,
+        help_heading = "Output"
+    )]
+    pub(crate) checkpoint: Option<PathBuf>,
     /// Rule for lambda
     #[arg(long, value_name = "RULE", default_value = "best")]
     pub(crate) select: Selection,

@@ -12,6 +12,7 @@ use super::fit::{exact, platt};
 use super::page::{Invocation, Page, chosen};
 use super::regularised::{Task, probabilities, progress};
 use super::several_classes;
+use crate::arguments::check;
 use crate::arguments::cv::CvArguments;
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
@@ -34,10 +35,13 @@ pub(super) fn cv(
     invocation: &Invocation,
 ) -> Result<(), Failure> {
     let CvArguments { common, classifier, output: to, .. } = arguments;
-    keep_apart(
-        inputs("--data", common.data.file.files())
-            .chain([output("--out", to.out()), output("--report", arguments.page.path())]),
-    )?;
+    let checkpoint = arguments.choice.checkpoint.as_deref();
+    keep_apart(inputs("--data", common.data.file.files()).chain([
+        output("--out", to.out()),
+        output("--checkpoint", checkpoint),
+        output("--report", arguments.page.path()),
+    ]))?;
+    check::checkpoint(checkpoint)?;
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let task = Task { arguments: common, objective: None };
     let settings = settings(registry, arguments, task)?;
@@ -153,6 +157,7 @@ fn settings(
             selection: choice.select.into(),
             abandon_hopeless: choice.abandon_hopeless,
             leave_one_out: choice.leave_one_out.map(Into::into),
+            checkpoint: choice.checkpoint.clone(),
         }),
     )?;
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);

@@ -364,3 +364,25 @@ fn iterations_are_told_on_request() {
         assert_eq!(told.stdout, quiet.stdout, "{method:?}");
     }
 }
+
+/// A grid goes on from its file; what is finished is not made again, and another job is refused.
+#[test]
+fn a_cross_validation_goes_on_from_its_checkpoint() {
+    let workshop = Workshop::new();
+    for space in [&[][..], &["--kernel", "gaussian:sigma=1"], &["--multi-class", "ovr"]] {
+        let cv = ["cv", "--data", "data.csv", "--lambdas", "1:1e-3:4", "--folds", "3"];
+        let cv = [&cv[..], space].concat();
+        let kept = [&cv[..], &["--checkpoint", "grid.json"]].concat();
+        let whole = workshop.json(&cv);
+        assert_eq!(workshop.json(&kept), whole, "{space:?}");
+        let finished = std::fs::read(workshop.path("grid.json")).expect("a checkpoint");
+        assert_eq!(workshop.json(&kept), whole, "{space:?}");
+        let after = std::fs::read(workshop.path("grid.json")).expect("a checkpoint");
+        assert!(finished == after, "{space:?}");
+        let other = workshop.run(&[&kept[..], &["--seed", "2"]].concat());
+        assert_eq!(other.status.code(), Some(1));
+        let refusal = String::from_utf8_lossy(&other.stderr).into_owned();
+        assert!(refusal.contains("grid.json: it is of a cross-validation with folds"), "{refusal}");
+        std::fs::remove_file(workshop.path("grid.json")).expect("a checkpoint");
+    }
+}

@@ -5,11 +5,11 @@ use margins_model::{Model, TrainingSummary};
 use margins_optim::Status;
 use margins_optim::online::LinearClassifier;
 
-#[cfg(feature = "serde")]
-use super::checkpoint_file::CheckpointFile;
 use super::committee::Committee;
 use super::game::Table;
 use super::settings::Settings;
+#[cfg(feature = "serde")]
+use crate::checkpoint::{CheckpointFile, Kind};
 use crate::{Error, Evidence, linear_model};
 
 /// The ensemble at the end of a game.
@@ -44,6 +44,16 @@ pub struct Fitted {
     pub kernel: Option<String>,
 }
 
+/// The files of games; those of version 1 have settings by the names of options, those of version 2
+/// say nothing of the data.
+#[cfg(feature = "serde")]
+const GAME: Kind = Kind {
+    format: "margins-fol-checkpoint",
+    version: 3,
+    job: "a game",
+    method: "focused online learning",
+};
+
 impl Settings {
     /// Plays the game on data of two classes.
     ///
@@ -68,8 +78,9 @@ impl Settings {
             limits,
             #[cfg(feature = "serde")]
             file: checkpoint.map(|checkpoint| CheckpointFile {
+                kind: &GAME,
                 path: &checkpoint.path,
-                settings: self.describe(&horizon),
+                settings: self.describe(data, &horizon),
             }),
             #[cfg(feature = "serde")]
             pause_at: checkpoint.and_then(|checkpoint| checkpoint.pause_at).unwrap_or(u64::MAX),

@@ -20,12 +20,12 @@ use margins_optim::{Lambda, Status};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-#[cfg(feature = "serde")]
-use super::checkpoint_file::CheckpointFile;
 use super::committee::Committee;
 use super::learner::Learner;
 use super::settings::{Settings, SlackBudget};
 use crate::Error;
+#[cfg(feature = "serde")]
+use crate::checkpoint::CheckpointFile;
 
 /// A game before its learner is made.
 pub(super) struct Table<'a> {

@@ -6,10 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use margins_boost::{Combination, Horizon, SlackKind, Subsample};
+#[cfg(feature = "serde")]
+use margins_data::Dataset;
 use margins_losses::{MarginLoss, ZeroOne};
 
 use super::learner::Learner;
 use crate::Error;
+#[cfg(feature = "serde")]
+use crate::checkpoint::digest_of;
 use crate::regularised::IterationObserver;
 
 /// The settings of a game of focused online learning.
@@ -154,7 +158,7 @@ impl Settings {
     /// Returns the settings that make the game, in words: a file of another game is refused by
     /// them.
     #[cfg(feature = "serde")]
-    pub(super) fn describe(&self, horizon: &Horizon) -> BTreeMap<String, String> {
+    pub(super) fn describe(&self, data: &Dataset, horizon: &Horizon) -> BTreeMap<String, String> {
         let kernel = match &self.learner {
             #[cfg(feature = "kernels")]
             Learner::KernelPerceptron { kernel, .. } => kernel.clone(),
@@ -164,6 +168,7 @@ impl Settings {
         let part =
             self.subsample.map(|Subsampling { outliers, rare }| format!("{outliers},{rare}"));
         let settings = [
+            ("data", digest_of(data)),
             ("learner", self.learner.to_string()),
             ("kernel", kernel),
             ("intercept", self.intercept.to_string()),

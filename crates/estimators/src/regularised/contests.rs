@@ -6,7 +6,7 @@ use margins_calibration::probability::PlattScaling;
 use margins_data::{ClassLabels, Classes, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_model::Scheme;
-use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Training, held_out_curve};
+use margins_optim::{ErrorCurve, Fit, HeldOut, Lambda, Observed, Report, Training, held_out_curve};
 use margins_robust::Learner;
 
 use super::platt::platt_scaling;
@@ -184,8 +184,7 @@ impl Contests {
         folds: &[usize],
         lambdas: &[Lambda],
     ) -> Result<ErrorCurve, Error> {
-        let abandon = training.abandon_hopeless;
-        held_out_curve(&self.data, folds, lambdas, abandon, |rows, test, lambdas| {
+        held_out_curve(training, &self.data, folds, lambdas, |rows, test, lambdas| {
             let of_fold = |member: usize, made: &Observed<'_>| {
                 watcher(member, &made.without(folds[test[0]]));
             };
@@ -202,13 +201,10 @@ impl Contests {
                 self.scheme.decide(labels.names().len(), &of_row)
             };
             let at = |k: usize| {
-                let reports = || paths.iter().map(|fits| &fits[k].report);
+                let reports: Vec<&Report> = paths.iter().map(|fits| &fits[k].report).collect();
                 let pairs = test.iter().enumerate();
-                HeldOut {
-                    wrong: pairs.map(|(t, &row)| decided(k, t) != labels.index(row)).collect(),
-                    relative_gap: reports().map(|report| report.relative_gap).fold(0.0, f64::max),
-                    converged: reports().all(margins_optim::Report::converged),
-                }
+                let wrong = pairs.map(|(t, &row)| decided(k, t) != labels.index(row)).collect();
+                HeldOut::new(wrong, &reports)
             };
             Ok((0..lambdas.len()).map(at).collect())
         })

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use margins_data::{ClassLabels, Dataset};
 use margins_losses::MarginLoss;
-use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Options, Training};
+use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
 use super::contests::{Contests, Watcher};
 use super::cross_validation::{CrossValidation, Folds, Selection};
@@ -48,6 +48,8 @@ struct Search<'a> {
     training: Training<'a, dyn MarginLoss>,
     watcher: &'a Watcher<'a>,
     folds: Option<&'a Folds>,
+    /// The folds that are finished in this space, if they are kept.
+    kept: Option<&'a dyn FinishedFolds>,
     limit: Option<TimeLimit>,
 }
 
@@ -63,6 +65,8 @@ impl Settings {
         let members = contests.scheme().member_names(contests.classes().labels().names());
         let count = spaces.len();
         let total = count * self.fits_at_most(&spaces, contests.len(), folds);
+        #[cfg(feature = "serde")]
+        let kept = self.kept_folds(contests.classes(), folds)?;
         let done = AtomicUsize::new(0);
         let mut best: Option<(Prepared<'d>, Found)> = None;
         let mut kernels = Vec::new();
@@ -83,6 +87,8 @@ impl Settings {
                     report: made.report,
                 });
             };
+            #[cfg(feature = "serde")]
+            let kept = kept.as_ref().map(|kept| kept.of_space(space));
             let search = Search {
                 contests,
                 prepared: &prepared,
@@ -90,6 +96,10 @@ impl Settings {
                     .training(contests.any().rows(), limit.and_then(|limit| limit.of_fit())),
                 watcher: &watcher,
                 folds,
+                #[cfg(feature = "serde")]
+                kept: kept.as_ref().map(|kept| kept as &dyn FinishedFolds),
+                #[cfg(not(feature = "serde"))]
+                kept: None,
                 limit,
             };
             let found = match search.by(&self.regularisation) {
@@ -190,6 +200,7 @@ impl Search<'_> {
         let observer = |made: &Observed<'_>| (self.watcher)(0, made);
         let training = Training {
             abandon_hopeless: how.abandon_hopeless,
+            finished: self.kept,
             observer: &observer,
             ..self.training
         };

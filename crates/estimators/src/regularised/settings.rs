@@ -204,6 +204,10 @@ impl Settings {
             return Err(Error::contradiction(way.describe(), format!("{kernels} kernels"), reason));
         }
         way.check()?;
+        #[cfg(feature = "serde")]
+        if let Regularisation::CrossValidated(how) = way {
+            self.check_kept(how)?;
+        }
         if let Probabilities::Platt { folds } = self.probabilities {
             check_folds(folds)?;
         }

@@ -4,7 +4,7 @@ use margins_data::metrics::{MistakeTally, is_mistake};
 use margins_data::{ClassLabels, Dataset, parallel};
 use margins_losses::MarginLoss;
 
-use crate::{Error, Fit, Lambda, Observed, Report, Training};
+use crate::{Error, Fit, Lambda, Observed, Report, Status, Training};
 
 /// An element of a path.
 pub trait Fitted: Send {
@@ -76,6 +76,7 @@ impl ErrorCurve {
                     wrong: vec![is_mistake(scores[i], signs[i])],
                     relative_gap: 0.0,
                     converged,
+                    cut_short: false,
                 })
                 .map(Some)
                 .collect(),
@@ -168,7 +169,7 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
     ) -> Result<(Vec<F>, Vec<Vec<f64>>), E>
     + Sync,
 ) -> Result<ErrorCurve, E> {
-    held_out_curve(data, folds, lambdas, training.abandon_hopeless, |rows, test, lambdas| {
+    held_out_curve(training, data, folds, lambdas, |rows, test, lambdas| {
         let observer = |made: &Observed<'_>| (training.observer)(&made.without(folds[test[0]]));
         let training = &Training { observer: &observer, ..*training };
         let (fits, scores) = solve(training, rows, test, lambdas)?;
@@ -178,36 +179,48 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
             let pairs = scores.iter().zip(test);
             pairs.map(|(&score, &i)| is_mistake(score, signs[i])).collect()
         };
-        let at = |(fit, scores): (&F, &Vec<f64>)| HeldOut {
-            wrong: wrong(scores),
-            relative_gap: fit.report().relative_gap,
-            converged: fit.report().converged(),
-        };
+        let at = |(fit, scores): (&F, &Vec<f64>)| HeldOut::new(wrong(scores), &[fit.report()]);
         Ok(fits.iter().zip(&scores).map(at).collect())
     })
 }
 
 /// Returns the cross-validated error of any classifier of any number of classes:
 /// `solve(rows, held_out, lambdas)` learns from the rows and returns the outcome of the rows held
-/// out at each lambda. All else is done like in [`error_curve`].
+/// out at each lambda. All else is done like in [`error_curve`]; of the training only
+/// [`abandon_hopeless`](Training::abandon_hopeless) and [`finished`](Training::finished) count.
 ///
 /// # Errors
-/// The errors of [`cross_validate`] and of `solve`.
-pub fn held_out_curve<Y: ClassLabels, E: From<Error> + Send>(
+/// The errors of [`cross_validate`] and of `solve`, and of [`FinishedFolds::keep`].
+pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + Send>(
+    training: &Training<'_, L>,
     data: &Dataset<Y>,
     folds: &[usize],
     lambdas: &[Lambda],
-    abandon: bool,
     solve: impl Fn(&[usize], &[usize], &[Lambda]) -> Result<Vec<HeldOut>, E> + Sync,
 ) -> Result<ErrorCurve, E> {
     let count = check_folds(data, folds)?;
     let lambdas = Lambda::descending(lambdas)?;
-    let first = if abandon { count.div_ceil(2).max(2) } else { count };
+    let finished = training.finished;
+    let solve = |fold: usize, rows: &[usize], test: &[usize], lambdas: &[Lambda]| {
+        let fits_here = |found: &Vec<HeldOut>| {
+            found.len() == lambdas.len() && found.iter().all(|at| at.wrong.len() == test.len())
+        };
+        let found = finished.and_then(|finished| finished.find(fold, lambdas)).filter(fits_here);
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let made = solve(rows, test, lambdas)?;
+        if let Some(finished) = finished.filter(|_| !made.iter().any(|at| at.cut_short)) {
+            finished.keep(fold, lambdas, &made)?;
+        }
+        Ok::<_, E>(made)
+    };
+    let first = if training.abandon_hopeless { count.div_ceil(2).max(2) } else { count };
     let hold_out_each = |some: Range<usize>, of: &[usize]| -> Result<Vec<Fold>, E> {
         let chosen: Vec<Lambda> = of.iter().map(|&k| lambdas[k]).collect();
         parallel::try_map(some, |fold| {
             let (test, rest) = split_at(data, folds, fold)?;
-            let at = solve(&rest, &test, &chosen)?.into_iter().map(Some).collect();
+            let at = solve(fold, &rest, &test, &chosen)?.into_iter().map(Some).collect();
             let weight_of = |&i: &usize| data.weights().map_or(1.0, |weights| weights[i]);
             let weights = test.iter().map(weight_of).collect();
             Ok(Fold { weights, at }.spread_over(lambdas.len(), of))
@@ -323,6 +336,37 @@ pub struct HeldOut {
     pub relative_gap: f64,
     /// True if all of these fits converged.
     pub converged: bool,
+    /// True if the deadline or the callback of the options ended one of these fits, so that another
+    /// run may judge the samples otherwise.
+    pub cut_short: bool,
+}
+
+impl HeldOut {
+    /// Returns the outcome of samples that fits with these reports have judged.
+    pub fn new(wrong: Vec<bool>, reports: &[&Report]) -> Self {
+        let ended_by =
+            |report: &&Report| matches!(report.status, Status::TimeLimit | Status::Interrupted);
+        HeldOut {
+            wrong,
+            relative_gap: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
+            converged: reports.iter().all(|report| report.converged()),
+            cut_short: reports.iter().any(ended_by),
+        }
+    }
+}
+
+/// The folds of a cross-validation that are finished, kept where a later run of the same
+/// cross-validation finds them. [`Training::finished`] has them.
+pub trait FinishedFolds: Sync {
+    /// Returns the outcomes of the samples held out of a fold at these lambdas, if they were kept.
+    fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<HeldOut>>;
+
+    /// Keeps the outcomes of the samples held out of a fold at these lambdas. Threads that finish
+    /// folds call it at any time; it never gets outcomes that were [cut short](HeldOut::cut_short).
+    ///
+    /// # Errors
+    /// [`Error::Keeping`]: the outcomes cannot be kept.
+    fn keep(&self, fold: usize, lambdas: &[Lambda], outcomes: &[HeldOut]) -> Result<(), Error>;
 }
 
 impl Fold {

@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use margins_data::{Dataset, Standardizer};
 use margins_losses::MarginLoss;
 
+use super::cross_validation::FinishedFolds;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::EmpiricalRisk;
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, path};
@@ -42,6 +43,9 @@ pub struct Training<'a, L: MarginLoss + ?Sized> {
     /// True if cross-validation may leave lambdas out of the later folds that the earlier ones have
     /// shown to be hopeless; [`error_curve`](crate::error_curve) has the rule.
     pub abandon_hopeless: bool,
+    /// The folds of a cross-validation that an earlier run has finished, and that this one will;
+    /// nothing is kept unless told.
+    pub finished: Option<&'a dyn FinishedFolds>,
     /// The observer that sees every fit as it is made, from any thread that makes one.
     pub observer: &'a Observer<'a>,
 }
@@ -58,6 +62,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
             of_rows: None,
             options: Options::default(),
             abandon_hopeless: false,
+            finished: None,
             observer: &|_| {},
         }
     }

@@ -1,0 +1,226 @@
+//! The finished folds of a cross-validation in a file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use margins_data::{Classes, Dataset};
+use margins_optim::{FinishedFolds, HeldOut, Lambda, Solver};
+use serde::{Deserialize, Serialize};
+
+use super::cross_validation::{CrossValidation, Folds};
+use super::settings::{Regularisation, Settings};
+use super::space::Space;
+use crate::Error;
+use crate::checkpoint::{CheckpointFile, Kind, digest, digest_of};
+
+const GRID: Kind = Kind {
+    format: "margins-cv-checkpoint",
+    version: 1,
+    job: "a cross-validation",
+    method: "cross-validation",
+};
+
+/// The folds that are finished in any of the spaces.
+pub(super) struct KeptFolds<'a> {
+    file: CheckpointFile<'a>,
+    cells: Mutex<Vec<Cell>>,
+}
+
+/// The folds that are finished in one space.
+pub(super) struct KeptInSpace<'a> {
+    kept: &'a KeptFolds<'a>,
+    space: &'a str,
+}
+
+/// One fold in one space, at all of its lambdas.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cell {
+    space: String,
+    fold: usize,
+    /// The number of rows held out.
+    rows: usize,
+    lambdas: Vec<f64>,
+    outcomes: Vec<Outcome>,
+}
+
+/// The outcome of the rows held out at one lambda.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outcome {
+    /// The rows that are wrong, as the bits of numbers, the first row in the lowest bit.
+    wrong: Vec<u64>,
+    /// The gap as text, for JSON has no infinity.
+    gap: String,
+    converged: bool,
+}
+
+impl Outcome {
+    fn new(of: &HeldOut) -> Self {
+        let number = |wrong: &[bool]| {
+            wrong.iter().enumerate().map(|(k, &wrong)| u64::from(wrong) << k).sum::<u64>()
+        };
+        Outcome {
+            wrong: of.wrong.chunks(64).map(number).collect(),
+            gap: of.relative_gap.to_string(),
+            converged: of.converged,
+        }
+    }
+
+    /// Returns the outcome of this number of rows, if there are as many.
+    fn read(&self, rows: usize) -> Option<HeldOut> {
+        if self.wrong.len() != rows.div_ceil(64) {
+            return None;
+        }
+        Some(HeldOut {
+            wrong: (0..rows).map(|row| self.wrong[row / 64] >> (row % 64) & 1 == 1).collect(),
+            relative_gap: self.gap.parse().ok()?,
+            converged: self.converged,
+            cut_short: false,
+        })
+    }
+}
+
+impl<'a> KeptFolds<'a> {
+    /// Reads the folds that the file has, and writes it if it is not there: what cannot be written
+    /// is refused before the first fit.
+    fn open(path: &'a Path, settings: BTreeMap<String, String>) -> Result<Self, Error> {
+        let file = CheckpointFile { kind: &GRID, path, settings };
+        let found: Option<Vec<Cell>> = file.read()?;
+        if found.is_none() {
+            file.write(&[(); 0])?;
+        }
+        Ok(KeptFolds { file, cells: Mutex::new(found.unwrap_or_default()) })
+    }
+
+    /// Returns the folds that are finished in the space.
+    pub(super) fn of_space<'k>(&'k self, space: &'k Space) -> KeptInSpace<'k> {
+        KeptInSpace { kept: self, space: space.kernel().unwrap_or("linear") }
+    }
+}
+
+impl FinishedFolds for KeptInSpace<'_> {
+    fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<HeldOut>> {
+        let cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_asked = |cell: &&Cell| {
+            (cell.space.as_str(), cell.fold) == (self.space, fold)
+                && cell.lambdas.iter().copied().eq(lambdas.iter().map(|lambda| lambda.get()))
+        };
+        let cell = cells.iter().find(is_asked)?;
+        cell.outcomes.iter().map(|outcome| outcome.read(cell.rows)).collect()
+    }
+
+    fn keep(
+        &self,
+        fold: usize,
+        lambdas: &[Lambda],
+        outcomes: &[HeldOut],
+    ) -> Result<(), margins_optim::Error> {
+        let mut cells = self.kept.cells.lock().unwrap_or_else(PoisonError::into_inner);
+        cells.push(Cell {
+            space: self.space.to_owned(),
+            fold,
+            rows: outcomes.first().map_or(0, |outcome| outcome.wrong.len()),
+            lambdas: lambdas.iter().map(|lambda| lambda.get()).collect(),
+            outcomes: outcomes.iter().map(Outcome::new).collect(),
+        });
+        let write = self.kept.file.write(&*cells);
+        write.map_err(|error| margins_optim::Error::Keeping(Box::new(error)))
+    }
+}
+
+impl Settings {
+    /// Returns the finished folds of the cross-validation, if it has a file for them.
+    pub(super) fn kept_folds(
+        &self,
+        data: &Dataset<Classes>,
+        folds: Option<&Folds>,
+    ) -> Result<Option<KeptFolds<'_>>, Error> {
+        let (Regularisation::CrossValidated(how), Some(folds)) = (&self.regularisation, folds)
+        else {
+            return Ok(None);
+        };
+        let open = |path| KeptFolds::open(path, self.describe(data, how, folds));
+        how.checkpoint.as_deref().map(open).transpose()
+    }
+
+    /// Returns the settings that a fold depends on, in words: a file of another cross-validation is
+    /// refused by them. The kernels are not among them: others may be added later.
+    fn describe(
+        &self,
+        data: &Dataset<Classes>,
+        how: &CrossValidation,
+        folds: &Folds,
+    ) -> BTreeMap<String, String> {
+        let options = &self.options;
+        let lambdas: Vec<f64> = how.lambdas.iter().map(|lambda| lambda.get()).collect();
+        let settings = [
+            ("data", digest_of(data)),
+            ("folds", digest(&format!("{:?}", folds.of_rows))),
+            ("lambdas", digest(&format!("{lambdas:?}"))),
+            ("loss", self.loss.specification()),
+            ("held", format!("{:?}", self.held)),
+            ("scheme", format!("{:?}", self.scheme)),
+            ("intercept", self.intercept.to_string()),
+            ("standardize", self.standardize.to_string()),
+            ("class-weights", format!("{:?}", self.class_weights)),
+            ("abandon-hopeless", how.abandon_hopeless.to_string()),
+            ("solver", format!("{:?}", options.solver)),
+            ("tolerance", options.tolerance.to_string()),
+            ("max-iterations", format!("{:?}", options.max_iterations)),
+            ("closed-form-ray", options.closed_form_ray.to_string()),
+            ("seed", self.seed.to_string()),
+            #[cfg(feature = "kernels")]
+            ("approximation", self.kernels.approximation.to_string()),
+            ("margins", env!("CARGO_PKG_VERSION").to_owned()),
+        ];
+        settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// Refuses to keep folds that would not be the same when another run goes on.
+    pub(super) fn check_kept(&self, how: &CrossValidation) -> Result<(), Error> {
+        let Some(path) = &how.checkpoint else { return Ok(()) };
+        let refuse = |other: String, reason| {
+            Err(Error::contradiction(format!("checkpoint {}", path.display()), other, reason))
+        };
+        let clock = "what the clock cuts short is not the same when it goes on";
+        if let Some(limit) = self.time_limit {
+            return refuse(format!("a time limit of {limit:?}"), clock);
+        }
+        if self.options.deadline.is_some() {
+            return refuse("a deadline".to_owned(), clock);
+        }
+        if how.leave_one_out.is_some() {
+            return refuse("leave_one_out".to_owned(), "it is folds that are kept");
+        }
+        let in_space = self.spaces()?.iter().any(|space| !space.has_features());
+        if self.options.solver == Solver::MmBatched && in_space {
+            let reason =
+                "the solver ends all folds of a kernel at once: no part is finished before";
+            return refuse("the solver mm-batched".to_owned(), reason);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A gap without a bound is infinite, and rows do not fill the last number.
+    #[test]
+    fn outcomes_are_read_back_to_the_bit() {
+        for (rows, gap) in
+            [(1, f64::INFINITY), (64, 1e-7 / 3.0), (65, f64::MIN_POSITIVE), (130, 0.0)]
+        {
+            let wrong: Vec<bool> = (0..rows).map(|row| row * row % 7 < 3).collect();
+            let held_out =
+                HeldOut { wrong, relative_gap: gap, converged: rows > 64, cut_short: false };
+            let text = serde_json::to_string(&Outcome::new(&held_out)).unwrap();
+            let outcome: Outcome = serde_json::from_str(&text).unwrap();
+            assert_eq!(outcome.read(rows).as_ref(), Some(&held_out), "{text}");
+            assert_eq!(outcome.read(rows + 64), None);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Cross-validations that are interrupted, and go on from the folds that they had finished.
+#![cfg(all(feature = "kernels", feature = "serde"))]
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{Classes, Dataset};
+use margins_estimators::regularised::{
+    CrossValidation, Fitted, IterationObserver, KernelChoice, LeaveOneOut, Observer,
+    Regularisation, Settings, Sigmas,
+};
+use margins_losses::Hinge;
+use margins_optim::{Options, Solver, lambda_grid};
+
+fn data() -> Dataset {
+    GaussianMixture::example(Example::One, 1).unwrap().sample(80, 2).unwrap()
+}
+
+/// The same samples in three classes.
+fn three() -> Dataset<Classes> {
+    let data = data();
+    let signs = data.labels().signs();
+    let class = |(row, sign): (usize, &f64)| if row % 3 == 0 { "a" } else { name_of(*sign) };
+    let names: Vec<&str> = signs.iter().enumerate().map(class).collect();
+    data.relabelled(Classes::new(&names).unwrap()).unwrap()
+}
+
+fn name_of(sign: f64) -> &'static str {
+    if sign > 0.0 { "b" } else { "c" }
+}
+
+fn grid(path: Option<&Path>) -> CrossValidation {
+    CrossValidation {
+        lambdas: lambda_grid(1.0, 1e-3, 6).unwrap(),
+        folds: Some(4),
+        checkpoint: path.map(Path::to_owned),
+        ..CrossValidation::default()
+    }
+}
+
+fn settings(how: CrossValidation) -> Settings {
+    Settings { regularisation: Regularisation::CrossValidated(how), ..Settings::default() }
+}
+
+fn gaussians() -> KernelChoice {
+    KernelChoice {
+        specifications: vec!["gaussian".to_owned()],
+        sigmas: Some(Sigmas::Given(vec![0.1, 1.0, 3.0])),
+        ..KernelChoice::default()
+    }
+}
+
+/// Returns a fit, and the number of fits in folds that it took.
+fn counted(settings: &Settings, fit: impl Fn(&Settings) -> Fitted) -> (Fitted, usize) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = count.clone();
+    let progress = Observer::new(move |made| {
+        counter.fetch_add(usize::from(made.fold.is_some()), Ordering::Relaxed);
+    });
+    let fitted = fit(&Settings { progress, ..settings.clone() });
+    (fitted, count.load(Ordering::Relaxed))
+}
+
+/// Interrupts a cross-validation after more and more iterations, and lets it go on.
+fn goes_on(name: &str, whole: &Settings, fit: impl Fn(&Settings) -> Fitted) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("grid.json");
+    let Regularisation::CrossValidated(how) = &whole.regularisation else { panic!() };
+    let how = CrossValidation { checkpoint: Some(path.clone()), ..how.clone() };
+    let kept = Settings { regularisation: Regularisation::CrossValidated(how), ..whole.clone() };
+    let (expected, all) = counted(whole, &fit);
+    let mut last = 0;
+    let mut fits = all;
+    for most in (0..6).map(|k| 10_usize.pow(k) / 2) {
+        let seen = AtomicUsize::new(0);
+        let iterations = IterationObserver::new(move |_| {
+            if seen.fetch_add(1, Ordering::Relaxed) < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        // What is interrupted goes on, so that it is the file that shows what was finished.
+        fit(&Settings { iterations, ..kept.clone() });
+        let size = std::fs::metadata(&path).unwrap().len();
+        assert!(size >= last, "{name}: a finished fold was lost");
+        last = size;
+        let copy = std::fs::read(&path).unwrap();
+        let (resumed, left) = counted(&kept, &fit);
+        assert_eq!(resumed.fits, expected.fits, "{name}, after {most} iterations");
+        assert_eq!(resumed.report.curve, expected.report.curve, "{name}");
+        assert_eq!(resumed.report.kernels, expected.report.kernels, "{name}");
+        assert_eq!(resumed.model, expected.model, "{name}");
+        assert!(left <= fits, "{name}: {left} fits are left of {fits}");
+        fits = left;
+        std::fs::write(&path, copy).unwrap();
+    }
+    assert_eq!(fits, 0, "{name}: of {all} fits");
+    assert!(all > 0);
+}
+
+#[test]
+fn a_cross_validation_goes_on_to_the_same_bits() {
+    let (two, three) = (data(), three());
+    let fit_two = |settings: &Settings| settings.fit(&two).unwrap();
+    let fit_three = |settings: &Settings| settings.fit(&three).unwrap();
+    goes_on("linear", &settings(grid(None)), fit_two);
+    let standardize = Settings { standardize: true, ..settings(grid(None)) };
+    goes_on("standardised", &standardize, fit_two);
+    let kernels = Settings { kernels: gaussians(), ..settings(grid(None)) };
+    goes_on("several kernels", &kernels, fit_two);
+    goes_on("hinge", &Settings { loss: Arc::new(Hinge), ..kernels.clone() }, fit_two);
+    for approximation in ["cholesky:tol=1e-3", "nystrom:m=20"] {
+        let approximation = approximation.parse().unwrap();
+        let kernels = KernelChoice { approximation, ..gaussians() };
+        goes_on("approximated", &Settings { kernels, ..settings(grid(None)) }, fit_two);
+    }
+    let abandoning = CrossValidation { abandon_hopeless: true, ..grid(None) };
+    goes_on("hopeless abandoned", &settings(abandoning), fit_two);
+    goes_on("several classes", &settings(grid(None)), fit_three);
+    goes_on("classes with kernels", &kernels, fit_three);
+}
+
+#[test]
+fn kernels_may_be_added_to_a_finished_grid() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("grid.json");
+    let how = grid(Some(&path));
+    let some = Settings { kernels: gaussians(), ..settings(how) };
+    some.fit(&data).unwrap();
+    let mut more = some.clone();
+    more.kernels.sigmas = Some(Sigmas::Given(vec![0.1, 1.0, 3.0, 9.0]));
+    let (fitted, left) = counted(&more, |settings| settings.fit(&data).unwrap());
+    assert_eq!((fitted.report.kernels.len(), left), (4, 24));
+}
+
+#[test]
+fn files_of_other_jobs_are_refused() {
+    let (data, folder) = (data(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("grid.json");
+    let made = settings(grid(Some(&path)));
+    made.fit(&data).unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let refusal = |settings: &Settings, data: &Dataset| {
+        let refused = settings.fit(data).unwrap_err().to_string();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+        refused.replace(&path.display().to_string(), "FILE")
+    };
+    let other = Settings { seed: 2, ..made.clone() };
+    assert!(refusal(&other, &data).starts_with("FILE: it is of a cross-validation with folds '"));
+    let other = Settings { loss: Arc::new(Hinge), ..made.clone() };
+    assert_eq!(
+        refusal(&other, &data),
+        "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'"
+    );
+    let lambdas = lambda_grid(1.0, 1e-2, 6).unwrap();
+    let other = settings(CrossValidation { lambdas, ..grid(Some(&path)) });
+    assert!(refusal(&other, &data).contains("with lambdas '"));
+    let rows: Vec<usize> = (1..80).chain([0]).collect();
+    assert!(refusal(&made, &data.select(&rows)).contains("with data '"));
+    let weighted = data.clone().with_weights(vec![2.0; 80]).unwrap();
+    assert!(refusal(&made, &weighted).contains("with data '"));
+
+    let damage = |text: String| {
+        std::fs::write(&path, text).unwrap();
+        made.fit(&data).unwrap_err().to_string().replace(&path.display().to_string(), "FILE")
+    };
+    assert_eq!(
+        damage(whole.replacen("\"converged\":true", "\"converged\":false", 1)),
+        "FILE: it is damaged"
+    );
+    assert_eq!(damage(whole[..whole.len() - 9].to_owned()), "FILE: it is damaged");
+    let words = "FILE: it is no checkpoint of cross-validation";
+    assert_eq!(damage("height,width\n".to_owned()), words);
+    assert_eq!(damage(whole.replacen("cv", "fol", 1)), words);
+}
+
+#[test]
+fn what_does_not_go_on_to_the_same_end_is_refused() {
+    let path = Path::new("grid.json");
+    let kept = settings(grid(Some(path)));
+    let refusal = |settings: Settings| settings.check().unwrap_err().to_string();
+    let late = Settings { time_limit: Some(Duration::from_secs(1)), ..kept.clone() };
+    assert_eq!(
+        refusal(late),
+        "checkpoint grid.json and a time limit of 1s contradict each other: what the clock cuts short is not the \
+         same when it goes on"
+    );
+    let one = CrossValidation {
+        leave_one_out: Some(LeaveOneOut::Exact),
+        folds: None,
+        ..grid(Some(path))
+    };
+    assert!(refusal(settings(one)).contains("leave_one_out"));
+    let options = Options { solver: Solver::MmBatched, ..Options::default() };
+    let batched = Settings { options, ..kept.clone() };
+    assert!(batched.check().is_ok());
+    assert!(refusal(Settings { kernels: gaussians(), ..batched }).contains("mm-batched"));
+    let nowhere = settings(grid(Some(Path::new("no/such/folder/grid.json"))));
+    assert!(
+        nowhere.fit(&data()).unwrap_err().to_string().starts_with("no/such/folder/grid.json: ")
+    );
+}
+
+/// A pipe would wait for its other end for ever.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_checkpoints() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [&pipe, Path::new("/dev/null"), folder.path()] {
+        let refused = settings(grid(Some(path))).fit(&data()).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            format!(
+                "{}: a checkpoint must be a regular file, which can be read again",
+                path.display()
+            )
+        );
+    }
+}
