@@ -15,7 +15,13 @@ mod writer;
 
 pub use file::BlockFile;
 pub use layout::Precision;
+pub(crate) use rows::{CodedRows, Ending, RowWriter};
 pub use writer::{BlockWriter, LabelledRows, write};
+
+/// Returns true if the first bytes of a file are those of a block file.
+pub(crate) fn begins(start: &[u8]) -> bool {
+    start.starts_with(&layout::MAGIC)
+}
 
 /// The bytes of a block unless its number of rows is told: 4 MiB.
 const TARGET: u64 = 1 << 22;

@@ -29,6 +29,8 @@
 
 mod column;
 mod encoded;
+mod learner;
+mod median;
 mod options;
 mod table;
 
@@ -41,6 +43,7 @@ use crate::{Design, Error};
 
 pub use column::{ColumnEncoding, Kind, MOST_LEVELS};
 pub(crate) use encoded::Encoded;
+pub(crate) use learner::Learner;
 pub use options::{EncodeOptions, Missing, MissingWords, Unknown};
 pub(crate) use table::Words;
 pub use table::{RawColumn, RawTable};

@@ -14,6 +14,9 @@
 //! CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
 //! whatever its name.
 //!
+//! A [block file](crate::blocks) is known by its first bytes, whatever its name, and read as the others
+//! are, but not from standard input and not beside other files. [`to_blocks`] makes one of text.
+//!
 //! A [`Stream`] gives the same rows in buffers of bounded size, for files larger than memory.
 //!
 //! ```
@@ -38,6 +41,7 @@ mod columns;
 mod csv;
 mod folds;
 mod format;
+mod from_blocks;
 mod header;
 mod labels;
 mod lines;
@@ -45,20 +49,22 @@ mod lines;
 mod parquet;
 mod stream;
 mod svmlight;
+mod table;
+mod to_blocks;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::class_collector::ClassCollector;
-use crate::{ClassLabels, Classes, Dataset, Design, Error, Labels, Place};
-use columns::Features;
-use labels::{FileLabels, in_file};
-use lines::Lines;
+use crate::{Classes, Dataset, Design, Error, Labels, Place};
+use labels::FileLabels;
+use table::{Purpose, assemble, check_columns, collect_labels, each_table, table, unlabelled};
 
 pub use columns::FeatureColumns;
 pub use format::Format;
 pub use stream::{Chunk, Stream};
+pub use to_blocks::{to_blocks, to_blocks_from};
 
 /// The options for reading a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,40 +104,6 @@ pub struct Unlabelled {
     pub weights: Option<Vec<f64>>,
 }
 
-/// The content of a file of either format; labels go through a [`LabelSink`].
-struct Table {
-    features: Features,
-    weights: Option<Vec<f64>>,
-    folds: Option<Vec<usize>>,
-}
-
-/// The amount that a reader takes in at once: rows until either bound is reached.
-#[derive(Clone, Copy)]
-struct Buffer {
-    rows: usize,
-    values: usize,
-}
-
-impl Buffer {
-    const UNLIMITED: Buffer = Buffer { rows: usize::MAX, values: usize::MAX };
-
-    fn has_room(self, rows: usize, values: usize) -> bool {
-        rows < self.rows && values < self.values
-    }
-}
-
-/// A function that takes the label of the next row, and what tells its place.
-type LabelSink<'a> = dyn FnMut(&str, &dyn Fn() -> Place) -> Result<(), Error> + 'a;
-
-/// The purpose for which a file is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// Labels are needed; weights and folds are taken.
-    Fit,
-    /// Labels are taken if they are there, and weights with them; folds are dropped.
-    Predict,
-}
-
 /// Reads a data set of two classes; labels are told from measurements as [`Classes::of_labels`]
 /// does it.
 ///
@@ -140,6 +112,9 @@ enum Purpose {
 /// two classes, or its labels are measurements. The message names the file, the line and the
 /// column.
 pub fn dataset(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Error> {
+    if let Some(blocks) = from_blocks::open(path.as_ref(), options)? {
+        return blocks.dataset();
+    }
     let (file, name, format) = open(path.as_ref(), options)?;
     dataset_from(file, &name, format, options)
 }
@@ -159,7 +134,7 @@ pub fn dataset_from(
     let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
     let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
     let found = Labels::collected(&mut labels.classes, options.positive.as_deref());
-    let assembled = found.and_then(|found| assemble(table, found, &options.features));
+    let assembled = found.and_then(|found| assemble(table, found, name, &options.features));
     assembled.map_err(|error| labels.in_file(name, error))
 }
 
@@ -171,6 +146,10 @@ pub fn dataset_from(
 /// only, or its labels are measurements; a positive class in the options, of which there is none
 /// among several.
 pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<Classes>, Error> {
+    if let Some(blocks) = from_blocks::open(path.as_ref(), options)? {
+        refuse_positive(options)?;
+        return blocks.dataset();
+    }
     let (file, name, format) = open(path.as_ref(), options)?;
     classes_from(file, &name, format, options)
 }
@@ -198,44 +177,20 @@ pub fn classes_from(
     format: Format,
     options: &ReadOptions,
 ) -> Result<Dataset<Classes>, Error> {
-    if let Some(positive) = &options.positive {
-        let requirement = "left out where there may be several classes";
-        return Err(Error::parameter("the positive class", format!("'{positive}'"), requirement));
-    }
+    refuse_positive(options)?;
     let mut labels = FileLabels::new(ClassCollector::of_labels());
     let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
     let table = table(reader, name, format, options, Purpose::Fit, &mut sink)?;
     let found = Classes::collected(&mut labels.classes);
-    let assembled = found.and_then(|found| assemble(table, found, &options.features));
+    let assembled = found.and_then(|found| assemble(table, found, name, &options.features));
     assembled.map_err(|error| labels.in_file(name, error))
 }
 
-fn assemble<Y: ClassLabels>(
-    table: Table,
-    labels: Y,
-    columns: &FeatureColumns,
-) -> Result<Dataset<Y>, Error> {
-    let mut data = match (table.features, columns) {
-        (Features::Raw(raw, places), FeatureColumns::Learn(options)) => {
-            let data = Dataset::encoded(raw, labels, options.clone());
-            data.map_err(|error| places.locate(error))?
-        }
-        (features, columns) => {
-            let (design, names) = features.encoded(columns)?;
-            let data = Dataset::new(design, labels)?;
-            match names {
-                Some(names) => data.with_feature_names(names)?,
-                None => data,
-            }
-        }
-    };
-    if let Some(weights) = table.weights {
-        data = data.with_weights(weights)?;
-    }
-    if let Some(folds) = table.folds {
-        data = data.with_folds(folds)?;
-    }
-    Ok(data)
+/// Refuses a positive class where there may be several.
+fn refuse_positive(options: &ReadOptions) -> Result<(), Error> {
+    let Some(positive) = &options.positive else { return Ok(()) };
+    let requirement = "left out where there may be several classes";
+    Err(Error::parameter("the positive class", format!("'{positive}'"), requirement))
 }
 
 /// Reads samples to predict: labels may be absent (from CSV), all the same, or anything else;
@@ -244,6 +199,9 @@ fn assemble<Y: ClassLabels>(
 /// # Errors
 /// The file cannot be read, its format is not known, or its content is malformed.
 pub fn features(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Unlabelled, Error> {
+    if let Some(blocks) = from_blocks::open(path.as_ref(), options)? {
+        return Ok(from_blocks::unlabelled(blocks.dataset()?));
+    }
     let (file, name, format) = open(path.as_ref(), options)?;
     features_from(file, &name, format, options)
 }
@@ -261,7 +219,7 @@ pub fn features_from(
 ) -> Result<Unlabelled, Error> {
     let (table, labels) =
         collect_labels(|labels| table(reader, name, format, options, Purpose::Predict, labels))?;
-    unlabelled(table, labels, name, options)
+    unlabelled(table, &labels, name, options)
 }
 
 /// Reads what [`features`] does in bounded memory: calls `turn` for every block of rows, several at
@@ -277,6 +235,9 @@ pub fn each_block<T: Send, E: From<Error>>(
     turn: impl Fn(Unlabelled) -> T + Sync,
     take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
+    if let Some(blocks) = from_blocks::open(path.as_ref(), options)? {
+        return from_blocks::each_block(&blocks, turn, take);
+    }
     let (file, name, format) = open(path.as_ref(), options)?;
     each_block_from(file, &name, format, options, turn, take)
 }
@@ -312,47 +273,9 @@ pub fn each_block_from<T: Send, E: From<Error>>(
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     check_columns(options)?;
-    let lines =
-        |reader| Ok::<_, Error>(Lines::new(reader, name)?.followed_by(&options.further_files));
-    let of_block = |table, labels| Ok(turn(unlabelled(table, labels, name, options)?));
-    match format {
-        Format::Csv => {
-            csv::Rows::open(lines(reader)?, options, Purpose::Predict)?.each_block(of_block, take)
-        }
-        Format::Svmlight => {
-            svmlight::Rows::open(lines(reader)?, options)?.each_block(of_block, take)
-        }
-        Format::Parquet => take(turn(features_from(reader, name, format, options)?)),
-    }
-}
-
-/// Returns what `read` does, with the labels that it hands over.
-fn collect_labels<T>(
-    read: impl FnOnce(&mut LabelSink<'_>) -> Result<T, Error>,
-) -> Result<(T, Vec<String>), Error> {
-    let mut labels = Vec::new();
-    let result = read(&mut |value, _| {
-        labels.push(value.to_owned());
-        Ok(())
-    })?;
-    Ok((result, labels))
-}
-
-/// Returns the samples of a table.
-fn unlabelled(
-    table: Table,
-    labels: Vec<String>,
-    name: &str,
-    options: &ReadOptions,
-) -> Result<Unlabelled, Error> {
-    let encoded = table.features.encoded(&options.features);
-    let (design, feature_names) = encoded.map_err(|error| in_file(name, error))?;
-    Ok(Unlabelled {
-        design,
-        feature_names,
-        weights: table.weights,
-        labels: (!labels.is_empty()).then_some(labels),
-    })
+    let turn = |table, labels| Ok(turn(unlabelled(table, &labels, name, options)?));
+    let take = |result: Result<T, Error>| take(result?);
+    each_table(reader, name, format, options, Purpose::Predict, turn, take)
 }
 
 fn open(path: &Path, options: &ReadOptions) -> Result<(File, String, Format), Error> {
@@ -363,36 +286,5 @@ fn open(path: &Path, options: &ReadOptions) -> Result<(File, String, Format), Er
     match File::open(path) {
         Ok(file) => Ok((file, name, format)),
         Err(source) => Err(Error::Io { file: name, source }),
-    }
-}
-
-fn table(
-    reader: impl Read,
-    name: &str,
-    format: Format,
-    options: &ReadOptions,
-    purpose: Purpose,
-    labels: &mut LabelSink<'_>,
-) -> Result<Table, Error> {
-    check_columns(options)?;
-    let lines =
-        |reader| Ok::<_, Error>(Lines::new(reader, name)?.followed_by(&options.further_files));
-    match format {
-        Format::Csv => csv::read(lines(reader)?, options, purpose, labels),
-        Format::Svmlight => svmlight::read(lines(reader)?, options, labels),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read(reader, name, options, purpose, labels),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            let requirement = "one that this build reads: Parquet needs the feature parquet";
-            Err(in_file(name, Error::parameter("the format", "Parquet", requirement)))
-        }
-    }
-}
-
-fn check_columns(options: &ReadOptions) -> Result<(), Error> {
-    match options.columns {
-        Some(0) => Err(Error::parameter("the number of features to expect", 0, "at least 1")),
-        _ => Ok(()),
     }
 }

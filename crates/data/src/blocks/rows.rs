@@ -1,4 +1,5 @@
 use std::io::Write;
+use std::path::Path;
 
 use super::content::Content;
 use super::file::foot;
@@ -7,7 +8,7 @@ use super::layout::{BLOCK_HEAD, BlockHead, HEAD, Layout, Precision};
 use super::{BlockSettings, TARGET};
 use crate::encode::Encoding;
 use crate::error::{check_count, check_entries};
-use crate::{Design, Error, Sample};
+use crate::{AtomicFile, Design, Error, Sample};
 
 /// Rows to write, with codes of their classes and folds.
 #[derive(Debug, Clone, Copy)]
@@ -32,8 +33,8 @@ pub(crate) struct Ending {
 }
 
 /// A writer of rows with codes, which holds one block of them at a time.
-pub(crate) struct RowWriter<W> {
-    out: W,
+pub(crate) struct RowWriter {
+    out: AtomicFile,
     settings: BlockSettings,
     /// What the rows consist of, once there are some.
     layout: Option<Layout>,
@@ -49,14 +50,16 @@ pub(crate) struct RowWriter<W> {
     features: usize,
 }
 
-impl<W: Write> RowWriter<W> {
-    pub(crate) fn new(out: W, settings: BlockSettings) -> Result<Self, Error> {
+impl RowWriter {
+    /// Begins a file, which has its name when it is complete.
+    pub(crate) fn create(path: &Path, settings: BlockSettings) -> Result<Self, Error> {
         if settings.rows == Some(0) || settings.rows.is_some_and(|rows| rows > u32::MAX as usize) {
             let (rows, requirement) = (settings.rows.unwrap_or(0), "from 1 to 4294967295");
             return Err(Error::parameter("the number of rows of a block", rows, requirement));
         }
+        let create = |source| Error::Create { file: path.display().to_string(), source };
         Ok(RowWriter {
-            out,
+            out: AtomicFile::create(path).map_err(create)?,
             settings,
             layout: None,
             block_rows: settings.rows,
@@ -75,6 +78,11 @@ impl<W: Write> RowWriter<W> {
         self.rows as usize + self.pending.rows()
     }
 
+    /// Returns the number of stored values so far.
+    pub(crate) fn stored(&self) -> usize {
+        self.stored as usize + self.pending.values.len()
+    }
+
     /// Writes more rows, with weights and folds if the first had some.
     pub(crate) fn push(&mut self, rows: CodedRows<'_>) -> Result<(), Error> {
         let CodedRows { design, labels, weights, folds } = rows;
@@ -86,12 +94,19 @@ impl<W: Write> RowWriter<W> {
         check_count("weights", of_weights, "rows", expected(layout.weights))?;
         check_count("folds", of_folds, "rows", expected(layout.folds))?;
         crate::error::check_weights(weights.unwrap_or_default())?;
+        if layout.sparse {
+            self.features = self.features.max(design.columns());
+        }
+        check_count("features", design.columns().max(self.features), "columns", self.features)?;
+        if self.features > u32::MAX as usize {
+            let requirement = "at most 4294967295";
+            return Err(Error::parameter("the number of features", self.features, requirement));
+        }
         for (row, sample) in design.samples().enumerate() {
             let before = self.pending.values.len();
             if layout.sparse {
-                self.push_sparse(&sample)?;
+                self.push_sparse(&sample);
             } else {
-                check_count("features", design.columns(), "columns", self.features)?;
                 self.pending.values.resize(before + design.columns(), 0.0);
                 let values = &mut self.pending.values[before..];
                 sample.for_each(|column, value| values[column] = value);
@@ -110,25 +125,17 @@ impl<W: Write> RowWriter<W> {
         Ok(())
     }
 
-    fn push_sparse(&mut self, sample: &Sample<'_>) -> Result<(), Error> {
+    fn push_sparse(&mut self, sample: &Sample<'_>) {
         let Content { lengths, columns, values, .. } = &mut self.pending;
         let before = columns.len();
-        let mut largest = 0;
         let all = matches!(sample, Sample::Sparse { .. });
         sample.for_each(|column, value| {
             if all || value != 0.0 {
-                largest = column + 1;
                 columns.push(column as u32);
                 values.push(value);
             }
         });
         lengths.push((columns.len() - before) as u32);
-        if largest > u32::MAX as usize {
-            let requirement = "at most 4294967295";
-            return Err(Error::parameter("the number of features", largest, requirement));
-        }
-        self.features = self.features.max(largest);
-        Ok(())
     }
 
     /// Returns what rows consist of, and writes the head of the file before the first.
@@ -188,8 +195,8 @@ impl<W: Write> RowWriter<W> {
         Ok(())
     }
 
-    /// Writes the rows that are left, index and foot, and returns what was written to.
-    pub(crate) fn finish(mut self, ending: Ending) -> Result<W, Error> {
+    /// Writes the rows that are left, index and foot, and gives the file its name.
+    pub(crate) fn finish(mut self, ending: Ending) -> Result<(), Error> {
         let layout = self.layout.ok_or(Error::Empty("rows"))?;
         self.end_block(layout)?;
         let features = ending.features.unwrap_or(self.features);
@@ -217,7 +224,7 @@ impl<W: Write> RowWriter<W> {
         let bytes = index.bytes();
         self.out.write_all(&bytes).map_err(Error::Write)?;
         self.out.write_all(&foot(self.at, &bytes)).map_err(Error::Write)?;
-        Ok(self.out)
+        self.out.commit().map_err(Error::Write)
     }
 }
 

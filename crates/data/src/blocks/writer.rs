@@ -5,7 +5,7 @@ use super::rows::{CodedRows, Ending, RowWriter};
 use crate::class_collector::ClassCollector;
 use crate::class_name::{ranks, sorted_order};
 use crate::encode::{Encoding, Words};
-use crate::{AtomicFile, ClassLabels, Dataset, Design, Error};
+use crate::{ClassLabels, Dataset, Design, Error};
 
 /// A writer of a block file, which takes rows as they come and holds one block of them at a time.
 /// The file has its name when it is complete.
@@ -30,7 +30,7 @@ use crate::{AtomicFile, ClassLabels, Dataset, Design, Error};
 /// # Ok::<(), margins_data::Error>(())
 /// ```
 pub struct BlockWriter {
-    rows: RowWriter<AtomicFile>,
+    rows: RowWriter,
     labels: ClassCollector,
     folds: Words,
     feature_names: Option<Vec<String>>,
@@ -58,7 +58,7 @@ impl BlockWriter {
     /// A path that the system does not let write; a number of rows of 0.
     pub fn create(path: impl AsRef<Path>, settings: BlockSettings) -> Result<Self, Error> {
         Ok(BlockWriter {
-            rows: RowWriter::new(create(path.as_ref())?, settings)?,
+            rows: RowWriter::create(path.as_ref(), settings)?,
             labels: ClassCollector::of_labels(),
             folds: Words::default(),
             feature_names: None,
@@ -122,7 +122,7 @@ impl BlockWriter {
             feature_names: self.feature_names,
             encoding: self.encoding,
         };
-        self.rows.finish(ending)?.commit().map_err(Error::Write)
+        self.rows.finish(ending)
     }
 }
 
@@ -135,7 +135,7 @@ pub fn write<Y: ClassLabels>(
     path: impl AsRef<Path>,
     settings: BlockSettings,
 ) -> Result<(), Error> {
-    let mut writer = RowWriter::new(create(path.as_ref())?, settings)?;
+    let mut writer = RowWriter::create(path.as_ref(), settings)?;
     let folds: Option<Vec<u32>> =
         data.folds().map(|folds| folds.iter().map(|&fold| fold as u32).collect());
     let all = |count: usize| (0..count as u32).collect::<Vec<u32>>();
@@ -155,16 +155,11 @@ pub fn write<Y: ClassLabels>(
         feature_names: data.feature_names().map(<[String]>::to_vec),
         encoding: data.encoding().cloned(),
     };
-    writer.finish(ending)?.commit().map_err(Error::Write)
-}
-
-pub(crate) fn create(path: &Path) -> Result<AtomicFile, Error> {
-    AtomicFile::create(path)
-        .map_err(|source| Error::Create { file: path.display().to_string(), source })
+    writer.finish(ending)
 }
 
 /// Returns the number of every fold by its code, in the order of their names: at least two, or none.
-pub(crate) fn fold_ranks(folds: &Words) -> Result<Vec<u32>, Error> {
+fn fold_ranks(folds: &Words) -> Result<Vec<u32>, Error> {
     let names = folds.names();
     if names.len() == 1 {
         return Err(Error::EmptyFold { empty: 1, largest: 0 });

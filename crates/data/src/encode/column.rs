@@ -92,7 +92,10 @@ impl ColumnEncoding {
                 format!("has the median {median}")
             }
             Kind::Categorical(levels) if levels.len() > MOST_LEVELS => {
-                format!("has {} levels, more than {MOST_LEVELS}", levels.len())
+                format!(
+                    "has more than {MOST_LEVELS} levels: leave it out if it names the rows, else \
+                     join its rare levels"
+                )
             }
             _ => return Ok(()),
         };
@@ -207,7 +210,7 @@ fn not(word: &str, what: &str) -> String {
     format!("{} is not {what}", quoted(word))
 }
 
-fn refused_gap(row: usize, name: &str) -> Error {
+pub(super) fn refused_gap(row: usize, name: &str) -> Error {
     let reason = "the cell is empty or stands for a missing value".to_owned();
     Error::Cell { row, column: name.to_owned(), reason }
 }
@@ -218,7 +221,7 @@ fn gap<T>(cells: &[Option<T>], rows: &[usize]) -> Option<usize> {
 }
 
 /// Returns 1 for true and 0 for false, which numbers may stand for.
-fn truth(word: &str) -> Option<f64> {
+pub(super) fn truth(word: &str) -> Option<f64> {
     match word.to_ascii_lowercase().as_str() {
         "true" | "1" => Some(1.0),
         "false" | "0" => Some(0.0),

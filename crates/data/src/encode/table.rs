@@ -66,13 +66,13 @@ impl Words {
     }
 
     /// Returns the word of every row, by its number; `None` for a gap.
-    pub(super) fn cells(&self) -> &[Option<u32>] {
+    pub(crate) fn cells(&self) -> &[Option<u32>] {
         &self.cells
     }
 }
 
 /// Returns a number as the name of a level.
-fn name_of(number: f64) -> String {
+pub(super) fn name_of(number: f64) -> String {
     // Minus zero is zero.
     (number + 0.0).to_string()
 }
@@ -142,6 +142,14 @@ impl RawColumn {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().filter(|cell| cell.is_none()).count(),
             Cells::Words(words) => words.cells.iter().filter(|cell| cell.is_none()).count(),
+        }
+    }
+
+    /// Returns the first row that has a gap.
+    pub(super) fn first_gap(&self) -> Option<usize> {
+        match &self.cells {
+            Cells::Numbers(cells) => cells.iter().position(Option::is_none),
+            Cells::Words(words) => words.cells.iter().position(Option::is_none),
         }
     }
 

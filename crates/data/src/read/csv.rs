@@ -8,11 +8,13 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
+use super::ReadOptions;
 use super::blocks::in_blocks;
 use super::cells::weight;
 use super::header::{Role, check_feature_count, check_names, roles};
+use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
-use super::{Buffer, LabelSink, Purpose, ReadOptions, Table, collect_labels};
+use super::table::{Buffer, LabelSink, Purpose, Table, collect_labels};
 use crate::encode::MissingWords;
 use crate::error::columns_in_words;
 use crate::{Column, Error};
@@ -102,7 +104,7 @@ impl<'a> Rows<'a> {
     /// and `take` for the results in order.
     pub(super) fn each_block<T: Send, E: From<Error>>(
         mut self,
-        turn: impl Fn(Table, Vec<String>) -> Result<T, Error> + Sync,
+        turn: impl Fn(Table, PlacedLabels) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let Rows { lines, layout } = &mut self;
@@ -113,7 +115,7 @@ impl<'a> Rows<'a> {
             |block| {
                 let part = layout.parse(&mut Lines::of(block), Buffer::UNLIMITED);
                 let (table, labels) = collect_labels(|sink| part.table(layout, sink))?;
-                table.map(|table| turn(table, labels)).transpose()
+                Ok(table.map(|table| turn(table, labels)))
             },
             |result: Result<Option<T>, Error>| {
                 let Some(result) = result? else { return Ok(()) };

@@ -1,43 +1,50 @@
-use std::collections::HashMap;
-
-use crate::class_name::sorted_order;
+use crate::class_name::{ranks, sorted_order};
+use crate::encode::Words;
 use crate::error::quoted;
 use crate::{Error, Place};
 
-/// A collector that numbers the values of a fold column as they come.
-#[derive(Default)]
-pub(super) struct FoldCollector {
-    numbers: HashMap<String, usize>,
-    folds: Vec<usize>,
+/// The folds of a file: a column whose values, of any kind, name them.
+pub(super) struct FileFolds {
+    column: String,
+    values: Words,
 }
 
-impl FoldCollector {
-    /// Takes in the value of the next row.
-    pub(super) fn push(&mut self, value: &str) {
-        let fold = match self.numbers.get(value) {
-            Some(&fold) => fold,
-            None => {
-                let fold = self.numbers.len();
-                self.numbers.insert(value.to_owned(), fold);
-                fold
-            }
-        };
-        self.folds.push(fold);
+impl FileFolds {
+    pub(super) fn new(column: &str) -> Self {
+        FileFolds { column: column.to_owned(), values: Words::default() }
     }
 
-    /// Returns the folds, renumbered in the order of their values.
-    pub(super) fn finish(self, file: &str, column: &str) -> Result<Vec<usize>, Error> {
-        let (values, folds): (Vec<String>, Vec<usize>) = self.numbers.into_iter().unzip();
-        if let [only] = &values[..] {
-            let only = quoted(only);
+    /// Takes the values of further rows.
+    pub(super) fn append(&mut self, values: &Words) {
+        values.iter().for_each(|fold| self.values.push(Some(fold)));
+    }
+
+    /// Returns the codes of the folds of the rows so far, and forgets the rows but for their folds.
+    pub(super) fn take_codes(&mut self) -> Vec<u32> {
+        self.values.take_codes()
+    }
+
+    /// Takes further rows of the same column, and returns the codes of their folds.
+    pub(super) fn code(&mut self, more: &FileFolds) -> Vec<u32> {
+        self.append(&more.values);
+        self.take_codes()
+    }
+
+    /// Returns the number of every fold by its code, in the order of their values.
+    pub(super) fn ranks(&self, file: &str) -> Result<Vec<u32>, Error> {
+        if let [only] = self.values.names() {
+            let (column, only) = (&self.column, quoted(only));
             let reason = format!("column '{column}' puts every row in fold {only}; two are needed");
             let place = Place { file: file.to_owned(), line: None, column: None };
             return Err(Error::Malformed { place, reason });
         }
-        let mut position = vec![0; values.len()];
-        for (rank, value) in sorted_order(&values).into_iter().enumerate() {
-            position[folds[value]] = rank;
-        }
-        Ok(self.folds.into_iter().map(|fold| position[fold]).collect())
+        Ok(ranks(&sorted_order(self.values.names())))
+    }
+
+    /// Returns the number of the fold of every row.
+    pub(super) fn numbers(mut self, file: &str) -> Result<Vec<usize>, Error> {
+        let ranks = self.ranks(file)?;
+        let codes = self.values.take_codes();
+        Ok(codes.into_iter().map(|code| ranks[code as usize] as usize).collect())
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::ReadOptions;
 use super::labels::in_file;
-use super::{Purpose, ReadOptions};
+use super::table::Purpose;
 use crate::Error;
 use crate::error::quoted;
 

@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::error::quoted;
-use crate::{Column, Error, Place};
+use crate::{Column, Error, Place, blocks};
 
 /// The bytes that are read at a time.
 const READ: usize = 1 << 16;
@@ -99,8 +99,13 @@ impl<'a> Lines<'a> {
     ) -> Result<(Box<dyn Read + 'a>, bool), Error> {
         let mut start = Vec::new();
         let io = |source| Error::Io { file: name.to_owned(), source };
-        reader.by_ref().take(2).read_to_end(&mut start).map_err(io)?;
-        let compressed = start == [0x1f, 0x8b];
+        reader.by_ref().take(8).read_to_end(&mut start).map_err(io)?;
+        if blocks::begins(&start) {
+            let reason = "a block file is read by its name, without other files".to_owned();
+            let place = Place { file: name.to_owned(), line: None, column: None };
+            return Err(Error::Malformed { place, reason });
+        }
+        let compressed = start.starts_with(&[0x1f, 0x8b]);
         let whole = Cursor::new(start).chain(reader);
         Ok((
             if compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) },

@@ -9,13 +9,14 @@ use nalgebra::DMatrix;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
+use super::ReadOptions;
 use super::cells::{number, weight};
 use super::columns::{Features, RowPlaces};
-use super::folds::FoldCollector;
+use super::folds::FileFolds;
 use super::header::{Role, check_feature_count, check_names, roles};
 use super::labels::in_file;
-use super::{LabelSink, Purpose, ReadOptions, Table};
-use crate::encode::{EncodeOptions, RawColumn, RawTable};
+use super::table::{LabelSink, Purpose, Table};
+use crate::encode::{EncodeOptions, RawColumn, RawTable, Words};
 use crate::error::columns_in_words;
 use crate::{Column, Design, Error, Place};
 use column::{Cells, Kind};
@@ -159,9 +160,11 @@ impl Layout<'_> {
             .of(Role::Weight, all)
             .map(|(name, cells)| cells.each(name, weight).collect::<Result<Vec<f64>, Error>>());
         let folds = self.of(Role::Fold, all).map(|(name, cells)| {
-            let mut folds = FoldCollector::default();
-            cells.required(name)?.iter().for_each(|fold| folds.push(fold));
-            folds.finish(file, name)
+            let mut values = Words::default();
+            cells.required(name)?.iter().for_each(|fold| values.push(Some(fold)));
+            let mut folds = FileFolds::new(name);
+            folds.append(&values);
+            Ok::<_, Error>(folds)
         });
         Ok(Table {
             features: self.features(all, rows)?,

@@ -1,16 +1,18 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::labels::FileLabels;
 use super::lines::Lines;
-use super::{
-    Buffer, FeatureColumns, FileLabels, Format, Purpose, ReadOptions, check_columns, csv, open,
-    svmlight,
-};
+use super::table::{Buffer, Purpose, check_columns};
+use super::{FeatureColumns, Format, ReadOptions, csv, from_blocks, open, svmlight};
+use crate::blocks::BlockFile;
 use crate::class_collector::ClassCollector;
-use crate::{Design, Error, Labels, Place};
+use crate::class_name::same_class;
+use crate::encode::Encoding;
+use crate::{Dataset, Design, Error, Labels, Place};
 
 /// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a
-/// million stored values.
+/// million stored values; a block file block after block.
 ///
 /// The columns of an svmlight file must be told. The classes are those of the first chunk, which
 /// needs both, or are told; a label of a third class is refused where it stands.
@@ -28,12 +30,21 @@ use crate::{Design, Error, Labels, Place};
 /// # Ok::<(), margins_data::Error>(())
 /// ```
 pub struct Stream<'a> {
+    source: Source<'a>,
+    columns: usize,
+    read: u64,
+}
+
+enum Source<'a> {
+    Text(Text<'a>),
+    Blocks { file: BlockFile, next: usize },
+}
+
+struct Text<'a> {
     rows: Rows<'a>,
     name: String,
     labels: FileLabels,
     positive: Option<String>,
-    columns: usize,
-    read: u64,
     buffer: Buffer,
 }
 
@@ -49,7 +60,7 @@ pub struct Chunk {
     pub design: Design,
     /// The labels of the rows, perhaps all of one class.
     pub labels: Labels,
-    /// The weights of the rows, from CSV.
+    /// The weights of the rows, from CSV or a block file.
     pub weights: Option<Vec<f64>>,
     /// The number of rows before the chunk.
     pub before: u64,
@@ -68,6 +79,9 @@ impl Stream<'static> {
         options: &ReadOptions,
         classes: Option<[&str; 2]>,
     ) -> Result<Self, Error> {
+        if let Some(file) = from_blocks::open(path.as_ref(), options)? {
+            return Stream::of_blocks(file, classes);
+        }
         let (file, name, format) = open(path.as_ref(), options)?;
         Stream::from_reader(file, &name, format, options, classes)
     }
@@ -122,21 +136,35 @@ impl<'a> Stream<'a> {
             Some([_, positive]) => Some(positive.to_owned()),
             None => options.positive.clone(),
         };
-        Ok(Stream {
-            rows,
-            name: name.to_owned(),
-            labels: FileLabels::new(labels),
-            positive,
-            columns,
-            read: 0,
-            buffer: BUFFER,
-        })
+        let (name, labels) = (name.to_owned(), FileLabels::new(labels));
+        let text = Text { rows, name, labels, positive, buffer: BUFFER };
+        Ok(Stream { source: Source::Text(text), columns, read: 0 })
+    }
+
+    /// Begins with the first block of a file of two classes, which may be told as those of text.
+    fn of_blocks(file: BlockFile, classes: Option<[&str; 2]>) -> Result<Self, Error> {
+        let file = match classes {
+            None => file,
+            Some([negative, positive]) => {
+                let file = file.with_positive(positive)?;
+                let [first, second] = [0, 1].map(|class| file.classes()[class].clone());
+                if !same_class(&first, negative) {
+                    let class = negative.to_owned();
+                    return Err(Error::UnknownClass { class, classes: [first, second] });
+                }
+                file
+            }
+        };
+        let columns = file.features();
+        Ok(Stream { source: Source::Blocks { file, next: 0 }, columns, read: 0 })
     }
 
     /// Changes the size of the buffer, for tests that cross its borders.
     #[must_use]
     pub fn with_buffer_rows(mut self, rows: usize) -> Self {
-        self.buffer.rows = rows.max(1);
+        if let Source::Text(text) = &mut self.source {
+            text.buffer.rows = rows.max(1);
+        }
         self
     }
 
@@ -145,11 +173,20 @@ impl<'a> Stream<'a> {
         self.columns
     }
 
-    /// Names of the features, from CSV.
+    /// Returns the names of the features, from CSV or a block file that has them.
     pub fn feature_names(&self) -> Option<&[String]> {
-        match &self.rows {
-            Rows::Csv(rows) => Some(rows.feature_names()),
-            Rows::Svmlight(_) => None,
+        match &self.source {
+            Source::Text(Text { rows: Rows::Csv(rows), .. }) => Some(rows.feature_names()),
+            Source::Text(_) => None,
+            Source::Blocks { file, .. } => file.feature_names(),
+        }
+    }
+
+    /// Returns the encoding that the features were made by, from a block file of a raw table.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        match &self.source {
+            Source::Text(_) => None,
+            Source::Blocks { file, .. } => file.encoding(),
         }
     }
 
@@ -164,6 +201,25 @@ impl<'a> Stream<'a> {
     /// Malformed content, with its place; a label of a third class; where the classes were not
     /// told, labels of one class in the whole of the first chunk, and labels that are measurements.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        let before = self.read;
+        let chunk = match &mut self.source {
+            Source::Text(text) => text.next_chunk(before)?,
+            Source::Blocks { file, next } if *next < file.partitions() => {
+                let data: Dataset = file.read(*next)?;
+                *next += 1;
+                let (design, labels) = (data.design().clone(), data.labels().clone());
+                let weights = data.weights().map(<[f64]>::to_vec);
+                Some(Chunk { design, labels, weights, before })
+            }
+            Source::Blocks { .. } => None,
+        };
+        self.read += chunk.as_ref().map_or(0, |chunk| chunk.design.rows() as u64);
+        Ok(chunk)
+    }
+}
+
+impl Text<'_> {
+    fn next_chunk(&mut self, before: u64) -> Result<Option<Chunk>, Error> {
         let labels = &mut self.labels;
         let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
         let table = match &mut self.rows {
@@ -173,9 +229,7 @@ impl<'a> Stream<'a> {
         let Some(table) = table else { return Ok(None) };
         let found = Labels::collected(&mut self.labels.classes, self.positive.as_deref());
         let labels = found.map_err(|error| self.labels.in_file(&self.name, error))?;
-        let before = self.read;
         let (design, _) = table.features.encoded(&FeatureColumns::Numbers)?;
-        self.read += design.rows() as u64;
         Ok(Some(Chunk { design, labels, weights: table.weights, before }))
     }
 }

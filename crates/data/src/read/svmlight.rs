@@ -1,8 +1,11 @@
 use nalgebra_sparse::CsrMatrix;
 
 use super::blocks::in_blocks;
+use super::columns::Features;
+use super::labels::PlacedLabels;
 use super::lines::{Block, Lines, not_a_number};
-use super::{Buffer, FeatureColumns, Features, LabelSink, ReadOptions, Table, collect_labels};
+use super::table::{Buffer, LabelSink, Table, collect_labels};
+use super::{FeatureColumns, ReadOptions};
 use crate::error::quoted;
 use crate::{Column, Design, Error};
 
@@ -24,6 +27,8 @@ pub(super) fn read(
 pub(super) struct Rows<'a> {
     lines: Lines<'a>,
     columns: Option<usize>,
+    /// The least number of columns if it was not told: rows of a part may have no feature.
+    least: usize,
 }
 
 impl<'a> Rows<'a> {
@@ -37,7 +42,7 @@ impl<'a> Rows<'a> {
             let requirement = format!("at most {LARGEST_INDEX} in an svmlight file");
             return Err(Error::parameter("the number of columns", p, requirement));
         }
-        Ok(Rows { lines, columns: options.columns })
+        Ok(Rows { lines, columns: options.columns, least: 0 })
     }
 
     /// Reads the next rows, as many as the buffer takes; `None` after the last.
@@ -46,10 +51,10 @@ impl<'a> Rows<'a> {
         buffer: Buffer,
         labels: &mut LabelSink<'_>,
     ) -> Result<Option<Table>, Error> {
-        let Rows { lines, columns: expected } = self;
+        let Rows { lines, columns: expected, least } = self;
         let mut offsets = vec![0];
         let (mut columns, mut values) = (Vec::new(), Vec::new());
-        let mut p = expected.unwrap_or(0);
+        let mut p = expected.unwrap_or(*least);
         let mut features = Vec::new();
         while buffer.has_room(offsets.len() - 1, values.len()) && next_line(lines)? {
             let lines = &*lines;
@@ -103,22 +108,23 @@ impl<'a> Rows<'a> {
     }
 
     /// Calls `turn` for the table of every block of rows with its labels, several at the same time,
-    /// and `take` for the results in order. The number of columns must have been told.
+    /// and `take` for the results in order. Unless the number of columns was told, each table has
+    /// its own.
     pub(super) fn each_block<T: Send, E: From<Error>>(
         mut self,
-        turn: impl Fn(Table, Vec<String>) -> Result<T, Error> + Sync,
+        turn: impl Fn(Table, PlacedLabels) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Rows { lines, columns } = &mut self;
+        let Rows { lines, columns, .. } = &mut self;
         let columns = *columns;
         let mut is_empty = true;
         in_blocks(
             || next_block(lines),
             |block| {
-                let mut rows = Rows { lines: Lines::of(block), columns };
+                let mut rows = Rows { lines: Lines::of(block), columns, least: 1 };
                 let read = collect_labels(|labels| rows.next(Buffer::UNLIMITED, labels));
                 let (table, labels) = read?;
-                table.map(|table| turn(table, labels)).transpose()
+                Ok(table.map(|table| turn(table, labels)))
             },
             |result: Result<Option<T>, Error>| {
                 let Some(result) = result? else { return Ok(()) };

@@ -139,6 +139,7 @@ impl Settings {
         let (rows, steps) = (stream.rows(), learner.steps());
         let names = stream.feature_names().map(<[String]>::to_vec);
         let model = learner.model((&negative, &positive), names)?;
+        let model = model.with_encoding(stream.encoding().cloned())?;
         Ok(Streamed { model, evidence: Evidence::None, rows, steps, progressive_error })
     }
 

@@ -4,9 +4,9 @@ use super::Layout;
 use crate::encode::Words;
 use crate::read::cells::Cells;
 use crate::read::columns::RowPlaces;
-use crate::read::folds::FoldCollector;
+use crate::read::folds::FileFolds;
 use crate::read::header::Role;
-use crate::read::{LabelSink, Table};
+use crate::read::table::{LabelSink, Table};
 use crate::{Column, Error};
 
 /// Some rows below a header, up to a fault if there is one.
@@ -61,7 +61,7 @@ pub(super) struct Gathered<'m> {
     layout: &'m Layout,
     cells: Cells<'m>,
     weights: Vec<f64>,
-    folds: FoldCollector,
+    folds: Option<FileFolds>,
     /// The places of the first part, which is the only one of a raw table.
     places: RowPlaces,
     rows: usize,
@@ -70,7 +70,8 @@ pub(super) struct Gathered<'m> {
 impl<'m> Gathered<'m> {
     pub(super) fn new(layout: &'m Layout) -> Self {
         let Part { cells, weights, places, rows, .. } = Part::new(layout);
-        Gathered { layout, cells, weights, folds: FoldCollector::default(), places, rows }
+        let folds = layout.name_of(Role::Fold).map(FileFolds::new);
+        Gathered { layout, cells, weights, folds, places, rows }
     }
 
     /// Takes the next rows, and their labels first of all.
@@ -86,7 +87,7 @@ impl<'m> Gathered<'m> {
             self.cells.append(part.cells);
         }
         self.weights.append(&mut part.weights);
-        part.folds.iter().for_each(|fold| self.folds.push(fold));
+        self.folds.iter_mut().for_each(|folds| folds.append(&part.folds));
         self.rows += part.rows;
         Ok(())
     }
@@ -96,14 +97,11 @@ impl<'m> Gathered<'m> {
         if self.rows == 0 {
             return Ok(None);
         }
-        let fold = self.layout.name_of(Role::Fold);
-        let file = || self.places.place(0, Column::Name(String::new())).file;
-        let folds = fold.map(|column| self.folds.finish(&file(), column)).transpose()?;
         let weighed = self.layout.name_of(Role::Weight).is_some();
         Ok(Some(Table {
             features: self.cells.finish(&self.layout.feature_names, self.rows, self.places)?,
             weights: weighed.then_some(self.weights),
-            folds,
+            folds: self.folds,
         }))
     }
 }
