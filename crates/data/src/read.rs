@@ -200,7 +200,7 @@ fn refuse_positive(options: &ReadOptions) -> Result<(), Error> {
 /// The file cannot be read, its format is not known, or its content is malformed.
 pub fn features(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Unlabelled, Error> {
     if let Some(blocks) = from_blocks::open(path.as_ref(), options)? {
-        return Ok(from_blocks::unlabelled(blocks.dataset()?));
+        return Ok(from_blocks::unlabelled(&blocks.dataset()?));
     }
     let (file, name, format) = open(path.as_ref(), options)?;
     features_from(file, &name, format, options)

@@ -96,8 +96,9 @@ impl RowWriter {
         crate::error::check_weights(weights.unwrap_or_default())?;
         if layout.sparse {
             self.features = self.features.max(design.columns());
+        } else {
+            check_count("features", design.columns(), "columns", self.features)?;
         }
-        check_count("features", design.columns().max(self.features), "columns", self.features)?;
         if self.features > u32::MAX as usize {
             let requirement = "at most 4294967295";
             return Err(Error::parameter("the number of features", self.features, requirement));

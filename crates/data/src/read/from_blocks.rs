@@ -51,7 +51,7 @@ fn refuse_text_options(options: &ReadOptions) -> Result<(), Error> {
 }
 
 /// Returns rows as samples to predict, with their labels.
-pub(super) fn unlabelled(data: Dataset<Classes>) -> Unlabelled {
+pub(super) fn unlabelled(data: &Dataset<Classes>) -> Unlabelled {
     let labels = data.labels();
     Unlabelled {
         labels: Some((0..data.rows()).map(|row| labels.class_of(row).to_owned()).collect()),
@@ -69,7 +69,7 @@ pub(super) fn each_block<T: Send, E: From<Error>>(
 ) -> Result<(), E> {
     for first in (0..file.partitions()).step_by(BATCH) {
         let batch = first..file.partitions().min(first + BATCH);
-        let turns = parallel::map(batch, |partition| Ok(turn(unlabelled(file.read(partition)?))));
+        let turns = parallel::map(batch, |partition| Ok(turn(unlabelled(&file.read(partition)?))));
         turns.into_iter().try_for_each(|result: Result<T, Error>| take(result?))?;
     }
     Ok(())

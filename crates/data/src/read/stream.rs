@@ -36,7 +36,7 @@ pub struct Stream<'a> {
 }
 
 enum Source<'a> {
-    Text(Text<'a>),
+    Text(Box<Text<'a>>),
     Blocks { file: BlockFile, next: usize },
 }
 
@@ -138,7 +138,7 @@ impl<'a> Stream<'a> {
         };
         let (name, labels) = (name.to_owned(), FileLabels::new(labels));
         let text = Text { rows, name, labels, positive, buffer: BUFFER };
-        Ok(Stream { source: Source::Text(text), columns, read: 0 })
+        Ok(Stream { source: Source::Text(Box::new(text)), columns, read: 0 })
     }
 
     /// Begins with the first block of a file of two classes, which may be told as those of text.
@@ -176,8 +176,10 @@ impl<'a> Stream<'a> {
     /// Returns the names of the features, from CSV or a block file that has them.
     pub fn feature_names(&self) -> Option<&[String]> {
         match &self.source {
-            Source::Text(Text { rows: Rows::Csv(rows), .. }) => Some(rows.feature_names()),
-            Source::Text(_) => None,
+            Source::Text(text) => match &text.rows {
+                Rows::Csv(rows) => Some(rows.feature_names()),
+                Rows::Svmlight(_) => None,
+            },
             Source::Blocks { file, .. } => file.feature_names(),
         }
     }
