@@ -1,5 +1,6 @@
 //! The command line: one module a command, with the options of its problem alone.
 
+pub(crate) mod blocks;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -69,6 +70,12 @@ pub(crate) enum Command {
     Report(report::ReportArguments),
     /// Describe a data file or a model
     Inspect(inspect::InspectArguments),
+    /// Write data as a block file, which is read faster and in parts
+    ///
+    /// The data are read once, in memory that does not grow with the rows, but raw tables with
+    /// --encode, which are read once more for every pass that their encoding takes. All commands
+    /// read such a file in the place of text.
+    Blocks(blocks::BlocksArguments),
     /// Write a model in the other format, or one of an older version in the latest
     Convert(convert::ConvertArguments),
     /// Evaluate the Psi-transform: excess surrogate risk against excess misclassification risk

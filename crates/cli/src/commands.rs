@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+mod blocks;
 mod completions;
 mod convert;
 mod cv;
@@ -41,6 +42,7 @@ pub(crate) fn perform(
         Command::Predict(arguments) => predict::predict(registry, arguments),
         Command::Report(arguments) => report::report(registry, arguments, invocation),
         Command::Inspect(arguments) => inspect::inspect(registry, arguments),
+        Command::Blocks(arguments) => blocks::blocks(arguments),
         Command::Convert(arguments) => convert::convert(registry, arguments),
         Command::Psi(arguments) => psi::psi(registry, arguments),
         Command::Examples => examples::examples(),

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use margins::data::blocks::{self, BlockFile, BlockSettings};
 use margins::data::generate::{Example, GaussianMixture};
 use margins::data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
-use margins::data::{Classes, Dataset};
+use margins::data::{ClassLabels, Classes, Dataset};
 use margins::losses::Specification;
 use margins::model::Header;
 use margins::{Model, Registry};
@@ -13,7 +14,7 @@ use crate::arguments::data::Source;
 use crate::arguments::encode::EncodeArguments;
 use crate::arguments::values::DataFormat;
 use crate::failure::Failure;
-use crate::messages::step;
+use crate::messages::{note, step};
 
 /// The name of standard input in messages.
 const STDIN: &str = "standard input";
@@ -99,6 +100,32 @@ impl Source<'_> {
         })?)
     }
 
+    /// Writes the data as a block file.
+    pub(crate) fn write_blocks(self, settings: BlockSettings, out: &Path) -> Result<(), Failure> {
+        if let Some(simulation) = self.simulation()? {
+            return Ok(blocks::write(&simulation.draw()?, out, settings)?);
+        }
+        let options = self.read_options();
+        let format = self.standard_input(&options)?;
+        Ok(self.reading(|| match format {
+            Some(format) => {
+                read::to_blocks_from(std::io::stdin(), STDIN, format, &options, settings, out)
+            }
+            None => read::to_blocks(self.file.first(), &options, settings, out),
+        })?)
+    }
+
+    /// Says if data of a raw table come without it: folds then share the encoding that all rows have
+    /// taught.
+    pub(crate) fn note_of_encoding<Y: ClassLabels>(self, data: &Dataset<Y>) {
+        if data.encoding().is_some() && data.raw_table().is_none() {
+            note(format_args!(
+                "the encoding of {} was learned from all its rows, those that folds hold out among them",
+                self.file.name()
+            ));
+        }
+    }
+
     /// Reads the data, as a step of the work.
     fn reading<T>(self, read: impl FnOnce() -> T) -> T {
         step(format!("reading {}", self.file.name()), read)
@@ -154,10 +181,10 @@ impl Source<'_> {
     /// Returns the options for data that a model is applied to.
     fn prediction_options(self, model: &Model) -> ReadOptions {
         let mut options = self.read_options();
-        // A svmlight file need not reach the last feature, so it is told how many there are; a CSV
-        // file says how many it has, and the model judges.
+        // A file of sparse rows need not reach the last feature, so it is told how many there are; a
+        // CSV file says how many it has, and the model judges.
         let format = options.format.or_else(|| Format::of(self.file.first()));
-        if format == Some(Format::Svmlight) {
+        if format == Some(Format::Svmlight) || BlockFile::is_one(self.file.first()) {
             options.columns = options.columns.or(Some(model.columns()));
         }
         if let Some(encoding) = model.encoding() {

@@ -51,6 +51,7 @@ pub(super) fn cv(
         return several_classes::fit(task, &settings, to, page, Some(selection));
     }
     let data = common.source().dataset()?;
+    common.source().note_of_encoding(&data);
     let fitted = with_progress(settings, &data)?;
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
     let certified = curve.certified.iter().copied();

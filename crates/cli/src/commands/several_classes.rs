@@ -38,6 +38,9 @@ pub(super) fn fit(
         inputs("--data", task.arguments.data.file.files()).chain([output("--out", to.out())]),
     )?;
     let data = task.arguments.source().classes()?;
+    if selection.is_some() {
+        task.arguments.source().note_of_encoding(&data);
+    }
     settings.check()?;
     warn_of_many(&data);
     let (bar, observer) = progress();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Workshop, text};
 
-pub(crate) const COMMANDS: [&str; 14] = [
+pub(crate) const COMMANDS: [&str; 15] = [
     "fit",
     "path",
     "cv",
@@ -14,6 +14,7 @@ pub(crate) const COMMANDS: [&str; 14] = [
     "predict",
     "report",
     "inspect",
+    "blocks",
     "convert",
     "psi",
     "examples",

@@ -1,5 +1,6 @@
 //! The command from outside: what it prints, how it ends, what it leaves behind.
 
+mod blocks;
 mod classes;
 mod decisions;
 mod documentation;

@@ -1,0 +1,28 @@
+//! The command that writes data as a block file.
+
+use margins::data::blocks::BlockFile;
+
+use crate::arguments::blocks::BlocksArguments;
+use crate::failure::Failure;
+use crate::output::files::{inputs, is_standard, keep_apart, output, report};
+use crate::output::table;
+
+pub(super) fn blocks(arguments: &BlocksArguments) -> Result<(), Failure> {
+    let source = arguments.source();
+    keep_apart(
+        inputs("--data", source.file.files()).chain([output("--out", Some(&arguments.out))]),
+    )?;
+    if is_standard(&arguments.out) {
+        return Err(Failure::usage("--out - is standard output, but a block file needs a name"));
+    }
+    source.write_blocks(arguments.settings(), &arguments.out)?;
+    let file = BlockFile::open(&arguments.out)?;
+    let (rows, features, blocks) = (file.rows(), file.features(), file.partitions());
+    let facts = [
+        ("block file", arguments.out.display().to_string()),
+        ("rows x features", format!("{rows} x {features}")),
+        ("classes", file.classes().join(", ")),
+        ("blocks", blocks.to_string()),
+    ];
+    report([], |out| table::facts(out, &facts))
+}

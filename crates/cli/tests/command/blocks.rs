@@ -1,0 +1,141 @@
+//! Block files in the place of text: written by the command, and read by all others.
+
+use crate::{Workshop, text};
+
+/// Rows of dense text with weights, folds and labels of so many classes.
+fn table(rows: usize, classes: &[&str]) -> String {
+    let mut text = String::from("a,b,c,w,fold,label\n");
+    for row in 0..rows {
+        let class = row % classes.len();
+        let at = |prime: usize| (row * row * prime + prime) as f64;
+        let [a, b, c] = [7, 13, 29].map(|prime| at(prime).sin() + class as f64);
+        text += &format!("{a},{b},{c},{},{},{}\n", 1 + row % 2, row / 3 % 3, classes[class]);
+    }
+    text
+}
+
+const COLUMNS: [&str; 4] = ["--weights-column", "w", "--fold-column", "fold"];
+
+/// Returns what a command prints about text with these options, which must be what it prints about
+/// blocks.
+fn same(workshop: &Workshop, command: &[&str], text: &[&str], blocks: &[&str]) {
+    let of = |data: &[&str]| {
+        let output = workshop.run(&[command, data].concat());
+        assert!(output.status.success(), "{command:?} {data:?}: {}", crate::text(&output.stderr));
+        crate::text(&output.stdout)
+    };
+    let one = of(text).replace(text[1], "DATA");
+    let two = of(blocks).replace(blocks[1], "DATA");
+    assert_eq!(one, two, "{command:?}");
+}
+
+#[test]
+fn every_command_finds_in_blocks_what_it_finds_in_text() {
+    let workshop = Workshop::new();
+    workshop.write("two.csv", table(60, &["no", "yes"]).as_bytes());
+    workshop.write("three.csv", table(60, &["red", "green", "blue"]).as_bytes());
+    for name in ["two", "three"] {
+        let (from, to) = (format!("{name}.csv"), format!("{name}.blocks"));
+        let write = ["blocks", "--data", &from, "--out", &to, "--rows", "7"];
+        let facts = workshop.output(&[&write[..], &COLUMNS].concat());
+        assert!(facts.contains("60 x 3") && facts.ends_with("9\n"), "{facts}");
+    }
+    let text = [&["--data", "two.csv"][..], &COLUMNS].concat();
+    let blocks = ["--data", "two.blocks"];
+    for command in [
+        &["fit", "--loss", "logistic", "--lambda", "0.01"][..],
+        &["path", "--lambdas", "1:0.01:4"],
+        &["cv", "--lambdas", "1:0.01:4"],
+        &["fit", "--loss", "hinge", "--kernel", "gaussian:sigma=1", "--lambda", "0.1"],
+    ] {
+        same(&workshop, command, &text, &blocks);
+    }
+    let text = [&["--data", "three.csv"][..], &COLUMNS].concat();
+    same(&workshop, &["cv", "--multi-class", "ovr"], &text, &["--data", "three.blocks"]);
+    // Models hold the same numbers, and predictions are the same.
+    for (data, model) in [("two.csv", "t.json"), ("two.blocks", "b.json")] {
+        let fit = ["fit", "--lambda", "0.01", "--data", data, "--out", model];
+        let columns: &[&str] = if data == "two.csv" { &COLUMNS } else { &[] };
+        workshop.output(&[&fit[..], columns].concat());
+    }
+    let model = |name: &str| std::fs::read(workshop.path(name)).expect("a model");
+    assert_eq!(model("t.json"), model("b.json"));
+    let predict = ["predict", "--model", "t.json"];
+    let text = [&["--data", "two.csv"][..], &COLUMNS].concat();
+    same(&workshop, &predict, &text, &blocks);
+}
+
+#[test]
+fn sparse_rows_and_streams_are_read_from_blocks() {
+    let workshop = Workshop::new();
+    let rows: String = (0..40)
+        .map(|row| format!("{} {}:1 {}:0.5\n", 2 * (row % 2) - 1, 1 + row % 5, 6 + row % 3))
+        .collect();
+    workshop.write("data.svm", rows.as_bytes());
+    let facts = workshop.output(&["blocks", "--data", "data.svm", "--out", "data.blocks"]);
+    assert!(facts.contains("40 x 8"), "{facts}");
+    let (text, blocks) = (["--data", "data.svm"], ["--data", "data.blocks"]);
+    same(&workshop, &["fit", "--lambda", "0.01"], &text, &blocks);
+    let stream = ["stream", "--loss", "hinge", "--lambda", "0.01"];
+    same(&workshop, &stream, &["--data", "data.svm", "--columns", "8"], &blocks);
+    // Rows that end before the last feature of the model.
+    workshop.output(&["fit", "--lambda", "0.1", "--data", "data.svm", "--out", "m.mgn"]);
+    workshop.write("short.svm", b"1 2:1\n-1 1:1\n");
+    workshop.output(&["blocks", "--data", "short.svm", "--out", "short.blocks"]);
+    let predict = ["predict", "--model", "m.mgn"];
+    same(&workshop, &predict, &["--data", "short.svm"], &["--data", "short.blocks"]);
+}
+
+#[test]
+fn raw_tables_keep_their_encoding_and_folds_say_that_they_share_it() {
+    let workshop = Workshop::new();
+    let mut raw = String::from("town,age,label\n");
+    for row in 0..30 {
+        let age = if row % 7 == 0 { String::new() } else { (20 + row).to_string() };
+        raw += &format!("{},{age},{}\n", ["Bern", "Basel"][row % 2], ["n", "y"][row / 2 % 2]);
+    }
+    workshop.write("raw.csv", raw.as_bytes());
+    let write = ["blocks", "--data", "raw.csv", "--encode", "--out", "raw.blocks"];
+    workshop.output(&write);
+    let fit = ["fit", "--lambda", "0.1"];
+    same(&workshop, &fit, &["--data", "raw.csv", "--encode"], &["--data", "raw.blocks"]);
+    let run = workshop.run(&["cv", "--data", "raw.blocks", "--out", "m.mgn"]);
+    assert!(run.status.success());
+    assert_eq!(
+        text(&run.stderr),
+        "note: the encoding of raw.blocks was learned from all its rows, those that folds hold out \
+         among them\n"
+    );
+    // The model takes raw rows.
+    workshop.output(&["predict", "--model", "m.mgn", "--data", "raw.csv"]);
+}
+
+#[test]
+fn damage_is_refused_by_the_number_of_the_block() {
+    let workshop = Workshop::new();
+    workshop.write("two.csv", table(60, &["no", "yes"]).as_bytes());
+    let write = ["blocks", "--data", "two.csv", "--out", "two.blocks", "--rows", "10"];
+    workshop.output(&write);
+    let bytes = std::fs::read(workshop.path("two.blocks")).expect("a file");
+    let mut altered = bytes.clone();
+    altered[bytes.len() / 2] ^= 1;
+    workshop.write("altered.blocks", &altered);
+    workshop.write("cut.blocks", &bytes[..bytes.len() / 2]);
+    let refused = |arguments: &[&str]| {
+        let run = workshop.run(arguments);
+        assert!(!run.status.success(), "{arguments:?}");
+        text(&run.stderr)
+    };
+    insta::assert_snapshot!(
+        [
+            refused(&["fit", "--lambda", "1", "--data", "altered.blocks"]),
+            refused(&["fit", "--lambda", "1", "--data", "cut.blocks"]),
+            refused(&["fit", "--lambda", "1", "--data", "two.blocks", "--label", "label"]),
+            refused(&["fit", "--lambda", "1", "--data", "two.blocks", "--encode"]),
+            refused(&["blocks", "--data", "two.csv", "--out", "-"]),
+            refused(&["blocks", "--data", "two.csv", "--out", "two.csv"]),
+            refused(&["blocks", "--data", "two.csv", "--out", "x.blocks", "--rows", "0"]),
+        ]
+        .concat()
+    );
+}
