@@ -329,3 +329,20 @@ fn refusals() {
         messages.iter().map(|error| error.to_string().replace(&place, "")).collect();
     insta::assert_snapshot!(lines.join("\n"));
 }
+
+/// The bytes as lines of sixteen.
+fn dump(bytes: &[u8]) -> String {
+    let line = |line: &[u8]| line.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    bytes.chunks(16).map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_bytes_are_those_that_readers_of_this_version_know() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, sparse) in [("dense", false), ("sparse", true)] {
+        let path = folder.path().join(name);
+        let settings = BlockSettings { rows: Some(2), ..BlockSettings::default() };
+        blocks::write(&small(sparse), &path, settings).unwrap();
+        insta::assert_snapshot!(name, dump(&std::fs::read(&path).unwrap()));
+    }
+}
