@@ -174,8 +174,9 @@ pub(crate) fn reliability<'py>(
         _ => return Err(refuse("strategy", format!("'{strategy}'"), "'uniform' or 'quantile'")),
     };
     let (probabilities, signs) = (probabilities.as_array().to_vec(), signs.as_array().to_vec());
-    let made =
-        py.detach(|| Reliability::new(&probabilities, &signs, None, binning)).map_err(of_calibration)?;
+    let made = py
+        .detach(|| Reliability::new(&probabilities, &signs, None, binning))
+        .map_err(of_calibration)?;
     let result = PyDict::new(py);
     let bins = made.bins();
     result.set_item(

@@ -83,7 +83,7 @@ fn method_of(given: &Massart) -> PyResult<Method> {
     if let Some((name, _)) = unused.into_iter().find(|(_, given)| *given) {
         let learner = &given.learner;
         return Err(PyValueError::new_err(format!(
-            "learner is '{learner}', which takes no {name}: leave it out"
+            "learner is '{learner}', which takes no {name}: leave it out, or take another learner"
         )));
     }
     match given.learner.as_str() {

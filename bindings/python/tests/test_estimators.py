@@ -117,7 +117,7 @@ def test_cross_validation_finds_what_a_search_by_hand_finds(two):
     by_hand = GridSearchCV(ml.MarginClassifier("logistic"), {"C": Cs}, cv=folds).fit(X, y)
     errors = 1 - by_hand.cv_results_["mean_test_score"]
     np.testing.assert_allclose(search.errors_, errors, atol=1e-12)
-    assert search.best_C_ == pytest.approx(by_hand.best_params_["C"])
+    assert search.best_C_ == by_hand.best_params_["C"]
     np.testing.assert_allclose(search.coef_, by_hand.best_estimator_.coef_, rtol=1e-3)
     assert search.path_["Cs"] == pytest.approx(Cs) and search.path_["certified"].all()
 
@@ -157,7 +157,7 @@ def test_sigmas_are_tried_with_kernels_that_leave_theirs_out(two):
 def test_a_path_is_its_fits(two):
     X, y = two
     path = ml.MarginPath("logistic", Cs=[0.1, 10.0, 1.0], tol=1e-9).fit(X, y)
-    assert path.Cs_ == pytest.approx([0.1, 1.0, 10.0]) and path.coefs_.shape == (3, 1, 3)
+    assert list(path.Cs_) == [0.1, 1.0, 10.0] and path.coefs_.shape == (3, 1, 3)
     for k, C in enumerate(path.Cs_):
         single = ml.MarginClassifier("logistic", C, tol=1e-9).fit(X, y)
         np.testing.assert_allclose(path.coefs_[k], single.coef_, rtol=1e-4)

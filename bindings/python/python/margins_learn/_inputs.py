@@ -157,3 +157,13 @@ def seed_of(random_state: Any) -> int:
 def numbers_of(values: Any) -> list[float] | None:
     """Returns the numbers of an array as a list."""
     return None if values is None else np.asarray(values, dtype=np.float64).ravel().tolist()
+
+
+def Cs_of(lambdas: Any, rows: int, given: Any) -> np.ndarray:
+    """Returns the value of C for every lambda, as it was given where rounding alone has changed it."""
+    Cs = 1 / (2 * rows * np.asarray(lambdas, dtype=np.float64))
+    if given is None:
+        return Cs
+    known = np.asarray(given, dtype=np.float64).ravel()
+    nearest = known[np.abs(known - Cs[..., None]).argmin(axis=-1)]
+    return np.where(np.isclose(nearest, Cs, rtol=1e-14, atol=0), nearest, Cs)

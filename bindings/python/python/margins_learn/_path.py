@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from ._base import warn_of_gap
-from ._inputs import numbers_of
+from ._inputs import Cs_of, numbers_of
 from ._regularised import OneKernel
 
 
@@ -131,7 +131,7 @@ random_state, n_jobs, callback, progress
             kernel=self._kernel(),
         )
         self.lambdas_ = report["lambdas"]
-        self.Cs_ = 1 / (2 * report["rows"] * self.lambdas_)
+        self.Cs_ = Cs_of(self.lambdas_, report["rows"], self.Cs)
         self.coefs_, self.intercepts_ = report["coef"], report["intercept"]
         self.objectives_, self.lower_bounds_ = report["objective"], report["lower_bound"]
         self.dual_gaps_, self.relative_gaps_ = report["dual_gap"], report["relative_gap"]

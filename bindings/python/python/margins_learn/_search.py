@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from . import _native
 from ._base import ModelClassifier, warn_of_gap
-from ._inputs import numbers_of
+from ._inputs import Cs_of, numbers_of
 from ._regularised import Regularised
 
 
@@ -172,21 +172,20 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
         self._adopt_report(report)
         rows = len(report["folds"])
         self.lambda_ = self.best_lambda_ = report["lambdas"][0]
-        self.best_C_ = 1 / (2 * rows * self.lambda_)
+        self.best_C_ = float(Cs_of(self.lambda_, rows, self.Cs))
         self.best_kernel_ = report["kernel"]
         self.folds_ = report["folds"]
-        self.path_ = _with_Cs(report["curve"], rows)
-        self.paths_ = {kernel: _with_Cs(curve, rows) for kernel, curve in report["curves"]}
+
+        def with_Cs(curve: dict[str, Any]) -> dict[str, Any]:
+            return {"Cs": Cs_of(curve["lambdas"], rows, self.Cs), **curve}
+
+        self.path_ = with_Cs(report["curve"])
+        self.paths_ = {kernel: with_Cs(curve) for kernel, curve in report["curves"]}
         curves = [self.paths_[kernel] for kernel in self.paths_] or [self.path_]
         errors = [curve["mean_error"] for curve in curves]
         self.errors_ = errors[0] if len(errors) == 1 else np.stack(errors)
         warn_of_gap(report, self.tol)
         return self
-
-
-def _with_Cs(curve: dict[str, Any], rows: int) -> dict[str, Any]:
-    """Returns the curve with the values of C beside the lambdas."""
-    return {"Cs": 1 / (2 * rows * curve["lambdas"]), **curve}
 
 
 def _folds(cv: Any, X: Any, y: Any) -> Any:
