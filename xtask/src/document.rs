@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use margins::model::write_atomically;
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{Parser, html::push_html};
 
-use crate::Failure;
 use crate::figure::Figure;
+use crate::{Failure, files};
 
 /// The findings of one experiment.
 pub(crate) struct Document {
@@ -205,7 +204,7 @@ impl Document {
             }
         }
         for (name, text) in files {
-            write_atomically(folder.join(name), |out| out.write_all(text.as_bytes()))?;
+            files::write(&folder.join(name), &text)?;
         }
         Ok(())
     }

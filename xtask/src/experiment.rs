@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
-use crate::Failure;
 use crate::document::Document;
 use crate::figure::Figure;
+use crate::{Failure, files};
 use crate::{focused, leaky_hockey_stick, margin_pursuit, massart, robust_outliers};
 
 /// Figures and tables of the papers.
@@ -220,7 +220,7 @@ impl Call {
 
     /// Returns what the experiment finds, and writes it into a folder, which is made if need be.
     pub(crate) fn run(&self, folder: &Path) -> Result<Document, Failure> {
-        std::fs::create_dir_all(folder)?;
+        files::make_folder(folder)?;
         let document = self.experiment.run(folder)?;
         document.write(folder, &self.line)?;
         Ok(document)

@@ -4,7 +4,10 @@ mod book;
 mod compare;
 mod document;
 mod experiment;
+#[cfg(unix)]
+mod faults;
 mod figure;
+mod files;
 mod focused;
 mod layers;
 mod leaky_hockey_stick;
@@ -62,6 +65,9 @@ enum Task {
     },
     /// Time other programs beside ours by turns and write the table of docs/performance.md
     Peers(peers::Arguments),
+    /// Kill jobs at random moments and let them go on; then try files and limits that fail them
+    #[cfg(unix)]
+    Faults(faults::Arguments),
 }
 
 /// Returns what cargo says of the workspace with the options given.
@@ -87,6 +93,8 @@ fn main() -> ExitCode {
         Task::Report(arguments) => report::run(&arguments),
         Task::Compare { files, repetitions } => compare::compare(&files, repetitions),
         Task::Peers(arguments) => peers::run(&arguments),
+        #[cfg(unix)]
+        Task::Faults(arguments) => faults::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, UNIX_EPOCH};
 
 use clap::{Args, Command};
-use margins::model::write_atomically;
 use margins_report::page;
 use maud::{Markup, PreEscaped, html};
 
-use crate::Failure;
 use crate::experiment::{self, Call};
+use crate::{Failure, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -109,7 +108,7 @@ impl Content {
 /// Runs all experiments that the page does not have yet, and writes it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let folder = arguments.out.join(if arguments.full { "full" } else { "quick" });
-    std::fs::create_dir_all(&folder)?;
+    files::make_folder(&folder)?;
     let all = experiment::command();
     let wanted: Vec<&Command> =
         all.get_subcommands().filter(|experiment| arguments.takes(experiment)).collect();
@@ -129,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let path = folder.join("index.html");
     let page = page::whole("Experiments of the papers", STYLE, &arguments.content(&sections));
-    write_atomically(&path, |out| out.write_all(page.as_bytes()))?;
+    files::write(&path, &page)?;
     println!("{}", path.display());
     let failed = sections.iter().filter(|section| matches!(section.content, Content::Failed(_)));
     match failed.map(|section| section.name).collect::<Vec<_>>() {
@@ -246,7 +245,7 @@ fn findings(name: &str, words: &[String], folder: &Path) -> Result<String, Failu
     };
     let content = content.into_string();
     let text = format!("{origin}\n{content}");
-    write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
+    files::write(&path, &text)?;
     Ok(content)
 }
 

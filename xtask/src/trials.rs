@@ -18,6 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use crate::Failure;
+use crate::files::naming;
 
 /// Which trial: the key of its row, and its number.
 pub(crate) type Key = (String, usize);
@@ -37,19 +38,25 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
     /// process.
     fn open(path: &Path, arguments: &str) -> Result<Self, Failure> {
         let name = path.display();
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        let named = naming(path);
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(&named)?;
         file.try_lock().map_err(|error| format!("{name}: another run has it: {error}"))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        file.read_to_end(&mut bytes).map_err(&named)?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        file.set_len(whole as u64)?;
-        file.seek(SeekFrom::End(0))?;
+        file.set_len(whole as u64).map_err(&named)?;
+        file.seek(SeekFrom::End(0)).map_err(&named)?;
         let text = std::str::from_utf8(&bytes[..whole])
             .map_err(|error| format!("{name}: not a journal of trials: {error}"))?;
         let mut lines = text.lines();
         match lines.next() {
-            None => write_line(&mut file, arguments)?,
+            None => write_line(&mut file, arguments).map_err(&named)?,
             Some(first) if first == arguments => {}
             Some(first) => {
                 let advice = "give another folder, or remove the journal to start again";
@@ -70,8 +77,7 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
 
     fn append(&self, (row, number): &Key, trial: &T) -> Result<(), Failure> {
         let mut file = self.file.lock().map_err(|_| "a thread that wrote the journal panicked")?;
-        write_line(&mut file, &format!("{row} {number} {trial}"))
-            .map_err(|error| format!("{}: {error}", self.path.display()).into())
+        write_line(&mut file, &format!("{row} {number} {trial}")).map_err(naming(&self.path))
     }
 }
 

@@ -51,8 +51,8 @@ impl Memory {
     }
 
     /// Returns the memory that this process can still have: what the system has available, or less
-    /// where its control group allows less. `None` where the system does not tell, as outside
-    /// Linux.
+    /// where its control group or its limit of address space (`ulimit -v`) allows less. `None` where
+    /// the system does not tell, as outside Linux.
     pub fn free() -> Option<Self> {
         let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
         let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
@@ -60,15 +60,31 @@ impl Memory {
             let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
             most.saturating_sub(used)
         });
-        system.into_iter().chain(group).min().map(Memory)
+        let limits = fs::read_to_string("/proc/self/limits").ok();
+        let addresses = limits.and_then(|text| address_space(&text)).map(|most| {
+            let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+            most.saturating_sub(kibibytes(&status, "VmSize:").unwrap_or(0))
+        });
+        system.into_iter().chain(group).chain(addresses).min().map(Memory)
     }
 }
 
 /// Returns the number of bytes that are available by the text of `/proc/meminfo`.
 fn available(text: &str) -> Option<usize> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kibibytes(text, "MemAvailable:")
+}
+
+/// Returns the number of bytes that a line of this name tells.
+fn kibibytes(text: &str, name: &str) -> Option<usize> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
+}
+
+/// Returns the limit of address space, by the text of `/proc/self/limits`, if there is one.
+fn address_space(text: &str) -> Option<usize> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 impl FromStr for Memory {
@@ -140,5 +156,8 @@ mod tests {
         let text = "MemTotal:  100 kB\nMemFree: 3 kB\nMemAvailable:   20 kB\n";
         assert_eq!(available(text), Some(20 * 1024));
         assert_eq!(available("MemTotal: 100 kB"), None);
+        let limits = "Max processes  9 9 processes\nMax address space  5000  unlimited  bytes\n";
+        assert_eq!(address_space(limits), Some(5000));
+        assert_eq!(address_space(&limits.replace("5000", "unlimited")), None);
     }
 }

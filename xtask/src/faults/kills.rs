@@ -1,0 +1,292 @@
+//! Jobs that are killed at random moments and go on.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::lab::Lab;
+use super::process::{Ended, kill_after, run as run_to_its_end};
+use crate::{Failure, files};
+
+/// A job, with the files that it writes.
+struct Job<'a> {
+    name: &'static str,
+    command: Box<dyn Fn() -> Command + 'a>,
+    /// The files that are written when all is done.
+    outputs: &'static [&'static str],
+    /// The file from which the job goes on.
+    kept: Option<&'static str>,
+}
+
+/// What the kills of a job have shown.
+pub(super) struct Killed {
+    name: &'static str,
+    /// The length of an undisturbed run.
+    time: Duration,
+    /// The kills that came before the end of the run.
+    kills: usize,
+    /// The runs that found something to go on from.
+    found: usize,
+    /// The hidden files that kills have left, and those that were there after the next run.
+    hidden: [usize; 2],
+    /// The promises that did not hold.
+    pub(super) broken: Vec<String>,
+}
+
+/// The content of the files that are there before a run.
+const OLD: &[u8] = b"what was here before\n";
+
+fn jobs(lab: &Lab) -> Vec<Job<'_>> {
+    let margins = |arguments: &'static [&'static str]| Box::new(move || lab.margins(arguments));
+    vec![
+        Job {
+            name: "`xtask experiment lhs-table1`, with its journal",
+            command: Box::new(|| lab.experiment("results")),
+            outputs: &["results/lhs-table1.csv", "results/lhs-table1.md"],
+            kept: Some("results/lhs-table1.journal"),
+        },
+        Job {
+            name: "`margins cv --checkpoint`",
+            command: margins(&[
+                "cv",
+                "--data",
+                "small.csv",
+                "--loss",
+                "logistic",
+                "--kernel",
+                "gaussian",
+                "--sigmas",
+                "auto:3",
+                "--lambdas",
+                "1:1e-4:8",
+                "--format",
+                "json",
+                "--checkpoint",
+                "grid.json",
+                "--out",
+                "chosen.json",
+            ]),
+            outputs: &["chosen.json"],
+            kept: Some("grid.json"),
+        },
+        Job {
+            name: "`margins focus --checkpoint`",
+            command: margins(&[
+                "focus",
+                "--data",
+                "small.csv",
+                "--max-steps",
+                "200000",
+                "--format",
+                "json",
+                "--checkpoint",
+                "game.json",
+                "--out",
+                "average.json",
+            ]),
+            outputs: &["average.json"],
+            kept: Some("game.json"),
+        },
+        Job {
+            name: "`margins fit --out`, a kernel with all of its rows",
+            command: margins(&[
+                "fit",
+                "--data",
+                "small.csv",
+                "--kernel",
+                "gaussian:sigma=1",
+                "--lambda",
+                "1e-3",
+                "--format",
+                "json",
+                "--out",
+                "fitted.json",
+            ]),
+            outputs: &["fitted.json"],
+            kept: None,
+        },
+        Job {
+            name: "`margins convert --out`",
+            command: margins(&["convert", "--model", "model.bin", "--out", "copy.json"]),
+            outputs: &["copy.json"],
+            kept: None,
+        },
+        Job {
+            name: "`margins cv --report`",
+            command: margins(&[
+                "cv",
+                "--data",
+                "small.csv",
+                "--lambdas",
+                "1:1e-4:20",
+                "--format",
+                "json",
+                "--report",
+                "page.html",
+            ]),
+            outputs: &["page.html"],
+            kept: None,
+        },
+    ]
+}
+
+/// Kills every job so many times.
+pub(super) fn run(lab: &Lab, kills: usize, seed: u64) -> Result<Vec<Killed>, Failure> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    jobs(lab).iter().map(|job| job.kill(lab, kills, &mut random)).collect()
+}
+
+impl Job<'_> {
+    /// Kills the job at moments between its beginning and its end, every other time twice, and lets
+    /// it go on.
+    fn kill(&self, lab: &Lab, kills: usize, random: &mut ChaCha8Rng) -> Result<Killed, Failure> {
+        eprintln!("{}", self.name);
+        let (expected, whole) = self.undisturbed(lab)?;
+        let mut killed = Killed {
+            name: self.name,
+            time: whole.time,
+            kills: 0,
+            found: 0,
+            hidden: [0; 2],
+            broken: Vec::new(),
+        };
+        let mut trial = 0;
+        while killed.kills < kills && trial < 3 * kills {
+            let folder = lab.new_folder()?;
+            self.prepare(folder.path())?;
+            for _ in 0..1 + trial % 2 {
+                let moment = whole.time.mul_f64(random.random());
+                let hit = kill_after(self.command().current_dir(folder.path()), moment)?;
+                killed.kills += usize::from(hit);
+            }
+            self.look(folder.path(), &expected, &mut killed)?;
+            let resumed = run_to_its_end(self.command().current_dir(folder.path()))?;
+            self.compare(folder.path(), &expected, [&whole, &resumed], &mut killed)?;
+            trial += 1;
+        }
+        Ok(killed)
+    }
+
+    fn command(&self) -> Command {
+        (self.command)()
+    }
+
+    /// Returns what a run that nothing disturbs writes, and its end.
+    fn undisturbed(&self, lab: &Lab) -> Result<(BTreeMap<&'static str, Vec<u8>>, Ended), Failure> {
+        let folder = lab.new_folder()?;
+        self.prepare(folder.path())?;
+        let whole = run_to_its_end(self.command().current_dir(folder.path()))?;
+        if whole.code() != Some(0) {
+            return Err(format!("{}: {}", self.name, whole.describe()).into());
+        }
+        let read = |name: &&'static str| {
+            let path = folder.path().join(name);
+            Ok((*name, std::fs::read(&path).map_err(files::naming(&path))?))
+        };
+        Ok((self.outputs.iter().map(read).collect::<Result<_, Failure>>()?, whole))
+    }
+
+    /// Puts old files where the job writes.
+    fn prepare(&self, folder: &Path) -> Result<(), Failure> {
+        for name in self.outputs {
+            let path = folder.join(name);
+            files::make_folder(path.parent().unwrap_or(folder))?;
+            std::fs::write(&path, OLD).map_err(files::naming(&path))?;
+        }
+        Ok(())
+    }
+
+    /// Looks at what a kill has left: every file is the old one or the new one.
+    fn look(
+        &self,
+        folder: &Path,
+        expected: &BTreeMap<&str, Vec<u8>>,
+        killed: &mut Killed,
+    ) -> Result<(), Failure> {
+        for (name, new) in expected {
+            let path = folder.join(name);
+            let found = std::fs::read(&path).map_err(files::naming(&path))?;
+            if found != OLD && lasting(&found) != lasting(new) {
+                killed.broken.push(format!("{}: a kill left a torn {name}", self.name));
+            }
+        }
+        killed.found += usize::from(self.kept.is_some_and(|kept| folder.join(kept).exists()));
+        killed.hidden[0] += hidden_in(folder)?;
+        Ok(())
+    }
+
+    /// Compares a run after kills with the undisturbed one, to the bit.
+    fn compare(
+        &self,
+        folder: &Path,
+        expected: &BTreeMap<&str, Vec<u8>>,
+        [whole, resumed]: [&Ended; 2],
+        killed: &mut Killed,
+    ) -> Result<(), Failure> {
+        if resumed.code() != Some(0) {
+            killed.broken.push(format!("{}: after a kill: {}", self.name, resumed.describe()));
+            return Ok(());
+        }
+        if resumed.out != whole.out {
+            killed.broken.push(format!("{}: after a kill it prints something else", self.name));
+        }
+        for (name, new) in expected {
+            let path = folder.join(name);
+            if lasting(&std::fs::read(&path).map_err(files::naming(&path))?) != lasting(new) {
+                killed.broken.push(format!("{}: after a kill {name} is another", self.name));
+            }
+        }
+        let hidden = hidden_in(folder)?;
+        if hidden > 0 {
+            killed.broken.push(format!("{}: {hidden} hidden files stay", self.name));
+        }
+        killed.hidden[1] += hidden;
+        Ok(())
+    }
+}
+
+/// Returns the content of a file but for the line of a page with the time of the run.
+fn lasting(content: &[u8]) -> Vec<u8> {
+    let time = (b"<p class=\"origin\">", b"</p>");
+    let at = |from: usize, part: &[u8]| {
+        content[from..].windows(part.len()).position(|window| window == part).map(|at| from + at)
+    };
+    match at(0, time.0).and_then(|start| Some((start, at(start, time.1)?))) {
+        Some((start, end)) => [&content[..start], &content[end..]].concat(),
+        None => content.to_vec(),
+    }
+}
+
+/// Returns the number of hidden files in a folder and those in it.
+fn hidden_in(folder: &Path) -> Result<usize, Failure> {
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).map_err(files::naming(folder))? {
+        let entry = entry.map_err(files::naming(folder))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            count += hidden_in(&entry.path())?;
+        }
+        count += usize::from(entry.file_name().to_string_lossy().starts_with('.'));
+    }
+    Ok(count)
+}
+
+pub(super) fn markdown(jobs: &[Killed]) -> String {
+    let mut text =
+        "| job | length | kills | runs that found something to go on from | hidden files \
+                    left by kills | after the next run | torn or different files |\n\
+                    | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+            .to_owned();
+    for Killed { name, time, kills, found, hidden: [left, after], broken } in jobs {
+        let (seconds, torn) = (time.as_secs_f64(), broken.len());
+        let _ = writeln!(
+            text,
+            "| {name} | {seconds:.2} s | {kills} | {found} | {left} | {after} | {torn} |"
+        );
+    }
+    text
+}

@@ -1,0 +1,34 @@
+//! Faults of files, of other processes and of limits.
+
+mod files;
+mod limits;
+mod others;
+mod writers;
+
+use super::expected::Seen;
+use super::lab::Lab;
+use crate::Failure;
+
+/// A trial of some faults.
+type Group = fn(&Lab) -> Result<Vec<Seen>, Failure>;
+
+/// Tries all of them.
+pub(super) fn run(lab: &Lab) -> Result<Vec<Seen>, Failure> {
+    let groups: [Group; 10] = [
+        writers::full_disk,
+        writers::read_only_folder,
+        writers::no_folder,
+        files::full_device,
+        files::empty_device,
+        files::pipes,
+        files::changing_file,
+        others::closed_pipe,
+        others::two_at_once,
+        limits::all,
+    ];
+    let mut rows = Vec::new();
+    for group in groups {
+        rows.extend(group(lab)?);
+    }
+    Ok(rows)
+}
