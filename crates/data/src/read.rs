@@ -36,6 +36,7 @@
 //! ```
 
 mod blocks;
+mod by_format;
 mod cells;
 mod columns;
 mod csv;
@@ -58,8 +59,9 @@ use std::path::{Path, PathBuf};
 
 use crate::class_collector::ClassCollector;
 use crate::{Classes, Dataset, Design, Error, Labels, Place};
+use by_format::{each_table, table};
 use labels::FileLabels;
-use table::{Purpose, assemble, check_columns, collect_labels, each_table, table, unlabelled};
+use table::{Purpose, assemble, check_columns, collect_labels, unlabelled};
 
 pub use columns::FeatureColumns;
 pub use format::Format;

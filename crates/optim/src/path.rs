@@ -10,6 +10,7 @@
 mod cross_validation;
 mod engine;
 mod follow;
+mod held_out;
 mod lift;
 mod over;
 mod training;
@@ -29,10 +30,10 @@ use engine::{Engine, Machine, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
-    CrossValidation, ErrorCurve, FinishedFolds, Fitted, HeldOut, cross_validate, error_curve,
-    held_out_curve, training_rows,
+    CrossValidation, ErrorCurve, Fitted, cross_validate, error_curve, held_out_curve, training_rows,
 };
 pub use follow::{Minimizer, follow};
+pub use held_out::{FinishedFolds, HeldOut};
 pub use over::path_over;
 pub use training::{ClassWeights, Training};
 

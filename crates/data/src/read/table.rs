@@ -1,14 +1,9 @@
 //! What the formats have in common.
 
-use std::io::Read;
-
 use super::columns::Features;
 use super::folds::FileFolds;
 use super::labels::{PlacedLabels, in_file};
-use super::lines::Lines;
-#[cfg(feature = "parquet")]
-use super::parquet;
-use super::{FeatureColumns, Format, ReadOptions, Unlabelled, csv, svmlight};
+use super::{FeatureColumns, ReadOptions, Unlabelled};
 use crate::{ClassLabels, Dataset, Error, Place};
 
 /// The content of a file of either format; labels go through a [`LabelSink`].
@@ -74,41 +69,6 @@ pub(super) fn assemble<Y: ClassLabels>(
     Ok(data)
 }
 
-/// Calls `turn` for the rows of every block, several at the same time, and `take` for the results in
-/// the order of the rows. Parquet is one block. Unless the columns of an svmlight file are told, each table has its own number.
-pub(super) fn each_table<T: Send, E: From<Error>>(
-    reader: impl Read,
-    name: &str,
-    format: Format,
-    options: &ReadOptions,
-    purpose: Purpose,
-    turn: impl Fn(Table, PlacedLabels) -> T + Sync,
-    mut take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
-    match format {
-        Format::Csv => {
-            csv::Rows::open(lines(reader, name, options)?, options, purpose)?.each_block(turn, take)
-        }
-        Format::Svmlight => {
-            svmlight::Rows::open(lines(reader, name, options)?, options)?.each_block(turn, take)
-        }
-        Format::Parquet => {
-            let read =
-                |labels: &mut LabelSink<'_>| table(reader, name, format, options, purpose, labels);
-            let (table, labels) = collect_labels(read)?;
-            take(turn(table, labels))
-        }
-    }
-}
-
-fn lines<'a>(
-    reader: impl Read + 'a,
-    name: &str,
-    options: &ReadOptions,
-) -> Result<Lines<'a>, Error> {
-    Ok(Lines::new(reader, name)?.followed_by(&options.further_files))
-}
-
 /// Returns what `read` does, with the labels that it hands over.
 pub(super) fn collect_labels<T>(
     read: impl FnOnce(&mut LabelSink<'_>) -> Result<T, Error>,
@@ -137,28 +97,6 @@ pub(super) fn unlabelled(
         weights: table.weights,
         labels: (!labels.is_empty()).then_some(labels),
     })
-}
-
-pub(super) fn table(
-    reader: impl Read,
-    name: &str,
-    format: Format,
-    options: &ReadOptions,
-    purpose: Purpose,
-    labels: &mut LabelSink<'_>,
-) -> Result<Table, Error> {
-    check_columns(options)?;
-    match format {
-        Format::Csv => csv::read(lines(reader, name, options)?, options, purpose, labels),
-        Format::Svmlight => svmlight::read(lines(reader, name, options)?, options, labels),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read(reader, name, options, purpose, labels),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            let requirement = "one that this build reads: Parquet needs the feature parquet";
-            Err(in_file(name, Error::parameter("the format", "Parquet", requirement)))
-        }
-    }
 }
 
 pub(super) fn check_columns(options: &ReadOptions) -> Result<(), Error> {

@@ -3,10 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::by_format::each_table;
 use super::columns::Features;
 use super::folds::FileFolds;
 use super::labels::{FileLabels, PlacedLabels, in_file};
-use super::table::{Purpose, Table, check_columns, each_table};
+use super::table::{Purpose, Table, check_columns};
 use super::{FeatureColumns, Format, ReadOptions, open};
 use crate::blocks::{BlockSettings, CodedRows, Ending, RowWriter};
 use crate::class_collector::ClassCollector;

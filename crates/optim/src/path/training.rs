@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use margins_data::{Dataset, Standardizer};
 use margins_losses::MarginLoss;
 
-use super::cross_validation::FinishedFolds;
+use super::held_out::FinishedFolds;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::EmpiricalRisk;
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, path};

@@ -98,13 +98,13 @@ pub(super) fn pipes(lab: &Lab) -> Result<Vec<Seen>, Failure> {
     rows.push(Seen::new(FAULT, "margins fit --data", seen, same && whole.code() == Some(0)));
 
     let cut = fed(&pipe, &format!("head -c 1001 '{input}'"), &mut fit(&name))?;
-    let command = "margins fit --data, cut in a row";
-    rows.push(Seen::refused(FAULT, command, &cut, &name, folder.path()));
+    let fault = "a FIFO that ends in a row";
+    rows.push(Seen::refused(fault, "margins fit --data", &cut, &name, folder.path()));
 
     let mut predict = lab.margins(&["predict", "--data", "small.csv", "--model", &name]);
     let ended = fed(&pipe, &format!("cat '{input}'"), &mut predict)?;
-    let command = "margins predict --model, no model";
-    rows.push(Seen::refused(FAULT, command, &ended, &name, folder.path()));
+    let fault = "a FIFO without a model";
+    rows.push(Seen::refused(fault, "margins predict --model", &ended, &name, folder.path()));
     for (shown, start) in CHECKPOINTS {
         let options = ["--data", "small.csv", "--checkpoint", &name];
         let ended = run(&mut lab.margins(&[start, &options].concat()))?;

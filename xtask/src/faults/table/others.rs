@@ -72,7 +72,7 @@ fn pairs(lab: &Lab) -> [Pair<'_>; 4] {
             refusal: None,
         },
         Pair {
-            shown: "cargo xtask experiment",
+            shown: "xtask experiment",
             command: Box::new(|| lab.experiment("results")),
             outputs: &["results/lhs-table1.csv", "results/lhs-table1.md"],
             refusal: Some("results/lhs-table1.journal"),

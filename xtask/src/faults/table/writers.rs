@@ -34,7 +34,7 @@ fn writers(lab: &Lab, folder: &Path) -> Vec<Writer> {
         writer("margins cv --checkpoint", &cv, "--checkpoint", "grid.json"),
         writer("margins focus --checkpoint", &focus, "--checkpoint", "game.json"),
         Writer {
-            shown: "cargo xtask experiment",
+            shown: "xtask experiment",
             file: "lhs-table1.journal",
             command: lab.experiment(&folder.display().to_string()),
         },

@@ -1,0 +1,71 @@
+//! Tables by the format of their file.
+
+use std::io::Read;
+
+use super::labels::PlacedLabels;
+#[cfg(not(feature = "parquet"))]
+use super::labels::in_file;
+use super::lines::Lines;
+#[cfg(feature = "parquet")]
+use super::parquet;
+use super::table::{LabelSink, Purpose, Table, check_columns, collect_labels};
+use super::{Format, ReadOptions, csv, svmlight};
+use crate::Error;
+
+pub(super) fn table(
+    reader: impl Read,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+    purpose: Purpose,
+    labels: &mut LabelSink<'_>,
+) -> Result<Table, Error> {
+    check_columns(options)?;
+    match format {
+        Format::Csv => csv::read(lines(reader, name, options)?, options, purpose, labels),
+        Format::Svmlight => svmlight::read(lines(reader, name, options)?, options, labels),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(reader, name, options, purpose, labels),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            let requirement = "one that this build reads: Parquet needs the feature parquet";
+            Err(in_file(name, Error::parameter("the format", "Parquet", requirement)))
+        }
+    }
+}
+
+/// Calls `turn` for the rows of every block, several at the same time, and `take` for the results in
+/// the order of the rows. Parquet is one block. Unless the columns of an svmlight file are told, each
+/// table has its own number.
+pub(super) fn each_table<T: Send, E: From<Error>>(
+    reader: impl Read,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+    purpose: Purpose,
+    turn: impl Fn(Table, PlacedLabels) -> T + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    match format {
+        Format::Csv => {
+            csv::Rows::open(lines(reader, name, options)?, options, purpose)?.each_block(turn, take)
+        }
+        Format::Svmlight => {
+            svmlight::Rows::open(lines(reader, name, options)?, options)?.each_block(turn, take)
+        }
+        Format::Parquet => {
+            let read =
+                |labels: &mut LabelSink<'_>| table(reader, name, format, options, purpose, labels);
+            let (table, labels) = collect_labels(read)?;
+            take(turn(table, labels))
+        }
+    }
+}
+
+fn lines<'a>(
+    reader: impl Read + 'a,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Lines<'a>, Error> {
+    Ok(Lines::new(reader, name)?.followed_by(&options.further_files))
+}

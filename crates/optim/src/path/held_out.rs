@@ -1,0 +1,43 @@
+use crate::{Error, Lambda, Report, Status};
+
+/// The outcome of the samples held out of a fold, at one lambda.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut {
+    /// The misclassification of each sample: true if it is wrong.
+    pub wrong: Vec<bool>,
+    /// The largest relative duality gap of the fits that judged them.
+    pub relative_gap: f64,
+    /// True if all of these fits converged.
+    pub converged: bool,
+    /// True if the deadline or the callback of the options ended one of these fits, so that another
+    /// run may judge the samples otherwise.
+    pub cut_short: bool,
+}
+
+impl HeldOut {
+    /// Returns the outcome of samples that fits with these reports have judged.
+    pub fn new(wrong: Vec<bool>, reports: &[&Report]) -> Self {
+        let ended_by =
+            |report: &&Report| matches!(report.status, Status::TimeLimit | Status::Interrupted);
+        HeldOut {
+            wrong,
+            relative_gap: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
+            converged: reports.iter().all(|report| report.converged()),
+            cut_short: reports.iter().any(ended_by),
+        }
+    }
+}
+
+/// The folds of a cross-validation that are finished, kept where a later run of the same
+/// cross-validation finds them. [`Training::finished`](crate::Training::finished) has them.
+pub trait FinishedFolds: Sync {
+    /// Returns the outcomes of the samples held out of a fold at these lambdas, if they were kept.
+    fn find(&self, fold: usize, lambdas: &[Lambda]) -> Option<Vec<HeldOut>>;
+
+    /// Keeps the outcomes of the samples held out of a fold at these lambdas. Threads that finish
+    /// folds call it at any time; it never gets outcomes that were [cut short](HeldOut::cut_short).
+    ///
+    /// # Errors
+    /// [`Error::Keeping`]: the outcomes cannot be kept.
+    fn keep(&self, fold: usize, lambdas: &[Lambda], outcomes: &[HeldOut]) -> Result<(), Error>;
+}
