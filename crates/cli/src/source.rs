@@ -75,6 +75,13 @@ impl Source<'_> {
         })?)
     }
 
+    /// Returns the labelled data of two classes, and says if folds cannot learn their encoding anew.
+    pub(crate) fn dataset_of_folds(self) -> Result<Dataset, Failure> {
+        let data = self.dataset()?;
+        self.note_of_encoding(&data);
+        Ok(data)
+    }
+
     /// Returns the labelled data of any number of classes.
     pub(crate) fn classes(self) -> Result<Dataset<Classes>, Failure> {
         if let Some(simulation) = self.simulation()? {

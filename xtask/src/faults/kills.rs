@@ -42,7 +42,8 @@ pub(super) struct Killed {
 const OLD: &[u8] = b"what was here before\n";
 
 fn jobs(lab: &Lab) -> Vec<Job<'_>> {
-    let margins = |arguments: &'static [&'static str]| Box::new(move || lab.margins(arguments));
+    let margins =
+        |words: &'static str| Box::new(move || lab.margins(&words.split(' ').collect::<Vec<_>>()));
     vec![
         Job {
             name: "`xtask experiment lhs-table1`, with its journal",
@@ -52,83 +53,39 @@ fn jobs(lab: &Lab) -> Vec<Job<'_>> {
         },
         Job {
             name: "`margins cv --checkpoint`",
-            command: margins(&[
-                "cv",
-                "--data",
-                "small.csv",
-                "--loss",
-                "logistic",
-                "--kernel",
-                "gaussian",
-                "--sigmas",
-                "auto:3",
-                "--lambdas",
-                "1:1e-4:8",
-                "--format",
-                "json",
-                "--checkpoint",
-                "grid.json",
-                "--out",
-                "chosen.json",
-            ]),
+            command: margins(
+                "cv --data small.csv --loss logistic --kernel gaussian --sigmas auto:3 --lambdas 1:1e-4:8 --format json --checkpoint grid.json --out chosen.json",
+            ),
             outputs: &["chosen.json"],
             kept: Some("grid.json"),
         },
         Job {
             name: "`margins focus --checkpoint`",
-            command: margins(&[
-                "focus",
-                "--data",
-                "small.csv",
-                "--max-steps",
-                "200000",
-                "--format",
-                "json",
-                "--checkpoint",
-                "game.json",
-                "--out",
-                "average.json",
-            ]),
+            command: margins(
+                "focus --data small.csv --max-steps 200000 --format json --checkpoint game.json --out average.json",
+            ),
             outputs: &["average.json"],
             kept: Some("game.json"),
         },
         Job {
             name: "`margins fit --out`, a kernel with all of its rows",
-            command: margins(&[
-                "fit",
-                "--data",
-                "small.csv",
-                "--kernel",
-                "gaussian:sigma=1",
-                "--lambda",
-                "1e-3",
-                "--format",
-                "json",
-                "--out",
-                "fitted.json",
-            ]),
+            command: margins(
+                "fit --data small.csv --kernel gaussian:sigma=1 --lambda 1e-3 --format json --out fitted.json",
+            ),
             outputs: &["fitted.json"],
             kept: None,
         },
         Job {
             name: "`margins convert --out`",
-            command: margins(&["convert", "--model", "model.bin", "--out", "copy.json"]),
+            command: margins("convert --model model.bin --out copy.json"),
             outputs: &["copy.json"],
             kept: None,
         },
         Job {
             name: "`margins cv --report`",
-            command: margins(&[
-                "cv",
-                "--data",
-                "small.csv",
-                "--lambdas",
-                "1:1e-4:20",
-                "--format",
-                "json",
-                "--report",
-                "page.html",
-            ]),
+            command: margins(
+                "cv --data small.csv --lambdas 1:1e-4:20 --format json --report page.html",
+            ),
             outputs: &["page.html"],
             kept: None,
         },

@@ -50,8 +50,7 @@ pub(super) fn cv(
         let selection = name_of(&arguments.choice.select);
         return several_classes::fit(task, &settings, to, page, Some(selection));
     }
-    let data = common.source().dataset()?;
-    common.source().note_of_encoding(&data);
+    let data = common.source().dataset_of_folds()?;
     let fitted = with_progress(settings, &data)?;
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
     let certified = curve.certified.iter().copied();

@@ -40,6 +40,14 @@ struct Found {
     least_error: Option<f64>,
 }
 
+impl Found {
+    /// Returns the report on the kernel of the space, if it has one and was cross-validated.
+    fn report_on(&self, prepared: &Prepared<'_>) -> Option<KernelReport> {
+        let (kernel, curve) = (prepared.kernel_specification()?, self.curve.clone()?);
+        Some(KernelReport { kernel, curve })
+    }
+}
+
 /// The search for lambda in one space.
 struct Search<'a> {
     contests: &'a Contests,
@@ -89,11 +97,11 @@ impl Settings {
             };
             #[cfg(feature = "serde")]
             let kept = kept.as_ref().map(|kept| kept.of_space(space));
+            let deadline = limit.and_then(|limit| limit.of_fit());
             let search = Search {
                 contests,
                 prepared: &prepared,
-                training: self
-                    .training(contests.any().rows(), limit.and_then(|limit| limit.of_fit())),
+                training: self.training(contests.any().rows(), deadline),
                 watcher: &watcher,
                 folds,
                 #[cfg(feature = "serde")]
@@ -107,18 +115,24 @@ impl Settings {
                 Err(Error::TimeLimit(_)) => continue,
                 found => found?,
             };
-            if let (Some(kernel), Some(curve)) = (prepared.kernel_specification(), &found.curve)
-                && count > 1
-            {
-                kernels.push(KernelReport { kernel, curve: curve.clone() });
-            }
+            kernels.extend(found.report_on(&prepared).filter(|_| count > 1));
             if best.as_ref().is_none_or(|(_, best)| found.least_error < best.least_error) {
                 best = Some((prepared, found));
             }
         }
-        let Some((prepared, Found { way, path, curve, .. })) = best else {
-            return Err(Error::TimeLimit(self.time_limit.unwrap_or_default()));
-        };
+        let late = || Error::TimeLimit(self.time_limit.unwrap_or_default());
+        self.selected(contests, limit, best.ok_or_else(late)?, kernels)
+    }
+
+    /// Returns the best space with its fits on all rows, which are made if the search has made none.
+    fn selected<'d>(
+        &self,
+        contests: &Contests,
+        limit: Option<TimeLimit>,
+        (prepared, found): (Prepared<'d>, Found),
+        kernels: Vec<KernelReport>,
+    ) -> Result<Selected<'d>, Error> {
+        let Found { way, path, curve, .. } = found;
         let last = || self.last_fits(contests, &prepared, limit, &way);
         let path = path.map_or_else(|| Ok(vec![last()?]), Ok::<_, Error>)?;
         Ok(Selected { prepared, way, path, curve, kernels })
