@@ -11,3 +11,12 @@ python3 -m venv "$environment"
 "$environment/bin/pip" install --quiet --disable-pip-version-check \
     "$(echo "$target"/wheels/margins_learn-*.whl)[test]" "scikit-learn==${SCIKIT_LEARN:-1.9}.*"
 "$environment/bin/python" -m pytest "$@"
+
+# Ray is large, and not everywhere to be had.
+if [ $# = 0 ]; then
+    if "$environment/bin/pip" install --quiet --disable-pip-version-check "ray>=2.50"; then
+        "$environment/bin/python" -m pytest tests/test_ray.py
+    else
+        echo 'Ray does not install here: the fits that it carries are not tested'
+    fi
+fi

@@ -1,10 +1,12 @@
 //! The native module of `margins_learn`: settings, arrays and errors on their way between Python
 //! and the crate `margins`, which does all of the work.
 
+mod blocks;
 mod calibration;
 mod data;
 mod dictionary;
 mod doorway;
+mod elsewhere;
 mod encode;
 mod errors;
 mod focused;
@@ -21,11 +23,15 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
+    use super::blocks::{BlockWriter, block_file};
+    #[pymodule_export]
     use super::calibration::{
         catoni_location, misclassification_bound, not_calibrated, psi, psi_inverse, reliability,
     };
     #[pymodule_export]
     use super::data::{DenseRows, Samples, sparse_rows};
+    #[pymodule_export]
+    use super::elsewhere::Shard;
     #[pymodule_export]
     use super::focused::{Ensemble, fit_focused};
     #[pymodule_export]

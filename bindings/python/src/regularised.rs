@@ -5,14 +5,15 @@ use margins::estimators::regularised::{
 };
 use margins::optim::{Options, Solver};
 use margins::robust::Learner;
-use margins::{CrossValidation, DEFAULT_FOLDS, Probabilities, Registry, Selection};
+use margins::{CrossValidation, Probabilities, Registry, Selection};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::data::Data;
 use crate::doorway::{Stop, run};
-use crate::errors::{of_data, refuse, to_python};
+use crate::elsewhere::Ground;
+use crate::errors::{refuse, to_python};
 use crate::report;
 use crate::settings::{
     Classifier, CrossValidated, Cv, MemoryLimit, Path, Robust, SigmaChoice, kernels_of, lambda_of,
@@ -67,7 +68,7 @@ pub(crate) fn fit_classifier<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Classifier::read(settings)?;
-    let data = Data::take(data)?.dataset(given.encode)?;
+    let data = Ground::take(data, given.encode)?;
     let settings = Settings {
         kernels: one_kernel(given.kernel, given.approximation, given.memory)?,
         certify_exact: given.certify_exact,
@@ -75,8 +76,7 @@ pub(crate) fn fit_classifier<'py>(
         probabilities: probabilities_of(&given.probability, None)?,
         ..shared!(given, &given.solver)
     };
-    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings| settings.fit(&data))?;
-    report::of_fit(py, fitted)
+    fit(py, data, settings, given.n_jobs, watchers)
 }
 
 /// Returns the classifier at the C that cross-validation selects.
@@ -88,7 +88,7 @@ pub(crate) fn fit_cross_validated<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = CrossValidated::read(settings)?;
-    let mut data = Data::take(data)?.dataset(given.encode)?;
+    let mut data = Ground::take(data, given.encode)?;
     let mut how = CrossValidation {
         selection: selection_of(&given.selection)?,
         abandon_hopeless: given.abandon_hopeless,
@@ -97,9 +97,9 @@ pub(crate) fn fit_cross_validated<'py>(
     let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
     how.lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     match given.cv {
-        Cv::Default => how.folds = Some(default_folds(&data)),
+        Cv::Default => how.folds = data.default_folds(),
         Cv::Count(count) => how.folds = Some(count),
-        Cv::OfRows(folds) => data = data.with_folds(folds).map_err(of_data)?,
+        Cv::OfRows(folds) => data = data.with_folds(folds)?,
         Cv::LeaveOneOut(method) => how.leave_one_out = Some(method),
     }
     let settings = Settings {
@@ -110,8 +110,7 @@ pub(crate) fn fit_cross_validated<'py>(
         probabilities: probabilities_of(&given.probability, None)?,
         ..shared!(given, &given.solver)
     };
-    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings| settings.fit(&data))?;
-    report::of_fit(py, fitted)
+    fit(py, data, settings, given.n_jobs, watchers)
 }
 
 /// Returns the fits at every C of a path.
@@ -123,7 +122,7 @@ pub(crate) fn fit_path<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Path::read(settings)?;
-    let data = Data::take(data)?.dataset(given.encode)?;
+    let data = Ground::take(data, given.encode)?;
     let held = if given.lambdas.is_some() { Held::Lambda } else { Held::C };
     let lambdas = lambdas_of(given.Cs, given.lambdas, data.rows())?;
     let settings = Settings {
@@ -134,8 +133,10 @@ pub(crate) fn fit_path<'py>(
         ..shared!(given, &given.solver)
     };
     let rows = data.rows();
-    let names = data.feature_names().map(<[String]>::to_vec);
-    let path = solve(py, settings, given.n_jobs, watchers, move |settings| settings.path(&data))?;
+    let names = data.feature_names();
+    let path = solve(py, settings, given.n_jobs, watchers, move |settings, stop| {
+        data.path(settings, stop)
+    })?;
     let result = report::of_path(py, &path)?;
     result.set_item("rows", rows)?;
     result.set_item("names", names)?;
@@ -162,7 +163,8 @@ pub(crate) fn fit_robust<'py>(
         regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
         ..shared!(given, "auto")
     };
-    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings| settings.fit(&data))?;
+    let fitted =
+        solve(py, settings, given.n_jobs, watchers, move |settings, _| settings.fit(&data))?;
     let result = report::of_fit(py, fitted)?;
     result.set_item("certifiable", learner.is_certified())?;
     Ok(result)
@@ -206,17 +208,34 @@ fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
     Settings { iterations, progress, ..settings }
 }
 
+/// Fits with these settings, and returns the model with its evidence.
+fn fit(
+    py: Python<'_>,
+    data: Ground,
+    settings: Settings,
+    threads: usize,
+    watchers: Watchers,
+) -> PyResult<Bound<'_, PyDict>> {
+    let rows = data.rows();
+    let fitted =
+        solve(py, settings, threads, watchers, move |settings, stop| data.fit(settings, stop))?;
+    let result = report::of_fit(py, fitted)?;
+    result.set_item("rows", rows)?;
+    Ok(result)
+}
+
 /// Runs a job with these settings in the doorway, where the functions of the user see it.
 fn solve<T: Send + 'static>(
     py: Python<'_>,
     settings: Settings,
     threads: usize,
     watchers: Watchers,
-    job: impl FnOnce(&Settings) -> Result<T, margins::Error> + Send + 'static,
+    job: impl FnOnce(&Settings, &Stop) -> Result<T, margins::Error> + Send + 'static,
 ) -> PyResult<T> {
     let stop = Stop::default();
     let settings = watched(settings, watchers, &stop);
-    run(py, threads, &stop, move || job(&settings))
+    let told = stop.clone();
+    run(py, threads, &stop, move || job(&settings, &told))
 }
 
 fn options(
@@ -263,11 +282,4 @@ fn some_kernels(
         }
         kernels => kernels_of(kernels.unwrap_or_default(), sigmas, approximation, memory),
     }
-}
-
-/// Returns the number of folds unless told: as many as the smallest class has samples, if these are
-/// fewer than the library takes.
-fn default_folds(data: &margins::data::Dataset<margins::data::Classes>) -> usize {
-    let smallest = data.labels().rows_by_class().iter().map(Vec::len).min();
-    smallest.unwrap_or(0).clamp(2, DEFAULT_FOLDS)
 }

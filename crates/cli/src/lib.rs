@@ -13,6 +13,7 @@ mod commands;
 mod failure;
 mod messages;
 mod output;
+mod rows;
 mod source;
 mod terminal;
 

@@ -75,11 +75,12 @@ impl Source<'_> {
         })?)
     }
 
-    /// Returns the labelled data of two classes, and says if folds cannot learn their encoding anew.
-    pub(crate) fn dataset_of_folds(self) -> Result<Dataset, Failure> {
-        let data = self.dataset()?;
-        self.note_of_encoding(&data);
-        Ok(data)
+    /// Returns the block file that the data are in, if they are in one.
+    pub(crate) fn block_file(self) -> Result<Option<BlockFile>, Failure> {
+        if !self.file.further().is_empty() || !BlockFile::is_one(self.file.first()) {
+            return Ok(None);
+        }
+        Ok(read::block_file(self.file.first(), &self.read_options())?)
     }
 
     /// Returns the labelled data of any number of classes.

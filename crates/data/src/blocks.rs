@@ -10,6 +10,7 @@ mod encoding;
 mod file;
 mod index;
 mod layout;
+mod open;
 mod rows;
 mod writer;
 

@@ -225,6 +225,11 @@ impl<Y: ClassLabels> Dataset<Y> {
         &self.design
     }
 
+    /// Returns the n x p matrix of features, and drops all else.
+    pub fn into_design(self) -> Design {
+        self.design
+    }
+
     /// Returns the n labels.
     pub fn labels(&self) -> &Y {
         &self.labels

@@ -40,6 +40,15 @@ pub fn try_map<R: Send, E: Send>(
     map(range, turn).into_iter().collect()
 }
 
+/// Returns the number of turns that may run at the same time.
+pub fn threads() -> usize {
+    #[cfg(feature = "rayon")]
+    let threads = rayon::current_num_threads();
+    #[cfg(not(feature = "rayon"))]
+    let threads = 1;
+    threads
+}
+
 /// Calls `turn(k, chunk)` for the chunks of `size` items, of which the last may have fewer.
 ///
 /// # Panics

@@ -65,6 +65,7 @@ use table::{Purpose, assemble, check_columns, collect_labels, unlabelled};
 
 pub use columns::FeatureColumns;
 pub use format::Format;
+pub use from_blocks::open as block_file;
 pub use stream::{Chunk, Stream};
 pub use to_blocks::{to_blocks, to_blocks_from};
 

@@ -68,6 +68,21 @@ impl Standardizer {
         Standardizer { means, deviations }
     }
 
+    /// Returns the scaling by these means and deviations, one each a column; a deviation of 0 is
+    /// that of a constant column.
+    ///
+    /// # Panics
+    /// If there are not as many means as deviations.
+    pub fn of(means: Vec<f64>, deviations: Vec<f64>) -> Self {
+        assert_eq!(means.len(), deviations.len(), "one mean and one deviation a column");
+        Standardizer { means, deviations }
+    }
+
+    /// Returns the factors 1 / s_j, 1 for constant columns.
+    pub fn factors(&self) -> Vec<f64> {
+        (0..self.deviations.len()).map(|column| self.divisor(column).recip()).collect()
+    }
+
     /// Returns the column means m_j.
     pub fn means(&self) -> &[f64] {
         &self.means
@@ -94,9 +109,7 @@ impl Standardizer {
     /// The number of columns is another, or a value overflows.
     pub fn scale(&self, mut design: Design) -> Result<Design, Error> {
         check_len("columns to scale", self.deviations.len(), design.columns())?;
-        let factors: Vec<f64> =
-            (0..design.columns()).map(|column| self.divisor(column).recip()).collect();
-        design.scale_columns(&factors);
+        design.scale_columns(&self.factors());
         for (row, sample) in design.samples().enumerate() {
             let mut overflow = None;
             sample.for_each(|column, value| {

@@ -15,8 +15,11 @@ mod approximation;
 mod class_costs;
 mod contests;
 mod cross_validation;
+mod data_summary;
+mod elsewhere;
 #[cfg(feature = "kernels")]
 mod exact;
+mod file_rows;
 mod fit;
 mod fitted;
 #[cfg(feature = "serde")]
@@ -41,6 +44,8 @@ pub use class_costs::ClassCosts;
 pub use cross_validation::{
     CrossValidation, DEFAULT_FOLDS, Folds, LeaveOneOut, Selection, folds_of,
 };
+pub use data_summary::DataSummary;
+pub use file_rows::FileRows;
 pub use fitted::{Fitted, Path};
 #[cfg(feature = "kernels")]
 pub use margin_distribution::margin_distribution;

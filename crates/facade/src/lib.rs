@@ -178,6 +178,8 @@
 //! * `massart`: the module of that name.
 //! * `rayon`: threads. No result depends on it; without it everything runs on the calling thread,
 //!   and there are neither `on_threads` nor `threads` of the builder.
+//! * `wire`: the messages between a fit and the shards of its samples as bytes, for samples on other
+//!   machines ([`optim::shards`]).
 //! * `serde`: model files, and serde's traits for [`Model`], [`Classifier`], [`optim::Lambda`],
 //!   step lengths and online learners.
 //!

@@ -301,7 +301,7 @@ impl<L: MarginLoss + ?Sized> Descent for SampleNewton<'_, '_, L> {
         self.passes
     }
 
-    fn margins(&self) -> MarginSummary {
+    fn margins(&mut self) -> MarginSummary {
         self.margins.summary()
     }
 }
@@ -313,7 +313,7 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, '_, L> {
         self.risk.loss().homogeneous_tail()
     }
 
-    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+    fn all_beyond(&mut self, point: &Point, from: f64) -> bool {
         self.risk.all_beyond(&point.products, point.intercept, from)
     }
 

@@ -16,6 +16,7 @@ mod primal;
 
 pub use evaluator::Evaluator;
 pub(crate) use evaluator::certify;
+pub(crate) use examine::contradicts_itself;
 
 /// A bound on the distance of a point to the minimum.
 ///

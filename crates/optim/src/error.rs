@@ -75,6 +75,9 @@ pub enum Error {
         /// The weight.
         value: f64,
     },
+    /// Shards could not be asked, or did not fit together.
+    #[error("{0}")]
+    Shards(Box<dyn std::error::Error + Send + Sync>),
     /// No sample of a class has a positive weight.
     #[error("no sample of class '{0}' has a positive weight: two classes are needed")]
     OneClass(String),

@@ -46,6 +46,7 @@ mod error;
 pub mod online;
 pub mod path;
 pub mod problem;
+pub mod shards;
 pub mod solve;
 
 pub use certificate::Certificate;

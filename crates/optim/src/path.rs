@@ -9,6 +9,7 @@
 
 mod cross_validation;
 mod engine;
+mod error_curve;
 mod follow;
 mod held_out;
 mod lift;
@@ -30,10 +31,12 @@ use engine::{Engine, Machine, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
-    CrossValidation, ErrorCurve, Fitted, cross_validate, error_curve, held_out_curve, training_rows,
+    CrossValidation, cross_validate, error_curve, held_out_curve, training_rows,
 };
+pub use error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, HeldOut};
+pub(crate) use over::path_from;
 pub use over::path_over;
 pub use training::{ClassWeights, Training};
 

@@ -31,6 +31,7 @@ mod row_space;
 mod samples;
 pub mod summation;
 
+pub(crate) use balance::{Balance, is_unbounded};
 pub use extent::Extent;
 pub(crate) use fenchel_young::CONJUGATE_ERROR;
 pub use fenchel_young::FenchelYoung;

@@ -196,16 +196,16 @@ impl<L: MarginLoss + ?Sized> Samples for Parts<'_, '_, L> {
     fn is_unbounded(&self) -> bool {
         self.risk.is_unbounded()
     }
-    fn is_contradicted(&self, point: &Point<Kept>) -> bool {
-        let parts = self.parts.iter().enumerate();
-        parts.into_iter().any(|(k, part)| part.is_contradicted(&part_of(point, k)))
+    fn is_contradicted(&mut self, point: &Point<Kept>) -> bool {
+        let mut parts = self.parts.iter_mut().enumerate();
+        parts.any(|(k, part)| part.is_contradicted(&part_of(point, k)))
     }
-    fn summary(&self) -> MarginSummary {
+    fn summary(&mut self) -> MarginSummary {
         self.parts[0].summary()
     }
-    fn all_beyond(&self, point: &Point<Kept>, from: f64) -> bool {
-        let parts = self.parts.iter().enumerate();
-        parts.into_iter().all(|(k, part)| part.all_beyond(&part_of(point, k), from))
+    fn all_beyond(&mut self, point: &Point<Kept>, from: f64) -> bool {
+        let mut parts = self.parts.iter_mut().enumerate();
+        parts.all(|(k, part)| part.all_beyond(&part_of(point, k), from))
     }
 }
 

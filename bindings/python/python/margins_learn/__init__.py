@@ -1,6 +1,6 @@
 """Margin losses for scikit-learn: regularised convex fits with a duality gap."""
 
-from . import calibration, display, losses
+from . import blocks, calibration, display, losses
 from ._files import load
 from ._focused import FocusedClassifier
 from ._massart import MassartClassifier
@@ -20,6 +20,7 @@ __all__ = [
     "MassartClassifier",
     "RobustClassifier",
     "StreamClassifier",
+    "blocks",
     "calibration",
     "display",
     "load",

@@ -72,7 +72,7 @@ def is_frame(X: Any) -> bool:
 def _numbers(block: Any) -> np.ndarray:
     """Returns a block as an array of float64 or float32."""
     if not is_frame(block):
-        return block if block.dtype in (np.float64, np.float32) else block.astype(np.float64)
+        return aligned(block) if block.dtype in (np.float64, np.float32) else block.astype(np.float64)
     names = list(block.column_names if hasattr(block, "column_names") else block.columns)
     out = np.empty(block.shape, order="F")
     for k, name in enumerate(names):
@@ -84,11 +84,16 @@ def _numbers(block: Any) -> np.ndarray:
     return out
 
 
+def aligned(array: np.ndarray) -> np.ndarray:
+    """Returns an array that begins where its type may, as the library needs it; a view of a buffer may not."""
+    return array if array.flags.aligned else array.copy()
+
+
 def _of_csr(X: Any) -> Samples:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    return sparse_rows(X.indptr.astype(np.int64, copy=False), X.indices, X.data, X.shape[1])
+    return sparse_rows(aligned(X.indptr.astype(np.int64, copy=False)), aligned(X.indices), aligned(X.data), X.shape[1])
 
 
 def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -142,7 +147,7 @@ def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
         raise ValueError(f"sample_weight has the shape {weights.shape}, but must have the shape ({rows},).")
     if not weights.any():
         raise ValueError("All weights in sample_weight are zero: at least one sample of each class must count.")
-    return np.ascontiguousarray(weights)
+    return aligned(np.ascontiguousarray(weights))
 
 
 def seed_of(random_state: Any) -> int:

@@ -166,11 +166,11 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
             lambdas=numbers_of(self.lambdas),
             kernels=[self.kernels] if isinstance(self.kernels, str) else self.kernels,
             sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas),
-            cv=_folds(self.cv, X, y),
+            cv=self._cv(X, y),
         )
         self._adopt(report["model"])
         self._adopt_report(report)
-        rows = len(report["folds"])
+        rows = report["rows"]
         self.lambda_ = self.best_lambda_ = report["lambdas"][0]
         self.best_C_ = float(Cs_of(self.lambda_, rows, self.Cs))
         self.best_kernel_ = report["kernel"]
@@ -186,6 +186,10 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
         self.errors_ = errors[0] if len(errors) == 1 else np.stack(errors)
         warn_of_gap(report, self.tol)
         return self
+
+    def _cv(self, X: Any, y: Any) -> Any:
+        """Returns the folds for the native module."""
+        return _folds(self.cv, X, y)
 
 
 def _folds(cv: Any, X: Any, y: Any) -> Any:

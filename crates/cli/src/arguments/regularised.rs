@@ -55,12 +55,13 @@ pub(crate) struct KernelArguments {
     /// nystrom takes leverage=LAMBDA for leverage scores, and rff is for gaussian kernels.
     #[arg(long, value_name = "HOW", default_value = "none", requires = "kernel")]
     pub(crate) approx: Approximation,
-    /// Most memory for the kernel matrix, such as 2GB [default: half of what is free]
+    /// Most memory for the kernel matrix or a block file, such as 2GB [default: half of what is free]
     ///
     /// The values of a larger matrix are computed anew wherever they are needed, which takes
     /// longer; fits are certified as ever. hinge takes the time of a few matrices and the other
-    /// losses that of 20 to 100 of them for each lambda.
-    #[arg(long, value_name = "AMOUNT", requires = "kernel", hide_short_help = true)]
+    /// losses that of 20 to 100 of them for each lambda. Of a block file that is larger in memory,
+    /// linear classifiers read in each pass what memory does not hold.
+    #[arg(long, value_name = "AMOUNT", hide_short_help = true)]
     pub(crate) memory: Option<Memory>,
     /// Tell how far fits on Nystrom features are from those of the kernel itself
     ///

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use margins::data::Dataset;
-use margins::estimators::regularised::{Fitted, Regularisation, Settings};
+use margins::data::ClassLabels;
+use margins::estimators::regularised::{DataSummary, Fitted, Regularisation, Settings};
 use margins::optim::ErrorCurve;
 use margins::{CrossValidation, Registry};
 use margins_report::LambdaError;
@@ -18,7 +18,7 @@ use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::chart::{Chart, write_chart};
-use crate::output::data::{DataDocument, describe};
+use crate::output::data::DataDocument;
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{
     CvDocument, FitDocument, KernelDocument, cv_table, describe_cv, describe_fit, kernel_documents,
@@ -28,6 +28,7 @@ use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::warn_of_gaps;
 use crate::output::{Lines, VERSION, write_json};
+use crate::rows::Rows;
 
 pub(super) fn cv(
     registry: &Registry,
@@ -50,8 +51,9 @@ pub(super) fn cv(
         let selection = name_of(&arguments.choice.select);
         return several_classes::fit(task, &settings, to, page, Some(selection));
     }
-    let data = common.source().dataset_of_folds()?;
-    let fitted = with_progress(settings, &data)?;
+    let mut rows = task.rows_of_folds()?;
+    let fitted = with_progress(settings, &mut rows)?;
+    let table = rows.summary();
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
     let certified = curve.certified.iter().copied();
     warn_of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]);
@@ -60,23 +62,20 @@ pub(super) fn cv(
     }
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
-    let found = || -> Result<Lines, Failure> {
-        let of_fit = describe_fit(fit, exact(&fitted), fitted.training_error()?);
-        Ok([describe_cv(curve, folds(&fitted)), of_fit].concat())
-    };
+    let found = || describe_found(&fitted, curve);
     let about = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
-        [describe(&common.data.name(), &data), functions].concat()
+        [rows.describe(&common.data.name()), functions].concat()
     };
     let lines = || Ok([about(), found()?].concat());
     page.write("Cross-validation", lines, |report| {
         report.selection = chosen(&fitted.report);
-        page.describe(report, &fitted.model, &data)
+        page.describe(report, &fitted.model, rows.here())
     })?;
     let outputs = [to.out(), page.path];
     match to.format() {
         OutputFormat::Json => {
-            let document = document(task, arguments, &data, &fitted, &kernels)?;
+            let document = document(task, arguments, &table, &fitted, &kernels)?;
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => {
@@ -88,6 +87,12 @@ pub(super) fn cv(
             })
         }
     }
+}
+
+/// Returns the lines on a cross-validation and the fit that it selects.
+fn describe_found(fitted: &Fitted, curve: &ErrorCurve) -> Result<Lines, Failure> {
+    let of_fit = describe_fit(&fitted.fits[0], exact(fitted), fitted.training_error()?);
+    Ok([describe_cv(curve, folds(fitted)), of_fit].concat())
 }
 
 /// Returns the number of folds.
@@ -109,18 +114,21 @@ fn write_choice(
 }
 
 /// Returns what settings fit to data, with a bar while they do.
-fn with_progress(settings: Settings, data: &Dataset) -> Result<Fitted, Failure> {
+fn with_progress<Y: ClassLabels>(
+    settings: Settings,
+    rows: &mut Rows<Y>,
+) -> Result<Fitted, Failure> {
     let (bar, observer) = progress();
     let settings = Settings { progress: observer, ..settings };
-    let fitted = step("fitting", || settings.fit(data));
+    let fitted = step("fitting", || rows.fit(&settings));
     bar.finish_and_clear();
-    Ok(fitted?)
+    fitted
 }
 
 fn document<'a>(
     task: Task<'_>,
     arguments: &CvArguments,
-    data: &Dataset,
+    table: &DataSummary,
     fitted: &'a Fitted,
     kernels: &'a [KernelDocument],
 ) -> Result<CvDocument<'a>, Failure> {
@@ -128,7 +136,7 @@ fn document<'a>(
     Ok(CvDocument {
         format: "margins-cv",
         version: VERSION,
-        data: DataDocument::new(&arguments.common.data.name(), data),
+        data: DataDocument::new(&arguments.common.data.name(), table),
         training: task.document(fitted.report.loss.clone(), fitted.report.kernel.clone()),
         folds: folds(fitted),
         seed: fitted.folds.as_ref().and_then(|folds| folds.seed),

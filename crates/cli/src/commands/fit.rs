@@ -12,7 +12,7 @@ use crate::arguments::fit::FitArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
-use crate::output::data::{DataDocument, describe};
+use crate::output::data::DataDocument;
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
@@ -43,11 +43,12 @@ pub(super) fn fit(
         settings.scheme = Some(scheme.into());
         return several_classes::fit(task, &settings, to, page, None);
     }
-    let data = common.source().dataset()?;
-    let fitted = step("fitting", || settings.fit(&data))?;
+    let mut rows = task.rows()?;
+    let fitted = step("fitting", || rows.fit(&settings))?;
+    let table = rows.summary();
     let (fit, exact) = (&fitted.fits[0], exact(&fitted));
     if let Some(path) = &arguments.history {
-        write_history(path, fit, data.rows())?;
+        write_history(path, fit, table.rows())?;
     }
     task.warn(fitted.fits.iter());
     if let Some(path) = to.out() {
@@ -58,15 +59,15 @@ pub(super) fn fit(
     let lines = || -> Result<Lines, Failure> {
         let found = describe_fit(fit, exact, fitted.training_error()?);
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
-        Ok([describe(&common.data.name(), &data), functions, found].concat())
+        Ok([rows.describe(&common.data.name()), functions, found].concat())
     };
-    page.write("Fit", lines, |report| page.describe(report, &fitted.model, &data))?;
+    page.write("Fit", lines, |report| page.describe(report, &fitted.model, rows.here()))?;
     match to.format() {
         OutputFormat::Json => {
             let document = PathDocument {
                 format: "margins-fit",
                 version: VERSION,
-                data: DataDocument::new(&common.data.name(), &data),
+                data: DataDocument::new(&common.data.name(), &table),
                 training: task.document(loss, kernel),
                 fits: vec![FitDocument::new(fit, exact)],
                 platt: platt(&fitted),

@@ -3,6 +3,7 @@
 use margins::Registry;
 use margins::boost::Combination;
 use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
+use margins::estimators::regularised::DataSummary;
 
 use super::page::{Invocation, Page};
 use crate::arguments::check;
@@ -39,13 +40,13 @@ pub(super) fn focus(
         let none = || Failure::job("no classifier was taken before the end");
         save(fitted.model.as_ref().ok_or_else(none)?, path)?;
     }
-    let about = DataDocument::new(&arguments.file.name(), &data);
+    let about = DataDocument::new(&arguments.file.name(), &DataSummary::of(&data));
     let document = document(arguments, &settings, about, &fitted);
     let page = Page::new(&arguments.page, registry, invocation, settings.seed);
     let lines = || Ok(document.lines(&arguments.file.name(), &data));
     page.write("Focused online learning", lines, |report| {
         report.outliers.clone_from(&document.outliers);
-        fitted.model.as_ref().map_or(Ok(()), |model| page.describe(report, model, &data))
+        fitted.model.as_ref().map_or(Ok(()), |model| page.describe(report, model, Some(&data)))
     })?;
     report([to.out(), page.path], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use margins::Registry;
 use margins::data::{ClassLabels, Classes, Dataset, Standardizer, same_class};
+use margins::estimators::regularised::DataSummary;
 
 use crate::arguments::data::Source;
 use crate::arguments::inspect::InspectArguments;
@@ -75,7 +76,7 @@ fn describe<'a>(
     data: &'a Dataset<Classes>,
 ) -> Result<InspectionDocument<'a>, Failure> {
     let design = data.design();
-    let classes = ClassDocument::all(data);
+    let classes = ClassDocument::all(data.labels().names(), &DataSummary::of(data).class_rows);
     let signs = signs_of(source, data.labels().names())?;
     let (rows, columns) = (data.rows(), data.columns());
     let standardizer = Standardizer::fit(design, None);

@@ -53,13 +53,7 @@ pub(super) fn massart(
         || Ok(document.lines()),
         |report| {
             report.candidates = choice(&fitted);
-            match &data {
-                Some(data) => page.describe(report, &fitted.model, data),
-                None => {
-                    report.describe(&fitted.model);
-                    Ok(())
-                }
-            }
+            page.describe(report, &fitted.model, data.as_ref())
         },
     )?;
     report([to.out(), page.path], |out| match to.format() {

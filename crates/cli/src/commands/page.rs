@@ -86,15 +86,16 @@ impl<'a> Page<'a> {
         emit(self.path, |out| out.write_all(page.as_bytes()))
     }
 
-    /// Adds a model and what it makes of the data that it was fitted to.
+    /// Adds a model and what it makes of the data that it was fitted to, if these are in memory.
     pub(super) fn describe<Y: ClassLabels>(
         self,
         report: &mut Report,
         model: &Model,
-        data: &Dataset<Y>,
+        data: Option<&Dataset<Y>>,
     ) -> Result<(), Failure> {
-        let training = Labelled::new("training", data, model).map_err(Failure::job)?;
         report.describe(model);
+        let Some(data) = data else { return Ok(()) };
+        let training = Labelled::new("training", data, model).map_err(Failure::job)?;
         report.evaluate(&training, model, self.registry).map_err(Failure::job)
     }
 }

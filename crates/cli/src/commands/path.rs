@@ -12,7 +12,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::chart::{Chart, Point, write_chart};
-use crate::output::data::{DataDocument, describe};
+use crate::output::data::DataDocument;
 use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
 use crate::output::table::facts;
@@ -32,18 +32,18 @@ pub(super) fn path(
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let regularisation = Regularisation::path(arguments.lambdas.lambdas.0.clone())?;
     let mut settings = task.settings(registry, regularisation)?;
-    let data = common.source().dataset()?;
+    let mut rows = task.rows()?;
     let (bar, observer) = progress();
     settings.progress = observer;
-    let path = step("fitting", || settings.path(&data));
+    let path = step("fitting", || rows.path(&settings));
     bar.finish_and_clear();
-    let path = path?;
+    let (path, table) = (path?, rows.summary());
     task.warn(path.fits.iter().flatten());
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let lines = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
-        [describe(&common.data.name(), &data), functions].concat()
+        [rows.describe(&common.data.name()), functions].concat()
     };
     page.write("Path", || Ok(lines()), |report| fill(report, &path))?;
     match arguments.output.format {
@@ -51,7 +51,7 @@ pub(super) fn path(
             let document = PathDocument {
                 format: "margins-path",
                 version: VERSION,
-                data: DataDocument::new(&common.data.name(), &data),
+                data: DataDocument::new(&common.data.name(), &table),
                 training: task.document(loss.clone(), kernel.clone()),
                 fits: documents(&path),
                 platt: None,

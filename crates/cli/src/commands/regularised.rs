@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use margins::data::blocks::BlockFile;
+use margins::data::{Classes, Labels, Memory};
 use margins::estimators::regularised::{
     IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
@@ -10,7 +12,7 @@ use margins::optim::{ClassWeights, Fit, Options, Status, StepRule};
 use margins::robust::Learner;
 use margins::{Approximation, ClassCosts, Probabilities, Registry};
 
-use crate::arguments::regularised::RegularisedArguments;
+use crate::arguments::regularised::{KernelArguments, RegularisedArguments};
 use crate::arguments::values::{ClassWeight, Probability, name_of};
 use crate::failure::Failure;
 use crate::messages::{is_quiet, is_verbose, note};
@@ -19,6 +21,7 @@ use crate::output::iterations::describe_iteration;
 use crate::output::table::percent;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::warn_of_gaps;
+use crate::rows::{Rows, too_small};
 use crate::terminal;
 
 /// The fits that a command asks for.
@@ -48,7 +51,8 @@ impl Task<'_> {
                 specifications: kernel.kernel.iter().cloned().collect(),
                 sigmas: None,
                 approximation: kernel.approx,
-                memory: kernel.memory,
+                // Without a kernel it is that of the rows.
+                memory: kernel.memory.filter(|_| kernel.kernel.is_some()),
                 registry: registry.kernels.clone(),
             },
             certify_exact: kernel.certify_exact,
@@ -69,6 +73,53 @@ impl Task<'_> {
             iterations: iterations(),
             ..Settings::default()
         })
+    }
+
+    /// Returns the rows with labels of two classes: in memory, but those of a block file for which
+    /// memory does not suffice.
+    pub(super) fn rows(self) -> Result<Rows<Labels>, Failure> {
+        match self.file_beyond_memory()? {
+            Some((file, memory)) => {
+                Rows::on_disk(&file, memory, self.arguments.solver.threads.count()?)
+            }
+            None => Ok(Rows::Here(self.arguments.source().dataset()?)),
+        }
+    }
+
+    /// Returns the rows as [`rows`](Self::rows) does, and says if folds cannot learn their encoding
+    /// anew.
+    pub(super) fn rows_of_folds(self) -> Result<Rows<Labels>, Failure> {
+        let rows = self.rows()?;
+        rows.here().inspect(|data| self.arguments.source().note_of_encoding(data));
+        Ok(rows)
+    }
+
+    /// Returns the rows with labels of any number of classes, as [`rows`](Self::rows) does.
+    pub(super) fn rows_of_classes(self) -> Result<Rows<Classes>, Failure> {
+        match self.file_beyond_memory()? {
+            Some((file, memory)) => {
+                Rows::on_disk(&file, memory, self.arguments.solver.threads.count()?)
+            }
+            None => Ok(Rows::Here(self.arguments.source().classes()?)),
+        }
+    }
+
+    /// Returns the block file that the rows are in and the memory that they may have, if that does
+    /// not suffice for all of them; a kernel needs them there whatever they take.
+    fn file_beyond_memory(self) -> Result<Option<(BlockFile, Memory)>, Failure> {
+        let KernelArguments { kernel, memory, .. } = &self.arguments.kernel;
+        if kernel.is_some() {
+            return Ok(None);
+        }
+        match (self.arguments.source().block_file()?, memory) {
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(Failure::Usage(
+                "--memory is for a kernel or for a block file, which `margins blocks` makes of \
+                 other data"
+                    .to_owned(),
+            )),
+            (Some(file), memory) => Ok(too_small(&file, *memory).map(|memory| (file, memory))),
+        }
     }
 
     /// Returns the document on the settings, with the complete specifications of loss and kernel.

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use margins::data::{ClassLabels, Classes, Dataset};
-use margins::estimators::regularised::{Fitted, Settings};
+use margins::data::Classes;
+use margins::estimators::regularised::{DataSummary, Fitted, Settings};
 use margins::optim::Status;
 
 use super::page::{Page, chosen};
@@ -24,6 +24,7 @@ use crate::output::table::{MOST_LISTED, facts, number, percent};
 use crate::output::training::PlattDocument;
 use crate::output::warnings::{warn_of_gaps, warn_of_members};
 use crate::output::{Lines, VERSION, write_json};
+use crate::rows::Rows;
 
 /// Fits a classifier of several classes by the settings and reports on it; `selection` names the
 /// rule of a cross-validation.
@@ -37,16 +38,17 @@ pub(super) fn fit(
     keep_apart(
         inputs("--data", task.arguments.data.file.files()).chain([output("--out", to.out())]),
     )?;
-    let data = task.arguments.source().classes()?;
-    if selection.is_some() {
-        task.arguments.source().note_of_encoding(&data);
+    let mut rows = task.rows_of_classes()?;
+    if let (true, Some(data)) = (selection.is_some(), rows.here()) {
+        task.arguments.source().note_of_encoding(data);
     }
     settings.check()?;
-    warn_of_many(&data);
+    let table = rows.summary();
+    warn_of_many(&table);
     let (bar, observer) = progress();
     let progress = if selection.is_some() { observer } else { settings.progress.clone() };
     let settings = Settings { progress, ..settings.clone() };
-    let fitted = step("fitting", || settings.fit(&data));
+    let fitted = step("fitting", || rows.fit(&settings));
     bar.finish_and_clear();
     let fitted = fitted?;
     let summary = &fitted.report;
@@ -60,20 +62,20 @@ pub(super) fn fit(
     let training_error = fitted.training_error()?;
     page.write(
         "Several classes",
-        || Ok(describe(task, &fitted, &data)),
+        || Ok(describe(task, &fitted, &rows)),
         |report| {
             report.selection = chosen(summary);
-            page.describe(report, &fitted.model, &data)
+            page.describe(report, &fitted.model, rows.here())
         },
     )?;
     let outputs = [to.out(), page.path];
     match to.format() {
         OutputFormat::Json => {
-            let document = document(task, &fitted, &data, training_error, selection);
+            let document = document(task, &fitted, &table, training_error, selection);
             report(outputs, |out| write_json(out, &document))
         }
         OutputFormat::Table => report(outputs, |out| {
-            facts(out, &describe(task, &fitted, &data))?;
+            facts(out, &describe(task, &fitted, &rows))?;
             write_tables(out, &fitted)?;
             let error = format!("{} %", percent(training_error));
             facts(out, &[("lambda", number(lambda_of(&fitted))), ("training error", error)])
@@ -100,13 +102,14 @@ fn write_tables(out: &mut dyn Write, fitted: &Fitted) -> io::Result<()> {
     writeln!(out)
 }
 
-fn describe(task: Task<'_>, fitted: &Fitted, data: &Dataset<Classes>) -> Lines {
-    let report = &fitted.report;
+fn describe(task: Task<'_>, fitted: &Fitted, rows: &Rows<Classes>) -> Lines {
+    let (report, table) = (&fitted.report, rows.summary());
     let mut lines = vec![
-        size(&task.arguments.data.name(), data.rows(), data.columns()),
-        ("classes", ClassDocument::line(&ClassDocument::all(data))),
+        size(&task.arguments.data.name(), table.rows(), table.features),
+        ("classes", ClassDocument::line(&ClassDocument::all(&table.classes, &table.class_rows))),
         ("scheme", report.scheme.to_string()),
     ];
+    lines.extend(rows.memory());
     lines.extend(task.describe(report.loss.clone(), report.kernel.clone(), None));
     lines
 }
@@ -114,7 +117,7 @@ fn describe(task: Task<'_>, fitted: &Fitted, data: &Dataset<Classes>) -> Lines {
 fn document<'c>(
     task: Task<'c>,
     fitted: &'c Fitted,
-    data: &'c Dataset<Classes>,
+    table: &'c DataSummary,
     training_error: f64,
     selection: Option<String>,
 ) -> MulticlassDocument<'c> {
@@ -125,10 +128,10 @@ fn document<'c>(
         version: VERSION,
         data: ClassesDocument {
             name: task.arguments.data.name(),
-            rows: data.rows(),
-            columns: data.columns(),
-            sparse: data.design().is_sparse(),
-            classes: ClassDocument::all(data),
+            rows: table.rows(),
+            columns: table.features,
+            sparse: table.sparse,
+            classes: ClassDocument::all(&table.classes, &table.class_rows),
         },
         training: task.document(report.loss.clone(), report.kernel.clone()),
         scheme: report.scheme.to_string(),
@@ -159,9 +162,9 @@ fn lambda_of(fitted: &Fitted) -> f64 {
 }
 
 /// Asks about labels of which most occur once, as scikit-learn does.
-fn warn_of_many(data: &Dataset<Classes>) {
+fn warn_of_many(table: &DataSummary) {
     const FEW_ROWS: usize = 20;
-    let (rows, classes) = (data.rows(), data.labels().names().len());
+    let (rows, classes) = (table.rows(), table.classes.len());
     if rows > FEW_ROWS && classes > rows / 2 {
         warn(format!(
             "the {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"

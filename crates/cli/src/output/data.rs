@@ -1,6 +1,6 @@
 //! Data and their classes.
 
-use margins::data::{ClassLabels, Classes, Dataset};
+use margins::estimators::regularised::DataSummary;
 use serde::Serialize;
 
 use super::Lines;
@@ -19,18 +19,23 @@ pub(crate) struct DataDocument {
 }
 
 impl DataDocument {
-    pub(crate) fn new(name: &str, data: &Dataset) -> Self {
-        let labels = data.labels();
+    pub(crate) fn new(name: &str, data: &DataSummary) -> Self {
+        let [negative, positive] = two(&data.classes);
         DataDocument {
             name: name.to_owned(),
             rows: data.rows(),
-            columns: data.columns(),
-            sparse: data.design().is_sparse(),
-            positive_class: labels.positive_class().to_owned(),
-            negative_class: labels.negative_class().to_owned(),
-            positives: labels.count_positive(),
+            columns: data.features,
+            sparse: data.sparse,
+            positive_class: positive.to_owned(),
+            negative_class: negative.to_owned(),
+            positives: data.class_rows[1],
         }
     }
+}
+
+/// Returns the names of two classes, of which the first is the negative one.
+fn two(classes: &[String]) -> [&str; 2] {
+    [0, 1].map(|k| classes.get(k).map_or("", String::as_str))
 }
 
 /// A class with the number of its rows.
@@ -42,12 +47,9 @@ pub(crate) struct ClassDocument<'a> {
 
 impl<'a> ClassDocument<'a> {
     /// Returns the classes in order.
-    pub(crate) fn all(data: &'a Dataset<Classes>) -> Vec<Self> {
-        let labels = data.labels();
-        let mut rows = vec![0; labels.names().len()];
-        labels.indices().iter().for_each(|&class| rows[class as usize] += 1);
-        let pairs = labels.names().iter().zip(rows);
-        pairs.map(|(name, rows)| ClassDocument { name, rows }).collect()
+    pub(crate) fn all(names: &'a [String], rows: &[usize]) -> Vec<Self> {
+        let pairs = names.iter().zip(rows);
+        pairs.map(|(name, &rows)| ClassDocument { name, rows }).collect()
     }
 
     /// Returns the classes on a line, with the number of rows of each; of many the first ones.
@@ -66,16 +68,12 @@ impl<'a> ClassDocument<'a> {
 }
 
 /// Returns the lines on data of two classes.
-pub(crate) fn describe(name: &str, data: &Dataset) -> Lines {
-    let labels = data.labels();
-    let (positives, count) = (labels.count_positive(), labels.len());
-    let classes = format!(
-        "'{}' positive ({positives}), '{}' negative ({})",
-        labels.positive_class(),
-        labels.negative_class(),
-        count - positives
-    );
-    vec![size(name, data.rows(), data.columns()), ("classes", classes)]
+pub(crate) fn describe(name: &str, data: &DataSummary) -> Lines {
+    let [negative, positive] = two(&data.classes);
+    let (negatives, positives) = (data.class_rows[0], data.class_rows[1]);
+    let classes =
+        format!("'{positive}' positive ({positives}), '{negative}' negative ({negatives})");
+    vec![size(name, data.rows(), data.features), ("classes", classes)]
 }
 
 /// Returns the line on the size of data.

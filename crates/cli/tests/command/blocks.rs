@@ -65,6 +65,56 @@ fn every_command_finds_in_blocks_what_it_finds_in_text() {
     same(&workshop, &predict, &text, &blocks);
 }
 
+/// Fits to blocks that memory does not hold are those to all rows, and say what was kept.
+#[test]
+fn blocks_larger_than_memory_are_read_in_each_pass() {
+    let workshop = Workshop::new();
+    for (name, classes) in [("two", &["no", "yes"][..]), ("three", &["red", "green", "blue"])] {
+        let (from, to) = (format!("{name}.csv"), format!("{name}.blocks"));
+        workshop.write(&from, table(60, classes).as_bytes());
+        let write = ["blocks", "--data", &from, "--out", &to, "--rows", "7"];
+        workshop.output(&[&write[..], &COLUMNS].concat());
+    }
+    let small = ["--memory", "5kB", "--threads", "1"];
+    for command in [
+        &["fit", "--data", "two.blocks", "--loss", "logistic", "--lambda", "0.01"][..],
+        &["path", "--data", "two.blocks", "--lambdas", "1:0.01:4", "--standardize"],
+        &["cv", "--data", "two.blocks", "--lambdas", "1:0.01:4"],
+        &["cv", "--data", "three.blocks", "--lambdas", "1:0.01:4", "--multi-class", "ovr"],
+        &["fit", "--data", "three.blocks", "--lambda", "0.1", "--multi-class", "ovr"],
+    ] {
+        let command = &[command, &["--tol", "1e-10"]].concat();
+        let here = workshop.output(command);
+        let disk = workshop.output(&[&command[..], &small].concat());
+        assert!(disk.contains("3 of 9 blocks, the others are read in each pass\n"), "{disk}");
+        // The two ways differ within their gaps, which leave an intercept its first digits.
+        let but_gaps = |text: &str| -> Vec<String> {
+            let own = ["memory", "iterations", "intercept"];
+            let other = |line: &&str| !own.iter().any(|name| line.starts_with(name));
+            let words = text.lines().filter(other).flat_map(str::split_whitespace);
+            words
+                .filter(|word| !word.contains("e-") && *word != "0.0e0")
+                .map(str::to_owned)
+                .collect()
+        };
+        assert_eq!(but_gaps(&here), but_gaps(&disk), "{here}\n{disk}");
+    }
+    let refusal = |arguments: &[&str]| {
+        let output = workshop.run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        text(&output.stderr)
+    };
+    let fit = ["fit", "--lambda", "0.1", "--data"];
+    let message = refusal(&[&fit[..], &["two.blocks", "--memory", "1kB"]].concat());
+    assert!(message.contains("labels, margins and blocks in use take"), "{message}");
+    let message = refusal(&[&fit[..], &["two.csv", "--memory", "1kB"], &COLUMNS].concat());
+    assert!(message.contains("--memory is for a kernel or for a block file"), "{message}");
+    let message = refusal(&[&fit[..], &["three.blocks"], &small].concat());
+    assert!(message.contains("'blue'") || message.contains("'red'"), "{message}");
+    let message = refusal(&[&fit[..], &["two.blocks", "--loss", "hinge"], &small].concat());
+    assert!(message.contains("hinge"), "{message}");
+}
+
 #[test]
 fn sparse_rows_and_streams_are_read_from_blocks() {
     let workshop = Workshop::new();

@@ -21,6 +21,19 @@ pub(super) struct Content {
 }
 
 impl Content {
+    /// Returns no rows, with memory for so many rows and stored values.
+    pub(super) fn with_room(layout: Layout, rows: usize, stored: usize) -> Self {
+        let some = |there: bool, count: usize| if there { count } else { 0 };
+        Content {
+            labels: Vec::with_capacity(rows),
+            weights: Vec::with_capacity(some(layout.weights, rows)),
+            folds: Vec::with_capacity(some(layout.folds, rows)),
+            lengths: Vec::with_capacity(some(layout.sparse, rows)),
+            columns: Vec::with_capacity(some(layout.sparse, stored)),
+            values: Vec::with_capacity(stored),
+        }
+    }
+
     pub(super) fn rows(&self) -> usize {
         self.labels.len()
     }

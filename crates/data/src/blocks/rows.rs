@@ -2,9 +2,9 @@ use std::io::Write;
 use std::path::Path;
 
 use super::content::Content;
-use super::file::foot;
 use super::index::{Index, Place};
 use super::layout::{BLOCK_HEAD, BlockHead, HEAD, Layout, Precision};
+use super::open::foot;
 use super::{BlockSettings, TARGET};
 use crate::encode::Encoding;
 use crate::error::{check_count, check_entries};

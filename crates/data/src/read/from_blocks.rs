@@ -10,7 +10,12 @@ use crate::{ClassLabels, Classes, Dataset, Error, parallel};
 const BATCH: usize = 8;
 
 /// Opens a block file by the options that it can take; `None` of any other file.
-pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Option<BlockFile>, Error> {
+///
+/// # Errors
+/// An option that says how to read text. A file that is cut off or damaged, or that does not have the
+/// features or the class that the options name.
+pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Option<BlockFile>, Error> {
+    let path = path.as_ref();
     if !BlockFile::is_one(path) {
         return Ok(None);
     }

@@ -56,17 +56,25 @@ impl ClassCosts {
             return Ok(data);
         }
         let labels = data.labels();
-        let names = labels.names();
-        let index = ClassIndex::new(names)?;
-        let mut factors = vec![1.0; names.len()];
-        for (class, cost) in &self.0 {
-            let Some(k) = index.get(class) else {
-                let (class, classes) = (class.clone(), names.to_vec());
-                return Err(Error::UnknownClass { class, row: None, classes });
-            };
-            factors[k] = *cost;
-        }
+        let factors = self.of(labels.names())?;
         let costs: Vec<f64> = (0..data.rows()).map(|row| factors[labels.index(row)]).collect();
         Ok(data.with_costs(&costs)?)
+    }
+
+    /// Returns the cost of every class, 1 of those that are not named.
+    ///
+    /// # Errors
+    /// [`Error::UnknownClass`]: a class that is named is not among them.
+    pub(super) fn of(&self, classes: &[String]) -> Result<Vec<f64>, Error> {
+        let index = ClassIndex::new(classes)?;
+        let mut costs = vec![1.0; classes.len()];
+        for (class, cost) in &self.0 {
+            let Some(k) = index.get(class) else {
+                let (class, classes) = (class.clone(), classes.to_vec());
+                return Err(Error::UnknownClass { class, row: None, classes });
+            };
+            costs[k] = *cost;
+        }
+        Ok(costs)
     }
 }

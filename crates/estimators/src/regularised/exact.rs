@@ -7,7 +7,7 @@ use margins_optim::{Certificate, Fit};
 
 use super::approximation::Approximation;
 use super::contests::ContestData;
-use super::fitted::Ground;
+use super::fitted::{Ground, Here};
 use super::settings::Settings;
 use crate::Error;
 
@@ -48,10 +48,12 @@ impl Settings {
         if !self.certify_exact {
             return Ok(None);
         }
-        let Some(gram) = ground.prepared.approximated() else { return Ok(None) };
+        let Ground::Here(here) = ground else { return Ok(None) };
+        let Here { contests, prepared } = &**here;
+        let Some(gram) = prepared.approximated() else { return Ok(None) };
         let gram = gram?;
-        let training = self.training(ground.contests.classes().rows(), None);
-        let members = ground.contests.datasets()?;
+        let training = self.training(contests.classes().rows(), None);
+        let members = contests.datasets()?;
         let risks = members
             .iter()
             .map(|ContestData { data, rows }| match rows {
@@ -62,7 +64,7 @@ impl Settings {
         let mut functions = Vec::new();
         for fits in fits {
             for (fit, risk) in fits.iter().zip(&risks) {
-                let mut scores = ground.prepared.scores(fit)?;
+                let mut scores = prepared.scores(fit)?;
                 scores.iter_mut().for_each(|score| *score -= fit.intercept);
                 let square_norm = fit.coef.iter().map(|w| w * w).sum();
                 let Fit { lambda, intercept, .. } = *fit;

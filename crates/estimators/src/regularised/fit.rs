@@ -3,7 +3,7 @@ use margins_model::Scheme;
 
 use super::contests::Contests;
 use super::cross_validation::{Folds, folds_of};
-use super::fitted::{Choice, Fitted, Ground, Path};
+use super::fitted::{Choice, Fitted, Ground, Here, Path};
 use super::search::Selected;
 use super::settings::{Probabilities, Regularisation, Settings};
 use super::time_limit::TimeLimit;
@@ -44,6 +44,21 @@ impl Settings {
     /// ```
     pub fn path<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Path, Error> {
         self.check()?;
+        self.check_path()?;
+        self.on_threads(|| {
+            let contests = self.contests(data)?;
+            let limit = self.time_limit.map(TimeLimit::new);
+            let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
+            let prepared = prepared.into_owned();
+            let path = Path::new(path, Ground::Here(Box::new(Here { contests, prepared })));
+            #[cfg(feature = "kernels")]
+            let path = path.certified(self)?;
+            Ok(path)
+        })
+    }
+
+    /// Refuses settings that are not for the fits of a path.
+    pub(super) fn check_path(&self) -> Result<(), Error> {
         let refuse = |other: &str, reason| {
             Err(Error::contradiction("the fits of a path".to_owned(), other.to_owned(), reason))
         };
@@ -53,20 +68,11 @@ impl Settings {
         if self.probabilities != Probabilities::OfTheLoss {
             return refuse("Platt scaling", "scores are scaled at one lambda: fit a classifier");
         }
-        self.on_threads(|| {
-            let contests = self.contests(data)?;
-            let limit = self.time_limit.map(TimeLimit::new);
-            let Selected { prepared, path, .. } = self.search(&contests, None, limit)?;
-            let prepared = prepared.into_owned();
-            let path = Path::new(path, Ground { contests, prepared });
-            #[cfg(feature = "kernels")]
-            let path = path.certified(self)?;
-            Ok(path)
-        })
+        Ok(())
     }
 
     #[cfg(feature = "rayon")]
-    fn on_threads<T: Send>(
+    pub(super) fn on_threads<T: Send>(
         &self,
         job: impl FnOnce() -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
@@ -74,7 +80,7 @@ impl Settings {
     }
 
     #[cfg(not(feature = "rayon"))]
-    fn on_threads<T>(&self, job: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    pub(super) fn on_threads<T>(&self, job: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         job()
     }
 
@@ -101,8 +107,7 @@ impl Settings {
         };
         let prepared = prepared.into_owned();
         let choice = Choice { curve, kernels, folds };
-        let ground = Ground { contests, prepared };
-        let fitted = Fitted::new(self, ground, fits, choice, platt.as_deref())?;
+        let fitted = Fitted::new(self, (contests, prepared), fits, choice, platt.as_deref())?;
         #[cfg(feature = "kernels")]
         let fitted = fitted.certified(self)?;
         Ok(fitted)
@@ -116,7 +121,7 @@ impl Settings {
         Contests::new(scheme, self.weighted(data.relabelled(classes)?)?, self.learner)
     }
 
-    fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
+    pub(super) fn scheme_for(&self, classes: usize) -> Result<Scheme, Error> {
         match (classes, self.scheme) {
             (2, _) => Ok(Scheme::Binary),
             (_, Some(Scheme::Binary)) => Err(Error::SeveralClasses(classes)),

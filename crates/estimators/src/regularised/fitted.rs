@@ -7,7 +7,7 @@ use margins_optim::{Certificate, ErrorCurve, Fit, Report};
 use super::contests::Contests;
 use super::cross_validation::Folds;
 use super::model::model_of_fits;
-use super::prepared::Prepared;
+use super::prepared::{Prepared, linear_norm};
 use super::report::{KernelReport, TrainingReport};
 use super::settings::Settings;
 use crate::certificate::evidence;
@@ -49,9 +49,21 @@ pub struct Path {
 
 /// The data that fits were made to, in the space of their functions.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct Here {
     pub(super) contests: Contests,
     pub(super) prepared: Prepared<'static>,
+}
+
+/// What is left of the data that fits were made to.
+#[derive(Debug)]
+pub(super) enum Ground {
+    /// The data.
+    Here(Box<Here>),
+    /// The errors on training data that are elsewhere, of linear classifiers.
+    Elsewhere {
+        /// The share of training samples whose class is not decided, at each lambda.
+        errors: Vec<f64>,
+    },
 }
 
 /// The choice that a cross-validation has made, for the report.
@@ -64,23 +76,33 @@ pub(super) struct Choice {
 impl Fitted {
     pub(super) fn new(
         settings: &Settings,
-        ground: Ground,
+        (contests, prepared): (Contests, Prepared<'static>),
         fits: Vec<Fit>,
         choice: Choice,
         platt: Option<&[PlattScaling]>,
     ) -> Result<Self, Error> {
         let (loss, standardize) = (&*settings.loss, settings.standardize);
-        let (classes, scheme) = (ground.contests.classes(), ground.contests.scheme());
-        let model =
-            model_of_fits(loss, classes, scheme, &ground.prepared, standardize, &fits, platt)?;
+        let (classes, scheme) = (contests.classes(), contests.scheme());
+        let model = model_of_fits(loss, classes, scheme, &prepared, standardize, &fits, platt)?;
+        let kernel = prepared.kernel_specification();
+        let ground = Ground::Here(Box::new(Here { contests, prepared }));
+        Ok(Fitted::of_model(model, kernel, fits, choice, ground))
+    }
+
+    /// Returns the classifier of a model with its fits.
+    pub(super) fn of_model(
+        model: Model,
+        kernel: Option<String>,
+        fits: Vec<Fit>,
+        choice: Choice,
+        ground: Ground,
+    ) -> Self {
         let reports: Vec<Report> = fits.iter().map(|fit| fit.report.clone()).collect();
         let evidence = evidence(&reports);
-        let kernel = ground.prepared.kernel_specification();
         let Choice { curve, kernels, folds } = choice;
         let report =
             TrainingReport { kernels, ..TrainingReport::new(&model, kernel, reports, curve) };
-        let exact = None;
-        Ok(Fitted { model, evidence, report, fits, folds, exact, ground })
+        Fitted { model, evidence, report, fits, folds, exact: None, ground }
     }
 
     /// Certifies the fits for the kernel itself if the settings ask for it.
@@ -98,13 +120,13 @@ impl Fitted {
     /// # Errors
     /// Kernel values or scores that are not finite.
     pub fn training_error(&self) -> Result<f64, Error> {
-        self.ground.training_error(&self.fits)
+        self.ground.training_error(0, &self.fits)
     }
 
     /// Returns the number of coefficients that a fit has to choose: features, samples, or features
     /// of a map.
     pub fn dimension(&self) -> usize {
-        self.ground.prepared.dimension()
+        self.ground.dimension(&self.fits)
     }
 }
 
@@ -130,7 +152,7 @@ impl Path {
     /// # Panics
     /// If there is no such lambda.
     pub fn training_error(&self, at: usize) -> Result<f64, Error> {
-        self.ground.training_error(&self.fits[at])
+        self.ground.training_error(at, &self.fits[at])
     }
 
     /// Returns the norms of the functions at a lambda, given by its index, one a member: `||w||` or
@@ -142,26 +164,50 @@ impl Path {
     /// # Panics
     /// If there is no such lambda.
     pub fn norms(&self, at: usize) -> Result<Vec<f64>, Error> {
-        self.fits[at].iter().map(|fit| self.ground.prepared.norm(fit)).collect()
+        self.fits[at].iter().map(|fit| self.ground.norm(fit)).collect()
     }
 
     /// Returns the specification of the kernel; `None` for linear classifiers.
     pub fn kernel_specification(&self) -> Option<String> {
-        self.ground.prepared.kernel_specification()
+        match &self.ground {
+            Ground::Here(here) => here.prepared.kernel_specification(),
+            Ground::Elsewhere { .. } => None,
+        }
     }
 
     /// Returns the number of coefficients that a fit has to choose: features, samples, or features
     /// of a map.
     pub fn dimension(&self) -> usize {
-        self.ground.prepared.dimension()
+        self.ground.dimension(&self.fits[0])
     }
 }
 
 impl Ground {
-    fn training_error(&self, fits: &[Fit]) -> Result<f64, Error> {
-        let (data, scheme) = (self.contests.classes(), self.contests.scheme());
+    /// Returns the norm of the function of a fit.
+    fn norm(&self, fit: &Fit) -> Result<f64, Error> {
+        match self {
+            Ground::Here(here) => here.prepared.norm(fit),
+            Ground::Elsewhere { .. } => Ok(linear_norm(fit)),
+        }
+    }
+
+    /// Returns the number of coefficients of fits.
+    fn dimension(&self, fits: &[Fit]) -> usize {
+        match self {
+            Ground::Here(here) => here.prepared.dimension(),
+            Ground::Elsewhere { .. } => fits.first().map_or(0, |fit| fit.coef.len()),
+        }
+    }
+
+    /// Returns the training error of the fits at the lambda of an index.
+    fn training_error(&self, at: usize, fits: &[Fit]) -> Result<f64, Error> {
+        let Here { contests, prepared } = match self {
+            Ground::Here(here) => &**here,
+            Ground::Elsewhere { errors } => return Ok(errors[at]),
+        };
+        let (data, scheme) = (contests.classes(), contests.scheme());
         let scores: Vec<Vec<f64>> =
-            fits.iter().map(|fit| self.prepared.scores(fit)).collect::<Result<_, _>>()?;
+            fits.iter().map(|fit| prepared.scores(fit)).collect::<Result<_, _>>()?;
         let classes = data.labels().names().len();
         let mistake = |row: usize| {
             let of_row: Vec<f64> = scores.iter().map(|scores| scores[row]).collect();

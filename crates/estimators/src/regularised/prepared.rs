@@ -291,7 +291,7 @@ fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f6
     fits.iter().map(|fit| fit.decision_function(&chosen)).collect()
 }
 
-fn linear_norm(fit: &Fit) -> f64 {
+pub(super) fn linear_norm(fit: &Fit) -> f64 {
     fit.coef.iter().map(|w| w * w).sum::<f64>().sqrt()
 }
 

@@ -35,7 +35,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 ///
 /// At the same points the conjugate is held to the Fenchel-Young inequality,
 /// `L(u) + L*(-s) + s u >= 0` for `s = -L'(u)`: one that is too small certifies anything.
-fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
+pub(crate) fn contradicts_itself<L: MarginLoss + ?Sized>(loss: &L, margins: &[f64]) -> bool {
     const SLOPES: f64 = 1e-6;
     const VALUES: f64 = 1e-12;
     let (u, size) = points(loss, margins);

@@ -4,98 +4,9 @@ use margins_data::metrics::{MistakeTally, is_mistake};
 use margins_data::{ClassLabels, Dataset, parallel};
 use margins_losses::MarginLoss;
 
+use super::error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors, least};
 use super::held_out::HeldOut;
-use crate::{Error, Fit, Lambda, Observed, Report, Training};
-
-/// An element of a path.
-pub trait Fitted: Send {
-    /// Returns the regularisation.
-    fn lambda(&self) -> Lambda;
-
-    /// Returns how good the fit is.
-    fn report(&self) -> &Report;
-}
-
-impl Fitted for Fit {
-    fn lambda(&self) -> Lambda {
-        self.lambda
-    }
-
-    fn report(&self) -> &Report {
-        &self.report
-    }
-}
-
-/// The cross-validated error along a lambda path.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ErrorCurve {
-    /// Lambdas, largest first; the other vectors run along them.
-    pub lambdas: Vec<Lambda>,
-    /// The share of held-out samples misclassified, by weight.
-    pub mean_error: Vec<f64>,
-    /// The standard error of the mean over the folds.
-    pub standard_error: Vec<f64>,
-    /// The largest relative duality gap of the fits.
-    pub worst_relative_gap: Vec<f64>,
-    /// True if all fits converged.
-    pub certified: Vec<bool>,
-    /// True if cross-validation gave the lambda up after the first folds, as
-    /// [`Training::abandon_hopeless`] allows. The errors then come from these folds alone, and no
-    /// index points at the lambda.
-    pub abandoned: Vec<bool>,
-    /// The index of the least mean error; of several the largest lambda.
-    pub best: usize,
-    /// The index of the largest lambda whose mean error is within one standard error of the least.
-    pub one_standard_error: usize,
-}
-
-impl ErrorCurve {
-    /// Returns the curve of scores that samples got without having been trained on, beside the fits
-    /// on all of the data; every sample is a fold. The score of sample i at the k-th lambda is
-    /// `scores[k][i]`, and `converged[k]` is true if the fits that the scores come from converged.
-    ///
-    /// # Errors
-    /// [`Error::Score`]: a score is NaN or infinite.
-    ///
-    /// # Panics
-    /// The function panics unless there is one list of scores and one `converged` a fit, and one
-    /// score a sample.
-    pub fn of_scores<F: Fitted>(
-        data: &Dataset,
-        fits: &[F],
-        scores: &[Vec<f64>],
-        converged: &[bool],
-    ) -> Result<Self, Error> {
-        assert_eq!((scores.len(), converged.len()), (fits.len(), fits.len()), "one a fit");
-        scores.iter().try_for_each(|scores| Error::check_scores(scores, 0..scores.len()))?;
-        let lambdas: Vec<Lambda> = fits.iter().map(Fitted::lambda).collect();
-        let signs = data.labels().signs();
-        let held_out = |i: usize| Fold {
-            weights: vec![data.weights().map_or(1.0, |weights| weights[i])],
-            at: (scores.iter().zip(converged))
-                .map(|(scores, &converged)| HeldOut {
-                    wrong: vec![is_mistake(scores[i], signs[i])],
-                    relative_gap: 0.0,
-                    converged,
-                    cut_short: false,
-                })
-                .map(Some)
-                .collect(),
-        };
-        let mut curve = summarize(lambdas, &(0..signs.len()).map(held_out).collect::<Vec<_>>());
-        curve.include(fits);
-        Ok(curve)
-    }
-
-    /// Takes the fits on all of the data, one a lambda, into the gaps.
-    fn include<F: Fitted>(&mut self, fits: &[F]) {
-        for (k, fit) in fits.iter().enumerate() {
-            // Gaps are never NaN: without a bound they are infinite.
-            self.worst_relative_gap[k] = self.worst_relative_gap[k].max(fit.report().relative_gap);
-            self.certified[k] &= fit.report().converged();
-        }
-    }
-}
+use crate::{Error, Fit, Lambda, Observed, Training};
 
 /// A cross-validated path and the path on all of the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -234,7 +145,7 @@ pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + S
         of.retain(|&k| !hopeless[k]);
         held_out.extend(hold_out_each(first..count, &of)?);
     }
-    Ok(summarize(lambdas, &held_out))
+    Ok(ErrorCurve::of_folds(lambdas, &held_out.iter().map(Fold::errors).collect::<Vec<_>>()))
 }
 
 /// Returns true for every lambda that is wrong on far more of the weight than the one of the least
@@ -259,13 +170,6 @@ fn hopeless(folds: &[Fold], count: usize) -> Vec<bool> {
             difference > DEVIATIONS * square.sqrt()
         })
         .collect()
-}
-
-/// Returns the first index of the least value among those that count.
-fn least(values: &[f64], counts: impl Fn(usize) -> bool) -> usize {
-    let mut at = (0..values.len()).filter(|&k| counts(k));
-    let first = at.next().unwrap_or(0);
-    at.fold(first, |best, k| if values[k] < values[best] { k } else { best })
 }
 
 /// Returns the rows outside every fold.
@@ -341,6 +245,15 @@ impl Fold {
         tally.rate().unwrap_or(0.0)
     }
 
+    /// Returns what the curve needs of the fold.
+    fn errors(&self) -> FoldErrors {
+        let at = |(k, at): (usize, &Option<HeldOut>)| {
+            let HeldOut { relative_gap, converged, .. } = *at.as_ref()?;
+            Some(FoldError { error: self.error(k), relative_gap, converged })
+        };
+        FoldErrors { weight: self.weight(), at: self.at.iter().enumerate().map(at).collect() }
+    }
+
     /// Returns the outcomes among `count` lambdas, of which those at the indices given were fitted.
     fn spread_over(self, count: usize, indices: &[usize]) -> Self {
         let mut at: Vec<Option<HeldOut>> = (0..count).map(|_| None).collect();
@@ -348,36 +261,5 @@ impl Fold {
             at[k] = result;
         }
         Fold { at, ..self }
-    }
-}
-
-fn summarize(lambdas: Vec<Lambda>, folds: &[Fold]) -> ErrorCurve {
-    let fitted = |k: usize| folds.iter().filter(move |fold| fold.at[k].is_some());
-    let along = |at: &dyn Fn(usize) -> f64| -> Vec<f64> { (0..lambdas.len()).map(at).collect() };
-    let total = |k: usize| fitted(k).map(Fold::weight).sum::<f64>();
-    let mean_error =
-        along(&|k| fitted(k).map(|fold| fold.weight() * fold.error(k)).sum::<f64>() / total(k));
-    let standard_error = along(&|k| {
-        let square = |fold: &Fold| fold.weight() * (fold.error(k) - mean_error[k]).powi(2);
-        (fitted(k).map(square).sum::<f64>() / total(k) / (fitted(k).count() as f64 - 1.0)).sqrt()
-    });
-    let results = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
-    let worst_relative_gap = along(&|k| results(k).map(|at| at.relative_gap).fold(0.0, f64::max));
-    let certified = (0..lambdas.len()).map(|k| results(k).all(|at| at.converged)).collect();
-    let abandoned: Vec<bool> =
-        (0..lambdas.len()).map(|k| folds.iter().any(|fold| fold.at[k].is_none())).collect();
-    let best = least(&mean_error, |k| !abandoned[k]);
-    let bound = mean_error[best] + standard_error[best];
-    let one_standard_error =
-        (0..lambdas.len()).find(|&k| !abandoned[k] && mean_error[k] <= bound).unwrap_or(best);
-    ErrorCurve {
-        lambdas,
-        mean_error,
-        standard_error,
-        worst_relative_gap,
-        certified,
-        abandoned,
-        best,
-        one_standard_error,
     }
 }

@@ -67,7 +67,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
         self.evaluator.samples.tail()
     }
 
-    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+    fn all_beyond(&mut self, point: &Point, from: f64) -> bool {
         self.evaluator.samples.all_beyond(point, from)
     }
 

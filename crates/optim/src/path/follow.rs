@@ -13,7 +13,7 @@ pub trait Minimizer {
     fn tail(&self) -> Option<HomogeneousTail>;
 
     /// Returns true if every margin at a point, of the samples that count, is at least `from`.
-    fn all_beyond(&self, point: &Point<Self::Products>, from: f64) -> bool;
+    fn all_beyond(&mut self, point: &Point<Self::Products>, from: f64) -> bool;
 
     /// Returns the point without intercept and coefficients.
     fn origin(&mut self) -> Point<Self::Products>;

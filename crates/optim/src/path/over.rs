@@ -16,9 +16,22 @@ use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, System};
 ///
 /// # Errors
 /// [`Error::Unsuitable`]: the loss is not convex or has a kink. [`Error::Tolerance`]: the tolerance
-/// is not positive. [`Error::NoLambdas`]: there are no lambdas.
+/// is not positive. [`Error::NoLambdas`]: there are no lambdas. [`Error::Shards`]: samples elsewhere
+/// could no longer be asked.
 pub fn path_over<S: Samples>(
     samples: S,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &Observer<'_>,
+) -> Result<Vec<Fit>, Error> {
+    path_from(samples, None, lambdas, options, observer)
+}
+
+/// Returns what [`path_over`] does, from an intercept and coefficients near the first minimiser if
+/// they are known.
+pub(crate) fn path_from<S: Samples>(
+    samples: S,
+    start: Option<(f64, Vec<f64>)>,
     lambdas: &[Lambda],
     options: &Options,
     observer: &Observer<'_>,
@@ -27,9 +40,14 @@ pub fn path_over<S: Samples>(
     samples.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
     let system = System::for_features(samples.shape().1);
-    let mut walk = Walk { evaluator: Evaluator::new(samples), system };
+    let mut walk = Walk { evaluator: Evaluator::new(samples), system, start };
     let mut fits = Vec::with_capacity(lambdas.len());
+    let mut failure = None;
     let mut finish = |walk: &mut Walk<S>, lambda, point: &Point<S::Products>, ending, passes| {
+        failure = failure.take().or_else(|| walk.evaluator.samples.failure());
+        if failure.is_some() {
+            return;
+        }
         let fit = walk.fit(lambda, point, ending, passes);
         observer(&Observed::new(lambda, &fit.report));
         fits.push(fit);
@@ -43,18 +61,19 @@ pub fn path_over<S: Samples>(
     } else {
         follow(&mut walk, &lambdas, options, finish);
     }
-    Ok(fits)
+    failure.map_or(Ok(fits), Err)
 }
 
 /// A path by Newton's method in progress.
 struct Walk<S> {
     evaluator: Evaluator<S>,
     system: System,
+    start: Option<(f64, Vec<f64>)>,
 }
 
 impl<S: Samples> Walk<S> {
     fn fit(
-        &self,
+        &mut self,
         lambda: Lambda,
         point: &Point<S::Products>,
         ending: Ending,
@@ -73,13 +92,24 @@ impl<S: Samples> Minimizer for Walk<S> {
         self.evaluator.samples.tail()
     }
 
-    fn all_beyond(&self, point: &Point<S::Products>, from: f64) -> bool {
+    fn all_beyond(&mut self, point: &Point<S::Products>, from: f64) -> bool {
         self.evaluator.samples.all_beyond(point, from)
     }
 
     fn origin(&mut self) -> Point<S::Products> {
         let coef = vec![0.0; self.evaluator.samples.shape().1];
         Point { intercept: 0.0, products: self.evaluator.samples.products(&coef), coef }
+    }
+
+    fn begin(&mut self, lambda: Lambda, _options: &Options) -> Point<S::Products> {
+        let origin = self.origin();
+        let Some((intercept, coef)) = self.start.take() else { return origin };
+        let products = self.evaluator.samples.products(&coef);
+        let start = Point { intercept, coef, products };
+        // A sample that the part lacks may weigh more than all others, even without bound.
+        let value = self.evaluator.value_at(lambda, &start);
+        let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
+        if is_nearer { start } else { origin }
     }
 
     fn value(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {

@@ -6,6 +6,54 @@ use margins_losses::{Interval, MarginLoss};
 use crate::problem::summation::{SUM_ERROR, UNIT, sum};
 use crate::problem::{EmpiricalRisk, Margins};
 
+/// Returns true if no duals in a domain sum to zero, of classes with these total weights.
+pub(crate) fn is_unbounded(domain: Interval, [positive, negative]: [f64; 2]) -> bool {
+    let Interval { lower, upper } = domain;
+    let (least, most) = (positive.min(negative), positive.max(negative));
+    // Rounding may part sums that are equal.
+    let slack = SUM_ERROR * UNIT * most;
+    upper * least < lower * most - slack * lower.abs()
+}
+
+/// The move that makes duals sum to zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Balance {
+    /// Every dual moves by this factor times its distance to the nearer end of the domain.
+    Factor(f64),
+    /// All duals move by this amount, as far as the domain lets them.
+    Shift(f64),
+}
+
+impl Balance {
+    /// Returns the move for duals with an excess `(1/n) sum c_i s_i y_i` and a total room;
+    /// `shifted` returns the excess of the given duals after a shift.
+    pub(crate) fn of(excess: f64, room: f64, mut shifted: impl FnMut(f64) -> f64) -> Self {
+        // Duals take half of the room, so that they do not reach an open end.
+        const MOST: f64 = 0.5;
+        let factor = excess / room;
+        if factor.abs() <= MOST {
+            return Balance::Factor(factor);
+        }
+        let (mut low, mut high) = (0.0, 1.0f64.copysign(excess));
+        while shifted(high) * excess > 0.0 && high.is_finite() {
+            (low, high) = (high, 2.0 * high);
+        }
+        let mut last = high;
+        loop {
+            let middle = low + 0.5 * (high - low);
+            if middle == low || middle == high || !middle.is_finite() {
+                return Balance::Shift(last);
+            }
+            last = middle;
+            if shifted(middle) * excess > 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+    }
+}
+
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns the interval in which every `s_i` lies.
     pub(crate) fn domain(&self) -> Interval {
@@ -17,18 +65,13 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// `C-` of the classes, the ranges `[l C+, h C+]` and `[l C-, h C-]` of the sums that must be
     /// equal do then not meet.
     pub fn is_unbounded(&self) -> bool {
-        let Interval { lower, upper } = self.domain();
         let weight_of = |sign: f64| {
             let [total] = sum(self.signs.len(), &|i| {
                 [if self.signs[i] == sign { self.weights[i] } else { 0.0 }]
             });
             total
         };
-        let (positive, negative) = (weight_of(1.0), weight_of(-1.0));
-        let (least, most) = (positive.min(negative), positive.max(negative));
-        // Rounding may part sums that are equal.
-        let slack = SUM_ERROR * UNIT * most;
-        self.intercept && (upper * least < lower * most - slack * lower.abs())
+        self.intercept && is_unbounded(self.domain(), [weight_of(1.0), weight_of(-1.0)])
     }
 
     /// Returns `(1/n) sum c_i s_i y_i`.
@@ -47,42 +90,65 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         if !self.intercept || excess == 0.0 {
             return;
         }
-        // Duals take half of the room, so that they do not reach an open end.
-        const MOST: f64 = 0.5;
-        let domain = self.domain();
-        let room = |s: f64| {
-            let room = (s - domain.lower).min(domain.upper - s);
-            if room.is_finite() { room } else { 1.0 }
-        };
-        let total: f64 = self.weights.iter().zip(&*duals).map(|(c, &s)| c * room(s)).sum();
-        let factor = excess / total;
-        if factor.abs() <= MOST {
-            for (s, y) in duals.iter_mut().zip(self.signs.iter()) {
-                *s = (*s - factor * y * room(*s)).clamp(domain.lower, domain.upper);
-            }
-            return;
-        }
         let given = duals.to_vec();
-        let shift = |duals: &mut [f64], by: f64| {
-            for ((s, &from), y) in duals.iter_mut().zip(&given).zip(self.signs.iter()) {
-                *s = (from - by * y).clamp(domain.lower, domain.upper);
-            }
+        let mut shifted = |by: f64| {
+            duals.copy_from_slice(&given);
+            self.shift(duals, by);
             self.imbalance(duals)
         };
-        let (mut low, mut high) = (0.0, 1.0f64.copysign(excess));
-        while shift(duals, high) * excess > 0.0 && high.is_finite() {
-            (low, high) = (high, 2.0 * high);
+        match Balance::of(excess, self.room(&given), &mut shifted) {
+            Balance::Factor(factor) => {
+                duals.copy_from_slice(&given);
+                self.pull_in(duals, factor);
+            }
+            Balance::Shift(by) => {
+                shifted(by);
+            }
         }
-        loop {
-            let middle = low + 0.5 * (high - low);
-            if middle == low || middle == high || !middle.is_finite() {
-                break;
-            }
-            if shift(duals, middle) * excess > 0.0 {
-                low = middle;
-            } else {
-                high = middle;
-            }
+    }
+
+    /// Returns the distance of a dual to the nearer end of the domain; 1 if there is no end.
+    fn room_of(&self, s: f64) -> f64 {
+        let domain = self.domain();
+        let room = (s - domain.lower).min(domain.upper - s);
+        if room.is_finite() { room } else { 1.0 }
+    }
+
+    /// Returns the sum of the distances of duals to the nearer ends of the domain,
+    /// `(1/n) sum c_i room(s_i)`.
+    pub(crate) fn room(&self, duals: &[f64]) -> f64 {
+        self.weights.iter().zip(duals).map(|(c, &s)| c * self.room_of(s)).sum()
+    }
+
+    /// Moves every dual by a factor times its distance to the nearer end of the domain.
+    pub(crate) fn pull_in(&self, duals: &mut [f64], factor: f64) {
+        let domain = self.domain();
+        for (s, y) in duals.iter_mut().zip(self.signs.iter()) {
+            *s = (*s - factor * y * self.room_of(*s)).clamp(domain.lower, domain.upper);
+        }
+    }
+
+    /// Moves every dual by the same amount, as far as the domain lets it.
+    pub(crate) fn shift(&self, duals: &mut [f64], by: f64) {
+        let domain = self.domain();
+        for (s, y) in duals.iter_mut().zip(self.signs.iter()) {
+            *s = (*s - by * y).clamp(domain.lower, domain.upper);
+        }
+    }
+
+    /// Moves duals by `-L''(u_i) y_i d_i` for a change d of the scores, given `c_i L''(u_i)/n`, and
+    /// keeps them in the domain of the conjugate.
+    pub(crate) fn predict(
+        &self,
+        duals: &mut [f64],
+        curvatures: &[f64],
+        change: impl Fn(usize) -> f64,
+    ) {
+        let domain = self.domain();
+        for (i, s) in duals.iter_mut().enumerate() {
+            let curvature = curvatures[i];
+            let bend = if curvature > 0.0 { curvature / self.weights[i] } else { 0.0 };
+            *s = (*s - bend * (self.signs[i] * change(i))).clamp(domain.lower, domain.upper);
         }
     }
 }

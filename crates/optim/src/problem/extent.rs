@@ -1,9 +1,12 @@
 use margins_data::Design;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
 
 use crate::problem::summation::{UNIT, dot};
 
 /// The sizes of samples and features, on which the rounding of products with them depends.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Extent {
     /// The largest norm of a sample, R.
     pub radius: f64,
@@ -15,6 +18,8 @@ pub struct Extent {
     samples: usize,
     /// The largest number of stored features of a sample.
     longest: usize,
+    /// The number of parts in which sums over samples are made, 0 or 1 for a whole.
+    parts: usize,
 }
 
 impl Extent {
@@ -41,12 +46,36 @@ impl Extent {
             (*low, *high) = (low.min(0.0), high.max(0.0));
         }
         let (radius, samples) = (largest.sqrt(), design.rows());
-        Extent { radius, columns, taken: Vec::new(), samples, longest }
+        Extent { radius, columns, taken: Vec::new(), samples, longest, parts: 1 }
     }
 
     /// Returns the extent of a design from which these shifts have already been subtracted.
     pub fn of_shifted(design: &Design, taken: &[f64]) -> Self {
         Extent { taken: taken.to_vec(), ..Self::of(design) }
+    }
+
+    /// Returns the extent of samples in parts, whose sums are made part by part and then added.
+    pub fn of_parts<'e>(parts: impl IntoIterator<Item = &'e Extent>) -> Self {
+        let mut whole = Extent::default();
+        for part in parts {
+            whole.radius = whole.radius.max(part.radius);
+            whole.samples += part.samples;
+            whole.longest = whole.longest.max(part.longest);
+            whole.parts += 1;
+            if whole.columns.is_empty() {
+                whole.columns.clone_from(&part.columns);
+            }
+            for ((low, high), (least, most)) in whole.columns.iter_mut().zip(&part.columns) {
+                (*low, *high) = (low.min(*least), high.max(*most));
+            }
+        }
+        whole
+    }
+
+    /// Returns the largest size of each feature to a power of two, 1 for a feature that is zero.
+    pub(crate) fn magnitudes(&self) -> Vec<f64> {
+        let power = |size: f64| if size > 0.0 { size.log2().floor().exp2() } else { 1.0 };
+        self.sizes().map(power).collect()
     }
 
     /// Returns the numbers to subtract from the features so that no offset drowns their spread;
@@ -123,6 +152,9 @@ impl Extent {
     /// Returns how far `(1/n) sum c_i s_i y_i x_i` can be off in norm if it is computed in twice
     /// the working precision.
     pub fn accurate_pull_error(&self, total: f64) -> f64 {
-        2.0 * (self.samples as f64 * UNIT).powi(2) * self.radius * total
+        // The sum of a part is rounded to working precision, and so are those of sums of parts.
+        let levels = if self.parts > 1 { 1.0 + (self.parts as f64).log2().ceil() } else { 0.0 };
+        let relative = 2.0 * (self.samples as f64 * UNIT).powi(2) + levels * UNIT;
+        relative * self.radius * total
     }
 }

@@ -127,13 +127,7 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
 
     fn predict(&mut self, mut duals: Vec<f64>, change: &Point) -> Vec<f64> {
         let risk = &self.objective.risk;
-        let domain = risk.domain();
-        for (i, s) in duals.iter_mut().enumerate() {
-            let change = risk.signs[i] * (change.products[i] + change.intercept);
-            let curvature = self.curvatures[i];
-            let bend = if curvature > 0.0 { curvature / risk.weights[i] } else { 0.0 };
-            *s = (*s - bend * change).clamp(domain.lower, domain.upper);
-        }
+        risk.predict(&mut duals, &self.curvatures, |i| change.products[i] + change.intercept);
         duals
     }
 
@@ -181,15 +175,15 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
         self.objective.risk.is_unbounded()
     }
 
-    fn is_contradicted(&self, point: &Point) -> bool {
+    fn is_contradicted(&mut self, point: &Point) -> bool {
         self.objective.risk.is_contradicted(&point.products, point.intercept)
     }
 
-    fn summary(&self) -> MarginSummary {
+    fn summary(&mut self) -> MarginSummary {
         self.margins.summary()
     }
 
-    fn all_beyond(&self, point: &Point, from: f64) -> bool {
+    fn all_beyond(&mut self, point: &Point, from: f64) -> bool {
         self.objective.risk.all_beyond(&point.products, point.intercept, from)
     }
 }

@@ -59,7 +59,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.risk.summary_of(&self.margins)
     }
 
-    fn set_margins(&mut self, scores: &[f64], intercept: f64) {
+    pub(crate) fn set_margins(&mut self, scores: &[f64], intercept: f64) {
         let pairs = scores.iter().zip(self.risk.signs.iter());
         for (u, (score, sign)) in self.margins.iter_mut().zip(pairs) {
             *u = sign * (score + intercept);
@@ -94,7 +94,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     }
 
     /// Returns the sum of the curvatures, none of which it holds.
-    fn curvature(&self) -> f64 {
+    pub(crate) fn curvature(&self) -> f64 {
         let mut total = 0.0;
         let blocks = self.margins.chunks(BLOCK).zip(self.risk.weights.chunks(BLOCK));
         for (k, (margins, weights)) in blocks.enumerate() {

@@ -55,6 +55,19 @@ impl<L: MarginLoss + ?Sized> Clone for EmpiricalRisk<'_, L> {
 }
 
 impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
+    /// Returns the risk of a part of samples, with their weights `c_i / n` in the whole. The part may
+    /// have one class, or no samples.
+    pub(crate) fn of_part(loss: &'a L, signs: &'a [f64], weights: Vec<f64>) -> Self {
+        EmpiricalRisk {
+            loss,
+            signs: Cow::Borrowed(signs),
+            weights,
+            counts: Counts::OfRisk,
+            intercept: true,
+            smoothing: None,
+        }
+    }
+
     /// Returns the risk of samples of weight 1, with an intercept.
     ///
     /// # Errors

@@ -124,14 +124,20 @@ pub trait Samples {
 
     /// Returns true if the loss says that it is convex, and contradicts that at the margins of a
     /// point.
-    fn is_contradicted(&self, point: &Point<Self::Products>) -> bool;
+    fn is_contradicted(&mut self, point: &Point<Self::Products>) -> bool;
 
     /// Returns a summary of the margins that are set, of the samples of positive weight.
-    fn summary(&self) -> MarginSummary;
+    fn summary(&mut self) -> MarginSummary;
 
     /// Returns true if every margin at a point, of the samples of positive weight, is at least
     /// `from`.
-    fn all_beyond(&self, point: &Point<Self::Products>, from: f64) -> bool;
+    fn all_beyond(&mut self, point: &Point<Self::Products>, from: f64) -> bool;
+
+    /// Returns the reason why samples elsewhere can no longer be asked, once: from then on every
+    /// sum is not a number, which ends a solver at once.
+    fn failure(&mut self) -> Option<Error> {
+        None
+    }
 }
 
 /// The units of roundoff to which a loss is taken to compute its value, relative to that value, and

@@ -51,7 +51,7 @@ pub trait Descent {
     fn passes(&self) -> usize;
 
     /// Returns a summary of the margins of the point that was certified last, for the history.
-    fn margins(&self) -> MarginSummary;
+    fn margins(&mut self) -> MarginSummary;
 }
 
 /// Minimises F from `point`, in place, in at most `limit` steps. The point returned has a settled

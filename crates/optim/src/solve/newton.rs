@@ -173,7 +173,7 @@ impl<S: Samples> Descent for Newton<'_, S> {
         self.evaluator.passes
     }
 
-    fn margins(&self) -> MarginSummary {
+    fn margins(&mut self) -> MarginSummary {
         self.evaluator.samples.summary()
     }
 }

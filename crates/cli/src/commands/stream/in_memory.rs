@@ -3,6 +3,7 @@
 use margins::Prepared;
 use margins::data::Dataset;
 use margins::data::metrics::{is_mistake, mistake_rate};
+use margins::estimators::regularised::DataSummary;
 use margins::estimators::stream::Settings;
 use margins::optim::Fit;
 
@@ -36,7 +37,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
             let document = PathDocument {
                 format: "margins-fit",
                 version: VERSION,
-                data: DataDocument::new(name, &data),
+                data: DataDocument::new(name, &DataSummary::of(&data)),
                 training: document(arguments, loss),
                 fits: vec![FitDocument::new(fit, None)],
                 platt: None,
@@ -45,7 +46,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
         }
         OutputFormat::Table => {
             let data = settings.class_costs.weigh(data)?;
-            let mut lines = describe(name, &data);
+            let mut lines = describe(name, &DataSummary::of(&data));
             lines.push(("loss", loss));
             lines.extend(describe_fit(fit, None, training_error(fit, &data)?));
             report(outputs, |out| facts(out, &lines))

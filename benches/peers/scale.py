@@ -1,0 +1,159 @@
+"""Fits beyond memory and beyond one process, beside the same fit in memory and beside Spark MLlib.
+
+Runs take turns, and the medians of several turns count. Every objective is computed again here, from the coefficients alone.
+Starting a cluster, and bringing the data to it, are left out of the times of Dask and Spark.
+
+    python benches/peers/scale.py dense --rows 2000000 --spark
+    python benches/peers/scale.py file --margins target/release/margins --rows 10000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FEATURES, LAMBDA = 50, 1e-4
+
+
+def table(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns rows of two classes that overlap."""
+    X = np.random.default_rng([seed, 1]).normal(size=(rows, FEATURES)).astype(np.float32)
+    w = np.random.default_rng(0).normal(size=FEATURES)
+    return X, X @ w + 5 * np.random.default_rng([seed, 2]).normal(size=rows) > 0
+
+
+def objective(X: np.ndarray, y: np.ndarray, intercept: float, coef: np.ndarray) -> float:
+    """Returns the regularised logistic risk."""
+    margins = np.where(y, 1.0, -1.0) * (X.astype(np.float64) @ coef + intercept)
+    return float(np.logaddexp(0, -margins).mean() + LAMBDA * coef @ coef)
+
+
+def timed(job: Any) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = job()
+    return time.perf_counter() - start, result
+
+
+def show(times: dict[str, list[float]], objectives: dict[str, float], reference: str) -> None:
+    base = statistics.median(times[reference])
+    print("| fit | seconds (median) | times that of " + reference + " | objective |")
+    print("| --- | --- | --- | --- |")
+    for name, own in times.items():
+        median = statistics.median(own)
+        print(f"| {name} | {median:.2f} | {median / base:.2f} | {objectives[name]:.10f} |")
+
+
+def dense(arguments: argparse.Namespace) -> None:
+    """Compares a fit in memory with the same on two Dask workers, and with Spark on two threads."""
+    import dask.array as da
+    from dask.distributed import Client, LocalCluster
+
+    import margins_learn as ml
+    import margins_learn.dask as md
+
+    X, y = table(arguments.rows, 1)
+    C = 1 / (2 * len(y) * LAMBDA)
+    lines = len(y) // 16
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        parts = [da.from_array(part, chunks=(lines, *part.shape[1:])).persist() for part in (X, y)]
+        client.rebalance()
+        fits = {
+            "margins, in memory": lambda: ml.MarginClassifier("logistic", C=C, n_jobs=2).fit(X, y),
+            "margins, two workers of Dask": lambda: md.MarginClassifier("logistic", C=C, client=client).fit(*parts),
+        }
+        if arguments.spark:
+            fits["Spark MLlib LogisticRegression, local[2]"] = spark_fit(X, y)
+        times, objectives = {name: [] for name in fits}, {}
+        for _ in range(arguments.turns):
+            for name, fit in fits.items():
+                seconds, fitted = timed(fit)
+                times[name].append(seconds)
+                coef, intercept = (fitted.coef_[0], fitted.intercept_[0]) if hasattr(fitted, "coef_") else fitted
+                objectives[name] = objective(X, y, intercept, coef)
+        show(times, objectives, "margins, two workers of Dask" if arguments.spark else "margins, in memory")
+
+
+def spark_fit(X: np.ndarray, y: np.ndarray) -> Any:
+    """Returns a job that fits by Spark to rows that it holds in memory."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyspark.ml.classification import LogisticRegression
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[2]").config("spark.driver.memory", "8g").config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    folder = tempfile.mkdtemp()
+    column = pa.FixedSizeListArray.from_arrays(pa.array(X.astype(np.float64).ravel()), FEATURES).cast(pa.list_(pa.float64()))
+    pq.write_table(pa.table({"x": column, "label": pa.array(y.astype(np.float64))}), folder + "/rows.parquet", row_group_size=len(y) // 16)
+    rows = session.read.parquet(folder).repartition(16)
+    rows = rows.select(array_to_vector("x").alias("features"), "label").cache()
+    rows.count()
+
+    def fit() -> tuple[np.ndarray, float]:
+        # Spark minimises the mean loss and regParam/2 times the square of the norm.
+        model = LogisticRegression(regParam=2 * LAMBDA, standardization=False, tol=1e-6, maxIter=1000).fit(rows)
+        return model.coefficients.toArray(), float(model.intercept)
+
+    return fit
+
+
+def file(arguments: argparse.Namespace) -> None:
+    """Compares fits to a block file with all, most or little of it in memory."""
+    from margins_learn import blocks
+
+    path = Path(arguments.folder or tempfile.mkdtemp()) / f"rows-{arguments.rows}.blocks"
+    if not path.exists():
+        with blocks.Writer(path) as writer:
+            for part in range(10):
+                writer.append(*table(arguments.rows // 10, part))
+    whole = arguments.rows * (8 * FEATURES + 64)
+    limits = {"all in memory": 4 * whole, "nine tenths in memory": int(0.9 * whole), "1 GB": 10**9}
+    times = {name: [] for name in limits}
+    facts: dict[str, Any] = {}
+    for _ in range(arguments.turns):
+        for name, limit in limits.items():
+            command = [arguments.margins, "fit", "--data", str(path), "--loss", "logistic", "--lambda", str(LAMBDA), "--memory", f"{limit}B"]
+            run = subprocess.run(["/usr/bin/time", "-f", "peak %M kB", *command, "--verbose", "--format", "json"], capture_output=True, text=True, check=True)
+            fit = json.loads(run.stdout)["fits"][0]
+            times[name].append(float(re.search(r"fitting: ([\d.]+) s", run.stderr)[1]))
+            facts[name] = (fit["passes"], fit["objective"], fit["relative_gap"], int(re.search(r"peak (\d+) kB", run.stderr)[1]) / 1e6)
+    print("| memory | seconds of the fit (median) | passes | seconds a pass | gap | peak GB |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, own in times.items():
+        passes, _, gap, peak = facts[name]
+        median = statistics.median(own)
+        print(f"| {name} | {median:.2f} | {passes} | {median / passes:.3f} | {gap:.1e} | {peak:.2f} |")
+    print("objectives:", {name: fact[1] for name, fact in facts.items()})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(required=True)
+    for kind in (dense, file):
+        own = kinds.add_parser(kind.__name__, help=kind.__doc__)
+        own.add_argument("--rows", type=int, default=2_000_000)
+        own.add_argument("--turns", type=int, default=3)
+        own.set_defaults(run=kind)
+        if kind is dense:
+            own.add_argument("--spark", action="store_true", help="compare with Spark MLlib, which needs Java and pyspark")
+        else:
+            own.add_argument("--margins", default="target/release/margins", help="the command")
+            own.add_argument("--folder", help="a folder that keeps the file for the next run")
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""Samples that workers hold: the partitions of an estimator that another engine places.
+
+Nothing here knows the engine. A class of it places partitions on workers, carries one message a round to them, and makes anew
+what is lost; `margins_learn.dask` and `margins_learn.ray` have one each.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+
+from . import _native
+from ._inputs import names_of, samples_of, weights_of
+
+_BYTES_A_ROW = 64
+
+
+class Engine(Protocol):
+    """What an engine does for a fit, from the first look at its partitions to the end."""
+
+    def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
+        """Returns what a function makes of each partition, called where the partition is."""
+
+    def place(self, loss: str, classes: Any, partitions: Sequence[Any], costs: Sequence[int]) -> list[list[int]]:
+        """Makes a `Holder` on every worker with some of the partitions, which take so many bytes in memory.
+
+        Returns the number of rows of every class that each holds.
+        """
+
+    def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
+        """Sends a message to the workers named, or to all.
+
+        Returns their answers, and the names of those that were lost and made anew.
+        """
+
+    def close(self) -> None:
+        """Lets go of the workers."""
+
+
+class Holder:
+    """The partitions of one worker, in the memory of the library."""
+
+    def __init__(self, loss: str, classes: Any, partitions: dict[int, Any]) -> None:
+        self._shard = _native.Shard(loss)
+        self._class_rows = np.zeros(len(classes), dtype=int)
+        for number, partition in partitions.items():
+            if isinstance(partition, FilePart):
+                self._class_rows += self._shard.insert_block(partition.path, partition.number)
+            else:
+                self._insert(number, partition, np.asarray(classes))
+
+    def class_rows(self) -> list[int]:
+        """Returns the number of rows of every class."""
+        return self._class_rows.tolist()
+
+    def _insert(self, number: int, partition: Any, classes: np.ndarray) -> None:
+        X, y, weights, folds = parts_of(partition, number)
+        if not len(y):
+            self._shard.insert_empty(number, X.shape[1])
+            return
+        try:
+            samples = samples_of(X)
+            if weights is not None:
+                weights = weights_of(weights, X) if np.any(weights) else np.zeros(len(y))
+        except ValueError as error:
+            raise ValueError(f"partition {number}: {error}") from None
+        targets = np.searchsorted(classes, y).astype(np.uint32)
+        self._class_rows += np.bincount(targets, minlength=len(classes))
+        self._shard.insert(number, samples, targets, weights, folds)
+
+    def answer(self, message: bytes) -> bytes:
+        """Returns the answers of all partitions to a message."""
+        return self._shard.answer(message)
+
+
+class FilePart:
+    """A partition of a block file that every worker can read."""
+
+    def __init__(self, path: str, number: int) -> None:
+        self.path, self.number = path, number
+
+
+def parts_of(partition: Any, number: int) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Returns features, labels, weights and folds of a partition, which must have the same rows."""
+    X, y, weights, folds = partition
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, dtype=np.float64)
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "biu":
+        X = X.astype(np.float64)
+    if getattr(X, "ndim", len(X.shape)) != 2:
+        raise ValueError(f"partition {number}: X has the shape {X.shape}, but must have two dimensions.")
+    parts = {"y": y, "sample_weight": weights, "folds": folds}
+    found = {name: None if part is None else np.asarray(part).ravel() for name, part in parts.items()}
+    for name, part in found.items():
+        if part is not None and len(part) != X.shape[0]:
+            raise ValueError(f"partition {number}: X has {X.shape[0]} rows, but {name} has {len(part)}.")
+    folds = found["folds"]
+    if folds is not None:
+        if folds.dtype.kind not in "biu" or (len(folds) and folds.min() < 0):
+            raise ValueError(f"partition {number}: folds must be whole numbers from 0.")
+        folds = folds.astype(np.uint32)
+    return X, found["y"], found["sample_weight"], folds
+
+
+def facts_of(partition: Any, number: int) -> dict[str, Any]:
+    """Returns what a fit must know of a partition before it places it."""
+    X, y, _, folds = parts_of(partition, number)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError(f"partition {number}: y is NaN in row {int(np.isnan(y).argmax())}.")
+    stored = 16 * X.nnz if sparse.issparse(X) else 8 * X.shape[0] * X.shape[1]
+    return {
+        "labels": np.unique(y),
+        "rows": X.shape[0],
+        "features": X.shape[1],
+        "sparse": sparse.issparse(X),
+        "bytes": stored + _BYTES_A_ROW * X.shape[0],
+        "folds": 0 if folds is None or not len(folds) else int(folds.max()) + 1,
+        "names": [str(name) for name in X.columns] if hasattr(X, "columns") else None,
+    }
+
+
+def ground_of(engine: Engine, loss: str, partitions: list[Any], trials: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Places partitions on the workers of an engine; returns the classes, and the ground of the fit for the native module."""
+    facts = engine.each(facts_of, partitions)
+    features = {fact["features"] for fact in facts}
+    if len(features) != 1:
+        raise ValueError(f"The partitions have different numbers of features: {sorted(features)}.")
+    classes = np.unique(np.concatenate([fact["labels"] for fact in facts if len(fact["labels"])] or [np.empty(0)]))
+    check_classification_targets(classes)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class, {classes.tolist()}, but a classifier needs samples of two classes.")
+    counts = np.sum(engine.place(loss, classes, partitions, [fact["bytes"] for fact in facts]), axis=0)
+    return classes, {
+        "workers": engine.ask,
+        "trials": trials,
+        "classes": names_of(classes),
+        "class_rows": counts.tolist(),
+        "features": features.pop(),
+        "sparse": any(fact["sparse"] for fact in facts if fact["rows"]),
+        "partitions": len(partitions),
+        "folds": max(fact["folds"] for fact in facts),
+        "names": facts[0]["names"],
+    }
+
+
+def file_ground_of(engine: Engine, loss: str, path: str, trials: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Places the partitions of a block file, which every worker reads by itself."""
+    from ._inputs import classes_named
+
+    file = _native.block_file(path)
+    partitions = [FilePart(path, number) for number in range(len(file["rows"]))]
+    costs = [bytes_ + _BYTES_A_ROW * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
+    classes = classes_named(file["classes"])
+    counts = np.sum(engine.place(loss, classes, partitions, costs), axis=0)
+    return classes, {
+        "workers": engine.ask,
+        "trials": trials,
+        "classes": file["classes"],
+        "class_rows": counts.tolist(),
+        "features": file["features"],
+        "sparse": file["sparse"],
+        "partitions": len(partitions),
+        "folds": file["folds"],
+        "names": file["names"],
+    }
+
+
+def shares_of(costs: Sequence[int], homes: Sequence[str | None], limits: dict[str, int | None]) -> dict[str, list[int]]:
+    """Returns the partitions of every worker: those that are there already, and the others where there is least.
+
+    Raises a MemoryError if they do not fit into what a worker may take.
+    """
+    shares: dict[str, list[int]] = {worker: [] for worker in limits}
+    load = dict.fromkeys(limits, 0)
+    fair = sum(costs) / len(limits)
+    for number, cost in enumerate(costs):
+        home = homes[number]
+        if home not in limits or load[home] + cost > 1.5 * fair:
+            home = min(load, key=load.__getitem__)
+        shares[home].append(number)
+        load[home] += cost
+    for worker, limit in limits.items():
+        if limit and load[worker] > limit:
+            raise MemoryError(
+                f"Worker {worker} would need {load[worker] / 1e9:.1f} GB for {len(shares[worker])} of {len(costs)} partitions, but "
+                f"may take {limit / 1e9:.1f} GB: add workers, or fit fewer rows."
+            )
+    return {worker: numbers for worker, numbers in shares.items() if numbers}
+
+
+def with_client(local: type, engine_of: Callable[..., Any]) -> Callable[[type], type]:
+    """Gives an estimator the constructor of the local one, with `client` behind the other settings."""
+
+    def decorate(kind: type) -> type:
+        signature = inspect.signature(local.__init__)
+        client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
+
+        def __init__(self: Any, *args: Any, client: Any = None, **settings: Any) -> None:
+            local.__init__(self, *args, **settings)
+            self.client = client
+
+        __init__.__signature__ = signature.replace(parameters=[*signature.parameters.values(), client])
+        kind.__init__ = __init__
+        kind._local, kind._engine_of = local, staticmethod(engine_of)
+        return kind
+
+    return decorate
+
+
+class Elsewhere:
+    """What estimators have in common whose samples workers hold."""
+
+    _local: type
+    _engine_of: Callable[..., Any]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, folds: Any = None) -> Any:
+        """Fits to samples that workers hold.
+
+        Parameters
+        ----------
+        X : collection of shape (n_samples, n_features), or path of a block file
+            The samples, in partitions of rows; a block file must be on storage that all workers read.
+        y : collection of shape (n_samples,) or None, default=None
+            Their classes, in the same partitions; None for a block file, which has them.
+        sample_weight : collection of shape (n_samples,) or None, default=None
+            Their weights, in the same partitions, 1 for None.
+        folds : collection of shape (n_samples,) or None, default=None
+            The fold of every sample, counted from 0, for a cross-validation; drawn in every partition for None.
+
+        Returns
+        -------
+        self : estimator
+            The estimator, fitted.
+        """
+        kernel = getattr(self, "kernel", None) or getattr(self, "kernels", None)
+        for name, value in (("kernel", kernel), ("encode", self.encode)):
+            if value:
+                raise ValueError(f"{name} is {value!r}, but samples that workers hold are fitted by linear functions of numbers.")
+        self._engine = self._engine_of(self.client)
+        self._folds_given = folds
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            self._engine.close()
+            del self._engine, self._folds_given
+
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
+        engine = self._engine
+        if isinstance(X, str) or hasattr(X, "__fspath__"):
+            self.classes_, ground = file_ground_of(engine, self.loss, str(X), engine.TRIALS)
+        else:
+            partitions = engine.partitions(X, y, sample_weight, self._folds_given)
+            self.classes_, ground = ground_of(engine, self.loss, partitions, engine.TRIALS)
+        self.n_features_in_ = ground["features"]
+        self.__dict__.pop("feature_names_in_", None)
+        if ground["names"]:
+            self.feature_names_in_ = np.array(ground["names"], dtype=object)
+        return ground
+
+    def _cv(self, X: Any, y: Any) -> Any:
+        if self.cv is None or isinstance(self.cv, (int, np.integer)):
+            return self.cv if self.cv is None else int(self.cv)
+        raise ValueError(f"cv is {self.cv!r}, but must be None or an int for samples that workers hold: fit takes their folds.")
+
+    def _listed(self) -> str:
+        return self._local.__name__
+
+    def to_local(self) -> Any:
+        """Returns the estimator of this package that has the same settings and the same fit, and needs no workers."""
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
+        local = self._local(**settings)
+        local.__dict__.update({name: value for name, value in self.__dict__.items() if name.endswith("_")})
+        return local

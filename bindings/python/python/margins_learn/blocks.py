@@ -1,0 +1,110 @@
+"""Block files: rows in fixed partitions, with checksums and an index, for data larger than memory.
+
+The command `margins` takes such a file in the place of text, and so do the estimators of `margins_learn.dask`.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_consistent_length
+
+from . import _native
+from ._base import _Rows
+from ._inputs import is_frame, samples_of, weights_of
+
+__all__ = ["Writer", "describe", "write"]
+
+
+class Writer:
+    """Writes a block file, some rows at a time.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. It appears, or is replaced, when the `with` block ends without an exception.
+    rows : int or None, default=None
+        The rows of a block; None takes as many as fill 4 MiB.
+    dtype : "float32", "float64" or None, default=None
+        The type of the values in the file; None takes that of the first rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from margins_learn import blocks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with blocks.Writer(folder + "/rows.blocks") as writer:
+    ...         for label in ["ham", "spam", "ham"]:
+    ...             writer.append([[0.0, 1.0], [2.0, 3.0]], [label, label])
+    ...     blocks.describe(folder + "/rows.blocks")["classes"]
+    ['ham', 'spam']
+    """
+
+    def __init__(self, path: str | PathLike[str], *, rows: int | None = None, dtype: Any = None) -> None:
+        self._path, self._rows = fspath(path), rows
+        self._dtype = None if dtype is None else np.dtype(dtype)
+        if self._dtype not in (None, np.float32, np.float64):
+            raise ValueError(f"dtype is {dtype!r}, but must be 'float32', 'float64' or None.")
+        self._writer: _native.BlockWriter | None = None
+
+    def append(self, X: Any, y: Any, sample_weight: Any = None, folds: Any = None) -> None:
+        """Writes rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or table or batch of pyarrow of shape (n_rows, n_features)
+            The samples.
+        y : array of shape (n_rows,)
+            Their classes.
+        sample_weight : array of shape (n_rows,) or None, default=None
+            Their weights, for all rows of the file or for none.
+        folds : array of shape (n_rows,) or None, default=None
+            The fold of every row, for all rows of the file or for none.
+        """
+        names = None
+        if hasattr(X, "schema") and hasattr(X, "num_rows"):
+            names, X = list(X.schema.names), np.column_stack([column.to_numpy(zero_copy_only=False) for column in X.columns])
+        elif is_frame(X):
+            names = [str(name) for name in X.columns]
+        elif sparse.issparse(X):
+            X = sparse.csr_array(X, dtype=np.float64)
+        else:
+            X = np.asarray(X)
+            X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        labels = np.asarray(y)
+        check_consistent_length(_Rows(X), labels)
+        if self._writer is None:
+            dtype = self._dtype or getattr(X, "dtype", np.float64)
+            self._writer = _native.BlockWriter(self._path, self._rows, dtype == np.float32, names)
+        weights = weights_of(sample_weight, _Rows(X))
+        self._writer.append(
+            samples_of(X),
+            [str(label) for label in labels.tolist()],
+            None if weights is None else weights.tolist(),
+            None if folds is None else [str(int(fold)) for fold in np.asarray(folds)],
+        )
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        writer, self._writer = self._writer, None
+        if kind is None:
+            if writer is None:
+                raise ValueError("No rows were written.")
+            writer.finish()
+
+
+def write(path: str | PathLike[str], X: Any, y: Any, sample_weight: Any = None, folds: Any = None, **settings: Any) -> None:
+    """Writes samples as a block file, with the settings of `Writer` and the arguments of its method `append`."""
+    with Writer(path, **settings) as writer:
+        writer.append(X, y, sample_weight, folds)
+
+
+def describe(path: str | PathLike[str]) -> dict[str, Any]:
+    """Returns what the index of a block file says: classes, features and their names, and rows and bytes of each block."""
+    return _native.block_file(fspath(path))

@@ -1,0 +1,286 @@
+"""Certified fits to collections of Dask: one machine drives, workers hold the samples.
+
+The estimators have the settings of those of the same name in `margins_learn`, and `client`. A fit takes dask arrays and frames,
+lists of delayed blocks, or the path of a block file. Its result has the same bits for any number of workers.
+
+    from dask.distributed import Client
+    from margins_learn.dask import MarginClassifier
+
+    classifier = MarginClassifier("logistic", C=10.0, client=Client(...)).fit(X, y)
+    classifier.to_local().predict(rows)
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+try:
+    import dask
+    from dask.delayed import Delayed
+    from dask.distributed import Actor, Client, futures_of, get_client
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"{error}: pip install 'margins-learn[dask]' installs what margins_learn.dask needs.") from None
+
+from . import _path, _regularised, _search
+from ._shards import Elsewhere, Holder, shares_of, with_client
+
+__all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
+
+_PATIENCE = 300.0
+_LOOK = 0.5
+_names = itertools.count()
+
+
+class _Cluster:
+    """The workers of a Dask cluster during one fit."""
+
+    TRIALS = 4
+
+    def __init__(self, client: Client | None) -> None:
+        given = get_client() if client is None else client
+        self._client = Client(
+            given.scheduler.address,
+            security=given.security,
+            direct_to_workers=True,
+            set_as_default=False,
+            timeout=_PATIENCE,
+        )
+        self._fit = f"margins-{given.id}-{next(_names)}"
+        self._holders: dict[str, Any] = {}
+        self._actors: dict[str, Actor] = {}
+        self._places: dict[str, str] = {}
+        self._shares: dict[str, list[int]] = {}
+        if not self._workers():
+            self.close()
+            raise ValueError("The Dask cluster has no workers: start some, or wait for them with client.wait_for_workers.")
+
+    def _workers(self) -> dict[str, int | None]:
+        """Returns the workers with the bytes that each may take."""
+        workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        return {address: worker["memory_limit"] for address, worker in workers.items()}
+
+    def partitions(self, *parts: Any) -> list[Delayed]:
+        """Returns partitions that hold features, labels, weights and folds."""
+        named = dict(zip(("X", "y", "sample_weight", "folds"), parts))
+        # The scheduler hears of what is persisted from another client, maybe later than from this one.
+        self._await(futures_of([part for part in parts if dask.is_dask_collection(part)]), "the data are persisted")
+        split = {name: _delayed(name, part) for name, part in named.items()}
+        counts = {name: len(each) for name, each in split.items() if each is not None}
+        if len(set(counts.values())) != 1:
+            listed = ", ".join(f"{name} has {count} partitions" for name, count in counts.items())
+            raise ValueError(f"{listed}: features, labels, weights and folds must be partitioned alike.")
+        each = [part if part is not None else itertools.repeat(None) for part in split.values()]
+        return [dask.delayed(tuple, pure=False)(list(one)) for one in zip(*each)]
+
+    def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
+        """Returns what a function makes of each partition, which stay where they were computed until they are placed."""
+        self._futures = [self._compute(part) for part in partitions]
+        futures = [self._client.submit(function, future, k, pure=False) for k, future in enumerate(self._futures)]
+        return self._gather(futures, "the workers look at the partitions")
+
+    def _compute(self, partition: Any) -> Any:
+        if isinstance(partition, Delayed):
+            return self._client.compute(partition)
+        return self._client.scatter(partition)
+
+    def _gather(self, futures: list[Any], what: str) -> list[Any]:
+        """Returns results that are waited for."""
+        self._await(futures, what)
+        return self._client.gather(futures)
+
+    def _await(self, futures: list[Any], what: str) -> None:
+        """Waits for futures, and says for what if nothing comes for long."""
+        ended, since = 0, time.monotonic()
+        while True:
+            done = sum(future.done() for future in futures)
+            if done == len(futures):
+                return
+            if done > ended:
+                ended, since = done, time.monotonic()
+            if time.monotonic() - since > _PATIENCE:
+                raise TimeoutError(f"Nothing came for {_PATIENCE:.0f} s, but {len(futures) - done} of {len(futures)} are missing: {what}.")
+            time.sleep(min(0.05, 0.001 + 0.1 * (time.monotonic() - since)))
+
+    def place(self, loss: str, classes: Any, partitions: Sequence[Any], costs: Sequence[int]) -> list[list[int]]:
+        """Makes an actor on every worker, with partitions that are there already where that is fair."""
+        self._loss, self._classes, self._partitions = loss, classes, list(partitions)
+        if not hasattr(self, "_futures"):
+            self._futures = [self._compute(part) for part in partitions]
+        self._await(self._futures, "the workers compute the partitions")
+        where = self._client.who_has(self._futures)
+        homes = [next(iter(where.get(future.key, ())), None) for future in self._futures]
+        self._costs = list(costs)
+        for worker, numbers in shares_of(costs, homes, self._workers()).items():
+            self._hold(worker, numbers)
+        self._start(list(self._holders), "the workers take their partitions over")
+        # Whoever needs a partition again computes it again.
+        del self._futures
+        asked = {name: actor.class_rows() for name, actor in self._actors.items()}
+        return [self._result(name, future) for name, future in asked.items()]
+
+    def _hold(self, worker: str, numbers: list[int]) -> str:
+        """Starts an actor with partitions on a worker, and returns its name."""
+        name = f"{self._fit}-{next(_names)}"
+        parts = {k: self._futures[k] if hasattr(self, "_futures") else self._compute(self._partitions[k]) for k in numbers}
+        arguments = (self._loss, self._classes, parts)
+        self._holders[name] = self._client.submit(
+            Holder, *arguments, key=name, actor=True, workers=[worker], allow_other_workers=False, pure=False
+        )
+        self._shares[name], self._places[name] = numbers, worker
+        return name
+
+    def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
+        """Sends a message to actors; partitions of those that are lost go to other workers."""
+        names = list(self._holders) if to is None else to
+        asked, lost, answers = {}, [], []
+        for name in names:
+            try:
+                asked[name] = self._actors[name].answer(message)
+            except Exception as error:
+                self._lost_or_raise(name, error)
+                lost.append(name)
+        for name, future in asked.items():
+            try:
+                answers.append(self._result(name, future))
+            except Exception as error:
+                self._lost_or_raise(name, error)
+                lost.append(name)
+        return answers, [made for name in lost for made in self._anew(name)]
+
+    def _result(self, name: str, future: Any) -> Any:
+        """Returns an answer; a worker that has gone does not keep the fit waiting."""
+        since = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if self._places[name] not in self._workers():
+                    raise ConnectionError(f"worker {self._places[name]} has gone") from None
+                if time.monotonic() - since > _PATIENCE:
+                    place = self._places[name]
+                    raise RuntimeError(f"Worker {place} has not answered for {_PATIENCE:.0f} s: is it at work?") from None
+
+    def _lost_or_raise(self, name: str, error: Exception) -> None:
+        """Raises what a worker has said, unless the worker has gone."""
+        if isinstance(error, (OSError, ValueError)) and self._places[name] not in self._workers():
+            return
+        # A worker that has died answers before the scheduler knows of it.
+        if isinstance(error, OSError) or "lost" in str(error).lower():
+            deadline = time.monotonic() + 30.0
+            while time.monotonic() < deadline:
+                if self._places[name] not in self._workers():
+                    return
+                time.sleep(0.05)
+        raise error
+
+    def _anew(self, name: str) -> list[str]:
+        """Loads the partitions of a lost actor elsewhere, and returns the names of the actors that have them."""
+        numbers = self._shares.pop(name)
+        for register in (self._holders, self._actors, self._places):
+            del register[name]
+        deadline = time.monotonic() + _PATIENCE
+        while not (workers := self._workers()):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"All workers have gone, and none came for {_PATIENCE:.0f} s.")
+            time.sleep(_LOOK)
+        costs = [self._costs[k] for k in numbers]
+        shares = shares_of(costs, [None] * len(numbers), self._free(workers))
+        made = [self._hold(worker, [numbers[k] for k in some]) for worker, some in shares.items()]
+        self._start(made, "workers take the partitions of a lost one over")
+        return made
+
+    def _start(self, names: list[str], what: str) -> None:
+        """Waits until actors have their partitions."""
+        self._await([self._holders[name] for name in names], what)
+        for name in names:
+            if (error := self._holders[name].exception()) is not None:
+                raise error
+        for name in names:
+            # What the future has for a result may speak through another client.
+            with self._client.as_current():
+                self._actors[name] = Actor(Holder, self._places[name], name)
+
+    def _free(self, workers: dict[str, int | None]) -> dict[str, int | None]:
+        """Returns the bytes that each worker may take beside what it holds."""
+        held = dict.fromkeys(workers, 0)
+        for name, numbers in self._shares.items():
+            place = self._places[name]
+            if place in held:
+                held[place] += sum(self._costs[k] for k in numbers)
+        return {worker: limit and max(1, limit - held[worker]) for worker, limit in workers.items()}
+
+    def close(self) -> None:
+        """Releases the actors and the connection."""
+        self._actors.clear()
+        self._holders.clear()
+        self.__dict__.pop("_futures", None)
+        self._client.close()
+
+
+def _delayed(name: str, part: Any) -> list[Any] | None:
+    """Returns the partitions of a collection by rows."""
+    if part is None:
+        return None
+    if isinstance(part, (list, tuple)):
+        return list(part)
+    if hasattr(part, "to_delayed"):
+        if getattr(part, "ndim", 1) == 2 and hasattr(part, "numblocks") and part.numblocks[1] > 1:
+            part = part.rechunk({1: -1})
+        return list(part.to_delayed().ravel()) if hasattr(part, "chunks") else list(part.to_delayed())
+    raise TypeError(f"{name} is a {type(part).__name__}, but must be a dask array or frame, or a list of delayed blocks.")
+
+
+def _call(part: Any, local: Any, method: str) -> Any:
+    """Returns what a classifier makes of a partition: an array of an array, a frame or series of a frame."""
+    result = getattr(local, method)(part)
+    if not hasattr(part, "index"):
+        return result
+    import pandas as pd
+
+    return pd.Series(result, part.index) if result.ndim == 1 else pd.DataFrame(result, part.index, local.classes_)
+
+
+class _Predicting(Elsewhere):
+    """What classifiers of Dask have in common: they predict lazily, a partition at a time."""
+
+    def _lazily(self, method: str, X: Any) -> Any:
+        local = self.to_local()
+        if not dask.is_dask_collection(X):
+            return getattr(local, method)(X)
+        if not hasattr(X, "chunks"):
+            return X.map_partitions(_call, local, method, meta=_call(X._meta_nonempty, local, method))
+        example = getattr(local, method)(np.zeros((1, self.n_features_in_)))
+        shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
+        return X.rechunk({1: -1}).map_blocks(_call, local, method, dtype=example.dtype, meta=example[:0], **shape)
+
+    def decision_function(self, X: Any) -> Any:
+        """Returns the score of every sample, lazily for a collection of Dask."""
+        return self._lazily("decision_function", X)
+
+    def predict(self, X: Any) -> Any:
+        """Returns the class of every sample, lazily for a collection of Dask."""
+        return self._lazily("predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Returns the probability of every class, lazily for a collection of Dask."""
+        return self._lazily("predict_proba", X)
+
+
+@with_client(_regularised.MarginClassifier, _Cluster)
+class MarginClassifier(_Predicting, _regularised.MarginClassifier):
+    """`margins_learn.MarginClassifier`, linear, of samples that the workers of a Dask cluster hold."""
+
+
+@with_client(_search.MarginClassifierCV, _Cluster)
+class MarginClassifierCV(_Predicting, _search.MarginClassifierCV):
+    """`margins_learn.MarginClassifierCV`, linear, of samples that the workers of a Dask cluster hold."""
+
+
+@with_client(_path.MarginPath, _Cluster)
+class MarginPath(Elsewhere, _path.MarginPath):
+    """`margins_learn.MarginPath`, linear, of samples that the workers of a Dask cluster hold."""

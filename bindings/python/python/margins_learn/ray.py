@@ -1,0 +1,138 @@
+"""Certified fits to partitions that a Ray cluster holds, by the same messages as `margins_learn.dask`.
+
+A fit takes lists of object references, one a partition, or the path of a block file on storage that all nodes read.
+
+    import ray
+    from margins_learn.ray import MarginClassifier
+
+    X, y = [[ray.put(part) for part in parts] for parts in (X_parts, y_parts)]
+    classifier = MarginClassifier("logistic", C=10.0).fit(X, y)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+try:
+    import ray
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"{error}: pip install 'margins-learn[ray]' installs what margins_learn.ray needs.") from None
+
+from . import _path, _regularised, _search
+from ._shards import Elsewhere, FilePart, Holder, shares_of, with_client
+
+__all__ = ["MarginClassifier", "MarginClassifierCV", "MarginPath"]
+
+_PATIENCE = 300.0
+
+
+@ray.remote(num_cpus=1, max_restarts=0)
+class _Actor:
+    """A holder in a process of its own."""
+
+    def __init__(self, loss: str, classes: Any, numbers: list[int], *partitions: Any) -> None:
+        parts = [part if isinstance(part, FilePart) else tuple(_taken(part)) for part in partitions]
+        self._holder = Holder(loss, classes, dict(zip(numbers, parts)))
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Returns what a method of the holder returns."""
+        return getattr(self._holder, method)(*arguments)
+
+
+def _taken(part: Sequence[Any]) -> list[Any]:
+    """Returns the features, labels, weights and folds behind references."""
+    return [ray.get(piece) if isinstance(piece, ray.ObjectRef) else piece for piece in part]
+
+
+@ray.remote(num_cpus=1)
+def _look(function: Callable[..., Any], part: Sequence[Any], number: int) -> Any:
+    return function(_taken(part), number)
+
+
+class _Cluster:
+    """The actors of a Ray cluster during one fit; `client` is their number, one a processor unless told."""
+
+    TRIALS = 4
+
+    def __init__(self, client: int | None) -> None:
+        if not ray.is_initialized():
+            raise ValueError("Ray is not running here: call ray.init first.")
+        self._count = client or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._actors: dict[str, Any] = {}
+        self._shares: dict[str, list[int]] = {}
+        self._names = itertools.count()
+
+    def partitions(self, *parts: Any) -> list[list[Any]]:
+        """Returns partitions of references to features, labels, weights and folds."""
+        named = dict(zip(("X", "y", "sample_weight", "folds"), parts))
+        for name, part in named.items():
+            if part is not None and not isinstance(part, (list, tuple)):
+                raise TypeError(f"{name} is a {type(part).__name__}, but must be a list of references, one a partition.")
+        counts = {name: len(part) for name, part in named.items() if part is not None}
+        if len(set(counts.values())) != 1:
+            listed = ", ".join(f"{name} has {count} partitions" for name, count in counts.items())
+            raise ValueError(f"{listed}: features, labels, weights and folds must be partitioned alike.")
+        each = [part if part is not None else itertools.repeat(None) for part in parts]
+        return [list(one) for one in zip(*each)]
+
+    def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
+        """Returns what a function makes of each partition."""
+        return self._get([_look.remote(function, part, number) for number, part in enumerate(partitions)])
+
+    def _get(self, references: list[Any]) -> list[Any]:
+        try:
+            return ray.get(references, timeout=_PATIENCE)
+        except ray.exceptions.GetTimeoutError:
+            raise TimeoutError(f"The actors of Ray have not answered for {_PATIENCE:.0f} s: are there {self._count} free CPUs?") from None
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+
+    def place(self, loss: str, classes: Any, partitions: Sequence[Any], costs: Sequence[int]) -> list[list[int]]:
+        """Makes the actors with their partitions."""
+        self._made_of, self._partitions = (loss, classes), list(partitions)
+        limits = dict.fromkeys(map(str, range(self._count)))
+        names = [self._hold(numbers) for numbers in shares_of(costs, [None] * len(costs), limits).values()]
+        return self._get([self._actors[name].call.remote("class_rows") for name in names])
+
+    def _hold(self, numbers: list[int]) -> str:
+        """Starts an actor with partitions, and returns its name."""
+        name = str(next(self._names))
+        self._actors[name] = _Actor.remote(*self._made_of, numbers, *(self._partitions[k] for k in numbers))
+        self._shares[name] = numbers
+        return name
+
+    def ask(self, message: bytes, to: list[str] | None) -> tuple[list[bytes], list[str]]:
+        """Sends a message to actors; those that have died are made anew."""
+        sent = ray.put(message)
+        asked = {name: self._actors[name].call.remote("answer", sent) for name in to or list(self._actors)}
+        answers, anew = [], []
+        for name, reference in asked.items():
+            try:
+                answers.extend(self._get([reference]))
+            except ray.exceptions.RayActorError:
+                del self._actors[name]
+                anew.append(self._hold(self._shares.pop(name)))
+        return answers, anew
+
+    def close(self) -> None:
+        """Ends the actors."""
+        for actor in self._actors.values():
+            ray.kill(actor)
+        self._actors.clear()
+
+
+@with_client(_regularised.MarginClassifier, _Cluster)
+class MarginClassifier(Elsewhere, _regularised.MarginClassifier):
+    """`margins_learn.MarginClassifier`, linear, of samples that actors of Ray hold; `client` is the number of actors."""
+
+
+@with_client(_search.MarginClassifierCV, _Cluster)
+class MarginClassifierCV(Elsewhere, _search.MarginClassifierCV):
+    """`margins_learn.MarginClassifierCV`, linear, of samples that actors of Ray hold; `client` is the number of actors."""
+
+
+@with_client(_path.MarginPath, _Cluster)
+class MarginPath(Elsewhere, _path.MarginPath):
+    """`margins_learn.MarginPath`, linear, of samples that actors of Ray hold; `client` is the number of actors."""

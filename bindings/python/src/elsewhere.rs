@@ -1,0 +1,253 @@
+//! Samples on other workers: the shards there, and the way to them here.
+
+use margins::DEFAULT_FOLDS;
+use margins::data::blocks::BlockFile;
+use margins::data::{Classes, Dataset, Design};
+use margins::estimators::regularised::{DataSummary, Fitted, Path, Settings};
+use margins::losses::MarginLoss;
+use margins::optim::shards;
+use margins::optim::shards::{Block, Failure, Message, Reply, Request, Resident, Workers};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::data::{Data, Samples};
+use crate::doorway::Stop;
+use crate::encode::Encode;
+use crate::errors::{of_data, refuse};
+use crate::settings::loss_of;
+
+/// Partitions on a worker, which answer messages about their samples.
+#[pyclass(module = "margins_learn._native")]
+pub(crate) struct Shard(shards::Shard<Resident, dyn MarginLoss>);
+
+#[pymethods]
+impl Shard {
+    /// Makes a shard without partitions.
+    #[new]
+    fn new(loss: &str) -> PyResult<Self> {
+        Ok(Shard(shards::Shard::new(loss_of(loss)?, Resident::default())))
+    }
+
+    /// Takes a partition: samples, the indices of their classes, weights and folds.
+    #[pyo3(signature = (partition, samples, targets, weights=None, folds=None))]
+    fn insert(
+        &mut self,
+        partition: usize,
+        samples: &Samples,
+        targets: PyReadonlyArray1<'_, u32>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        folds: Option<PyReadonlyArray1<'_, u32>>,
+    ) -> PyResult<()> {
+        let wrong = |error: margins::optim::Error| {
+            PyValueError::new_err(format!("partition {partition}: {error}"))
+        };
+        let classes = targets.as_array().to_vec();
+        let mut block = Block::new(samples.0.clone(), classes).map_err(wrong)?;
+        if let Some(weights) = weights {
+            block = block.with_weights(weights.as_array().to_vec()).map_err(wrong)?;
+        }
+        if let Some(folds) = folds {
+            block = block.with_folds(folds.as_array().to_vec()).map_err(wrong)?;
+        }
+        self.0.blocks().insert(partition, block);
+        Ok(())
+    }
+
+    /// Takes a partition without rows.
+    fn insert_empty(&mut self, partition: usize, features: usize) -> PyResult<()> {
+        let one = Design::from_sparse_rows(&[Vec::new()], features).map_err(of_data)?;
+        let block = Block::new(one.select(&[]), Vec::new());
+        let block = block.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        self.0.blocks().insert(partition, block);
+        Ok(())
+    }
+
+    /// Takes a partition of a block file, and returns the number of its rows of every class.
+    fn insert_block(
+        &mut self,
+        py: Python<'_>,
+        path: &str,
+        partition: usize,
+    ) -> PyResult<Vec<usize>> {
+        let read = || {
+            let file = BlockFile::open(path)?;
+            let mut counts = vec![0; file.classes().len()];
+            let block = Block::of(file.read::<Classes>(partition)?);
+            block.rows().count_classes(&mut counts);
+            Ok((block, counts))
+        };
+        let (block, counts) = py.detach(read).map_err(of_data)?;
+        self.0.blocks().insert(partition, block);
+        Ok(counts)
+    }
+
+    /// Returns the answers of all partitions to a message.
+    fn answer<'py>(&mut self, py: Python<'py>, message: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let shard = &mut self.0;
+        let bytes = py.detach(|| {
+            let replies = shard.answer(&Request::from_bytes(message)?)?;
+            Reply::all_to_bytes(&replies)
+        });
+        let wrong = |error: Failure| PyValueError::new_err(error.to_string());
+        Ok(PyBytes::new(py, &bytes.map_err(wrong)?))
+    }
+}
+
+/// What a fit of the regularised risk learns from.
+pub(crate) enum Ground {
+    /// The samples.
+    Here(Dataset<Classes>),
+    /// The way to samples that workers hold.
+    Elsewhere(Remote),
+}
+
+/// The way to shards that Python knows.
+pub(crate) struct Remote {
+    /// A function of a message and of the names of the workers to send it to, None for all. It
+    /// returns the answers, and the names of workers that were made anew and want all slots.
+    ask: Py<PyAny>,
+    /// The number of trial steps to send at once.
+    trials: usize,
+    summary: DataSummary,
+}
+
+/// The fields of samples that are elsewhere.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Given {
+    workers: Py<PyAny>,
+    trials: usize,
+    classes: Vec<String>,
+    class_rows: Vec<usize>,
+    features: usize,
+    sparse: bool,
+    partitions: usize,
+    folds: usize,
+    names: Option<Vec<String>>,
+}
+
+impl Ground {
+    /// Takes samples, or the way to them; a raw table is encoded as it was asked for.
+    pub(crate) fn take(given: &Bound<'_, PyDict>, encode: Encode) -> PyResult<Self> {
+        if !given.contains("workers")? {
+            return Data::take(given)?.dataset(encode).map(Ground::Here);
+        }
+        let given: Given = given.extract()?;
+        let summary = DataSummary {
+            classes: given.classes,
+            class_rows: given.class_rows,
+            features: given.features,
+            sparse: given.sparse,
+            partitions: given.partitions,
+            folds: given.folds,
+            feature_names: given.names,
+            encoding: None,
+        };
+        Ok(Ground::Elsewhere(Remote { ask: given.workers, trials: given.trials, summary }))
+    }
+
+    /// Returns the number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        match self {
+            Ground::Here(data) => data.rows(),
+            Ground::Elsewhere(remote) => remote.summary.rows(),
+        }
+    }
+
+    /// Returns the number of folds unless told: as many as the smallest class has samples, if these
+    /// are fewer than the library takes; `None` where the samples have folds.
+    pub(crate) fn default_folds(&self) -> Option<usize> {
+        let smallest = match self {
+            Ground::Here(data) => data.labels().rows_by_class().iter().map(Vec::len).min(),
+            Ground::Elsewhere(remote) if remote.summary.folds > 0 => return None,
+            Ground::Elsewhere(remote) => remote.summary.class_rows.iter().copied().min(),
+        };
+        Some(smallest.unwrap_or(0).clamp(2, DEFAULT_FOLDS))
+    }
+
+    /// Returns the samples with the fold of every row.
+    pub(crate) fn with_folds(self, folds: Vec<usize>) -> PyResult<Self> {
+        match self {
+            Ground::Here(data) => data.with_folds(folds).map(Ground::Here).map_err(of_data),
+            Ground::Elsewhere(_) => Err(refuse(
+                "cv",
+                format!("the folds of {} rows", folds.len()),
+                "None or a number of folds: give the folds of samples elsewhere where these are",
+            )),
+        }
+    }
+
+    /// Returns the names of the features, if they have any.
+    pub(crate) fn feature_names(&self) -> Option<Vec<String>> {
+        match self {
+            Ground::Here(data) => data.feature_names().map(<[String]>::to_vec),
+            Ground::Elsewhere(remote) => remote.summary.feature_names.clone(),
+        }
+    }
+
+    /// Returns the classifier that settings fit.
+    pub(crate) fn fit(&self, settings: &Settings, stop: &Stop) -> Result<Fitted, margins::Error> {
+        match self {
+            Ground::Here(data) => settings.fit(data),
+            Ground::Elsewhere(remote) => {
+                settings.fit_elsewhere(&mut Asked { remote, stop }, &remote.summary)
+            }
+        }
+    }
+
+    /// Returns the fits along a path.
+    pub(crate) fn path(&self, settings: &Settings, stop: &Stop) -> Result<Path, margins::Error> {
+        match self {
+            Ground::Here(data) => settings.path(data),
+            Ground::Elsewhere(remote) => {
+                settings.path_elsewhere(&mut Asked { remote, stop }, &remote.summary)
+            }
+        }
+    }
+}
+
+/// Shards that a job asks.
+struct Asked<'r> {
+    remote: &'r Remote,
+    stop: &'r Stop,
+}
+
+impl Asked<'_> {
+    /// Sends a message to workers, and returns their answers with the names of those made anew.
+    fn send(
+        &self,
+        message: &Request,
+        to: Option<Vec<String>>,
+        replies: &mut Vec<Reply>,
+    ) -> Result<Vec<String>, Failure> {
+        let bytes = message.to_bytes()?;
+        let mut answer: Option<(Vec<Vec<u8>>, Vec<String>)> = None;
+        self.stop.call(|py| {
+            let asked = self.remote.ask.call1(py, (PyBytes::new(py, &bytes), to))?;
+            answer = Some(asked.extract(py)?);
+            Ok(())
+        });
+        let Some((answers, anew)) = answer else { return Err("the fit was told to end".into()) };
+        for answer in answers {
+            replies.extend(Reply::all_from_bytes(&answer)?);
+        }
+        Ok(anew)
+    }
+}
+
+impl Workers for Asked<'_> {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        let mut replies = Vec::new();
+        let mut anew = self.send(message.request(), None, &mut replies)?;
+        while !anew.is_empty() {
+            anew = self.send(&message.anew(), Some(anew), &mut replies)?;
+        }
+        Ok(replies)
+    }
+
+    fn trials(&self) -> usize {
+        self.remote.trials
+    }
+}

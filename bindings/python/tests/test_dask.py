@@ -1,0 +1,214 @@
+"""Fits to partitions on a local Dask cluster of two processes."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import margins_learn as local
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("dask.distributed")
+import dask.array as da  # noqa: E402
+import dask.dataframe as dd  # noqa: E402
+
+import margins_learn.dask as elsewhere  # noqa: E402
+from margins_learn._shards import shares_of  # noqa: E402
+
+ROWS, FEATURES = 600, 5
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def data():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(ROWS, FEATURES))
+    y = np.where(X @ np.arange(1, FEATURES + 1) + 4 * random.normal(size=ROWS) > 0, "yes", "no")
+    return X, y, random.uniform(0.5, 2, size=ROWS)
+
+
+def split(data, rows=100):
+    X, *parts = data
+    return [da.from_array(X, chunks=(rows, FEATURES)), *(da.from_array(part, chunks=rows) for part in parts)]
+
+
+def partitions(*parts, cuts=(60, 60, 250)):
+    """Returns partitions as delayed blocks, one of them without rows."""
+    return [[dask.delayed(piece) for piece in np.split(part, cuts)] for part in parts]
+
+
+def test_constructors_are_the_local_ones_but_for_client():
+    for name in elsewhere.__all__:
+        own = inspect.signature(getattr(elsewhere, name)).parameters
+        of_local = inspect.signature(getattr(local, name)).parameters
+        assert {key: value for key, value in own.items() if key != "client"} == dict(of_local), name
+        assert own["client"].default is None
+        estimator = getattr(elsewhere, name)("logistic", standardize=True)
+        assert estimator.get_params()["standardize"] and estimator.to_local().get_params()["loss"] == "logistic"
+
+
+@pytest.mark.parametrize("settings", [{}, {"standardize": True}, {"class_weight": "balanced"}, {"class_weight": {"no": 3.0}}])
+def test_fits_are_the_local_ones(client, data, settings):
+    X, y, weights = data
+    settings = {"tol": 1e-9, **settings}
+    here = local.MarginClassifier("logistic", **settings).fit(X, y, weights)
+    there = elsewhere.MarginClassifier("logistic", client=client, **settings).fit(*split(data))
+    assert there.status_ == "converged" and there.classes_.tolist() == ["no", "yes"]
+    assert there.objective_ == pytest.approx(here.objective_, rel=2e-9)
+    assert there.coef_ == pytest.approx(here.coef_, rel=1e-3)
+    assert (there.to_local().predict(X) == here.predict(X)).mean() > 0.99
+
+
+def test_predictions_are_lazy_and_those_of_the_local_classifier(client, data):
+    X, y, _ = data
+    frame = dd.from_pandas(pytest.importorskip("pandas").DataFrame(X, columns=list("abcde")), npartitions=3)
+    classifier = elsewhere.MarginClassifier("logistic", client=client).fit(*split((X, y)))
+    here = classifier.to_local()
+    assert type(here) is local.MarginClassifier
+    lazy = classifier.predict(split((X,))[0])
+    assert dask.is_dask_collection(lazy) and (lazy.compute() == here.predict(X)).all()
+    assert (classifier.predict_proba(split((X,))[0]).compute() == here.predict_proba(X)).all()
+    assert (classifier.decision_function(X) == here.decision_function(X)).all()
+    of_frame = elsewhere.MarginClassifier("logistic", client=client).fit(frame, frame.a.map_partitions(lambda a: a > 0))
+    assert of_frame.feature_names_in_.tolist() == list("abcde")
+    predicted = of_frame.predict(frame).compute()
+    assert (predicted.to_numpy() == of_frame.to_local().predict(frame.compute())).all()
+
+
+def test_partitions_may_be_empty_of_one_class_or_sparse(client, data):
+    X, y, _ = data
+    order = np.argsort(y == "yes", kind="stable")
+    X, y = X[order], y[order]
+    reference = local.MarginClassifier("logistic", tol=1e-9).fit(X, y)
+    for convert in (np.asarray, sparse.csr_array, np.asfortranarray):
+        blocks = [dask.delayed(convert)(piece) for piece in np.split(X, (60, 60, 250))]
+        classifier = elsewhere.MarginClassifier("logistic", tol=1e-9, client=client).fit(blocks, *partitions(y))
+        assert classifier.objective_ == pytest.approx(reference.objective_, rel=2e-9)
+
+
+def test_bits_do_not_depend_on_the_workers(client, data):
+    there = elsewhere.MarginClassifier("lhs", client=client).fit(*split(data))
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
+        with distributed.Client(cluster, set_as_default=False) as one:
+            other = elsewhere.MarginClassifier("lhs", client=one).fit(*split(data))
+    assert (other.coef_ == there.coef_).all() and other.objective_ == there.objective_
+
+
+def test_cross_validation_takes_folds_in_the_same_partitions(client, data):
+    X, y, weights = data
+    folds = np.arange(ROWS) % 4
+    lambdas = np.geomspace(1, 1e-3, 5)
+    here = local.MarginClassifierCV("logistic", lambdas=lambdas, cv=folds, tol=1e-9).fit(X, y, weights)
+    there = elsewhere.MarginClassifierCV("logistic", lambdas=lambdas, tol=1e-9, client=client)
+    there.fit(*split(data), folds=split((X, folds))[1])
+    assert there.errors_ == pytest.approx(here.errors_, abs=1e-12)
+    assert there.best_lambda_ == here.best_lambda_ and there.best_C_ == here.best_C_
+    drawn = elsewhere.MarginClassifierCV("logistic", lambdas=lambdas, cv=3, client=client).fit(*split(data))
+    spread = here.path_["standard_error"]
+    assert (abs(drawn.errors_ - here.errors_) <= 4 * spread).all()
+    path = elsewhere.MarginPath("logistic", lambdas=lambdas, tol=1e-9, client=client).fit(*split(data))
+    assert path.objectives_ == pytest.approx(local.MarginPath("logistic", lambdas=lambdas, tol=1e-9).fit(X, y, weights).objectives_, rel=2e-9)
+
+
+def test_several_classes(client, data):
+    X, _, weights = data
+    y = (X[:, 0] + X[:, 1]).round().clip(-1, 1).astype(int)
+    here = local.MarginClassifier("logistic", tol=1e-9).fit(X, y, weights)
+    there = elsewhere.MarginClassifier("logistic", tol=1e-9, client=client).fit(*split((X, y, weights)))
+    assert there.classes_.tolist() == [-1, 0, 1]
+    assert there.objective_ == pytest.approx(here.objective_, rel=2e-9)
+
+
+def test_a_block_file_is_read_by_the_workers(client, data, tmp_path):
+    X, y, _ = data
+    path = tmp_path / "rows.blocks"
+    local.blocks.write(path, X, y, rows=64)
+    there = elsewhere.MarginClassifier("logistic", tol=1e-9, client=client).fit(path)
+    assert there.objective_ == pytest.approx(local.MarginClassifier("logistic", tol=1e-9).fit(X, y).objective_, rel=2e-9)
+    assert there.classes_.tolist() == ["no", "yes"]
+
+
+def killed(client, fit):
+    """Kills a worker in the second iteration of a fit."""
+    pids = iter(client.run(os.getpid).values())
+
+    def kill(iteration):
+        if iteration["iteration"] == 2 and (pid := next(pids, None)):
+            os.kill(pid, signal.SIGKILL)
+            kill.done = True
+
+    kill.done = False
+    result = fit(kill)
+    assert kill.done
+    return result
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that kills")
+def test_a_worker_that_is_killed_changes_no_bit(client, data):
+    settings = {"loss": "logistic", "tol": 1e-12, "client": client}
+    expected = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    classifier = killed(client, lambda kill: elsewhere.MarginClassifier(**settings, callback=kill).fit(*split(data)))
+    assert (classifier.coef_ == expected.coef_).all() and classifier.status_ == "converged"
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_two_fits_at_once(client, data):
+    expected = elsewhere.MarginClassifier("logistic", client=client).fit(*split(data)).coef_
+    found = []
+
+    def fit():
+        found.append(elsewhere.MarginClassifier("logistic", client=client).fit(*split(data)).coef_)
+
+    threads = [threading.Thread(target=fit) for _ in range(2)]
+    [thread.start() for thread in threads]
+    [thread.join(timeout=120) for thread in threads]
+    assert len(found) == 2 and all((coef == expected).all() for coef in found)
+
+
+def test_what_is_wrong_is_named(client, data):
+    X, y, weights = data
+
+    def message(kind, *fitted, estimator=None):
+        with pytest.raises(kind) as raised:
+            (estimator or elsewhere.MarginClassifier("logistic", client=client)).fit(*fitted)
+        return str(raised.value)
+
+    blocks, labels = partitions(X, y)
+    assert "X has 4 partitions, y has 3" in message(ValueError, blocks, labels[:3])
+    assert "partition 2: X has 190 rows, but y has 60" in message(ValueError, blocks, [labels[0], labels[1], labels[0], labels[3]])
+    assert "different numbers of features: [4, 5]" in message(ValueError, [*blocks[:3], dask.delayed(X[250:, :4])], labels)
+    bad = X.copy()
+    bad[70, 3] = np.nan
+    assert "partition 2: " in (text := message(ValueError, partitions(bad)[0], labels)) and "row 10" in text, text
+    assert "one class" in message(ValueError, blocks, partitions(np.full(ROWS, "no"))[0])
+    kernel = elsewhere.MarginClassifier("logistic", kernel="gaussian", client=client)
+    assert "kernel is 'gaussian'" in message(ValueError, blocks, labels, estimator=kernel)
+    assert "hinge" in message(ValueError, blocks, labels, estimator=elsewhere.MarginClassifier("hinge", client=client))
+    assert "but must be a dask array" in message(TypeError, X, y)
+    splits = elsewhere.MarginClassifierCV("logistic", cv=iter([]), client=client)
+    assert "must be None or an int" in message(ValueError, blocks, labels, estimator=splits)
+
+    def stop(iteration):
+        raise RuntimeError("enough")
+
+    assert message(RuntimeError, blocks, labels, estimator=elsewhere.MarginClassifier(callback=stop, client=client)) == "enough"
+
+
+def test_shares_are_fair_and_refused_beyond_memory():
+    limits = {"a": 100, "b": 100}
+    shares = shares_of([30, 30, 30, 30], ["a", "a", "a", "b"], limits)
+    assert sorted(sum(shares.values(), [])) == [0, 1, 2, 3] and len(shares["a"]) <= 3
+    with pytest.raises(MemoryError, match="Worker a would need"):
+        shares_of([300, 10], ["a", "b"], limits)

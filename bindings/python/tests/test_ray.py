@@ -1,0 +1,65 @@
+"""Fits to partitions that actors of Ray hold. The tests are left out where Ray is not installed."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import margins_learn as local
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: what it does with the messages of shards is not tested")
+
+import margins_learn.ray as elsewhere  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def parts():
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR")
+    random = np.random.default_rng(1)
+    X = random.normal(size=(600, 5))
+    y = np.where(X @ np.arange(1, 6) + 4 * random.normal(size=600) > 0, "yes", "no")
+    yield X, y, *([ray.put(piece) for piece in np.split(part, (60, 60, 250))] for part in (X, y))
+    ray.shutdown()
+
+
+def test_constructors_are_the_local_ones_but_for_client():
+    for name in elsewhere.__all__:
+        own = dict(inspect.signature(getattr(elsewhere, name)).parameters)
+        assert own.pop("client").default is None
+        assert own == dict(inspect.signature(getattr(local, name)).parameters)
+
+
+def test_fits_are_the_local_ones(parts):
+    X, y, *blocks = parts
+    here = local.MarginClassifier("logistic", tol=1e-9).fit(X, y)
+    one, two = (elsewhere.MarginClassifier("logistic", tol=1e-9, client=count).fit(*blocks) for count in (1, 2))
+    assert two.objective_ == pytest.approx(here.objective_, rel=2e-9) and two.status_ == "converged"
+    assert (one.coef_ == two.coef_).all()
+    assert type(two.to_local()) is local.MarginClassifier
+    search = elsewhere.MarginClassifierCV("logistic", lambdas=[1e-1, 1e-2], cv=3).fit(*blocks)
+    assert search.best_lambda_ in (1e-1, 1e-2)
+
+
+def test_an_actor_that_dies_changes_no_bit(parts):
+    _, _, *blocks = parts
+    settings = {"loss": "logistic", "tol": 1e-12}
+    expected = elsewhere.MarginClassifier(**settings).fit(*blocks)
+    classifier = elsewhere.MarginClassifier(**settings)
+
+    def kill(iteration):
+        if iteration["iteration"] == 2:
+            ray.kill(next(iter(classifier._engine._actors.values())))
+
+    classifier.set_params(callback=kill).fit(*blocks)
+    assert (classifier.coef_ == expected.coef_).all()
+
+
+def test_what_is_wrong_is_named(parts):
+    X, y, blocks, labels = parts
+    for wrong, message in (((blocks, labels[:3]), "X has 4 partitions, y has 3"), ((blocks, labels[::-1]), "partition 0: X has 60 rows")):
+        with pytest.raises(ValueError, match=message):
+            elsewhere.MarginClassifier("logistic").fit(*wrong)
+    with pytest.raises(TypeError, match="X is a ndarray"):
+        elsewhere.MarginClassifier("logistic").fit(X, y)

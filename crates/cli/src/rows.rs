@@ -1,0 +1,89 @@
+//! Rows to fit to: in memory, or those of a block file that memory does not hold.
+
+use margins::data::blocks::BlockFile;
+use margins::data::{ClassLabels, Dataset, Memory};
+use margins::estimators::on_threads;
+use margins::estimators::regularised::{DataSummary, FileRows, Fitted, Path, Settings};
+use margins::optim::shards::OnDisk;
+
+use crate::failure::Failure;
+use crate::messages::step;
+use crate::output::Lines;
+use crate::output::data::describe;
+
+/// The rows of a data set.
+#[derive(Debug)]
+pub(crate) enum Rows<Y: ClassLabels> {
+    /// All rows are in memory.
+    Here(Dataset<Y>),
+    /// Some blocks of a file are in memory.
+    OnDisk(FileRows),
+}
+
+/// Returns the memory for the rows of a file, if it is less than all of them take there.
+pub(crate) fn too_small(file: &BlockFile, memory: Option<Memory>) -> Option<Memory> {
+    let bytes = (0..file.partitions()).map(|k| file.bytes_of(k)).sum::<usize>();
+    let all = Memory::from_bytes(bytes + file.rows() * OnDisk::BYTES_A_ROW);
+    let memory = memory.or_else(|| Memory::free().map(Memory::half))?;
+    (all > memory).then_some(memory)
+}
+
+impl<Y: ClassLabels> Rows<Y> {
+    /// Reads the rows of a file, of which memory holds what it can.
+    pub(crate) fn on_disk(
+        file: &BlockFile,
+        memory: Memory,
+        threads: Option<usize>,
+    ) -> Result<Self, Failure> {
+        file.check_classes::<Y>()?;
+        let name = file.path().display().to_string();
+        let open = || on_threads(threads, || FileRows::open(file, memory));
+        Ok(Rows::OnDisk(step(format!("reading {name}"), open)?))
+    }
+
+    /// Returns what settings fit to the rows.
+    pub(crate) fn fit(&mut self, settings: &Settings) -> Result<Fitted, Failure> {
+        Ok(match self {
+            Rows::Here(data) => settings.fit(data),
+            Rows::OnDisk(rows) => settings.fit_file(rows),
+        }?)
+    }
+
+    /// Returns the fits of a path to the rows.
+    pub(crate) fn path(&mut self, settings: &Settings) -> Result<Path, Failure> {
+        Ok(match self {
+            Rows::Here(data) => settings.path(data),
+            Rows::OnDisk(rows) => settings.path_file(rows),
+        }?)
+    }
+
+    /// Returns the rows if all are in memory.
+    pub(crate) fn here(&self) -> Option<&Dataset<Y>> {
+        match self {
+            Rows::Here(data) => Some(data),
+            Rows::OnDisk(_) => None,
+        }
+    }
+
+    /// Returns the lines on rows of two classes.
+    pub(crate) fn describe(&self, name: &str) -> Lines {
+        let mut lines = describe(name, &self.summary());
+        lines.extend(self.memory());
+        lines
+    }
+
+    /// Returns the line on rows that are not all in memory.
+    pub(crate) fn memory(&self) -> Option<(&'static str, String)> {
+        let Rows::OnDisk(rows) = self else { return None };
+        let (kept, all) = (rows.kept(), rows.table().partitions);
+        Some(("memory", format!("{kept} of {all} blocks, the others are read in each pass")))
+    }
+
+    /// Returns what is known of the rows.
+    pub(crate) fn summary(&self) -> DataSummary {
+        match self {
+            Rows::Here(data) => DataSummary::of(data),
+            Rows::OnDisk(rows) => rows.table().clone(),
+        }
+    }
+}

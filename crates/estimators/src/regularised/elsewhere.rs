@@ -1,0 +1,307 @@
+//! Linear classifiers of samples that are elsewhere: workers hold them, and answer with sums.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use margins_model::{Member, Model, Scheme};
+use margins_optim::path::{FoldError, FoldErrors};
+use margins_optim::shards::{
+    BinaryProblem, FoldDraw, Rule, Workers, errors_over_shards, path_over_shards,
+};
+use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
+
+use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds};
+use super::data_summary::DataSummary;
+use super::fitted::{Choice, Fitted, Ground, Path};
+use super::prepared::way_to;
+use super::progress::Progress;
+use super::settings::{Probabilities, Regularisation, Settings};
+use super::time_limit::TimeLimit;
+use crate::Error;
+use crate::certificate::summary;
+
+/// Fits to samples elsewhere on the way.
+struct Search<'s, W: ?Sized> {
+    settings: &'s Settings,
+    table: &'s DataSummary,
+    scheme: Scheme,
+    members: Vec<String>,
+    costs: Vec<f64>,
+    workers: &'s mut W,
+    /// The number of fits made so far, and the most that there can be.
+    done: usize,
+    total: usize,
+}
+
+/// The fits on all rows that a search has made.
+struct Found {
+    /// The fits, largest lambda first, at each lambda one a member; those at the last were looked for.
+    path: Vec<Vec<Fit>>,
+    curve: Option<ErrorCurve>,
+    /// The training error at each lambda.
+    errors: Vec<f64>,
+}
+
+impl Settings {
+    /// Fits a linear classifier to samples that workers hold, with a certificate over all of them.
+    ///
+    /// # Errors
+    /// The settings ask for what needs the samples here: kernels, learners, Platt scaling, weights
+    /// that are not those of the samples, leave-one-out, a checkpoint, another solver than Newton's
+    /// method, one-versus-one. A cross-validation with a number of folds for samples that have folds.
+    /// A loss that is not convex or has a kink. The workers fail, or a class has no samples.
+    pub fn fit_elsewhere<W: Workers + ?Sized>(
+        &self,
+        workers: &mut W,
+        table: &DataSummary,
+    ) -> Result<Fitted, Error> {
+        let search = Search::new(self, workers, table)?;
+        let (scheme, folds) = (search.scheme, search.folds());
+        let Found { mut path, curve, errors } = search.run()?;
+        let fits = path.pop().unwrap_or_default();
+        let member = |fit: &Fit| Member {
+            lambda: Some(fit.lambda.get()),
+            intercept: fit.intercept,
+            coef: fit.coef.clone(),
+            training: summary(&fit.report, table.rows(), self.standardize),
+            platt: None,
+        };
+        let members = fits.iter().map(member).collect();
+        let (classes, names) = (table.classes.clone(), table.feature_names.clone());
+        let model = Model::from_members(&*self.loss, classes, scheme, names, None, members)?;
+        let model = model.with_encoding(table.encoding.clone())?;
+        let choice = Choice { curve, kernels: Vec::new(), folds };
+        let errors = errors.last().copied().into_iter().collect();
+        Ok(Fitted::of_model(model, None, fits, choice, Ground::Elsewhere { errors }))
+    }
+
+    /// Fits at every lambda of [`Regularisation::Path`] to samples that workers hold, down to the one
+    /// at its index.
+    ///
+    /// # Errors
+    /// The errors of [`fit_elsewhere`](Self::fit_elsewhere). Another way to lambda.
+    pub fn path_elsewhere<W: Workers + ?Sized>(
+        &self,
+        workers: &mut W,
+        table: &DataSummary,
+    ) -> Result<Path, Error> {
+        self.check_path()?;
+        let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
+        Ok(Path::new(path, Ground::Elsewhere { errors }))
+    }
+
+    /// Refuses what needs the samples here.
+    fn check_elsewhere(&self, table: &DataSummary) -> Result<(), Error> {
+        let how = match &self.regularisation {
+            Regularisation::CrossValidated(how) => Some(how),
+            _ => None,
+        };
+        let linear =
+            "samples that are not in memory are fitted by linear functions of their features";
+        let folds = "without their samples in memory folds are judged by their errors alone";
+        let refused = [
+            (self.spaces()?.iter().any(|space| space.kernel().is_some()), "a kernel", linear),
+            (self.learner.is_some(), "a robust learner", "it sorts all margins"),
+            (
+                self.sample_weights.is_some(),
+                "sample_weights",
+                "give the weights to the samples where they are",
+            ),
+            (
+                self.probabilities != Probabilities::OfTheLoss,
+                "Platt scaling",
+                "it sorts the scores of all samples: take a loss that has probabilities",
+            ),
+            (
+                !matches!(self.options.solver, Solver::Auto | Solver::Newton),
+                "the solver",
+                "Newton's method is the one that asks for sums alone",
+            ),
+            (self.scheme == Some(Scheme::OneVersusOne), "one-versus-one", "take one-versus-rest"),
+            (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
+            (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", folds),
+            #[cfg(feature = "serde")]
+            (how.is_some_and(|how| how.checkpoint.is_some()), "a checkpoint", folds),
+            (
+                how.is_some_and(|how| how.folds.is_some()) && table.folds > 0,
+                "a number of folds",
+                "the samples have folds of their own",
+            ),
+        ];
+        match refused.into_iter().find(|(given, ..)| *given) {
+            None => Ok(()),
+            Some((_, one, reason)) => {
+                let other = "samples that are not in memory".to_owned();
+                Err(Error::contradiction(one.to_owned(), other, reason))
+            }
+        }
+    }
+
+    /// Returns the most fits of a member that there can be.
+    fn fits_elsewhere(&self, table: &DataSummary) -> usize {
+        match &self.regularisation {
+            Regularisation::Single(_) => 1,
+            Regularisation::Path { index, .. } => index + 1,
+            Regularisation::CrossValidated(how) => how.lambdas.len() * (folds(how, table) + 1),
+        }
+    }
+}
+
+/// Returns the number of folds of a cross-validation.
+fn folds(how: &CrossValidation, table: &DataSummary) -> usize {
+    if table.folds > 0 { table.folds } else { how.folds.unwrap_or(DEFAULT_FOLDS) }
+}
+
+impl<'s, W: Workers + ?Sized> Search<'s, W> {
+    fn new(
+        settings: &'s Settings,
+        workers: &'s mut W,
+        table: &'s DataSummary,
+    ) -> Result<Self, Error> {
+        settings.check()?;
+        settings.check_elsewhere(table)?;
+        let scheme = settings.scheme_for(table.classes.len())?;
+        let members = scheme.member_names(&table.classes);
+        let total = members.len() * settings.fits_elsewhere(table);
+        let costs = settings.class_costs.of(&table.classes)?;
+        Ok(Search { settings, table, scheme, members, costs, workers, done: 0, total })
+    }
+
+    /// Returns the folds of a cross-validation; the rows know theirs.
+    fn folds(&self) -> Option<Folds> {
+        let Regularisation::CrossValidated(how) = &self.settings.regularisation else {
+            return None;
+        };
+        let seed = (self.table.folds == 0).then_some(self.settings.seed);
+        Some(Folds { of_rows: Vec::new(), count: folds(how, self.table), seed })
+    }
+
+    /// Fits to all rows by way of larger lambdas to the one told or selected.
+    fn run(mut self) -> Result<Found, Error> {
+        let limit = self.settings.time_limit.map(TimeLimit::new);
+        let (way, curve) = match &self.settings.regularisation {
+            Regularisation::Single(lambda) => (vec![*lambda], None),
+            Regularisation::Path { lambdas, index } => {
+                (Lambda::descending(lambdas)?[..=*index].to_vec(), None)
+            }
+            Regularisation::CrossValidated(how) => {
+                let curve = self.cross_validate(how, limit)?;
+                let at = TimeLimit::choose(limit, how.selection, &curve)?;
+                (way_to(&curve.lambdas, at), Some(curve))
+            }
+        };
+        let path = self.paths(None, &way, limit.and_then(|limit| limit.of_fit()))?;
+        let (_, errors) = self.errors(&BinaryProblem::default(), &path)?;
+        Ok(Found { path, curve, errors })
+    }
+
+    /// Returns the binary problem that holds out a fold.
+    fn problem(&self, held_out: Option<usize>) -> BinaryProblem {
+        let draw = match &self.settings.regularisation {
+            Regularisation::CrossValidated(how) if self.table.folds == 0 => {
+                Some(FoldDraw { count: folds(how, self.table) as u32, seed: self.settings.seed })
+            }
+            _ => None,
+        };
+        let held_out = held_out.map(|fold| fold as u32);
+        BinaryProblem { costs: self.costs.clone(), draw, held_out, ..BinaryProblem::default() }
+    }
+
+    /// Returns the fits at each lambda, one a member, to the rows that are not held out.
+    fn paths(
+        &mut self,
+        held_out: Option<usize>,
+        lambdas: &[Lambda],
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Vec<Fit>>, Error> {
+        let mut path: Vec<Vec<Fit>> = lambdas.iter().map(|_| Vec::new()).collect();
+        for member in 0..self.members.len() {
+            let class = if self.scheme == Scheme::Binary { 1 } else { member as u32 };
+            let problem = BinaryProblem { class, ..self.problem(held_out) };
+            let fits = self.path(member, &problem, lambdas, deadline)?;
+            path.iter_mut().zip(fits).for_each(|(at, fit)| at.push(fit));
+        }
+        Ok(path)
+    }
+
+    /// Returns the fits of a member at each lambda.
+    fn path(
+        &mut self,
+        member: usize,
+        problem: &BinaryProblem,
+        lambdas: &[Lambda],
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Fit>, Error> {
+        let done = AtomicUsize::new(self.done);
+        let (settings, total, name) = (self.settings, self.total, &self.members[member]);
+        let observer = |made: &Observed<'_>| {
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+            let Some(watch) = settings.progress.watch() else { return };
+            watch(&Progress {
+                done,
+                total,
+                kernel: None,
+                member: name,
+                fold: problem.held_out.map(|fold| fold as usize),
+                lambda: made.lambda.get(),
+                best_error: None,
+                report: made.report,
+            });
+        };
+        let training =
+            Training { observer: &observer, ..settings.training(self.table.rows(), deadline) };
+        let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas);
+        self.done = done.into_inner();
+        fits.map_err(|error| self.named(error, problem))
+    }
+
+    /// Returns an error with the names of classes in the place of signs.
+    fn named(&self, error: margins_optim::Error, problem: &BinaryProblem) -> Error {
+        let margins_optim::Error::OneClass(sign) = error else { return error.into() };
+        let classes = &self.table.classes;
+        let missing = match (sign.as_str(), self.scheme) {
+            ("+1", _) => classes[problem.class as usize].clone(),
+            (_, Scheme::Binary) => classes[0].clone(),
+            _ => format!("other than {}", classes[problem.class as usize]),
+        };
+        match problem.held_out {
+            Some(fold) => margins_optim::Error::Fold { fold: fold as usize, class: missing }.into(),
+            None => margins_optim::Error::OneClass(missing).into(),
+        }
+    }
+
+    /// Returns the weight of the samples held out, or of all, and the errors of fits at each lambda.
+    fn errors(
+        &mut self,
+        problem: &BinaryProblem,
+        path: &[Vec<Fit>],
+    ) -> Result<(f64, Vec<f64>), Error> {
+        let rule = |fits: &Vec<Fit>| {
+            Rule(fits.iter().map(|fit| (fit.intercept, fit.coef.clone())).collect())
+        };
+        let rules = path.iter().map(rule).collect();
+        Ok(errors_over_shards(&mut *self.workers, self.table.partitions, problem, rules)?)
+    }
+
+    /// Returns the error along the lambdas, with one fold held out after another.
+    fn cross_validate(
+        &mut self,
+        how: &CrossValidation,
+        limit: Option<TimeLimit>,
+    ) -> Result<ErrorCurve, Error> {
+        let lambdas = Lambda::descending(&how.lambdas)?;
+        let deadline = limit.and_then(|limit| limit.of_folds());
+        let mut each = Vec::new();
+        for fold in 0..folds(how, self.table) {
+            let path = self.paths(Some(fold), &lambdas, deadline)?;
+            let (weight, errors) = self.errors(&self.problem(Some(fold)), &path)?;
+            let at = path.iter().zip(errors).map(|(fits, error)| {
+                let gaps = fits.iter().map(|fit| fit.report.relative_gap);
+                let converged = fits.iter().all(|fit| fit.report.converged());
+                Some(FoldError { error, relative_gap: gaps.fold(0.0, f64::max), converged })
+            });
+            each.push(FoldErrors { weight, at: at.collect() });
+        }
+        Ok(ErrorCurve::of_folds(lambdas, &each))
+    }
+}

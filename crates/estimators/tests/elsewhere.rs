@@ -1,0 +1,130 @@
+//! Fits to rows of a block file agree with fits to the same rows in memory.
+
+use margins_data::blocks::{self, BlockFile, BlockSettings};
+use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{ClassLabels, Classes, Dataset, Memory};
+use margins_estimators::regularised::{
+    ClassCosts, CrossValidation, FileRows, Fitted, Held, Probabilities, Regularisation, Settings,
+};
+use margins_losses::{Hinge, Logistic};
+use margins_optim::{ClassWeights, Lambda, Options, lambda_grid};
+use std::sync::Arc;
+
+/// Returns samples of three classes with weights and folds.
+fn three() -> Dataset<Classes> {
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    let data = mixture.sample(300, 5).expect("samples");
+    let class = |i: usize| (data.labels().index(i) + usize::from(i.is_multiple_of(7))) as u32;
+    let names = ["ape", "bee", "cat"].map(str::to_owned).to_vec();
+    let classes = Classes::from_indices((0..300).map(class).collect(), names).expect("classes");
+    let data = data.relabelled(classes).expect("one a row");
+    let data = data.with_weights((0..300).map(|i| 0.5 + (i % 4) as f64).collect());
+    data.and_then(|data| data.with_folds((0..300).map(|i| i * 7 % 5).collect())).expect("one a row")
+}
+
+fn two() -> Dataset<Classes> {
+    let data = three();
+    let classes = (0..300).map(|i| (data.labels().index(i) as u32).min(1)).collect();
+    let names = ["ape", "bee"].map(str::to_owned).to_vec();
+    data.relabelled(Classes::from_indices(classes, names).expect("classes")).expect("one a row")
+}
+
+fn fit(data: &Dataset<Classes>, settings: &Settings) -> Result<Fitted, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rows.blocks");
+    let of_blocks = BlockSettings { rows: Some(32), ..BlockSettings::default() };
+    blocks::write(data, &path, of_blocks).expect("a file");
+    let file = BlockFile::open(&path).expect("a block file");
+    let mut rows = FileRows::open(&file, Memory::from_bytes(1 << 20)).expect("enough");
+    assert_eq!(rows.table().rows(), data.rows());
+    settings.fit_file(&mut rows).map_err(|error| error.to_string())
+}
+
+fn settings(regularisation: Regularisation) -> Settings {
+    let options = Options { tolerance: 1e-9, ..Options::default() };
+    Settings { loss: Arc::new(Logistic), options, regularisation, ..Settings::default() }
+}
+
+fn single() -> Regularisation {
+    Regularisation::Single(Lambda::new(0.01).expect("positive"))
+}
+
+fn assert_agree(data: &Dataset<Classes>, settings: &Settings) {
+    let elsewhere = fit(data, settings).expect("a fit");
+    let here = settings.fit(data).expect("a fit");
+    assert!(elsewhere.report.is_certified() && here.report.is_certified());
+    assert_eq!(elsewhere.model.classes(), here.model.classes());
+    for (one, other) in elsewhere.model.members().iter().zip(here.model.members()) {
+        assert_eq!(one.lambda, other.lambda);
+        let (a, b) = (one.training.objective, other.training.objective);
+        let (a, b) = (a.expect("an objective"), b.expect("an objective"));
+        assert!((a - b).abs() <= 2e-9 * a, "{a} and {b}");
+    }
+    let [a, b] = [&elsewhere, &here].map(|fitted| fitted.training_error().expect("scores"));
+    assert!((a - b).abs() <= 1e-12, "{a} and {b}");
+    assert_eq!(elsewhere.dimension(), here.dimension());
+    assert_eq!(elsewhere.report.curve.is_some(), here.report.curve.is_some());
+    if let (Some(one), Some(other)) = (&elsewhere.report.curve, &here.report.curve) {
+        assert_eq!((one.best, one.one_standard_error), (other.best, other.one_standard_error));
+        for (a, b) in
+            [(&one.mean_error, &other.mean_error), (&one.standard_error, &other.standard_error)]
+        {
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12), "{a:?} and {b:?}");
+        }
+    }
+}
+
+#[test]
+fn fits_agree_with_those_in_memory() {
+    let lambdas = lambda_grid(1.0, 1e-3, 8).expect("a grid");
+    let crossed = CrossValidation { lambdas: lambdas.clone(), ..CrossValidation::default() };
+    let path = Regularisation::path(lambdas).expect("lambdas");
+    for data in [two(), three()] {
+        for way in [single(), path.clone(), Regularisation::CrossValidated(crossed.clone())] {
+            assert_agree(&data, &settings(way.clone()));
+            assert_agree(&data, &Settings { standardize: true, ..settings(way.clone()) });
+            assert_agree(&data, &Settings { held: Held::C, ..settings(way.clone()) });
+            let class_weights = ClassWeights::Balanced;
+            assert_agree(&data, &Settings { class_weights, ..settings(way.clone()) });
+            let class_costs = ClassCosts::new(vec![("bee".to_owned(), 3.0)]).expect("a cost");
+            assert_agree(&data, &Settings { class_costs, ..settings(way) });
+        }
+    }
+}
+
+/// Folds are drawn where the samples have none: the seed says which, the partitions do not.
+#[test]
+fn folds_are_drawn() {
+    let classes = two();
+    let data = Dataset::new(classes.design().clone(), classes.labels().clone()).expect("data");
+    let lambdas = lambda_grid(1.0, 1e-2, 3).expect("a grid");
+    let how = CrossValidation { lambdas, folds: Some(4), ..CrossValidation::default() };
+    let with = |seed| Settings { seed, ..settings(Regularisation::CrossValidated(how.clone())) };
+    let one = fit(&data, &with(1)).expect("a fit");
+    let folds = one.folds.as_ref().expect("folds");
+    assert_eq!((folds.count, folds.seed), (4, Some(1)));
+    let curve = |fitted: &Fitted| fitted.report.curve.clone().expect("a curve");
+    assert_eq!(curve(&one), curve(&fit(&data, &with(1)).expect("a fit")));
+    assert_ne!(curve(&one), curve(&fit(&data, &with(2)).expect("a fit")));
+    // The folds in memory are others, of the same samples: both estimate one error.
+    let here = with(1).fit(&data).expect("a fit").report.curve.expect("a curve");
+    for (k, (a, b)) in curve(&one).mean_error.iter().zip(&here.mean_error).enumerate() {
+        assert!((a - b).abs() <= 4.0 * here.standard_error[k], "{a} and {b}");
+    }
+}
+
+#[test]
+fn what_needs_the_samples_is_refused() {
+    let data = two();
+    let refusal = |settings: Settings| fit(&data, &settings).expect_err("refused");
+    let platt = Probabilities::Platt { folds: None };
+    let message = refusal(Settings { probabilities: platt, ..settings(single()) });
+    assert!(message.starts_with("Platt scaling and samples that are not in memory"), "{message}");
+    let message = refusal(Settings { sample_weights: Some(vec![1.0]), ..settings(single()) });
+    assert!(message.starts_with("sample_weights and samples"), "{message}");
+    let message = refusal(Settings { loss: Arc::new(Hinge), ..settings(single()) });
+    assert!(message.contains("kink") || message.contains("differentiable"), "{message}");
+    let how = CrossValidation { folds: Some(3), ..CrossValidation::default() };
+    let message = refusal(settings(Regularisation::CrossValidated(how)));
+    assert!(message.contains("the samples have folds of their own"), "{message}");
+}

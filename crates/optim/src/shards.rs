@@ -1,0 +1,45 @@
+//! Samples in shards: in parts of one process, in blocks of a file, or on other machines.
+//!
+//! A [`Shard`] holds partitions. It answers each [`Request`] with sums over each of its partitions,
+//! and keeps the products `X w` that later requests combine. [`Sharded`] is the other end: it is
+//! [`Samples`](crate::problem::Samples) to the solver, asks all shards at once by way of
+//! [`Workers`], and adds up the answers in the order of the partitions. A result has therefore the
+//! same bits for any number of shards.
+//!
+//! All that a shard keeps follows from its partitions and from coefficients that [`Sharded`] knows.
+//! A shard that is lost can be made anew anywhere: [`Message::anew`].
+//!
+//! * [`Block`]: the samples of a partition; [`Blocks`]: where partitions come from, [`Resident`] in
+//!   memory or [`OnDisk`].
+//! * [`Request`], [`Ask`], [`Reply`]: the messages.
+//! * [`Threads`]: shards in this process.
+//! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights.
+
+mod answer;
+mod block;
+mod on_disk;
+mod open;
+mod part;
+mod request;
+mod shard;
+mod sharded;
+mod slots;
+mod threads;
+#[cfg(feature = "wire")]
+mod wire;
+mod workers;
+
+pub use block::{Block, Rows};
+pub use on_disk::OnDisk;
+pub use open::{BinaryProblem, errors_over_shards, path_over_shards};
+pub use request::{
+    Answer, Ask, Definition, Description, DualStep, FoldDraw, Partial, Reply, Request, Rule,
+    SampledRows, Spot, Weighting,
+};
+pub use shard::{Blocks, Resident, Shard};
+pub use sharded::Sharded;
+pub use slots::Handle;
+pub use threads::Threads;
+#[cfg(feature = "wire")]
+pub use wire::VERSION;
+pub use workers::{Failure, Message, Workers};

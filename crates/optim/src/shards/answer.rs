@@ -1,0 +1,369 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use nalgebra::DMatrix;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::problem::{EmpiricalRisk, Extent, Margins, pulls, weighted};
+use crate::shards::part::{Part, State, check_coefficients};
+use crate::shards::{
+    Answer, Ask, Description, DualStep, Failure, Partial, Rule, SampledRows, Spot, Weighting,
+};
+
+/// What a question is about: a partition with what is kept of it and its weights.
+pub(super) struct Question<'q, L: MarginLoss + ?Sized> {
+    risk: EmpiricalRisk<'q, L>,
+    part: Part<'q>,
+    state: &'q mut State,
+    weighting: &'q Weighting,
+}
+
+impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
+    pub(super) fn new(
+        loss: &'q L,
+        part: Part<'q>,
+        state: &'q mut State,
+        weighting: &'q Weighting,
+    ) -> Self {
+        let risk = EmpiricalRisk::of_part(loss, part.signs, part.weights(weighting));
+        Question { risk, part, state, weighting }
+    }
+
+    /// Returns the answer to a question.
+    pub(super) fn answer(mut self, ask: &Ask) -> Result<Answer, Failure> {
+        let sums = match ask {
+            Ask::Describe { factors } => return self.describe(factors.as_deref()),
+            Ask::Columns { magnitudes, centres } => {
+                return Ok(Answer::Sums(self.columns(magnitudes, centres)?));
+            }
+            Ask::Risks(spots) => self.risks(spots)?,
+            Ask::Slopes { at, direction } => self.slopes(at, direction.as_ref())?,
+            Ask::Sums { at, gradient } => return self.sums(at, *gradient),
+            Ask::Diagonal(at) => self.diagonal(at)?,
+            Ask::Normal { at, shift, vector } => self.normal(at, *shift, vector)?,
+            Ask::Gram(at) => self.gram(at)?,
+            Ask::Duals(steps) => self.dual_sums(steps)?,
+            Ask::Pull { duals, accurately } => self.pull(duals, *accurately)?,
+            Ask::FenchelYoung { at, duals } => return self.fenchel_young(at, duals),
+            Ask::Moments { at, centre } => self.moments(at, *centre)?,
+            Ask::Margins(at) => return self.margins(at),
+            Ask::Errors { fold, rules } => self.errors(*fold, rules)?,
+            Ask::Sample { share } => return self.sample(*share),
+        };
+        Ok(Answer::Sums(Partial { added: sums, ..Partial::default() }))
+    }
+
+    /// Returns the features.
+    fn design(&mut self) -> Result<Arc<Design>, Failure> {
+        (self.part.design)()
+    }
+
+    /// Returns the scores of a combination of slots, less the intercept.
+    fn scores(&self, spot: &Spot) -> Result<Cow<'_, [f64]>, Failure> {
+        let slot = |number: u64| {
+            self.state.slots.get(&number).ok_or_else(|| {
+                Failure::from(format!("slot {number} is unknown: the shard was made anew"))
+            })
+        };
+        if let [(factor, number)] = spot.terms[..]
+            && factor == 1.0
+        {
+            return Ok(Cow::Borrowed(slot(number)?));
+        }
+        let mut scores = vec![0.0; self.part.rows.len()];
+        for &(factor, number) in &spot.terms {
+            scores.iter_mut().zip(slot(number)?).for_each(|(score, f)| *score += factor * f);
+        }
+        Ok(Cow::Owned(scores))
+    }
+
+    /// Returns the margins and slopes at scores, and the slope in the intercept.
+    fn at(&self, spot: &Spot) -> Result<(Margins<'_, L>, f64), Failure> {
+        let mut margins = self.risk.margins();
+        let slope = margins.set(&self.scores(spot)?, spot.intercept);
+        Ok((margins, slope))
+    }
+
+    /// Returns the curvatures at scores, which are kept for the next question.
+    fn curvatures(&mut self, spot: &Spot) -> Result<&[f64], Failure> {
+        let is_kept = self.state.curvatures.as_ref().is_some_and(|(at, weighting, kept)| {
+            at == spot && weighting == self.weighting && kept.len() == self.part.rows.len()
+        });
+        if !is_kept {
+            let mut margins = self.risk.margins();
+            margins.set_margins(&self.scores(spot)?, spot.intercept);
+            let curvatures = margins.curvatures();
+            self.state.curvatures = Some((spot.clone(), self.weighting.clone(), curvatures));
+        }
+        Ok(self.state.curvatures.as_ref().map_or(&[], |(_, _, kept)| kept))
+    }
+
+    fn describe(&mut self, factors: Option<&[f64]>) -> Result<Answer, Failure> {
+        let mut design = self.design()?;
+        if let Some(factors) = factors {
+            check_coefficients(factors, &design)?;
+            Arc::make_mut(&mut design).scale_columns(factors);
+        }
+        let Part { signs, folds, .. } = self.part;
+        let held_out = self.weighting.held_out;
+        let (mut totals, mut squares) = ([0.0; 2], [0.0; 2]);
+        for ((x, &c), &y) in design.samples().zip(self.risk.weights()).zip(signs) {
+            let class = usize::from(y < 0.0);
+            totals[class] += c;
+            squares[class] += weighted(c, x.squared_norm());
+        }
+        Ok(Answer::Described(Box::new(Description {
+            loss: self.risk.loss().specification(),
+            rows: (0..design.rows()).filter(|&i| !self.part.is_in(i, held_out)).count(),
+            features: design.columns(),
+            sparse: design.is_sparse(),
+            stored: design.stored(),
+            has_folds: folds.is_some(),
+            totals,
+            squares,
+            extent: Extent::of(&design),
+        })))
+    }
+
+    fn columns(&mut self, magnitudes: &[f64], centres: &[f64]) -> Result<Partial, Failure> {
+        let design = self.design()?;
+        check_coefficients(magnitudes, &design)?;
+        check_coefficients(centres, &design)?;
+        let p = design.columns();
+        let (mut added, mut largest) = (vec![0.0; 3 * p], vec![f64::NEG_INFINITY; 2 * p]);
+        let (mut counts, mut rows) = (vec![0usize; p], 0);
+        for (i, sample) in design.samples().enumerate() {
+            let c = self.part.count(i, self.weighting);
+            if c > 0.0 {
+                rows += 1;
+                sample.for_each(|column, x| {
+                    let z = x / magnitudes[column] - centres[column];
+                    let sums = added[3 * column..].iter_mut().zip([c, c * z, c * z * z]);
+                    sums.for_each(|(sum, term)| *sum += term);
+                    let ends = largest[2 * column..].iter_mut().zip([-x, x]);
+                    ends.for_each(|(end, x)| *end = end.max(x));
+                    counts[column] += 1;
+                });
+            }
+        }
+        let gaps = largest.chunks_mut(2).zip(counts).filter(|(_, count)| *count < rows);
+        gaps.for_each(|(ends, _)| ends.iter_mut().for_each(|end| *end = end.max(0.0)));
+        Ok(Partial { added, largest, listed: Vec::new() })
+    }
+
+    fn risks(&self, spots: &[Spot]) -> Result<Vec<f64>, Failure> {
+        let mut margins = self.risk.margins();
+        let risk = |spot: &Spot| Ok(margins.risk_at(&self.scores(spot)?, spot.intercept));
+        spots.iter().map(risk).collect()
+    }
+
+    fn slopes(&self, spots: &[Spot], direction: Option<&Spot>) -> Result<Vec<f64>, Failure> {
+        let direction = match direction {
+            Some(spot) => Some((self.scores(spot)?, spot.intercept)),
+            None => None,
+        };
+        let mut out = Vec::with_capacity(4 * spots.len());
+        let mut margins = self.risk.margins();
+        for spot in spots {
+            let slope = margins.set(&self.scores(spot)?, spot.intercept);
+            let along = direction.as_ref().map_or(0.0, |(scores, intercept)| {
+                let pull = |(i, d): (usize, &f64)| margins.pull(i) * (d + intercept);
+                scores.iter().enumerate().map(pull).sum()
+            });
+            out.extend([slope, margins.total_slope(), margins.curvature(), along]);
+        }
+        Ok(out)
+    }
+
+    fn sums(&mut self, at: &Spot, gradient: bool) -> Result<Answer, Failure> {
+        let design = if gradient { Some(self.design()?) } else { None };
+        let (mut margins, _) = self.at(at)?;
+        let sums = margins.sums();
+        let mut added = vec![sums.risk, sums.size, sums.slopes, sums.arguments, sums.curvature];
+        if let Some(design) = design {
+            let start = added.len();
+            added.resize(start + design.columns(), 0.0);
+            design.multiply_transposed_by(|i| margins.pull(i), &mut added[start..]);
+        }
+        Ok(Answer::Sums(Partial { added, largest: vec![sums.largest], listed: Vec::new() }))
+    }
+
+    fn diagonal(&mut self, at: &Spot) -> Result<Vec<f64>, Failure> {
+        let design = self.design()?;
+        let curvatures = self.curvatures(at)?;
+        let mut out = vec![0.0; design.columns() + 1];
+        out[0] = curvatures.iter().sum();
+        for (sample, &d) in design.samples().zip(curvatures) {
+            if d > 0.0 {
+                sample.for_each(|column, x| out[column + 1] += d * x * x);
+            }
+        }
+        Ok(out)
+    }
+
+    fn normal(&mut self, at: &Spot, shift: f64, vector: &[f64]) -> Result<Vec<f64>, Failure> {
+        let design = self.design()?;
+        check_coefficients(vector, &design)?;
+        let mut out = vec![0.0; design.columns() + 1];
+        let curvatures = self.curvatures(at)?;
+        out[0] = design.multiply_normal(curvatures, shift, vector, &mut out[1..]);
+        Ok(out)
+    }
+
+    fn gram(&mut self, at: &Spot) -> Result<Vec<f64>, Failure> {
+        let design = self.design()?;
+        let q = design.columns() + 1;
+        let mut gram = DMatrix::zeros(q, q);
+        design.weighted_gram(self.curvatures(at)?, &mut gram);
+        let columns = gram.column_iter().enumerate();
+        Ok(columns.flat_map(|(j, column)| column.as_slice()[j..].to_vec()).collect())
+    }
+
+    fn dual_sums(&self, steps: &[DualStep]) -> Result<Vec<f64>, Failure> {
+        let duals = self.duals(steps)?;
+        let sizes = self.risk.weights().iter().zip(&duals);
+        let size: f64 = sizes.map(|(&c, s)| weighted(c, s.abs())).sum();
+        Ok(vec![size, self.risk.imbalance(&duals), self.risk.room(&duals)])
+    }
+
+    fn pull(&mut self, duals: &[DualStep], accurately: bool) -> Result<Vec<f64>, Failure> {
+        let design = self.design()?;
+        let pulls = pulls(&self.risk, &self.duals(duals)?);
+        let mut out = vec![0.0; design.columns()];
+        if accurately {
+            design.multiply_transposed_accurately(&pulls, &mut out);
+        } else {
+            design.multiply_transposed(&pulls, &mut out);
+        }
+        Ok(out)
+    }
+
+    /// Returns the duals that steps make.
+    fn duals(&self, steps: &[DualStep]) -> Result<Vec<f64>, Failure> {
+        let mut duals = vec![0.0; self.part.rows.len()];
+        for step in steps {
+            match step {
+                DualStep::Slopes(at) => duals = self.at(at)?.0.duals(),
+                DualStep::Predict { at, change } => {
+                    let curvatures = self.at(at)?.0.curvatures();
+                    let scores = self.scores(change)?;
+                    let change = |i: usize| scores[i] + change.intercept;
+                    self.risk.predict(&mut duals, &curvatures, change);
+                }
+                DualStep::PullIn(factor) => self.risk.pull_in(&mut duals, *factor),
+                DualStep::Shift(by) => self.risk.shift(&mut duals, *by),
+            }
+        }
+        Ok(duals)
+    }
+
+    fn fenchel_young(&self, at: &Spot, duals: &[DualStep]) -> Result<Answer, Failure> {
+        let (margins, _) = self.at(at)?;
+        let sum = self.risk.fenchel_young(margins.get(), &self.duals(duals)?);
+        Ok(Answer::Sums(Partial {
+            added: vec![sum.sum, sum.rounding],
+            largest: vec![f64::from(u8::from(sum.contradicted))],
+            listed: Vec::new(),
+        }))
+    }
+
+    /// Returns the margins that count, with their weights as the samples came with them.
+    fn counted(&self, at: &Spot) -> Result<Vec<(f64, f64, f64)>, Failure> {
+        let margins = self.risk.margins_of(&self.scores(at)?, at.intercept);
+        let rows = (0..margins.len()).filter(|&i| self.risk.weights()[i] > 0.0);
+        let count = |i| self.part.count(i, self.weighting);
+        Ok(rows.map(|i| (margins[i], self.part.signs[i], count(i))).collect())
+    }
+
+    fn moments(&self, at: &Spot, centre: f64) -> Result<Vec<f64>, Failure> {
+        let mut sums = vec![0.0; 5];
+        for (u, y, c) in self.counted(at)? {
+            let apart = u - centre;
+            let is_wrong = (u * y > 0.0) != (y > 0.0);
+            let terms = [1.0, f64::from(u8::from(is_wrong)), apart, apart.powi(2), apart.powi(3)];
+            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += c * term);
+        }
+        Ok(sums)
+    }
+
+    fn margins(&self, at: &Spot) -> Result<Answer, Failure> {
+        /// The largest number of margins that a partition lists.
+        const MOST: usize = 128;
+        let margins: Vec<f64> = self.counted(at)?.into_iter().map(|(u, _, _)| u).collect();
+        let largest = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
+        let listed = margins.iter().copied().step_by(margins.len().div_ceil(MOST).max(1)).collect();
+        Ok(Answer::Sums(Partial { added: Vec::new(), largest: vec![largest, -least], listed }))
+    }
+
+    fn sample(&mut self, share: f64) -> Result<Answer, Failure> {
+        const SEED: u64 = 1;
+        let weights = self.risk.weights();
+        let mut chosen: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
+        let count = (share.clamp(0.0, 1.0) * chosen.len() as f64) as usize;
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        random.set_stream(self.part.number as u64);
+        chosen.shuffle(&mut random);
+        chosen.truncate(count);
+        chosen.sort_unstable();
+        let signs = chosen.iter().map(|&i| self.part.signs[i]).collect();
+        let weights = chosen.iter().map(|&i| weights[i]).collect();
+        let design = if chosen.is_empty() { None } else { Some(self.design()?) };
+        let row = |&i: &usize| {
+            let mut row = Vec::new();
+            let mut put = |j, x: f64| {
+                if x != 0.0 {
+                    row.push((j, x));
+                }
+            };
+            design.iter().for_each(|design| design.sample(i).for_each(&mut put));
+            row
+        };
+        let rows = chosen.iter().map(row).collect();
+        Ok(Answer::Sampled(Box::new(SampledRows { rows, signs, weights })))
+    }
+
+    fn errors(&mut self, fold: Option<u32>, rules: &[Rule]) -> Result<Vec<f64>, Failure> {
+        let design = self.design()?;
+        let rows = self.part.rows;
+        let chosen: Vec<usize> =
+            (0..rows.len()).filter(|&i| fold.is_none() || self.part.is_in(i, fold)).collect();
+        let given = |&i: &usize| rows.given(i, &self.weighting.costs);
+        let total: f64 = chosen.iter().map(given).sum();
+        let mut out = Vec::with_capacity(2 * rules.len());
+        for rule in rules {
+            let scores = rule.scores(&design)?;
+            let wrong = chosen.iter().filter(|&&i| Rule::decide(&scores, i) != rows.class(i));
+            out.extend([total, wrong.map(given).sum()]);
+        }
+        Ok(out)
+    }
+}
+
+impl Rule {
+    /// Returns the scores of all samples, one list a member.
+    fn scores(&self, design: &Design) -> Result<Vec<Vec<f64>>, Failure> {
+        let score = |(intercept, coef): &(f64, Vec<f64>)| {
+            check_coefficients(coef, design)?;
+            let mut scores = vec![0.0; design.rows()];
+            design.multiply(coef, &mut scores);
+            scores.iter_mut().for_each(|score| *score += intercept);
+            Ok(scores)
+        };
+        self.0.iter().map(score).collect()
+    }
+
+    /// Returns the class that scores of sample i decide.
+    fn decide(scores: &[Vec<f64>], i: usize) -> usize {
+        match scores {
+            [one] => usize::from(one[i] > 0.0),
+            each => {
+                (1..each.len()).fold(0, |best, k| if each[k][i] > each[best][i] { k } else { best })
+            }
+        }
+    }
+}

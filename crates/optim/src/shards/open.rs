@@ -1,0 +1,296 @@
+use std::borrow::Cow;
+
+use margins_data::{Design, Standardizer};
+use margins_losses::MarginLoss;
+
+use crate::Error;
+use crate::path::{ClassWeights, Training, fit, path_from};
+use crate::problem::{EmpiricalRisk, Extent, Lambda, Objective};
+use crate::shards::sharded::State;
+use crate::shards::slots::Slots;
+use crate::shards::workers::{sampled, sums};
+use crate::shards::{
+    Ask, Description, Failure, FoldDraw, Message, Request, Rule, SampledRows, Sharded, Weighting,
+    Workers,
+};
+use crate::solve::{Fit, Options};
+
+/// The binary problem that a fit to samples in shards is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinaryProblem {
+    /// The class whose samples are positive; those of all others are negative.
+    pub class: u32,
+    /// The costs of the classes, one each, by which the weights of their samples are multiplied; 1
+    /// for classes beyond them.
+    pub costs: Vec<f64>,
+    /// The folds of the samples; those that they come with unless told.
+    pub draw: Option<FoldDraw>,
+    /// The fold whose samples weigh nothing, if there is one.
+    pub held_out: Option<u32>,
+}
+
+impl Default for BinaryProblem {
+    fn default() -> Self {
+        BinaryProblem { class: 1, costs: Vec::new(), draw: None, held_out: None }
+    }
+}
+
+/// Returns the minimisers of `F` at every lambda, largest first, over samples in shards, with
+/// coefficients for the features as given. The observer of the training sees every fit as it is
+/// made; that the training has an encoding or folds to keep does not count.
+///
+/// # Errors
+/// [`Error::Shards`]: a round of messages failed. [`Error::OneClass`]: no positive, or no negative
+/// sample has a positive weight. The errors of [`path_over`](crate::path::path_over).
+pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
+    workers: W,
+    training: &Training<'_, L>,
+    problem: &BinaryProblem,
+    lambdas: &[Lambda],
+) -> Result<Vec<Fit>, Error> {
+    let (mut sharded, standardizer) = Sharded::open(workers, training, problem)?;
+    let first = Lambda::descending(lambdas)?[0];
+    let start = sharded.start(first, &training.options)?;
+    let mut fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;
+    if let Some(standardizer) = standardizer {
+        fits.iter_mut().for_each(|fit| fit.coef = standardizer.unscale_coefficients(&fit.coef));
+    }
+    Ok(fits)
+}
+
+/// Returns the weight of the samples that a problem holds out, of all if it holds out none, and the
+/// shares of it that rules decide wrongly. Every rule takes a round of its own.
+///
+/// # Errors
+/// [`Error::Shards`]: a round of messages failed.
+pub fn errors_over_shards<W: Workers + ?Sized>(
+    workers: &mut W,
+    partitions: usize,
+    problem: &BinaryProblem,
+    rules: Vec<Rule>,
+) -> Result<(f64, Vec<f64>), Error> {
+    let mut weight = 0.0;
+    let mut errors = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let request = Request {
+            anew: false,
+            define: Vec::new(),
+            forget: Vec::new(),
+            weighting: Weighting {
+                costs: problem.costs.clone(),
+                draw: problem.draw,
+                ..Weighting::default()
+            },
+            ask: Ask::Errors { fold: problem.held_out, rules: vec![rule] },
+        };
+        let message = Message { request: &request, slots: Vec::new() };
+        let replies = workers.round(&message).map_err(Error::Shards)?;
+        let sums = sums(replies, partitions).map_err(Error::Shards)?;
+        let [total, wrong] = sums.added[..] else {
+            return Err(Error::Shards("a shard answered another question".into()));
+        };
+        weight = total;
+        errors.push(if total > 0.0 { wrong / total } else { 0.0 });
+    }
+    Ok((weight, errors))
+}
+
+/// The samples of all partitions in short.
+struct Whole {
+    /// The number of rows that are not held out.
+    rows: usize,
+    features: usize,
+    totals: [f64; 2],
+    squares: [f64; 2],
+    sparse: bool,
+    stored: usize,
+    extent: Extent,
+}
+
+impl<'a, W: Workers, L: MarginLoss + ?Sized> Sharded<'a, W, L> {
+    /// Returns the samples of shards, and how their features are scaled if the settings say so.
+    ///
+    /// # Errors
+    /// [`Error::Shards`]: the shards cannot be asked, or do not fit together. [`Error::OneClass`]:
+    /// no sample of a class has a positive weight.
+    pub fn open(
+        workers: W,
+        training: &Training<'a, L>,
+        problem: &BinaryProblem,
+    ) -> Result<(Self, Option<Standardizer>), Error> {
+        let BinaryProblem { class, draw, held_out, .. } = *problem;
+        let costs = problem.costs.clone();
+        let mut sharded = Sharded {
+            workers,
+            loss: training.loss,
+            weighting: Weighting { class, positive: 1.0, negative: 1.0, costs, draw, held_out },
+            intercept: training.intercept,
+            partitions: 0,
+            shape: (0, 0),
+            sparse: false,
+            stored: 0,
+            extent: Extent::default(),
+            totals: [0.0; 2],
+            mean_square: 0.0,
+            factors: None,
+            slots: Slots::default(),
+            state: State::default(),
+            rounds: 0,
+            failure: None,
+        };
+        let mut whole = sharded.whole(held_out).map_err(Error::Shards)?;
+        let standardizer = if training.standardize {
+            let standardizer = sharded.spreads(&whole).map_err(Error::Shards)?;
+            sharded.factors = Some(standardizer.factors());
+            whole = sharded.whole(held_out).map_err(Error::Shards)?;
+            Some(standardizer)
+        } else {
+            None
+        };
+        sharded.weigh(&whole, training.class_weights, training.of_rows.unwrap_or(whole.rows))?;
+        (sharded.shape, sharded.sparse) = ((whole.rows, whole.features), whole.sparse);
+        (sharded.extent, sharded.stored) = (whole.extent, whole.stored);
+        Ok((sharded, standardizer))
+    }
+
+    /// Returns intercept and coefficients of a fit to some of the samples, which are fetched: a few
+    /// steps there take the place of as many over all of them. `None` where the samples are not many
+    /// beside the features.
+    fn start(
+        &mut self,
+        lambda: Lambda,
+        options: &Options<'_>,
+    ) -> Result<Option<(f64, Vec<f64>)>, Error> {
+        /// The tolerance on the part, whose minimiser is only this near to the one for all samples.
+        const TOLERANCE: f64 = 1e-3;
+        let Some(share) = self.share() else { return Ok(None) };
+        let sampled = self.ask(Ask::Sample { share }).and_then(sampled).map_err(Error::Shards)?;
+        let SampledRows { rows, signs, weights } = sampled;
+        let Ok(mut design) = Design::from_sparse_rows(&rows, self.shape.1) else { return Ok(None) };
+        drop(rows);
+        if !self.sparse {
+            design = Design::dense(&design.to_dense())?;
+        }
+        if let Some(factors) = &self.factors {
+            design.scale_columns(factors);
+        }
+        let all: f64 = self.totals.iter().sum();
+        let found: f64 = weights.iter().sum();
+        let weights = weights.iter().map(|c| c * all / found).collect();
+        let risk = EmpiricalRisk::of_part(self.loss, &signs, weights);
+        let risk = if self.intercept { risk } else { risk.without_intercept() };
+        if !(signs.contains(&1.0) && signs.contains(&-1.0)) {
+            return Ok(None);
+        }
+        let objective = Objective { risk, design: Cow::Owned(design) };
+        let tolerance = options.tolerance.max(TOLERANCE);
+        let options = Options { tolerance, watch: None, history: false, ..*options };
+        let fit = fit(&objective, lambda, &options).ok();
+        Ok(fit.map(|fit| (fit.intercept, fit.coef)))
+    }
+
+    /// Returns the share of the samples that is worth a fit of its own.
+    fn share(&self) -> Option<f64> {
+        const PART: f64 = 0.125;
+        const SAMPLES_A_FEATURE: usize = 25;
+        /// The values that are fetched at most, where all are stored.
+        const MANY: f64 = 4_194_304.0;
+        let (n, p) = self.shape;
+        let stored = self.stored as f64;
+        let share = PART.min(MANY / stored);
+        (share * n as f64 >= (SAMPLES_A_FEATURE * (p + 1)) as f64).then_some(share)
+    }
+
+    /// Returns all partitions in short.
+    fn whole(&mut self, held_out: Option<u32>) -> Result<Whole, Failure> {
+        let all = self.describe()?;
+        self.partitions = all.len();
+        let Some(first) = all.first() else { return Err("there are no partitions".into()) };
+        let loss = self.loss.specification();
+        for (k, one) in all.iter().enumerate() {
+            let Description { features, .. } = *first;
+            if one.features != features {
+                let found = one.features;
+                return Err(format!(
+                    "partition {k} has {found} features, partition 0 has {features}"
+                )
+                .into());
+            }
+            if one.loss != loss {
+                return Err(format!("partition {k} has loss '{}', not '{loss}'", one.loss).into());
+            }
+            if held_out.is_some() && !one.has_folds {
+                return Err(format!("partition {k} has no fold numbers").into());
+            }
+        }
+        let sum = |of: fn(&Description) -> [f64; 2]| {
+            all.iter().map(of).fold([0.0; 2], |[a, b], [c, d]| [a + c, b + d])
+        };
+        Ok(Whole {
+            rows: all.iter().map(|one| one.rows).sum(),
+            features: first.features,
+            totals: sum(|one| one.totals),
+            squares: sum(|one| one.squares),
+            sparse: all.iter().any(|one| one.sparse),
+            stored: all.iter().map(|one| one.stored).sum(),
+            extent: Extent::of_parts(all.iter().map(|one| &one.extent)),
+        })
+    }
+
+    /// Sets the weights of the samples, and what follows from them.
+    fn weigh(
+        &mut self,
+        whole: &Whole,
+        class_weights: ClassWeights,
+        of_rows: usize,
+    ) -> Result<(), Error> {
+        for (total, name) in whole.totals.iter().zip(["+1", "-1"]) {
+            if *total <= 0.0 {
+                return Err(Error::OneClass(name.to_owned()));
+            }
+        }
+        let all: f64 = whole.totals.iter().sum();
+        let factor = |total: f64| {
+            let of_class = match class_weights {
+                ClassWeights::AsGiven => 1.0,
+                ClassWeights::Balanced => all / (2.0 * total),
+            };
+            of_class / of_rows as f64
+        };
+        let [positive, negative] = whole.totals.map(factor);
+        (self.weighting.positive, self.weighting.negative) = (positive, negative);
+        self.totals = [positive * whole.totals[0], negative * whole.totals[1]];
+        self.mean_square = positive * whole.squares[0] + negative * whole.squares[1];
+        Ok(())
+    }
+
+    /// Returns the means and deviations of the features.
+    fn spreads(&mut self, whole: &Whole) -> Result<Standardizer, Failure> {
+        let p = whole.features;
+        let total: f64 = whole.totals.iter().sum();
+        let magnitudes = whole.extent.magnitudes();
+        let mut ask = |centres: Vec<f64>| {
+            let ask = Ask::Columns { magnitudes: magnitudes.clone(), centres };
+            let answer = self.sum(ask, 3 * p, 2 * p);
+            self.failure.take().map_or(Ok(answer), Err)
+        };
+        let first = ask(vec![0.0; p])?;
+        let centres: Vec<f64> = (0..p).map(|j| first.added[3 * j + 1] / total).collect();
+        let second = ask(centres.clone())?;
+        let columns = (0..p).map(|j| {
+            let [stored, residual, squares] =
+                [second.added[3 * j], second.added[3 * j + 1], second.added[3 * j + 2]];
+            let (least, most) = (-second.largest[2 * j], second.largest[2 * j + 1]);
+            let (centre, zeros) = (centres[j], (total - stored).max(0.0));
+            // What rounding left in the mean is taken out of the squares, and of the mean.
+            let residual = residual - zeros * centre;
+            let squares = squares + zeros * centre * centre - residual * residual / total;
+            let deviation = magnitudes[j] * (squares.max(0.0) / total).sqrt();
+            let is_constant = least >= most || !deviation.recip().is_finite();
+            let mean = (centre + residual / total) * magnitudes[j];
+            (mean, if is_constant { 0.0 } else { deviation })
+        });
+        let (means, deviations) = columns.unzip();
+        Ok(Standardizer::of(means, deviations))
+    }
+}

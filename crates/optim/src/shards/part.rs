@@ -1,0 +1,111 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use margins_data::Design;
+
+use crate::shards::{Failure, FoldDraw, Request, Rows, Spot, Weighting};
+
+/// The way to the features of a partition, which may have to be read.
+pub(super) type FetchDesign<'q> = dyn FnMut() -> Result<Arc<Design>, Failure> + 'q;
+
+/// The samples of a partition.
+pub(super) struct Part<'q> {
+    /// The number of the partition.
+    pub(super) number: usize,
+    pub(super) rows: &'q Rows,
+    pub(super) signs: &'q [f64],
+    pub(super) folds: Option<&'q [u32]>,
+    pub(super) design: &'q mut FetchDesign<'q>,
+}
+
+impl Part<'_> {
+    /// Returns true if a sample is in a fold.
+    pub(super) fn is_in(&self, i: usize, fold: Option<u32>) -> bool {
+        fold.is_some() && self.folds.map(|folds| folds[i]) == fold
+    }
+
+    /// Returns the weight of a sample with its cost, 0 in the fold that is held out.
+    pub(super) fn count(&self, i: usize, weighting: &Weighting) -> f64 {
+        let is_out = self.is_in(i, weighting.held_out);
+        if is_out { 0.0 } else { self.rows.given(i, &weighting.costs) }
+    }
+
+    /// Returns the weights in the objective.
+    pub(super) fn weights(&self, weighting: &Weighting) -> Vec<f64> {
+        let weight = |(i, &y): (usize, &f64)| {
+            let factor = if y > 0.0 { weighting.positive } else { weighting.negative };
+            factor * self.count(i, weighting)
+        };
+        self.signs.iter().enumerate().map(weight).collect()
+    }
+}
+
+/// What a shard keeps of a partition between requests.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    pub(super) slots: BTreeMap<u64, Vec<f64>>,
+    /// The signs of the samples, with the class that is positive.
+    signs: Option<(u32, Arc<Vec<f64>>)>,
+    /// The folds that were drawn last.
+    folds: Option<(FoldDraw, Arc<Vec<u32>>)>,
+    /// The curvatures at the scores that were asked for last.
+    pub(super) curvatures: Option<(Spot, Weighting, Vec<f64>)>,
+}
+
+impl State {
+    /// Drops and computes what a request asks to.
+    pub(super) fn prepare(
+        &mut self,
+        rows: &Rows,
+        design: &mut FetchDesign<'_>,
+        request: &Request,
+    ) -> Result<(), Failure> {
+        if request.anew {
+            *self = State::default();
+        }
+        for slot in &request.forget {
+            self.slots.remove(slot);
+        }
+        for definition in &request.define {
+            let mut products = vec![0.0; rows.len()];
+            let design = design()?;
+            check_coefficients(&definition.coef, &design)?;
+            design.multiply(&definition.coef, &mut products);
+            self.slots.insert(definition.slot, products);
+        }
+        Ok(())
+    }
+
+    /// Returns +1 for the samples of a class and -1 for all others.
+    pub(super) fn signs(&mut self, rows: &Rows, class: u32) -> Arc<Vec<f64>> {
+        match &self.signs {
+            Some((of, signs)) if *of == class => Arc::clone(signs),
+            _ => {
+                let signs = Arc::new(rows.signs(class));
+                self.signs = Some((class, Arc::clone(&signs)));
+                signs
+            }
+        }
+    }
+
+    /// Returns the folds of a draw.
+    pub(super) fn draw(&mut self, rows: &Rows, partition: usize, draw: FoldDraw) -> Arc<Vec<u32>> {
+        match &self.folds {
+            Some((of, folds)) if *of == draw => Arc::clone(folds),
+            _ => {
+                let folds = Arc::new(rows.draw(partition, draw));
+                self.folds = Some((draw, Arc::clone(&folds)));
+                folds
+            }
+        }
+    }
+}
+
+/// Refuses coefficients that are not one a feature.
+pub(super) fn check_coefficients(coef: &[f64], design: &Design) -> Result<(), Failure> {
+    let (found, features) = (coef.len(), design.columns());
+    if found == features {
+        return Ok(());
+    }
+    Err(format!("{found} coefficients for {features} features").into())
+}

@@ -1,0 +1,269 @@
+use std::sync::Arc;
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+use crate::problem::Extent;
+
+/// A message to all shards: what they are to keep and to drop, and a question.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Request {
+    /// True if a shard drops all slots first: the message then defines every slot in use.
+    pub anew: bool,
+    /// The products to compute and to keep.
+    pub define: Vec<Definition>,
+    /// The slots to drop.
+    pub forget: Vec<u64>,
+    /// The weights of the samples.
+    pub weighting: Weighting,
+    /// The question.
+    pub ask: Ask,
+}
+
+/// Products `X w` that shards keep in a numbered slot, one number a sample.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Definition {
+    /// The number of the slot.
+    pub slot: u64,
+    /// The coefficients `w`.
+    pub coef: Arc<Vec<f64>>,
+}
+
+/// The rule that makes weights `c_i / n` in the objective of the weights that samples come with.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Weighting {
+    /// The class whose samples are positive; those of all others are negative.
+    pub class: u32,
+    /// The factor of the positive samples, divided by n.
+    pub positive: f64,
+    /// The factor of the negative samples, divided by n.
+    pub negative: f64,
+    /// The costs of the classes, one each, by which weights are multiplied too; 1 for classes beyond
+    /// them.
+    pub costs: Vec<f64>,
+    /// The folds of the samples; those that they come with unless told.
+    pub draw: Option<FoldDraw>,
+    /// The fold whose samples weigh nothing, if there is one.
+    pub held_out: Option<u32>,
+}
+
+/// Folds that are drawn in every partition by itself: of each class every fold gets the same number of
+/// samples there, but for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct FoldDraw {
+    /// The number of folds.
+    pub count: u32,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Default for Weighting {
+    fn default() -> Self {
+        let costs = Vec::new();
+        Weighting { class: 1, positive: 1.0, negative: 1.0, costs, draw: None, held_out: None }
+    }
+}
+
+/// Scores: a combination of slots and an intercept.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Spot {
+    /// The factors with the slots that they multiply.
+    pub terms: Vec<(f64, u64)>,
+    /// The intercept.
+    pub intercept: f64,
+}
+
+/// A step by which a shard makes the duals that a question is about, one after another.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub enum DualStep {
+    /// Begins with the duals `-L'(u_i)` at scores.
+    Slopes(Spot),
+    /// Moves duals by `-L''(u_i) y_i d_i` for the curvatures at scores and a change d of scores.
+    Predict {
+        /// The scores at which the loss has the curvatures.
+        at: Spot,
+        /// The change of the scores.
+        change: Spot,
+    },
+    /// Moves every dual by this factor times its distance to the nearer end of the domain.
+    PullIn(f64),
+    /// Moves all duals by this amount, as far as the domain lets them.
+    Shift(f64),
+}
+
+/// A question about the samples. Its answer is one of sums, which `added` holds unless told
+/// otherwise.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub enum Ask {
+    /// The [`Description`] of the samples, their features multiplied by these factors if there are
+    /// any.
+    Describe {
+        /// The factors, one a feature.
+        factors: Option<Vec<f64>>,
+    },
+    /// The sums over stored values `z = x/m_j - a_j` of `c`, `c z` and `c z^2`, three a feature. `largest`
+    /// holds the least value with its sign changed and the largest value, two a feature; values that
+    /// are not stored count as 0.
+    Columns {
+        /// The magnitudes `m_j`.
+        magnitudes: Vec<f64>,
+        /// The centres `a_j`.
+        centres: Vec<f64>,
+    },
+    /// The risk at several scores.
+    Risks(Vec<Spot>),
+    /// At several scores the slope in the intercept, the mean slope, the curvature and the slope
+    /// along a direction, four numbers each.
+    Slopes {
+        /// The scores.
+        at: Vec<Spot>,
+        /// The direction; none has a slope of 0.
+        direction: Option<Spot>,
+    },
+    /// The risk, its size, the slopes, the arguments and the curvature at scores, and the gradient
+    /// behind them if it is asked for. `largest` holds the largest margin.
+    Sums {
+        /// The scores.
+        at: Spot,
+        /// True if the gradient is asked for.
+        gradient: bool,
+    },
+    /// The diagonal of `Z' D Z`, `Z = [1 X]`, at scores.
+    Diagonal(Spot),
+    /// The sum of `D (X v + shift)` at scores, and `X' D (X v + shift)` behind it.
+    Normal {
+        /// The scores.
+        at: Spot,
+        /// The shift.
+        shift: f64,
+        /// The vector v.
+        vector: Vec<f64>,
+    },
+    /// The lower triangle of `Z' D Z` at scores, column after column.
+    Gram(Spot),
+    /// The sums of `c |s|`, `c s y` and `c room(s)` for duals.
+    Duals(Vec<DualStep>),
+    /// The sum `(1/n) sum c_i s_i y_i x_i` for duals.
+    Pull {
+        /// The duals.
+        duals: Vec<DualStep>,
+        /// True if the sums are to be made in twice the working precision.
+        accurately: bool,
+    },
+    /// The Fenchel-Young sum of scores and duals, and its rounding. `largest` holds 1 if it
+    /// contradicts the loss, else 0.
+    FenchelYoung {
+        /// The scores.
+        at: Spot,
+        /// The duals.
+        duals: Vec<DualStep>,
+    },
+    /// The sums of `c`, of `c` where the class is wrong, and of `c (u - m)^k` for k up to 3, where
+    /// c are the weights that the samples come with.
+    Moments {
+        /// The scores.
+        at: Spot,
+        /// The centre m.
+        centre: f64,
+    },
+    /// Some of the margins at scores, in `listed`; `largest` holds the largest margin and the least
+    /// one with its sign changed.
+    Margins(Spot),
+    /// Some of the samples that count, drawn at random: this share of every partition.
+    Sample {
+        /// The share, between 0 and 1.
+        share: f64,
+    },
+    /// The sums of the weights that samples come with, and of those of the samples whose class a rule
+    /// does not decide: two numbers a rule, over the samples of a fold, or over all.
+    Errors {
+        /// The fold.
+        fold: Option<u32>,
+        /// The rules.
+        rules: Vec<Rule>,
+    },
+}
+
+/// A rule that decides a class by linear functions, given by intercept and coefficients: by the sign
+/// of one, or by the largest of several, one a class; of equal ones by the first.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Rule(pub Vec<(f64, Vec<f64>)>);
+
+/// The answer of a shard for one partition.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Reply {
+    /// The number of the partition.
+    pub partition: usize,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub enum Answer {
+    /// The answer to [`Ask::Describe`].
+    Described(Box<Description>),
+    /// The answer to [`Ask::Sample`].
+    Sampled(Box<SampledRows>),
+    /// The answer to any other question.
+    Sums(Partial),
+}
+
+/// Sums over some of the samples.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Partial {
+    /// The numbers that are added to those of other samples.
+    pub added: Vec<f64>,
+    /// The numbers of which the largest counts.
+    pub largest: Vec<f64>,
+    /// The numbers that stand behind those of other samples.
+    pub listed: Vec<f64>,
+}
+
+/// Some of the samples.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct SampledRows {
+    /// The features and values that are not zero, one list a row.
+    pub rows: Vec<Vec<(usize, f64)>>,
+    /// The signs.
+    pub signs: Vec<f64>,
+    /// The weights in the objective.
+    pub weights: Vec<f64>,
+}
+
+/// The samples of a partition in short.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub struct Description {
+    /// The specification of the loss with which the shard was made.
+    pub loss: String,
+    /// The number of rows that are not held out.
+    pub rows: usize,
+    /// The number of features.
+    pub features: usize,
+    /// True if the features are stored sparsely.
+    pub sparse: bool,
+    /// The number of values that are stored.
+    pub stored: usize,
+    /// True if the samples have fold numbers.
+    pub has_folds: bool,
+    /// The sums of the weights of the positive and of the negative samples, in the
+    /// [weighting](Weighting) of the request.
+    pub totals: [f64; 2],
+    /// The sums of `c ||x||^2` over the two classes.
+    pub squares: [f64; 2],
+    /// The extent of the features.
+    pub extent: Extent,
+}

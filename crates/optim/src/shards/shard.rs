@@ -1,0 +1,118 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use margins_data::Design;
+use margins_losses::MarginLoss;
+
+use crate::shards::answer::Question;
+use crate::shards::part::{Part, State};
+use crate::shards::{Block, Failure, Reply, Request, Rows};
+
+/// The partitions that a shard answers for, in memory or on disk.
+pub trait Blocks {
+    /// Returns the numbers of the partitions, ascending.
+    fn partitions(&self) -> &[usize];
+
+    /// Returns all of the samples of the k-th partition but their features.
+    fn rows(&self, k: usize) -> &Arc<Rows>;
+
+    /// Returns the features of the k-th partition. A shard asks for them in ascending order, at most
+    /// twice in turn, and only for requests that need features.
+    ///
+    /// # Errors
+    /// The partition cannot be read.
+    fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure>;
+}
+
+impl<B: Blocks + ?Sized> Blocks for &mut B {
+    fn partitions(&self) -> &[usize] {
+        (**self).partitions()
+    }
+
+    fn rows(&self, k: usize) -> &Arc<Rows> {
+        (**self).rows(k)
+    }
+
+    fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure> {
+        (**self).design(k)
+    }
+}
+
+/// Partitions in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Resident {
+    partitions: Vec<usize>,
+    blocks: Vec<Block>,
+}
+
+impl Resident {
+    /// Adds a partition with its number among those of all shards; it takes the place of one with
+    /// the same number.
+    pub fn insert(&mut self, partition: usize, block: Block) {
+        match self.partitions.binary_search(&partition) {
+            Ok(k) => self.blocks[k] = block,
+            Err(k) => {
+                self.partitions.insert(k, partition);
+                self.blocks.insert(k, block);
+            }
+        }
+    }
+}
+
+impl Blocks for Resident {
+    fn partitions(&self) -> &[usize] {
+        &self.partitions
+    }
+
+    fn rows(&self, k: usize) -> &Arc<Rows> {
+        &self.blocks[k].rows
+    }
+
+    fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure> {
+        Ok(Arc::clone(&self.blocks[k].design))
+    }
+}
+
+/// Some of the partitions, with what is kept of each between requests: a vector for each slot in
+/// use, one of signs and one of curvatures, 8 bytes a row each.
+pub struct Shard<B, L: ?Sized> {
+    loss: Arc<L>,
+    blocks: B,
+    states: BTreeMap<usize, State>,
+}
+
+impl<B: Blocks, L: MarginLoss + ?Sized> Shard<B, L> {
+    /// Returns a shard of partitions.
+    pub fn new(loss: Arc<L>, blocks: B) -> Self {
+        Shard { loss, blocks, states: BTreeMap::new() }
+    }
+
+    /// Returns the partitions.
+    pub fn blocks(&mut self) -> &mut B {
+        &mut self.blocks
+    }
+
+    /// Returns the answer for every partition of this shard, in ascending order.
+    ///
+    /// # Errors
+    /// A partition cannot be read, the message is about a slot that the shard does not have, or
+    /// vectors are not as long as the samples.
+    pub fn answer(&mut self, request: &Request) -> Result<Vec<Reply>, Failure> {
+        let mut replies = Vec::with_capacity(self.blocks.partitions().len());
+        for k in 0..self.blocks.partitions().len() {
+            let rows = Arc::clone(self.blocks.rows(k));
+            let partition = self.blocks.partitions()[k];
+            let state = self.states.entry(partition).or_default();
+            let mut design = || self.blocks.design(k);
+            state.prepare(&rows, &mut design, request)?;
+            let signs = state.signs(&rows, request.weighting.class);
+            let drawn = request.weighting.draw.map(|draw| state.draw(&rows, partition, draw));
+            let folds = drawn.as_ref().map_or(rows.folds(), |drawn| Some(drawn));
+            let number = partition;
+            let part = Part { number, rows: &rows, signs: &signs, folds, design: &mut design };
+            let question = Question::new(&*self.loss, part, state, &request.weighting);
+            replies.push(Reply { partition, answer: question.answer(&request.ask)? });
+        }
+        Ok(replies)
+    }
+}

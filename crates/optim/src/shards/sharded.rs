@@ -1,0 +1,239 @@
+mod samples;
+
+use margins_losses::{Interval, MarginLoss};
+
+use crate::problem::{Extent, Sums};
+use crate::shards::slots::Slots;
+use crate::shards::workers::{descriptions, sums};
+use crate::shards::{
+    Ask, Description, DualStep, Failure, Handle, Message, Partial, Reply, Request, Spot, Weighting,
+    Workers,
+};
+
+/// The largest number of slots that make up the products of a point: a step adds one, and more are
+/// computed anew into one.
+const MOST_SLOTS: usize = 3;
+
+/// Samples in shards, as [`Newton's method`](crate::path::path_over) sees them.
+///
+/// A round of messages that fails is the last one: from then on every sum is NaN, and
+/// [`failure`](crate::problem::Samples::failure) says why.
+pub struct Sharded<'a, W, L: ?Sized> {
+    pub(super) workers: W,
+    pub(super) loss: &'a L,
+    pub(super) weighting: Weighting,
+    pub(super) intercept: bool,
+    pub(super) partitions: usize,
+    pub(super) shape: (usize, usize),
+    pub(super) sparse: bool,
+    pub(super) stored: usize,
+    pub(super) extent: Extent,
+    /// The sums of the weights of the two classes.
+    pub(super) totals: [f64; 2],
+    pub(super) mean_square: f64,
+    /// The factors by which features are multiplied.
+    pub(super) factors: Option<Vec<f64>>,
+    pub(super) slots: Slots,
+    pub(super) state: State,
+    pub(super) rounds: usize,
+    pub(super) failure: Option<Failure>,
+}
+
+/// Where the samples are.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// The scores at which the margins are.
+    at: Option<Located>,
+    /// The scores at which the curvatures are kept.
+    kept: Option<Located>,
+    residual: f64,
+    /// The sums at the scores where the margins are, if these have been asked for.
+    sums: Option<Sums>,
+    /// The slopes at scores that have been asked for lately.
+    slopes: Vec<(Spot, Slopes)>,
+}
+
+/// Scores, with a hold on their slots.
+#[derive(Debug, Clone)]
+pub struct Located {
+    products: Handle,
+    intercept: f64,
+}
+
+/// The slopes at scores.
+#[derive(Debug, Clone, Copy)]
+struct Slopes {
+    slope: f64,
+    size: f64,
+    curvature: f64,
+    along: f64,
+}
+
+/// The way to duals.
+#[derive(Debug, Clone)]
+pub enum DualMove {
+    /// Begins with the slopes at scores.
+    Slopes(Located),
+    /// Moves by what the curvatures at scores predict of a change.
+    Predict(Located, Located),
+    /// Moves towards the inside of the domain.
+    PullIn(f64),
+    /// Moves by an amount.
+    Shift(f64),
+}
+
+impl Located {
+    fn spot(&self) -> Spot {
+        self.products.spot(self.intercept)
+    }
+}
+
+fn steps(duals: &[DualMove]) -> Vec<DualStep> {
+    let step = |step: &DualMove| match step {
+        DualMove::Slopes(at) => DualStep::Slopes(at.spot()),
+        DualMove::Predict(at, change) => DualStep::Predict { at: at.spot(), change: change.spot() },
+        DualMove::PullIn(factor) => DualStep::PullIn(*factor),
+        DualMove::Shift(by) => DualStep::Shift(*by),
+    };
+    duals.iter().map(step).collect()
+}
+
+impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
+    /// Returns the number of rounds of messages so far.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Returns the answers to a question.
+    pub(super) fn ask(&mut self, ask: Ask) -> Result<Vec<Reply>, Failure> {
+        self.rounds += 1;
+        let (define, forget) = self.slots.news();
+        let weighting = self.weighting.clone();
+        // What an earlier problem has left with the shards is dropped.
+        let request = Request { anew: self.rounds == 1, define, forget, weighting, ask };
+        self.workers.round(&Message { request: &request, slots: self.slots.all() })
+    }
+
+    /// Returns descriptions of all partitions.
+    pub(super) fn describe(&mut self) -> Result<Vec<Description>, Failure> {
+        let factors = self.factors.clone();
+        descriptions(self.ask(Ask::Describe { factors })?)
+    }
+
+    /// Returns the sums that answer a question: so many that are added, and so many of which the
+    /// largest counts.
+    pub(super) fn sum(&mut self, ask: Ask, added: usize, largest: usize) -> Partial {
+        let none = || Partial {
+            added: vec![f64::NAN; added],
+            largest: vec![f64::NAN; largest],
+            listed: Vec::new(),
+        };
+        if self.failure.is_some() {
+            return none();
+        }
+        let answer = self.ask(ask).and_then(|replies| sums(replies, self.partitions));
+        let answer = answer.and_then(|sums| {
+            let found = (sums.added.len(), sums.largest.len());
+            if found == (added, largest) {
+                return Ok(sums);
+            }
+            Err(format!("a shard answered with {found:?} sums, not {:?}", (added, largest)).into())
+        });
+        answer.unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            none()
+        })
+    }
+
+    /// Returns the sums that are added.
+    fn added(&mut self, ask: Ask, count: usize) -> Vec<f64> {
+        self.sum(ask, count, 0).added
+    }
+
+    /// Returns scores at products, which are in few enough slots afterwards.
+    fn locate(&self, products: &Handle, intercept: f64, most: usize) -> Located {
+        self.slots.compact(products, most);
+        Located { products: products.clone(), intercept }
+    }
+
+    /// Goes to scores.
+    fn go_to(&mut self, at: Located) {
+        self.state.at = Some(at);
+        self.state.sums = None;
+    }
+
+    /// Returns the scores where the margins are.
+    fn here(&self) -> Spot {
+        self.state.at.as_ref().map(Located::spot).unwrap_or_default()
+    }
+
+    /// Returns the scores where the curvatures are kept.
+    fn kept(&self) -> Spot {
+        self.state.kept.as_ref().map(Located::spot).unwrap_or_default()
+    }
+
+    /// Returns the slopes at scores that have been asked for lately.
+    fn known_slopes(&self, spot: &Spot) -> Option<Slopes> {
+        self.state.slopes.iter().find(|(at, _)| at == spot).map(|(_, slopes)| *slopes)
+    }
+
+    /// Returns the slopes at the first of some scores.
+    fn slopes(&mut self, at: Vec<Spot>, direction: Option<Spot>) -> Slopes {
+        const EACH: usize = 4;
+        let ask = Ask::Slopes { at: at.clone(), direction };
+        let sums = self.added(ask, EACH * at.len());
+        let slopes = |s: &[f64]| Slopes { slope: s[0], size: s[1], curvature: s[2], along: s[3] };
+        self.state.slopes = at.into_iter().zip(sums.chunks(EACH).map(slopes)).collect();
+        self.state.slopes[0].1
+    }
+
+    /// Goes to an intercept, and returns the slopes there.
+    fn set_intercept(&mut self, products: &Handle, intercept: f64) -> Slopes {
+        let at = self.locate(products, intercept, MOST_SLOTS);
+        let spot = at.spot();
+        self.go_to(at);
+        self.known_slopes(&spot).unwrap_or_else(|| self.slopes(vec![spot], None))
+    }
+
+    /// Returns coefficients of the features as the shards have them.
+    fn scaled(&self, coef: &[f64]) -> Vec<f64> {
+        let mut coef = coef.to_vec();
+        self.scale(&mut coef);
+        coef
+    }
+
+    /// Multiplies a vector by the factors of the features.
+    fn scale(&self, vector: &mut [f64]) {
+        if let Some(factors) = &self.factors {
+            vector.iter_mut().zip(factors).for_each(|(x, factor)| *x *= factor);
+        }
+    }
+
+    /// Writes a sum over samples, one number a feature.
+    fn write(&self, sums: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(sums);
+        self.scale(out);
+    }
+
+    /// Returns the sums of `c |s|`, `c s y` and `c room(s)` for duals.
+    fn dual_sums(&mut self, duals: &[DualMove]) -> [f64; 3] {
+        let sums = self.added(Ask::Duals(steps(duals)), 3);
+        [sums[0], sums[1], sums[2]]
+    }
+
+    fn domain(&self) -> Interval {
+        self.loss.conjugate_domain().unwrap_or(Interval::REALS)
+    }
+}
+
+fn sums_of(answer: &Partial) -> Sums {
+    Sums {
+        risk: answer.added[0],
+        size: answer.added[1],
+        residual: 0.0,
+        slopes: answer.added[2],
+        arguments: answer.added[3],
+        curvature: answer.added[4],
+        largest: answer.largest[0],
+    }
+}

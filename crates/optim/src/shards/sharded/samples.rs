@@ -1,0 +1,236 @@
+use margins_losses::{HomogeneousTail, MarginLoss};
+use nalgebra::DMatrix;
+
+use super::{DualMove, Located, MOST_SLOTS, Sharded, Slopes, steps, sums_of};
+use crate::Error;
+use crate::certificate::contradicts_itself;
+use crate::problem::{
+    Balance, Extent, FenchelYoung, MarginSummary, Need, Point, Products, Samples, Sums,
+    is_unbounded, settle,
+};
+use crate::shards::{Ask, Handle, Workers};
+
+impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
+    type Products = Handle;
+    type Duals = Vec<DualMove>;
+
+    fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
+    fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    fn tail(&self) -> Option<HomogeneousTail> {
+        self.loss.homogeneous_tail()
+    }
+
+    fn extent(&self) -> &Extent {
+        &self.extent
+    }
+
+    fn products(&mut self, coef: &[f64]) -> Handle {
+        self.slots.products(self.scaled(coef))
+    }
+
+    fn set(&mut self, products: &Handle, intercept: f64) -> f64 {
+        self.set_intercept(products, intercept).slope
+    }
+
+    fn settle(&mut self, products: &Handle, intercept: f64) -> f64 {
+        if !self.intercept {
+            self.go_to(self.locate(products, 0.0, MOST_SLOTS));
+            self.state.residual = 0.0;
+            return 0.0;
+        }
+        let set = |samples: &mut Self, b| {
+            let Slopes { slope, size, .. } = samples.set_intercept(products, b);
+            [slope, size]
+        };
+        let curvature = |samples: &mut Self| {
+            samples.known_slopes(&samples.here()).map_or(f64::NAN, |slopes| slopes.curvature)
+        };
+        let (b, residual) = settle(self, intercept, set, curvature);
+        self.state.residual = residual;
+        b
+    }
+
+    fn along(&mut self, point: &Point<Handle>, direction: &Point<Handle>, t: f64) -> f64 {
+        self.slots.compact(&point.products, MOST_SLOTS - 1);
+        self.slots.compact(&direction.products, 1);
+        let at = |t: f64| Located {
+            products: point.products.plus(t, &direction.products),
+            intercept: point.intercept + t * direction.intercept,
+        };
+        let here = at(t);
+        let spot = here.spot();
+        self.go_to(here);
+        if let Some(slopes) = self.known_slopes(&spot) {
+            return slopes.along;
+        }
+        // The search along a line asks for these next.
+        let trials = [t, 0.5 * t, 2.0 * t, 0.25 * t];
+        let count = self.workers.trials().clamp(1, trials.len());
+        let spots = trials[..count].iter().map(|&t| at(t).spot()).collect();
+        self.slopes(spots, Some(direction.products.spot(direction.intercept))).along
+    }
+
+    fn risk_at(&mut self, products: &Handle, intercept: f64) -> f64 {
+        let spot = self.locate(products, intercept, MOST_SLOTS).spot();
+        self.added(Ask::Risks(vec![spot]), 1)[0]
+    }
+
+    fn sums(&mut self) -> Sums {
+        let sums = match self.state.sums {
+            Some(sums) => sums,
+            None => {
+                let answer = self.sum(Ask::Sums { at: self.here(), gradient: false }, 5, 1);
+                sums_of(&answer)
+            }
+        };
+        self.state.sums = Some(sums);
+        Sums { residual: self.state.residual, ..sums }
+    }
+
+    fn gradient(&mut self, out: &mut [f64]) {
+        let answer = self.sum(Ask::Sums { at: self.here(), gradient: true }, 5 + out.len(), 1);
+        self.state.sums = Some(sums_of(&answer));
+        self.write(&answer.added[5..], out);
+    }
+
+    fn keep_curvatures(&mut self) {
+        self.state.kept.clone_from(&self.state.at);
+    }
+
+    fn forget_curvatures(&mut self) {
+        self.state.kept = None;
+    }
+
+    fn curvature(&mut self) -> f64 {
+        let ask = Ask::Sums { at: self.kept(), gradient: false };
+        sums_of(&self.sum(ask, 5, 1)).curvature
+    }
+
+    fn normal(&mut self, shift: f64, v: &[f64], out: &mut [f64]) -> f64 {
+        let ask = Ask::Normal { at: self.kept(), shift, vector: self.scaled(v) };
+        let sums = self.added(ask, out.len() + 1);
+        self.write(&sums[1..], out);
+        sums[0]
+    }
+
+    fn gram(&mut self, out: &mut DMatrix<f64>) {
+        let q = out.nrows();
+        let triangle = self.added(Ask::Gram(self.kept()), q * (q + 1) / 2);
+        let factor = |j: usize| match &self.factors {
+            Some(factors) if j > 0 => factors[j - 1],
+            _ => 1.0,
+        };
+        let mut entries = triangle.into_iter();
+        for j in 0..q {
+            for i in j..q {
+                out[(i, j)] = entries.next().unwrap_or(f64::NAN) * factor(i) * factor(j);
+            }
+        }
+    }
+
+    fn diagonal(&mut self, out: &mut [f64]) {
+        let sums = self.added(Ask::Diagonal(self.kept()), out.len());
+        out.copy_from_slice(&sums);
+        self.scale(&mut out[1..]);
+        self.scale(&mut out[1..]);
+    }
+
+    fn predict(&mut self, mut duals: Vec<DualMove>, change: &Point<Handle>) -> Vec<DualMove> {
+        let change = self.locate(&change.products, change.intercept, MOST_SLOTS);
+        duals.extend(self.state.kept.clone().map(|kept| DualMove::Predict(kept, change)));
+        duals
+    }
+
+    fn duals(&mut self) -> Vec<DualMove> {
+        self.state.at.clone().map(DualMove::Slopes).into_iter().collect()
+    }
+
+    fn balance(&mut self, duals: &mut Vec<DualMove>) {
+        let [_, excess, room] = self.dual_sums(duals);
+        if !self.intercept || excess == 0.0 || excess.is_nan() {
+            return;
+        }
+        let shifted = |by| {
+            let mut moved = duals.clone();
+            moved.push(DualMove::Shift(by));
+            self.dual_sums(&moved)[1]
+        };
+        duals.push(match Balance::of(excess, room, shifted) {
+            Balance::Factor(factor) => DualMove::PullIn(factor),
+            Balance::Shift(by) => DualMove::Shift(by),
+        });
+    }
+
+    fn total_dual(&mut self, duals: &Vec<DualMove>) -> f64 {
+        self.dual_sums(duals)[0]
+    }
+
+    fn pull(&mut self, duals: &Vec<DualMove>, accurately: bool, out: &mut [f64]) {
+        let sums = self.added(Ask::Pull { duals: steps(duals), accurately }, out.len());
+        self.write(&sums, out);
+    }
+
+    fn imbalance(&mut self, duals: &Vec<DualMove>) -> f64 {
+        self.dual_sums(duals)[1]
+    }
+
+    fn fenchel_young(&mut self, duals: &Vec<DualMove>) -> FenchelYoung {
+        let answer = self.sum(Ask::FenchelYoung { at: self.here(), duals: steps(duals) }, 2, 1);
+        let (sum, rounding) = (answer.added[0], answer.added[1]);
+        FenchelYoung { sum, rounding, contradicted: answer.largest[0] > 0.0 }
+    }
+
+    fn mean_square(&self) -> f64 {
+        self.mean_square
+    }
+
+    fn check_loss(&self) -> Result<(), Error> {
+        Need::Convexity.check(self.loss)?;
+        Need::Differentiability.check(self.loss)
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.intercept && is_unbounded(self.domain(), self.totals)
+    }
+
+    /// The point is in one slot afterwards, as the next lambdas begin with it.
+    fn is_contradicted(&mut self, point: &Point<Handle>) -> bool {
+        let at = self.locate(&point.products, point.intercept, 1);
+        let answer = self.sum(Ask::Margins(at.spot()), 0, 2);
+        let mut margins = answer.listed;
+        margins.extend([answer.largest[0], -answer.largest[1]]);
+        self.loss.is_convex() && contradicts_itself(self.loss, &margins)
+    }
+
+    fn summary(&mut self) -> MarginSummary {
+        let at = self.here();
+        let sums = self.added(Ask::Moments { at: at.clone(), centre: 0.0 }, 5);
+        let (total, mean) = (sums[0], sums[2] / sums[0]);
+        let sums = self.added(Ask::Moments { at, centre: mean }, 5);
+        let variance = sums[3] / total;
+        let skewness = if variance > 0.0 { sums[4] / total / variance.powf(1.5) } else { 0.0 };
+        MarginSummary { error: sums[1] / total, mean, variance, skewness }
+    }
+
+    fn all_beyond(&mut self, point: &Point<Handle>, from: f64) -> bool {
+        let at = self.locate(&point.products, point.intercept, MOST_SLOTS);
+        -self.sum(Ask::Margins(at.spot()), 0, 2).largest[1] >= from
+    }
+
+    fn failure(&mut self) -> Option<Error> {
+        // The samples stay failed: nothing can be asked of them any more.
+        let reason = self.failure.as_ref()?.to_string();
+        let failure = self.failure.replace(reason.into())?;
+        Some(Error::Shards(failure))
+    }
+}

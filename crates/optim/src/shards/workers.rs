@@ -1,0 +1,142 @@
+use crate::shards::{Answer, Definition, Description, Partial, Reply, Request, SampledRows};
+
+/// The reason why shards cannot answer.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Carries messages to shards, wherever they are, and answers back.
+///
+/// Every partition belongs to one shard, and every answer names its partition. Sums are added in
+/// the order of the partitions, so that a result has the same bits for any number of shards, in
+/// whatever order they answer.
+pub trait Workers {
+    /// Returns the answers of all shards to a message.
+    ///
+    /// # Errors
+    /// A shard cannot be asked, or refuses the message.
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure>;
+
+    /// Returns the number of trial steps to send at once: one where a message costs nothing, more
+    /// where an answer is long in coming.
+    fn trials(&self) -> usize {
+        1
+    }
+}
+
+impl<W: Workers + ?Sized> Workers for &mut W {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        (**self).round(message)
+    }
+
+    fn trials(&self) -> usize {
+        (**self).trials()
+    }
+}
+
+/// A message to all shards.
+#[derive(Debug)]
+pub struct Message<'a> {
+    pub(super) request: &'a Request,
+    /// The definitions of all slots in use.
+    pub(super) slots: Vec<Definition>,
+}
+
+impl Message<'_> {
+    /// Returns the request for a shard that has answered all requests so far.
+    pub fn request(&self) -> &Request {
+        self.request
+    }
+
+    /// Returns the request for a shard that has just been made, or that has got partitions of
+    /// another one: it answers with the same bits as the lost one would have.
+    pub fn anew(&self) -> Request {
+        Request {
+            anew: true,
+            define: self.slots.clone(),
+            forget: Vec::new(),
+            ..self.request.clone()
+        }
+    }
+}
+
+/// Returns the sums of answers, added pairwise in the order of the partitions, of which there must
+/// be one each.
+pub(super) fn sums(replies: Vec<Reply>, partitions: usize) -> Result<Partial, Failure> {
+    let mut sums: Vec<Partial> = in_order(replies)?
+        .into_iter()
+        .map(|answer| match answer {
+            Answer::Sums(sums) => Ok(sums),
+            _ => Err(Failure::from("a shard answered another question")),
+        })
+        .collect::<Result<_, _>>()?;
+    if sums.len() != partitions {
+        let found = sums.len();
+        return Err(format!("{found} partitions answered, of {partitions}").into());
+    }
+    while sums.len() > 1 {
+        let mut pairs = sums.into_iter();
+        sums = Vec::with_capacity(pairs.len().div_ceil(2));
+        while let Some(mut sum) = pairs.next() {
+            if let Some(other) = pairs.next() {
+                sum.add(&other)?;
+            }
+            sums.push(sum);
+        }
+    }
+    Ok(sums.pop().unwrap_or_default())
+}
+
+/// Returns the descriptions of all partitions, in order.
+pub(super) fn descriptions(replies: Vec<Reply>) -> Result<Vec<Description>, Failure> {
+    let described = |answer| match answer {
+        Answer::Described(description) => Ok(*description),
+        _ => Err(Failure::from("a shard answered another question")),
+    };
+    in_order(replies)?.into_iter().map(described).collect()
+}
+
+/// Returns the samples drawn of all partitions, in order.
+pub(super) fn sampled(replies: Vec<Reply>) -> Result<SampledRows, Failure> {
+    let mut all = SampledRows::default();
+    for answer in in_order(replies)? {
+        let Answer::Sampled(some) = answer else {
+            return Err("a shard answered another question".into());
+        };
+        all.rows.extend(some.rows);
+        all.signs.extend(some.signs);
+        all.weights.extend(some.weights);
+    }
+    Ok(all)
+}
+
+/// Returns the answers in the order of the partitions 0, 1, 2, ..., none of which may be missing.
+fn in_order(mut replies: Vec<Reply>) -> Result<Vec<Answer>, Failure> {
+    replies.sort_by_key(|reply| reply.partition);
+    for (k, reply) in replies.iter().enumerate() {
+        if reply.partition > k {
+            return Err(format!("no shard answered for partition {k}").into());
+        }
+        if reply.partition < k {
+            return Err(format!("two shards answered for partition {}", reply.partition).into());
+        }
+    }
+    Ok(replies.into_iter().map(|reply| reply.answer).collect())
+}
+
+impl Partial {
+    fn add(&mut self, other: &Partial) -> Result<(), Failure> {
+        let fits =
+            self.added.len() == other.added.len() && self.largest.len() == other.largest.len();
+        if !fits {
+            return Err("two partitions answered with different numbers of sums".into());
+        }
+        self.added.iter_mut().zip(&other.added).for_each(|(sum, x)| *sum += x);
+        for (largest, x) in self.largest.iter_mut().zip(&other.largest) {
+            // NaN must not be lost.
+            if *x > *largest || x.is_nan() {
+                *largest = *x;
+            }
+        }
+        self.listed.extend_from_slice(&other.listed);
+        Ok(())
+    }
+}

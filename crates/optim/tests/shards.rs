@@ -1,0 +1,541 @@
+//! Samples in shards: the same bits for any number of shards, and the certificates of the whole.
+
+use std::sync::Arc;
+
+use margins_data::blocks::{BlockFile, BlockSettings};
+use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{Dataset, Design, Memory};
+use margins_losses::{LossRegistry, MarginLoss};
+use margins_optim::path::ClassWeights;
+use margins_optim::shards::{
+    BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Reply, Resident, Rule, Shard,
+    Sharded, Threads, Workers, errors_over_shards, path_over_shards,
+};
+use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
+
+type Loss = Arc<dyn MarginLoss>;
+
+fn data() -> Dataset {
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    mixture.sample(240, 5).expect("samples")
+}
+
+fn weighted(data: Dataset) -> Dataset {
+    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
+    data.with_weights(weights).expect("weights")
+}
+
+/// Returns the data with most values zero and not stored.
+fn sparse(data: &Dataset) -> Dataset {
+    let value = |i: usize, j: usize, x: f64| if (i * 7 + j * 3) % 5 < 2 { x } else { 0.0 };
+    let rows = data.design().samples().enumerate().map(|(i, sample)| {
+        let mut row: Vec<(usize, f64)> = Vec::new();
+        sample.for_each(|j, x| {
+            if value(i, j, x) != 0.0 {
+                row.push((j, x));
+            }
+        });
+        row
+    });
+    let design = Design::from_sparse_rows(&rows.collect::<Vec<_>>(), data.columns());
+    data.over(design.expect("finite")).expect("as many rows")
+}
+
+/// Returns partitions: one without rows, one of one class alone.
+fn partitions(data: &Dataset) -> Vec<Block> {
+    let signs = data.labels().signs();
+    let (one, mixed): (Vec<usize>, Vec<usize>) =
+        (0..data.rows()).partition(|&i| signs[i] > 0.0 && i < 60);
+    let mut parts = vec![one, Vec::new()];
+    parts.extend(mixed.chunks(31).map(<[usize]>::to_vec));
+    let block = |rows: &Vec<usize>| {
+        let classes = rows.iter().map(|&i| u32::from(signs[i] > 0.0)).collect();
+        let block = Block::new(data.design().select(rows), classes).expect("a block");
+        let block = match data.weights() {
+            Some(weights) => block.with_weights(rows.iter().map(|&i| weights[i]).collect()),
+            None => Ok(block),
+        };
+        let folds = rows.iter().map(|i| (i % 3) as u32).collect();
+        block.and_then(|block| block.with_folds(folds)).expect("one a row")
+    };
+    parts.iter().map(block).collect()
+}
+
+fn threads(data: &Dataset, loss: &Loss, count: usize) -> Threads<Resident, dyn MarginLoss> {
+    let mut shards = vec![Resident::default(); count];
+    for (k, block) in partitions(data).into_iter().enumerate() {
+        // Neighbours are in different shards.
+        shards[k % count].insert(k, block);
+    }
+    Threads::new(shards.into_iter().map(|blocks| Shard::new(Arc::clone(loss), blocks)).collect())
+}
+
+fn loss(name: &str) -> Loss {
+    Arc::from(LossRegistry::standard().parse(name).expect("a loss"))
+}
+
+fn options() -> Options<'static> {
+    Options { tolerance: 1e-9, ..Options::default() }
+}
+
+fn grid() -> Vec<Lambda> {
+    lambda_grid(1.0, 1e-5, 12).expect("a grid")
+}
+
+fn training(loss: &Loss) -> Training<'_, dyn MarginLoss> {
+    Training { options: options(), ..Training::new(&**loss) }
+}
+
+/// Returns the fits to all samples, in so many shards.
+fn solve(
+    data: &Dataset,
+    loss: &Loss,
+    training: &Training<'_, dyn MarginLoss>,
+    count: usize,
+) -> Vec<Fit> {
+    let workers = threads(data, loss, count);
+    path_over_shards(workers, training, &BinaryProblem::default(), &grid()).expect("a path")
+}
+
+fn assert_agree(fits: &[Fit], expected: &[Fit], what: &str) {
+    assert_eq!(fits.len(), expected.len());
+    for (one, other) in fits.iter().zip(expected) {
+        let what = format!("{what} at {}", one.lambda);
+        assert!(one.report.converged() && other.report.converged(), "{what}: {:?}", one.report);
+        let (a, b) = (one.report.objective, other.report.objective);
+        assert!((a - b).abs() <= 2e-9 * a.abs().max(b.abs()), "{what}: {a} and {b}");
+    }
+}
+
+/// Every convex smooth loss, dense and sparse, has the path that it has in memory.
+#[test]
+fn paths_are_those_in_memory() {
+    let data = weighted(data());
+    let registry = LossRegistry::standard();
+    for name in registry.names() {
+        let loss = loss(name);
+        if !loss.is_convex() || !loss.is_differentiable() {
+            continue;
+        }
+        for intercept in [true, false] {
+            for data in [&data, &sparse(&data)] {
+                let training = Training { intercept, ..training(&loss) };
+                let fits = solve(data, &loss, &training, 3);
+                let expected = training.path(data, &grid()).expect("a path");
+                if expected.iter().all(|fit| fit.report.converged()) {
+                    assert_agree(&fits, &expected, &format!("{name} {intercept}"));
+                } else {
+                    let statuses = |fits: &[Fit]| -> Vec<_> {
+                        fits.iter().map(|fit| fit.report.status).collect()
+                    };
+                    assert_eq!(statuses(&fits), statuses(&expected), "{name} {intercept}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn standardisation_and_class_weights_are_those_in_memory() {
+    for data in [weighted(data()), sparse(&weighted(data())), data()] {
+        for (standardize, class_weights) in [
+            (true, ClassWeights::AsGiven),
+            (false, ClassWeights::Balanced),
+            (true, ClassWeights::Balanced),
+        ] {
+            let loss = loss("logistic");
+            let training = Training { standardize, class_weights, ..training(&loss) };
+            let fits = solve(&data, &loss, &training, 2);
+            let expected = training.path(&data, &grid()).expect("a path");
+            assert_agree(&fits, &expected, &format!("{standardize} {class_weights:?}"));
+            // The bound of the gap on the distance of coefficients, of the standardised features.
+            for (one, other) in fits.iter().zip(&expected).take(6) {
+                for (a, b) in one.coef.iter().zip(&other.coef) {
+                    assert!((a - b).abs() <= 1e-3 * (1.0 + b.abs()), "{a} and {b}");
+                }
+            }
+        }
+    }
+}
+
+/// Samples that are held out weigh nothing: the fit is that of the others.
+#[test]
+fn a_fold_is_held_out() {
+    let data = weighted(data());
+    let rows: Vec<usize> = {
+        // The blocks number folds by the row in the whole.
+        (0..data.rows()).filter(|i| i % 3 != 1).collect()
+    };
+    let part = data.select(&rows);
+    let loss = loss("lhs");
+    for standardize in [false, true] {
+        for of_rows in [None, Some(data.rows())] {
+            let training = Training { standardize, of_rows, ..training(&loss) };
+            let problem = BinaryProblem { held_out: Some(1), ..BinaryProblem::default() };
+            let workers = threads(&data, &loss, 3);
+            let fits = path_over_shards(workers, &training, &problem, &grid()).expect("a path");
+            assert_agree(&fits, &training.path(&part, &grid()).expect("a path"), "held out");
+        }
+    }
+}
+
+/// Errors of rules are those of the classes that the scores in memory decide, with costs.
+#[test]
+fn errors_are_those_in_memory() {
+    let data = weighted(data());
+    let loss = loss("logistic");
+    let mut workers = threads(&data, &loss, 3);
+    let costs = [2.0, 0.5];
+    let training = training(&loss);
+    let problem = BinaryProblem { costs: costs.to_vec(), ..BinaryProblem::default() };
+    let fits = path_over_shards(&mut workers, &training, &problem, &grid()).expect("a path");
+    let rules = fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
+    let problem = BinaryProblem { held_out: Some(2), ..problem };
+    let of_fold = errors_over_shards(&mut workers, partitions(&data).len(), &problem, rules);
+    let (weight, errors) = of_fold.expect("errors");
+    let cost_of = |y: &f64| costs[usize::from(*y > 0.0)];
+    let of_rows: Vec<f64> = data.labels().signs().iter().map(cost_of).collect();
+    let costly = data.clone().with_costs(&of_rows).expect("one a row");
+    let fold: Vec<usize> = (0..data.rows()).filter(|i| i % 3 == 2).collect();
+    let given = |&i: &usize| costly.weights().expect("weights")[i];
+    let expected: f64 = fold.iter().map(given).sum();
+    assert!((weight - expected).abs() <= 1e-12 * expected, "{weight} and {expected}");
+    for (fit, error) in fits.iter().zip(errors) {
+        let scores = fit.decision_function(data.design());
+        let wrong = fold.iter().filter(|&&i| (scores[i] > 0.0) != (data.labels().signs()[i] > 0.0));
+        let expected = wrong.map(given).sum::<f64>() / expected;
+        assert!((error - expected).abs() <= 1e-12, "{error} and {expected}");
+    }
+    assert_agree(&fits, &training.path(&costly, &grid()).expect("a path"), "costs");
+}
+
+/// The largest of several scores decides, of equal ones the first; a row may be of any class.
+#[test]
+fn several_scores_decide_by_the_largest() {
+    let rows = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [1.0, 1.0]];
+    let design = Design::from_rows(&rows).expect("finite");
+    let block = Block::new(design, vec![0, 1, 2, 0]).expect("one a row");
+    let mut blocks = Resident::default();
+    blocks.insert(0, block);
+    let mut workers = Threads::new(vec![Shard::new(loss("logistic"), blocks)]);
+    let members = vec![(0.0, vec![1.0, 0.0]), (0.0, vec![0.0, 1.0]), (0.0, vec![-1.0, -1.0])];
+    let rules = vec![Rule(members.clone()), Rule(members.into_iter().rev().collect())];
+    let all = BinaryProblem::default();
+    let errors = errors_over_shards(&mut workers, 1, &all, rules).expect("errors");
+    assert_eq!(errors, (4.0, vec![0.0, 0.75]));
+}
+
+fn bits(fits: &[Fit]) -> Vec<u64> {
+    let numbers = |fit: &Fit| {
+        let report = [fit.intercept, fit.report.objective, fit.report.duality_gap];
+        report.into_iter().chain(fit.coef.iter().copied()).map(f64::to_bits).collect::<Vec<_>>()
+    };
+    fits.iter().flat_map(numbers).collect()
+}
+
+#[test]
+fn bits_do_not_depend_on_the_number_of_shards() {
+    let data = weighted(data());
+    for name in ["logistic", "lhs", "squared-hinge"] {
+        let loss = loss(name);
+        let training = Training { standardize: true, ..training(&loss) };
+        let one = bits(&solve(&data, &loss, &training, 1));
+        for count in [2, 3, 8] {
+            assert_eq!(bits(&solve(&data, &loss, &training, count)), one, "{name} {count}");
+        }
+    }
+}
+
+/// Workers of which a shard is lost and made anew before some of the rounds.
+struct Forgetful {
+    data: Dataset,
+    loss: Loss,
+    shards: Vec<Shard<Resident, dyn MarginLoss>>,
+    rounds: usize,
+}
+
+impl Workers for Forgetful {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        self.rounds += 1;
+        let lost = self.rounds.is_multiple_of(5).then_some(self.rounds % self.shards.len());
+        if let Some(lost) = lost {
+            let mut blocks = Resident::default();
+            for (k, block) in partitions(&self.data).into_iter().enumerate() {
+                if k % self.shards.len() == lost {
+                    blocks.insert(k, block);
+                }
+            }
+            self.shards[lost] = Shard::new(Arc::clone(&self.loss), blocks);
+        }
+        let mut replies = Vec::new();
+        for (k, shard) in self.shards.iter_mut().enumerate() {
+            let anew = Some(k) == lost;
+            replies.extend(if anew {
+                shard.answer(&message.anew())?
+            } else {
+                shard.answer(message.request())?
+            });
+        }
+        // They may answer in any order.
+        replies.reverse();
+        Ok(replies)
+    }
+
+    fn trials(&self) -> usize {
+        4
+    }
+}
+
+#[test]
+fn lost_shards_change_no_bit() {
+    let data = weighted(data());
+    let loss = loss("logistic");
+    let expected = bits(&solve(&data, &loss, &training(&loss), 3));
+    let empty = || Shard::new(Arc::clone(&loss), Resident::default());
+    let mut shards: Vec<_> = (0..3).map(|_| empty()).collect();
+    for (k, block) in partitions(&data).into_iter().enumerate() {
+        shards[k % 3].blocks().insert(k, block);
+    }
+    let workers = Forgetful { data, loss: Arc::clone(&loss), shards, rounds: 0 };
+    let problem = BinaryProblem::default();
+    let fits = path_over_shards(workers, &training(&loss), &problem, &grid());
+    assert_eq!(bits(&fits.expect("a path")), expected);
+}
+
+/// Workers that answer a number of rounds and then never again.
+struct Mortal(Threads<Resident, dyn MarginLoss>, usize);
+
+impl Workers for Mortal {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        if self.1 == 0 {
+            return Err("the worker of partition 3 has died".into());
+        }
+        self.1 -= 1;
+        self.0.round(message)
+    }
+}
+
+#[test]
+fn a_failure_ends_a_path_with_its_reason() {
+    let data = data();
+    for name in ["logistic", "lhs"] {
+        for rounds in [0, 1, 2, 3, 4, 7, 20, 50] {
+            let loss = loss(name);
+            let workers = Mortal(threads(&data, &loss, 2), rounds);
+            let problem = BinaryProblem::default();
+            let fits = path_over_shards(workers, &training(&loss), &problem, &grid());
+            let Err(Error::Shards(reason)) = fits else { panic!("{rounds}: {fits:?}") };
+            assert_eq!(reason.to_string(), "the worker of partition 3 has died", "{rounds}");
+        }
+    }
+}
+
+#[test]
+fn shards_that_do_not_fit_are_refused() {
+    let block = |columns: usize, classes: Vec<u32>| {
+        let rows = vec![vec![1.0; columns]; classes.len()];
+        Block::new(Design::from_rows(&rows).expect("finite"), classes).expect("a block")
+    };
+    let open = |parts: Vec<(usize, Block)>, problem: BinaryProblem| {
+        let mut blocks = Resident::default();
+        parts.into_iter().for_each(|(k, block)| blocks.insert(k, block));
+        let workers = Threads::new(vec![Shard::new(loss("logistic"), blocks)]);
+        match Sharded::open(workers, &training(&loss("logistic")), &problem) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let plain = BinaryProblem::default;
+    let both = || vec![1, 0];
+    assert_eq!(open(vec![(0, block(2, both()))], plain()), "");
+    let message = open(vec![(0, block(2, both())), (1, block(3, both()))], plain());
+    assert_eq!(message, "partition 1 has 3 features, partition 0 has 2");
+    assert_eq!(open(Vec::new(), plain()), "there are no partitions");
+    let message = open(vec![(0, block(2, both())), (2, block(2, both()))], plain());
+    assert_eq!(message, "no shard answered for partition 1");
+    let message = open(vec![(0, block(2, vec![1]))], plain());
+    assert_eq!(message, "no sample of class '-1' has a positive weight: two classes are needed");
+    let held_out = BinaryProblem { held_out: Some(0), ..plain() };
+    assert_eq!(open(vec![(0, block(2, both()))], held_out), "partition 0 has no fold numbers");
+}
+
+/// The solver's path over shards agrees with the certificate of any point of the whole.
+#[test]
+fn certificates_hold_for_the_whole() {
+    let data = weighted(data());
+    let loss = loss("logistic");
+    let fits = solve(&data, &loss, &training(&loss), 2);
+    let whole = margins_optim::Objective::of(&*loss, &data).expect("fits");
+    for fit in &fits {
+        let certificate = whole.certificate(fit.lambda, fit.intercept, &fit.coef);
+        let relative = certificate.expect("convex").relative_gap();
+        assert!(relative <= 2e-9, "{}: {relative:e}", fit.lambda);
+    }
+    assert!(path(&whole, &grid(), &options(), &|_| {}).is_ok());
+}
+
+/// The history shows the same margins as in memory.
+#[test]
+fn histories_are_those_in_memory() {
+    let data = weighted(data());
+    let loss = loss("logistic");
+    let options = Options { history: true, ..options() };
+    let lambda = [Lambda::new(0.01).expect("positive")];
+    let workers = threads(&data, &loss, 2);
+    let training = Training { options, ..training(&loss) };
+    let fits = path_over_shards(workers, &training, &BinaryProblem::default(), &lambda);
+    let expected = training.path(&data, &lambda).expect("a path");
+    let last = |fit: &Fit| fit.report.history.last().map(|entry| entry.margins);
+    let (one, other) =
+        (last(&fits.expect("a path")[0]).expect("kept"), last(&expected[0]).expect("kept"));
+    for (a, b) in [
+        (one.error, other.error),
+        (one.mean, other.mean),
+        (one.variance, other.variance),
+        (one.skewness, other.skewness),
+    ] {
+        assert!((a - b).abs() <= 1e-3 * b.abs(), "{one:?} and {other:?}");
+    }
+}
+
+#[cfg(feature = "wire")]
+mod bytes {
+    use margins_optim::shards::{
+        Answer, Ask, Definition, FoldDraw, Partial, Request, Spot, Weighting,
+    };
+
+    use super::*;
+
+    fn request() -> Request {
+        let spot = Spot { terms: vec![(1.0, 3), (-0.25, 7)], intercept: f64::NEG_INFINITY };
+        Request {
+            anew: true,
+            define: vec![Definition { slot: 3, coef: Arc::new(vec![0.1, -2.0, 1e300]) }],
+            forget: vec![1, 2],
+            weighting: Weighting {
+                class: 3,
+                positive: 0.5,
+                negative: 0.25,
+                costs: vec![1.5, 2.0],
+                draw: Some(FoldDraw { count: 5, seed: 1 << 60 }),
+                held_out: Some(2),
+            },
+            ask: Ask::Slopes { at: vec![spot.clone(), Spot::default()], direction: Some(spot) },
+        }
+    }
+
+    #[test]
+    fn messages_return_as_they_were() {
+        let bytes = request().to_bytes().expect("bytes");
+        assert_eq!(Request::from_bytes(&bytes).expect("a message"), request());
+        let partial =
+            Partial { added: vec![1.0, f64::INFINITY], largest: vec![-0.0], listed: Vec::new() };
+        let replies = [Reply { partition: 4, answer: Answer::Sums(partial) }];
+        let bytes = Reply::all_to_bytes(&replies).expect("bytes");
+        assert_eq!(Reply::all_from_bytes(&bytes).expect("answers"), replies);
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let bytes = request().to_bytes().expect("bytes");
+        let refusal = |bytes: &[u8]| Request::from_bytes(bytes).expect_err("refused").to_string();
+        assert_eq!(refusal(b"abc"), "the message is cut short");
+        assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
+        let mut other = bytes.clone();
+        other[4] = 9;
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 1"));
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert_eq!(refusal(&longer), "1 bytes stand behind the message");
+        for len in 6..bytes.len() {
+            assert!(Request::from_bytes(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+}
+
+/// Drawn folds depend on seed and partition alone, and every class is spread evenly.
+#[test]
+fn drawn_folds_hold_out_every_sample_once() {
+    let data = data();
+    let loss = loss("logistic");
+    let parts = partitions(&data).len();
+    let all = |shards: usize, seed: u64| -> Vec<(f64, Vec<f64>)> {
+        let mut workers = threads(&data, &loss, shards);
+        let fold = |k: u32| {
+            let draw = Some(FoldDraw { count: 4, seed });
+            let problem = BinaryProblem { draw, held_out: Some(k), ..BinaryProblem::default() };
+            // Every sample is decided to be positive: the error is the share of the negative ones.
+            let rules = vec![Rule(vec![(1.0, vec![0.0; data.columns()])])];
+            errors_over_shards(&mut workers, parts, &problem, rules).expect("errors")
+        };
+        (0..4).map(fold).collect()
+    };
+    let folds = all(1, 7);
+    assert_eq!(folds, all(3, 7));
+    assert_ne!(folds, all(1, 8));
+    let rows: f64 = folds.iter().map(|(weight, _)| weight).sum();
+    assert_eq!(rows, data.rows() as f64);
+    let negative = data.labels().signs().iter().filter(|&&y| y < 0.0).count() as f64;
+    for (weight, errors) in &folds {
+        // Every partition is off by at most one sample a class.
+        let slack = 2.0 * parts as f64;
+        assert!((weight - rows / 4.0).abs() <= slack, "{folds:?}");
+        assert!((weight * errors[0] - negative / 4.0).abs() <= slack, "{folds:?}");
+    }
+}
+
+/// Rows of a file have the same bits as those in memory, however many of them are kept.
+#[test]
+fn a_file_has_the_bits_of_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = weighted(data());
+    for (name, data) in [("dense", whole.clone()), ("sparse", sparse(&whole))] {
+        let path = folder.path().join(name);
+        let settings = BlockSettings { rows: Some(16), ..BlockSettings::default() };
+        margins_data::blocks::write(&data, &path, settings).expect("a file");
+        let file = BlockFile::open(&path).expect("a block file");
+        let loss = loss("lhs");
+        let training = Training { standardize: true, ..training(&loss) };
+        let path = |memory: usize, shares: usize| {
+            let shares = OnDisk::open(&file, shares, Memory::from_bytes(memory)).expect("enough");
+            let kept: usize = shares.iter().map(OnDisk::kept).sum();
+            let shards = shares.into_iter().map(|share| Shard::new(Arc::clone(&loss), share));
+            let workers = Threads::new(shards.collect());
+            let problem = BinaryProblem::default();
+            (kept, path_over_shards(workers, &training, &problem, &grid()).expect("a path"))
+        };
+        let enough = 1 << 20;
+        let (kept, expected) = path(enough, 1);
+        assert_eq!(kept, file.partitions());
+        assert_agree(&expected, &training.path(&data, &grid()).expect("a path"), name);
+        let least = file.rows() * OnDisk::BYTES_A_ROW + 6 * file.bytes_of(0);
+        for (memory, shares) in [(enough, 2), (least + 3 * file.bytes_of(0), 1), (least, 2)] {
+            let (kept, fits) = path(memory, shares);
+            assert_eq!(memory == enough, kept == file.partitions(), "{kept}");
+            assert_eq!(bits(&fits), bits(&expected), "{name} {memory} {shares}");
+        }
+        let refused = OnDisk::open(&file, 1, Memory::from_bytes(1000)).expect_err("too little");
+        assert!(refused.to_string().contains("cannot be used in"), "{refused}");
+    }
+}
+
+/// Many samples begin with a fit to some of them, which saves steps over all, and the same bits come
+/// out for any number of shards.
+#[test]
+fn many_samples_begin_with_some_of_them() {
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    let loss = loss("logistic");
+    let lambda = [Lambda::new(1e-3).expect("positive")];
+    let report = |rows: usize, count: usize| {
+        let data = mixture.sample(rows, 5).expect("samples");
+        let problem = BinaryProblem::default();
+        let workers = threads(&data, &loss, count);
+        let fits = path_over_shards(workers, &training(&loss), &problem, &lambda).expect("a path");
+        let whole = training(&loss).path(&data, &lambda).expect("a path");
+        assert_agree(&fits, &whole, "many");
+        (bits(&fits), fits[0].report.iterations)
+    };
+    let (few, many) = (report(1000, 2), report(6000, 2));
+    assert!(many.1 < few.1, "{} and {}", many.1, few.1);
+    assert_eq!(many, report(6000, 3));
+}
