@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
+import pickle
 import signal
 import threading
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import margins_learn as local
 
+pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("dask.distributed")
 import dask.array as da  # noqa: E402
@@ -73,7 +76,7 @@ def test_fits_are_the_local_ones(client, data, settings):
 
 def test_predictions_are_lazy_and_those_of_the_local_classifier(client, data):
     X, y, _ = data
-    frame = dd.from_pandas(pytest.importorskip("pandas").DataFrame(X, columns=list("abcde")), npartitions=3)
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcde")), npartitions=3)
     classifier = elsewhere.MarginClassifier("logistic", client=client).fit(*split((X, y)))
     here = classifier.to_local()
     assert type(here) is local.MarginClassifier
@@ -200,10 +203,34 @@ def test_what_is_wrong_is_named(client, data):
     splits = elsewhere.MarginClassifierCV("logistic", cv=iter([]), client=client)
     assert "must be None or an int" in message(ValueError, blocks, labels, estimator=splits)
 
+    names = pd.DataFrame(X, columns=list("abcde"))
+    frames = [dask.delayed(names[:100]), dask.delayed(names[100:].rename(columns={"a": "z"}))]
+    assert "partition 1: X has the columns ['z', 'b'" in message(ValueError, frames, partitions(y, cuts=(100,))[0])
+    mixed = [dask.delayed(y[:100]), dask.delayed((y[100:] == "yes").astype(int))]
+    assert "partition 1: y has labels of type int64" in message(ValueError, partitions(X, cuts=(100,))[0], mixed)
+    assert "folds are given, but MarginClassifier" in message(ValueError, blocks, labels, None, partitions(np.arange(ROWS) % 3)[0])
+    assert "sample_weight is given beside the block file 'some.blocks'" in message(ValueError, "some.blocks", None, weights)
+
     def stop(iteration):
         raise RuntimeError("enough")
 
     assert message(RuntimeError, blocks, labels, estimator=elsewhere.MarginClassifier(callback=stop, client=client)) == "enough"
+
+
+def test_partitions_may_be_lists(client, data):
+    X, y, _ = data
+    blocks = [[dask.delayed(piece.tolist()) for piece in np.split(part, (60, 250))] for part in (X, y)]
+    listed = elsewhere.MarginClassifier("logistic", client=client).fit(*blocks)
+    arrays = elsewhere.MarginClassifier("logistic", client=client).fit(*partitions(X, y, cuts=(60, 250)))
+    assert (listed.coef_ == arrays.coef_).all()
+
+
+def test_a_clone_keeps_the_client_and_a_pickle_drops_it(client, data):
+    classifier = elsewhere.MarginClassifier("logistic", C=3.0, client=client).fit(*split(data))
+    copy = clone(classifier)
+    assert copy.client is client and copy.C == 3.0 and not hasattr(copy, "coef_")
+    thawed = pickle.loads(pickle.dumps(classifier))
+    assert thawed.client is None and (thawed.predict(data[0]) == classifier.predict(data[0])).all()
 
 
 def test_shares_are_fair_and_refused_beyond_memory():

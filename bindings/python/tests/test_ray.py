@@ -58,7 +58,7 @@ def test_an_actor_that_dies_changes_no_bit(parts):
 
 def test_what_is_wrong_is_named(parts):
     X, y, blocks, labels = parts
-    for wrong, message in (((blocks, labels[:3]), "X has 4 partitions, y has 3"), ((blocks, labels[::-1]), "partition 0: X has 60 rows")):
+    for wrong, message in (((blocks, labels[:3]), "X has 4 partitions, y has 3"), ((blocks, labels[::-1]), "partition 0: X has 60 rows, but y has 350")):
         with pytest.raises(ValueError, match=message):
             elsewhere.MarginClassifier("logistic").fit(*wrong)
     with pytest.raises(TypeError, match="X is a ndarray"):

@@ -20,10 +20,14 @@ pub(crate) enum Rows<Y: ClassLabels> {
     OnDisk(FileRows),
 }
 
-/// Returns the memory for the rows of a file, if it is less than all of them take there.
-pub(crate) fn too_small(file: &BlockFile, memory: Option<Memory>) -> Option<Memory> {
+/// The copies of the features that fits to rows in memory make: the rows as they are read, those in
+/// other units, and what a solver makes of them.
+pub(crate) const COPIES: usize = 3;
+
+/// Returns the memory for the rows of a file, if it is less than so many copies of all take there.
+pub(crate) fn too_small(file: &BlockFile, memory: Option<Memory>, copies: usize) -> Option<Memory> {
     let bytes = (0..file.partitions()).map(|k| file.bytes_of(k)).sum::<usize>();
-    let all = Memory::from_bytes(bytes + file.rows() * OnDisk::BYTES_A_ROW);
+    let all = Memory::from_bytes(copies * (bytes + file.rows() * OnDisk::BYTES_A_ROW));
     let memory = memory.or_else(|| Memory::free().map(Memory::half))?;
     (all > memory).then_some(memory)
 }

@@ -1,6 +1,7 @@
 mod dense_rows;
 mod grams;
 mod products;
+mod stored;
 
 use std::sync::Arc;
 

@@ -33,6 +33,7 @@ use lift::Lift;
 pub use cross_validation::{
     CrossValidation, cross_validate, error_curve, held_out_curve, training_rows,
 };
+pub(crate) use engine::fit_to_part;
 pub use error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors};
 pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, HeldOut};

@@ -46,6 +46,7 @@ pub(crate) use merged::Merged;
 pub use needs::Need;
 pub(crate) use needs::curvature;
 pub use objective::Objective;
+pub(crate) use objective::{MOST_OF_A_PART, part_of};
 pub use point::{Point, Products};
 pub use risk::EmpiricalRisk;
 pub use row_space::{Eigenspace, RowSpace};

@@ -24,6 +24,7 @@ mod request;
 mod shard;
 mod sharded;
 mod slots;
+mod start;
 mod threads;
 #[cfg(feature = "wire")]
 mod wire;
@@ -42,4 +43,4 @@ pub use slots::Handle;
 pub use threads::Threads;
 #[cfg(feature = "wire")]
 pub use wire::VERSION;
-pub use workers::{Failure, Message, Workers};
+pub use workers::{BYTES_A_SAMPLED_VALUE, Failure, MOST_SAMPLED, Message, Workers};

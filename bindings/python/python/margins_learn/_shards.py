@@ -12,12 +12,15 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
 from ._inputs import names_of, samples_of, weights_of
 
 _BYTES_A_ROW = 64
+# The kinds of labels that compare with each other.
+_KINDS = {**dict.fromkeys("biuf", "number"), **dict.fromkeys("US", "text"), **{kind: kind for kind in "OcmMVT"}}
 
 
 class Engine(Protocol):
@@ -88,6 +91,8 @@ class FilePart:
 def parts_of(partition: Any, number: int) -> tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]:
     """Returns features, labels, weights and folds of a partition, which must have the same rows."""
     X, y, weights, folds = partition
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
     if sparse.issparse(X):
         X = sparse.csr_array(X, dtype=np.float64)
     elif isinstance(X, np.ndarray) and X.dtype.kind in "biu":
@@ -130,6 +135,7 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], trials: int) -> 
     features = {fact["features"] for fact in facts}
     if len(features) != 1:
         raise ValueError(f"The partitions have different numbers of features: {sorted(features)}.")
+    _refuse_differences(facts)
     classes = np.unique(np.concatenate([fact["labels"] for fact in facts if len(fact["labels"])] or [np.empty(0)]))
     check_classification_targets(classes)
     if len(classes) < 2:
@@ -146,6 +152,18 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], trials: int) -> 
         "folds": max(fact["folds"] for fact in facts),
         "names": facts[0]["names"],
     }
+
+
+def _refuse_differences(facts: list[dict[str, Any]]) -> None:
+    """Raises a ValueError if partitions name features differently, or have labels of different types."""
+    for number, fact in enumerate(facts):
+        if fact["names"] != facts[0]["names"]:
+            raise ValueError(f"partition {number}: X has the columns {fact['names']}, but partition 0 has {facts[0]['names']}.")
+    labelled = [(number, fact["labels"].dtype) for number, fact in enumerate(facts) if len(fact["labels"])]
+    for number, dtype in labelled:
+        first, of_first = labelled[0]
+        if _KINDS[dtype.kind] != _KINDS[of_first.kind]:
+            raise ValueError(f"partition {number}: y has labels of type {dtype}, but partition {first} has {of_first}.")
 
 
 def file_ground_of(engine: Engine, loss: str, path: str, trials: int) -> tuple[np.ndarray, dict[str, Any]]:
@@ -212,6 +230,11 @@ def with_client(local: type, engine_of: Callable[..., Any]) -> Callable[[type], 
     return decorate
 
 
+def _is_path(X: Any) -> bool:
+    """Returns true if X is the path of a file."""
+    return isinstance(X, str) or hasattr(X, "__fspath__")
+
+
 class Elsewhere:
     """What estimators have in common whose samples workers hold."""
 
@@ -241,6 +264,11 @@ class Elsewhere:
         for name, value in (("kernel", kernel), ("encode", self.encode)):
             if value:
                 raise ValueError(f"{name} is {value!r}, but samples that workers hold are fitted by linear functions of numbers.")
+        given = {"y": y, "sample_weight": sample_weight, "folds": folds}
+        if _is_path(X) and (beside := [name for name, value in given.items() if value is not None]):
+            raise ValueError(f"{beside[0]} is given beside the block file {str(X)!r}, which has labels, weights and folds of its own.")
+        if folds is not None and not hasattr(self, "cv"):
+            raise ValueError(f"folds are given, but {type(self).__name__} has no cross-validation.")
         self._engine = self._engine_of(self.client)
         self._folds_given = folds
         try:
@@ -251,7 +279,7 @@ class Elsewhere:
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         engine = self._engine
-        if isinstance(X, str) or hasattr(X, "__fspath__"):
+        if _is_path(X):
             self.classes_, ground = file_ground_of(engine, self.loss, str(X), engine.TRIALS)
         else:
             partitions = engine.partitions(X, y, sample_weight, self._folds_given)
@@ -269,6 +297,16 @@ class Elsewhere:
 
     def _listed(self) -> str:
         return self._local.__name__
+
+    def __sklearn_clone__(self) -> Any:
+        settings = self.get_params(deep=False)
+        client = settings.pop("client")
+        return type(self)(client=client, **{name: clone(value, safe=False) for name, value in settings.items()})
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        # A number can be kept, a connection cannot.
+        return {**state, "client": self.client if isinstance(self.client, int) else None}
 
     def to_local(self) -> Any:
         """Returns the estimator of this package that has the same settings and the same fit, and needs no workers."""

@@ -91,6 +91,10 @@ class _Cluster:
     def _gather(self, futures: list[Any], what: str) -> list[Any]:
         """Returns results that are waited for."""
         self._await(futures, what)
+        for future in futures:
+            # Of several errors the first in order is raised.
+            if future.status == "error":
+                future.result()
         return self._client.gather(futures)
 
     def _await(self, futures: list[Any], what: str) -> None:

@@ -79,11 +79,15 @@ class _Cluster:
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
         """Returns what a function makes of each partition."""
-        return self._get([_look.remote(function, part, number) for number, part in enumerate(partitions)])
+        return self._all([_look.remote(function, part, number) for number, part in enumerate(partitions)])
 
-    def _get(self, references: list[Any]) -> list[Any]:
+    def _all(self, references: Sequence[Any]) -> list[Any]:
+        """Returns results in order, so that of several errors the first is raised."""
+        return [self._get(reference) for reference in references]
+
+    def _get(self, reference: Any) -> Any:
         try:
-            return ray.get(references, timeout=_PATIENCE)
+            return ray.get(reference, timeout=_PATIENCE)
         except ray.exceptions.GetTimeoutError:
             raise TimeoutError(f"The actors of Ray have not answered for {_PATIENCE:.0f} s: are there {self._count} free CPUs?") from None
         except ray.exceptions.RayTaskError as error:
@@ -94,7 +98,7 @@ class _Cluster:
         self._made_of, self._partitions = (loss, classes), list(partitions)
         limits = dict.fromkeys(map(str, range(self._count)))
         names = [self._hold(numbers) for numbers in shares_of(costs, [None] * len(costs), limits).values()]
-        return self._get([self._actors[name].call.remote("class_rows") for name in names])
+        return self._all([self._actors[name].call.remote("class_rows") for name in names])
 
     def _hold(self, numbers: list[int]) -> str:
         """Starts an actor with partitions, and returns its name."""
@@ -110,7 +114,7 @@ class _Cluster:
         answers, anew = [], []
         for name, reference in asked.items():
             try:
-                answers.extend(self._get([reference]))
+                answers.append(self._get(reference))
             except ray.exceptions.RayActorError:
                 del self._actors[name]
                 anew.append(self._hold(self._shares.pop(name)))

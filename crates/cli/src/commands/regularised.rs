@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use margins::data::blocks::BlockFile;
-use margins::data::{Classes, Labels, Memory};
+use margins::data::{Classes, Labels, Memory, parallel};
 use margins::estimators::regularised::{
     IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
@@ -21,7 +21,7 @@ use crate::output::iterations::describe_iteration;
 use crate::output::table::percent;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::warn_of_gaps;
-use crate::rows::{Rows, too_small};
+use crate::rows::{COPIES, Rows, too_small};
 use crate::terminal;
 
 /// The fits that a command asks for.
@@ -78,7 +78,12 @@ impl Task<'_> {
     /// Returns the rows with labels of two classes: in memory, but those of a block file for which
     /// memory does not suffice.
     pub(super) fn rows(self) -> Result<Rows<Labels>, Failure> {
-        match self.file_beyond_memory()? {
+        self.rows_with(COPIES)
+    }
+
+    /// Returns the rows as [`rows`](Self::rows) does, if fits make so many copies of the features.
+    fn rows_with(self, copies: usize) -> Result<Rows<Labels>, Failure> {
+        match self.file_beyond_memory(copies)? {
             Some((file, memory)) => {
                 Rows::on_disk(&file, memory, self.arguments.solver.threads.count()?)
             }
@@ -89,14 +94,23 @@ impl Task<'_> {
     /// Returns the rows as [`rows`](Self::rows) does, and says if folds cannot learn their encoding
     /// anew.
     pub(super) fn rows_of_folds(self) -> Result<Rows<Labels>, Failure> {
-        let rows = self.rows()?;
+        let rows = self.rows_with(self.copies_of_folds()?)?;
         rows.here().inspect(|data| self.arguments.source().note_of_encoding(data));
         Ok(rows)
     }
 
-    /// Returns the rows with labels of any number of classes, as [`rows`](Self::rows) does.
-    pub(super) fn rows_of_classes(self) -> Result<Rows<Classes>, Failure> {
-        match self.file_beyond_memory()? {
+    /// Returns the number of copies of the features that a cross-validation makes: one more for each
+    /// fold at work.
+    fn copies_of_folds(self) -> Result<usize, Failure> {
+        let threads = self.arguments.solver.threads.count()?;
+        Ok(COPIES + threads.unwrap_or_else(parallel::threads))
+    }
+
+    /// Returns the rows with labels of any number of classes, as [`rows`](Self::rows) does; they may
+    /// be for folds.
+    pub(super) fn rows_of_classes(self, folds: bool) -> Result<Rows<Classes>, Failure> {
+        let copies = if folds { self.copies_of_folds()? } else { COPIES };
+        match self.file_beyond_memory(copies)? {
             Some((file, memory)) => {
                 Rows::on_disk(&file, memory, self.arguments.solver.threads.count()?)
             }
@@ -105,8 +119,8 @@ impl Task<'_> {
     }
 
     /// Returns the block file that the rows are in and the memory that they may have, if that does
-    /// not suffice for all of them; a kernel needs them there whatever they take.
-    fn file_beyond_memory(self) -> Result<Option<(BlockFile, Memory)>, Failure> {
+    /// not suffice for so many copies of all of them; a kernel needs them there whatever they take.
+    fn file_beyond_memory(self, copies: usize) -> Result<Option<(BlockFile, Memory)>, Failure> {
         let KernelArguments { kernel, memory, .. } = &self.arguments.kernel;
         if kernel.is_some() {
             return Ok(None);
@@ -118,7 +132,9 @@ impl Task<'_> {
                  other data"
                     .to_owned(),
             )),
-            (Some(file), memory) => Ok(too_small(&file, *memory).map(|memory| (file, memory))),
+            (Some(file), memory) => {
+                Ok(too_small(&file, *memory, copies).map(|memory| (file, memory)))
+            }
         }
     }
 

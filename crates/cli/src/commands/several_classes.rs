@@ -38,7 +38,7 @@ pub(super) fn fit(
     keep_apart(
         inputs("--data", task.arguments.data.file.files()).chain([output("--out", to.out())]),
     )?;
-    let mut rows = task.rows_of_classes()?;
+    let mut rows = task.rows_of_classes(selection.is_some())?;
     if let (true, Some(data)) = (selection.is_some(), rows.here()) {
         task.arguments.source().note_of_encoding(data);
     }

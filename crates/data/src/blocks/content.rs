@@ -1,7 +1,6 @@
 //! The rows of blocks as bytes and in memory.
 
 use nalgebra::DMatrix;
-use nalgebra_sparse::CsrMatrix;
 
 use super::bytes::Bytes;
 use super::layout::{Layout, Precision};
@@ -95,36 +94,8 @@ impl Content {
             // Both numbers have been compared with that of the values.
             return Design::from_samples(DMatrix::from_vec(features, rows, values));
         }
-        let mut offsets = Vec::with_capacity(rows + 1);
-        offsets.push(0);
-        for (row, &length) in lengths.iter().enumerate() {
-            let start = offsets[row];
-            let end = start + length as usize;
-            check_columns(row, columns.get(start..end).unwrap_or_default(), features)?;
-            offsets.push(end);
-        }
-        let columns = columns.into_iter().map(|column| column as usize).collect();
-        let stored = values.len();
-        let matrix = CsrMatrix::try_from_csr_data(rows, features, offsets, columns, values);
-        let matrix = matrix.map_err(|_| Error::Shape {
-            what: "stored values of sparse rows",
-            expected: lengths.iter().map(|&length| length as usize).sum(),
-            found: stored,
-        })?;
-        Design::sparse(matrix)
+        Design::from_stored(lengths, columns, values, features)
     }
-}
-
-/// Refuses columns of a row that do not ascend, and those that are none.
-fn check_columns(row: usize, columns: &[u32], features: usize) -> Result<(), Error> {
-    let mut least = 0;
-    for column in columns.iter().map(|&column| column as usize) {
-        if column < least || column >= features {
-            return Err(Error::SparseColumn { row, column, columns: features });
-        }
-        least = column + 1;
-    }
-    Ok(())
 }
 
 fn put<T: Copy, const N: usize>(out: &mut Vec<u8>, items: &[T], bytes: impl Fn(T) -> [u8; N]) {

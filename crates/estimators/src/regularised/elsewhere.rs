@@ -279,8 +279,8 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
         let rule = |fits: &Vec<Fit>| {
             Rule(fits.iter().map(|fit| (fit.intercept, fit.coef.clone())).collect())
         };
-        let rules = path.iter().map(rule).collect();
-        Ok(errors_over_shards(&mut *self.workers, self.table.partitions, problem, rules)?)
+        let rules: Vec<Rule> = path.iter().map(rule).collect();
+        Ok(errors_over_shards(&mut *self.workers, self.table.partitions, problem, &rules)?)
     }
 
     /// Returns the error along the lambdas, with one fold held out after another.
@@ -295,6 +295,9 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
         for fold in 0..folds(how, self.table) {
             let path = self.paths(Some(fold), &lambdas, deadline)?;
             let (weight, errors) = self.errors(&self.problem(Some(fold)), &path)?;
+            if weight <= 0.0 {
+                return Err(margins_optim::Error::EmptyFold(fold).into());
+            }
             let at = path.iter().zip(errors).map(|(fits, error)| {
                 let gaps = fits.iter().map(|fit| fit.report.relative_gap);
                 let converged = fits.iter().all(|fit| fit.report.converged());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use margins_data::blocks::BlockFile;
 use margins_data::{Memory, parallel};
 use margins_losses::MarginLoss;
-use margins_optim::shards::{OnDisk, Shard, Threads};
+use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, Threads};
 
 use super::data_summary::DataSummary;
 use super::fitted::{Fitted, Path};
@@ -16,17 +16,24 @@ use crate::Error;
 #[derive(Debug)]
 pub struct FileRows {
     shares: Vec<OnDisk>,
+    /// The number of values of the sample that a fit begins with.
+    most_sampled: usize,
     table: DataSummary,
 }
 
 impl FileRows {
     /// Reads all blocks of a file, and keeps as many in memory as fit; a fit reads the others in each
-    /// pass over the data.
+    /// pass over the data. Half of what the rows leave, or less, is
+    /// for the sample that a fit begins with.
     ///
     /// # Errors
     /// A block is damaged, or the memory does not suffice for what every row takes.
     pub fn open(file: &BlockFile, memory: Memory) -> Result<Self, Error> {
-        let shares = OnDisk::open(file, parallel::threads(), memory);
+        let shares = parallel::threads();
+        let rest = memory.bytes().saturating_sub(OnDisk::least(file, shares).bytes());
+        let for_sample = (rest / 2).min(MOST_SAMPLED * BYTES_A_SAMPLED_VALUE);
+        let for_blocks = Memory::from_bytes(memory.bytes() - for_sample);
+        let shares = OnDisk::open(file, shares, for_blocks);
         let shares = shares.map_err(margins_optim::Error::Shards)?;
         let mut class_rows = vec![0; file.classes().len()];
         shares.iter().for_each(|share| share.count_classes(&mut class_rows));
@@ -40,7 +47,7 @@ impl FileRows {
             feature_names: file.feature_names().map(<[String]>::to_vec),
             encoding: file.encoding().cloned(),
         };
-        Ok(FileRows { shares, table })
+        Ok(FileRows { shares, most_sampled: for_sample / BYTES_A_SAMPLED_VALUE, table })
     }
 
     /// Returns what is known of the rows.
@@ -59,7 +66,8 @@ impl FileRows {
         loss: &Arc<dyn MarginLoss>,
     ) -> (Threads<&'r mut OnDisk, dyn MarginLoss>, &'r DataSummary) {
         let shards = self.shares.iter_mut().map(|share| Shard::new(Arc::clone(loss), share));
-        (Threads::new(shards.collect()), &self.table)
+        let workers = Threads::new(shards.collect()).with_most_sampled(self.most_sampled);
+        (workers, &self.table)
     }
 }
 

@@ -1,6 +1,7 @@
 use margins_losses::{HomogeneousTail, MarginLoss};
 
 use crate::certificate::Evaluator;
+use crate::path::follow::lower;
 use crate::path::{Minimizer, fit};
 use crate::problem::{EmpiricalRisk, InMemory, Objective, Point, Samples};
 use crate::solve::{
@@ -79,28 +80,21 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     /// Returns the point to start from: for Newton the minimiser for a part of the samples, if
     /// these are many, because a few steps on the part take the place of as many on all.
     fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
-        /// The tolerance on the part, whose minimiser is only this near to the one for all samples.
-        const TOLERANCE: f64 = 1e-3;
         let objective = self.evaluator.samples.objective;
         let part = match self.engine {
             Engine::Newton(_) | Engine::ProximalNewton(_) => objective.part(),
             _ => None,
         };
-        let tolerance = options.tolerance.max(TOLERANCE);
-        let options = Options { tolerance, watch: None, history: false, ..*options };
         let Some(part) = part else { return self.origin() };
-        let Ok(Fit { intercept, coef, report, .. }) = fit(&part, lambda, &options) else {
+        let Ok(Fit { intercept, coef, report, .. }) = fit_to_part(&part, lambda, options) else {
             return self.origin();
         };
         let (of_part, of_all) = (part.design.stored(), objective.design.stored());
         drop(part);
         self.evaluator.passes += 1 + (report.passes * of_part).div_ceil(of_all);
         let start = Point::at(&objective.design, intercept, coef);
-        // A sample that the part lacks may weigh more than all others, even without bound.
-        let value = self.evaluator.value_at(lambda, &start);
         let origin = self.origin();
-        let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
-        if is_nearer { start } else { origin }
+        lower(&mut self.evaluator, lambda, start, origin)
     }
 
     fn value(&mut self, lambda: Lambda, point: &Point) -> f64 {
@@ -143,6 +137,18 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Minimizer for Machine<'o, 'a, L> {
     fn passes(&self) -> usize {
         self.evaluator.passes
     }
+}
+
+/// Returns the fit to a part of the samples, as exact as a start for all of them needs to be.
+pub(crate) fn fit_to_part<L: MarginLoss + ?Sized>(
+    part: &Objective<'_, L>,
+    lambda: Lambda,
+    options: &Options<'_>,
+) -> Result<Fit, Error> {
+    /// The tolerance on the part, whose minimiser is only this near to the one for all samples.
+    const TOLERANCE: f64 = 1e-3;
+    let tolerance = options.tolerance.max(TOLERANCE);
+    fit(part, lambda, &Options { tolerance, watch: None, history: false, ..*options })
 }
 
 /// Returns the fit of a point that a solver has reached.

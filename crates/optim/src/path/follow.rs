@@ -1,6 +1,7 @@
 use margins_losses::HomogeneousTail;
 
-use crate::problem::{Point, Products};
+use crate::certificate::Evaluator;
+use crate::problem::{Point, Products, Samples};
 use crate::solve::{Ending, Status};
 use crate::{Lambda, Options};
 
@@ -70,6 +71,19 @@ pub fn follow<M: Minimizer>(
         finish(solver, lambda, &point, ending, passes);
         trail.push(lambda, point);
     }
+}
+
+/// Returns the minimiser for a part of the samples if F is less there than at the origin: a sample
+/// that the part lacks may weigh more than all others, even without bound.
+pub(super) fn lower<S: Samples>(
+    evaluator: &mut Evaluator<S>,
+    lambda: Lambda,
+    of_part: Point<S::Products>,
+    origin: Point<S::Products>,
+) -> Point<S::Products> {
+    let value = evaluator.value_at(lambda, &of_part);
+    let is_lower = value.is_finite() && value <= evaluator.value_at(lambda, &origin);
+    if is_lower { of_part } else { origin }
 }
 
 /// Repeats a cold start that failed at a small lambda by way of larger ones.

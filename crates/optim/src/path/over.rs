@@ -2,7 +2,7 @@ use margins_losses::HomogeneousTail;
 
 use crate::Error;
 use crate::certificate::Evaluator;
-use crate::path::follow::{Minimizer, follow};
+use crate::path::follow::{Minimizer, follow, lower};
 use crate::problem::{Lambda, Point, Samples};
 use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, System};
 
@@ -106,10 +106,7 @@ impl<S: Samples> Minimizer for Walk<S> {
         let Some((intercept, coef)) = self.start.take() else { return origin };
         let products = self.evaluator.samples.products(&coef);
         let start = Point { intercept, coef, products };
-        // A sample that the part lacks may weigh more than all others, even without bound.
-        let value = self.evaluator.value_at(lambda, &start);
-        let is_nearer = value.is_finite() && value <= self.evaluator.value_at(lambda, &origin);
-        if is_nearer { start } else { origin }
+        lower(&mut self.evaluator, lambda, start, origin)
     }
 
     fn value(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {

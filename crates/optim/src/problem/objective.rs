@@ -10,6 +10,24 @@ use crate::Error;
 use crate::problem::EmpiricalRisk;
 use crate::problem::margins::weighted;
 
+/// The stored features of a part of the samples, 32 MB of them, beyond which it is made smaller.
+pub(crate) const MOST_OF_A_PART: usize = 1 << 22;
+
+/// Returns the number of samples, of n with p features, whose minimiser is worth finding first: one
+/// in eight, or fewer where these would have more than so many stored features, down to a few
+/// samples a feature. `None` if all samples are few beside the features.
+pub(crate) fn part_of((n, p): (usize, usize), stored: usize, most: usize) -> Option<usize> {
+    const PART: usize = 8;
+    const SAMPLES_A_FEATURE: usize = 25;
+    const WORTH: usize = 1 << 17;
+    const FEWEST_A_FEATURE: usize = 4;
+    if n < PART * SAMPLES_A_FEATURE * (p + 1) || stored < WORTH {
+        return None;
+    }
+    let few = (most as f64 / stored as f64 * n as f64) as usize;
+    Some((n / PART).min(few.max(FEWEST_A_FEATURE * (p + 1))))
+}
+
 /// The objective `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`, up to the
 /// choice of lambda.
 ///
@@ -116,23 +134,12 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
         Objective { risk: self.risk.clone(), design: Cow::Owned(design) }
     }
 
-    /// Returns the objective on one sample in eight, drawn at random, or on fewer where these would
-    /// take much memory; `None` if they would be few beside the features, or of one class.
+    /// Returns the objective on a [part](part_of) of the samples, drawn at random; `None` if there is
+    /// none or it is of one class.
     pub(crate) fn part(&self) -> Option<Self> {
-        const PART: usize = 8;
-        const SAMPLES_A_FEATURE: usize = 25;
-        const WORTH: usize = 1 << 17;
-        /// The stored features, 32 MB of them, beyond which the part is smaller, down to a few
-        /// samples a feature.
-        const MANY: usize = 1 << 22;
-        const FEWEST_A_FEATURE: usize = 4;
-        let (n, p) = (self.design.rows(), self.design.columns());
-        let stored = self.design.stored();
-        if n < PART * SAMPLES_A_FEATURE * (p + 1) || stored < WORTH {
-            return None;
-        }
-        let few = (MANY as f64 / stored as f64 * n as f64) as usize;
-        let count = (n / PART).min(few.max(FEWEST_A_FEATURE * (p + 1)));
+        let n = self.design.rows();
+        let shape = (n, self.design.columns());
+        let count = part_of(shape, self.design.stored(), MOST_OF_A_PART)?;
         const SEED: u64 = 1;
         const STREAM: u64 = 2;
         let mut random = ChaCha8Rng::seed_from_u64(SEED);

@@ -312,19 +312,22 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         chosen.sort_unstable();
         let signs = chosen.iter().map(|&i| self.part.signs[i]).collect();
         let weights = chosen.iter().map(|&i| weights[i]).collect();
-        let design = if chosen.is_empty() { None } else { Some(self.design()?) };
-        let row = |&i: &usize| {
-            let mut row = Vec::new();
-            let mut put = |j, x: f64| {
+        let mut sample = SampledRows { signs, weights, ..SampledRows::default() };
+        if chosen.is_empty() {
+            return Ok(Answer::Sampled(Box::new(sample)));
+        }
+        let design = self.design()?;
+        for i in chosen {
+            let before = sample.values.len();
+            design.sample(i).for_each(|column, x| {
                 if x != 0.0 {
-                    row.push((j, x));
+                    sample.columns.push(column as u32);
+                    sample.values.push(x);
                 }
-            };
-            design.iter().for_each(|design| design.sample(i).for_each(&mut put));
-            row
-        };
-        let rows = chosen.iter().map(row).collect();
-        Ok(Answer::Sampled(Box::new(SampledRows { rows, signs, weights })))
+            });
+            sample.lengths.push((sample.values.len() - before) as u32);
+        }
+        Ok(Answer::Sampled(Box::new(sample)))
     }
 
     fn errors(&mut self, fold: Option<u32>, rules: &[Rule]) -> Result<Vec<f64>, Failure> {

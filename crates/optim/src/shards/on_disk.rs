@@ -25,21 +25,28 @@ impl OnDisk {
     /// a [`Shard`](crate::shards::Shard) keeps for the solver.
     pub const BYTES_A_ROW: usize = 64;
 
+    /// Returns the least memory for a file in so many shares: that of its rows without features, and
+    /// of the blocks in use.
+    pub fn least(file: &BlockFile, shares: usize) -> Memory {
+        // A block is in use, one is read ahead, and one is made of its bytes.
+        const BLOCKS: usize = 3;
+        let count = file.partitions();
+        let largest = (0..count).map(|k| file.bytes_of(k)).max().unwrap_or(0);
+        let in_use = BLOCKS * shares.clamp(1, count.max(1)) * largest;
+        Memory::from_bytes(file.rows() * Self::BYTES_A_ROW + in_use)
+    }
+
     /// Returns the partitions of a file in so many shares, which together take at most this much
     /// memory beside what a solver needs for its coefficients. All partitions are read once.
     ///
     /// # Errors
-    /// A partition cannot be read, or the memory does not suffice for the rows without features and
-    /// two blocks a share.
+    /// A partition cannot be read, or the memory is below the [least](Self::least).
     pub fn open(file: &BlockFile, shares: usize, memory: Memory) -> Result<Vec<Self>, Failure> {
         let count = file.partitions();
         let shares = shares.clamp(1, count.max(1));
-        let largest = (0..count).map(|k| file.bytes_of(k)).max().unwrap_or(0);
-        // A block is in use, one is read ahead, and one is made of its bytes.
-        const BLOCKS: usize = 3;
-        let least = file.rows() * Self::BYTES_A_ROW + BLOCKS * shares * largest;
-        let Some(rest) = memory.bytes().checked_sub(least) else {
-            let (least, name) = (Memory::from_bytes(least), file.path().display());
+        let least = Self::least(file, shares);
+        let Some(rest) = memory.bytes().checked_sub(least.bytes()) else {
+            let name = file.path().display();
             return Err(format!(
                 "'{name}' cannot be used in {memory}: labels, margins and blocks in use take {least}"
             )

@@ -1,19 +1,16 @@
-use std::borrow::Cow;
-
-use margins_data::{Design, Standardizer};
+use margins_data::Standardizer;
 use margins_losses::MarginLoss;
 
 use crate::Error;
-use crate::path::{ClassWeights, Training, fit, path_from};
-use crate::problem::{EmpiricalRisk, Extent, Lambda, Objective};
+use crate::path::{ClassWeights, Training, path_from};
+use crate::problem::{Extent, Lambda};
 use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
-use crate::shards::workers::{sampled, sums};
+use crate::shards::workers::sums;
 use crate::shards::{
-    Ask, Description, Failure, FoldDraw, Message, Request, Rule, SampledRows, Sharded, Weighting,
-    Workers,
+    Ask, Description, Failure, FoldDraw, Message, Request, Rule, Sharded, Weighting, Workers,
 };
-use crate::solve::{Fit, Options};
+use crate::solve::Fit;
 
 /// The binary problem that a fit to samples in shards is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +56,8 @@ pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
 }
 
 /// Returns the weight of the samples that a problem holds out, of all if it holds out none, and the
-/// shares of it that rules decide wrongly. Every rule takes a round of its own.
+/// shares of it that rules decide wrongly. A round of messages asks for as many rules as have a
+/// million coefficients.
 ///
 /// # Errors
 /// [`Error::Shards`]: a round of messages failed.
@@ -67,11 +65,14 @@ pub fn errors_over_shards<W: Workers + ?Sized>(
     workers: &mut W,
     partitions: usize,
     problem: &BinaryProblem,
-    rules: Vec<Rule>,
+    rules: &[Rule],
 ) -> Result<(f64, Vec<f64>), Error> {
+    const COEFFICIENTS: usize = 1 << 20;
+    let size = |Rule(functions): &Rule| functions.iter().map(|(_, w)| w.len()).sum::<usize>();
+    let most = (COEFFICIENTS / rules.first().map_or(1, size).max(1)).max(1);
     let mut weight = 0.0;
     let mut errors = Vec::with_capacity(rules.len());
-    for rule in rules {
+    for some in rules.chunks(most) {
         let request = Request {
             anew: false,
             define: Vec::new(),
@@ -81,16 +82,18 @@ pub fn errors_over_shards<W: Workers + ?Sized>(
                 draw: problem.draw,
                 ..Weighting::default()
             },
-            ask: Ask::Errors { fold: problem.held_out, rules: vec![rule] },
+            ask: Ask::Errors { fold: problem.held_out, rules: some.to_vec() },
         };
         let message = Message { request: &request, slots: Vec::new() };
         let replies = workers.round(&message).map_err(Error::Shards)?;
         let sums = sums(replies, partitions).map_err(Error::Shards)?;
-        let [total, wrong] = sums.added[..] else {
+        if sums.added.len() != 2 * some.len() {
             return Err(Error::Shards("a shard answered another question".into()));
-        };
-        weight = total;
-        errors.push(if total > 0.0 { wrong / total } else { 0.0 });
+        }
+        for pair in sums.added.chunks(2) {
+            weight = pair[0];
+            errors.push(if weight > 0.0 { pair[1] / weight } else { 0.0 });
+        }
     }
     Ok((weight, errors))
 }
@@ -151,54 +154,6 @@ impl<'a, W: Workers, L: MarginLoss + ?Sized> Sharded<'a, W, L> {
         (sharded.shape, sharded.sparse) = ((whole.rows, whole.features), whole.sparse);
         (sharded.extent, sharded.stored) = (whole.extent, whole.stored);
         Ok((sharded, standardizer))
-    }
-
-    /// Returns intercept and coefficients of a fit to some of the samples, which are fetched: a few
-    /// steps there take the place of as many over all of them. `None` where the samples are not many
-    /// beside the features.
-    fn start(
-        &mut self,
-        lambda: Lambda,
-        options: &Options<'_>,
-    ) -> Result<Option<(f64, Vec<f64>)>, Error> {
-        /// The tolerance on the part, whose minimiser is only this near to the one for all samples.
-        const TOLERANCE: f64 = 1e-3;
-        let Some(share) = self.share() else { return Ok(None) };
-        let sampled = self.ask(Ask::Sample { share }).and_then(sampled).map_err(Error::Shards)?;
-        let SampledRows { rows, signs, weights } = sampled;
-        let Ok(mut design) = Design::from_sparse_rows(&rows, self.shape.1) else { return Ok(None) };
-        drop(rows);
-        if !self.sparse {
-            design = Design::dense(&design.to_dense())?;
-        }
-        if let Some(factors) = &self.factors {
-            design.scale_columns(factors);
-        }
-        let all: f64 = self.totals.iter().sum();
-        let found: f64 = weights.iter().sum();
-        let weights = weights.iter().map(|c| c * all / found).collect();
-        let risk = EmpiricalRisk::of_part(self.loss, &signs, weights);
-        let risk = if self.intercept { risk } else { risk.without_intercept() };
-        if !(signs.contains(&1.0) && signs.contains(&-1.0)) {
-            return Ok(None);
-        }
-        let objective = Objective { risk, design: Cow::Owned(design) };
-        let tolerance = options.tolerance.max(TOLERANCE);
-        let options = Options { tolerance, watch: None, history: false, ..*options };
-        let fit = fit(&objective, lambda, &options).ok();
-        Ok(fit.map(|fit| (fit.intercept, fit.coef)))
-    }
-
-    /// Returns the share of the samples that is worth a fit of its own.
-    fn share(&self) -> Option<f64> {
-        const PART: f64 = 0.125;
-        const SAMPLES_A_FEATURE: usize = 25;
-        /// The values that are fetched at most, where all are stored.
-        const MANY: f64 = 4_194_304.0;
-        let (n, p) = self.shape;
-        let stored = self.stored as f64;
-        let share = PART.min(MANY / stored);
-        (share * n as f64 >= (SAMPLES_A_FEATURE * (p + 1)) as f64).then_some(share)
     }
 
     /// Returns all partitions in short.

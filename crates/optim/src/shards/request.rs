@@ -235,8 +235,12 @@ pub struct Partial {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct SampledRows {
-    /// The features and values that are not zero, one list a row.
-    pub rows: Vec<Vec<(usize, f64)>>,
+    /// The number of values of every row that are not zero.
+    pub lengths: Vec<u32>,
+    /// The features of these values, row after row.
+    pub columns: Vec<u32>,
+    /// The values.
+    pub values: Vec<f64>,
     /// The signs.
     pub signs: Vec<f64>,
     /// The weights in the objective.

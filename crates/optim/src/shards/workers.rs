@@ -1,7 +1,15 @@
+use crate::problem::MOST_OF_A_PART;
 use crate::shards::{Answer, Definition, Description, Partial, Reply, Request, SampledRows};
 
 /// The reason why shards cannot answer.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The number of values that a sample of the rows has at most, unless workers say otherwise.
+pub const MOST_SAMPLED: usize = MOST_OF_A_PART;
+
+/// The bytes that a value of a sample of the rows takes at most, from the answer of a shard to the
+/// end of the fit to the sample.
+pub const BYTES_A_SAMPLED_VALUE: usize = 48;
 
 /// Carries messages to shards, wherever they are, and answers back.
 ///
@@ -20,6 +28,12 @@ pub trait Workers {
     fn trials(&self) -> usize {
         1
     }
+
+    /// Returns the number of values that a sample of the rows may have, which the driver fetches to
+    /// begin near the solution; a value takes [`BYTES_A_SAMPLED_VALUE`] there for a while.
+    fn most_sampled(&self) -> usize {
+        MOST_SAMPLED
+    }
 }
 
 impl<W: Workers + ?Sized> Workers for &mut W {
@@ -29,6 +43,10 @@ impl<W: Workers + ?Sized> Workers for &mut W {
 
     fn trials(&self) -> usize {
         (**self).trials()
+    }
+
+    fn most_sampled(&self) -> usize {
+        (**self).most_sampled()
     }
 }
 
@@ -101,7 +119,9 @@ pub(super) fn sampled(replies: Vec<Reply>) -> Result<SampledRows, Failure> {
         let Answer::Sampled(some) = answer else {
             return Err("a shard answered another question".into());
         };
-        all.rows.extend(some.rows);
+        all.lengths.extend(some.lengths);
+        all.columns.extend(some.columns);
+        all.values.extend(some.values);
         all.signs.extend(some.signs);
         all.weights.extend(some.weights);
     }

@@ -1,0 +1,71 @@
+//! The start of a fit: near the minimiser for some of the samples, which the driver fetches.
+
+use std::borrow::Cow;
+
+use margins_data::Design;
+use margins_losses::MarginLoss;
+use nalgebra::DMatrix;
+
+use crate::Error;
+use crate::path::fit_to_part;
+use crate::problem::{EmpiricalRisk, Lambda, Objective, part_of};
+use crate::shards::workers::sampled;
+use crate::shards::{Ask, SampledRows, Sharded, Workers};
+use crate::solve::Options;
+
+impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
+    /// Returns intercept and coefficients of a fit to some of the samples, which are fetched: a few
+    /// steps there take the place of as many over all of them. `None` where the samples are not many
+    /// beside the features.
+    pub(super) fn start(
+        &mut self,
+        lambda: Lambda,
+        options: &Options<'_>,
+    ) -> Result<Option<(f64, Vec<f64>)>, Error> {
+        let Some(share) = self.share() else { return Ok(None) };
+        let sampled = self.ask(Ask::Sample { share }).and_then(sampled).map_err(Error::Shards)?;
+        if !(sampled.signs.contains(&1.0) && sampled.signs.contains(&-1.0)) {
+            return Ok(None);
+        }
+        let all: f64 = self.totals.iter().sum();
+        let found: f64 = sampled.weights.iter().sum();
+        let weights = sampled.weights.iter().map(|c| c * all / found).collect();
+        let (signs, design) = sampled.into_design(self.shape.1, self.sparse)?;
+        let risk = EmpiricalRisk::of_part(self.loss, &signs, weights);
+        let risk = if self.intercept { risk } else { risk.without_intercept() };
+        let mut part = Objective { risk, design: Cow::Owned(design) };
+        if let Some(factors) = &self.factors {
+            part.design.to_mut().scale_columns(factors);
+        }
+        let fit = fit_to_part(&part, lambda, options).ok();
+        Ok(fit.map(|fit| (fit.intercept, fit.coef)))
+    }
+
+    /// Returns the share of the samples that is worth a fit of its own, if they may be fetched.
+    fn share(&self) -> Option<f64> {
+        let most = self.workers.most_sampled();
+        let share = part_of(self.shape, self.stored, most)? as f64 / self.shape.0 as f64;
+        (share * self.stored as f64 <= most as f64).then_some(share)
+    }
+}
+
+impl SampledRows {
+    /// Returns the signs and the features of the samples.
+    fn into_design(self, features: usize, sparse: bool) -> Result<(Vec<f64>, Design), Error> {
+        let SampledRows { lengths, columns, values, signs, .. } = self;
+        if sparse {
+            let design = Design::from_stored(&lengths, columns, values, features)?;
+            return Ok((signs, design));
+        }
+        let mut samples = DMatrix::zeros(features, lengths.len());
+        let mut stored = columns.into_iter().zip(values);
+        for (mut sample, &length) in samples.column_iter_mut().zip(&lengths) {
+            for (column, x) in stored.by_ref().take(length as usize) {
+                if let Some(own) = sample.get_mut(column as usize) {
+                    *own = x;
+                }
+            }
+        }
+        Ok((signs, Design::from_samples(samples)?))
+    }
+}
