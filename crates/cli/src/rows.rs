@@ -80,7 +80,12 @@ impl<Y: ClassLabels> Rows<Y> {
     pub(crate) fn memory(&self) -> Option<(&'static str, String)> {
         let Rows::OnDisk(rows) = self else { return None };
         let (kept, all) = (rows.kept(), rows.table().partitions);
-        Some(("memory", format!("{kept} of {all} blocks, the others are read in each pass")))
+        let text = if kept == all {
+            format!("all {all} blocks")
+        } else {
+            format!("{kept} of {all} blocks, the others are read in each pass")
+        };
+        Some(("memory", text))
     }
 
     /// Returns what is known of the rows.

@@ -28,8 +28,9 @@ impl OnDisk {
     /// Returns the least memory for a file in so many shares: that of its rows without features, and
     /// of the blocks in use.
     pub fn least(file: &BlockFile, shares: usize) -> Memory {
-        // A block is in use, one is read ahead, and one is made of its bytes.
-        const BLOCKS: usize = 3;
+        // A block is in use, as it is and in other units, one is read ahead, and one is made of its
+        // bytes.
+        const BLOCKS: usize = 4;
         let count = file.partitions();
         let largest = (0..count).map(|k| file.bytes_of(k)).max().unwrap_or(0);
         let in_use = BLOCKS * shares.clamp(1, count.max(1)) * largest;
