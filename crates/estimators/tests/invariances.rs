@@ -1,0 +1,252 @@
+//! What LIBSVM, LIBLINEAR, kernlab and scikit-learn document of their classifiers, for every convex
+//! loss: rows count by their weights, and what changes nothing but names or units changes nothing.
+//!
+//! Two fits of the same minimum agree within the sum of their gaps, which is the tolerance of all
+//! comparisons here.
+#![cfg(feature = "kernels")]
+
+use std::sync::Arc;
+
+use margins_data::{Dataset, Design, Labels};
+use margins_estimators::regularised::{KernelChoice, Regularisation, Settings};
+use margins_test_support::{CONVEX_LOSSES, lambda, loss};
+
+const ROWS: usize = 24;
+
+/// Rows of two classes that overlap, with weights.
+#[derive(Clone)]
+struct Table {
+    rows: Vec<Vec<f64>>,
+    signs: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// The minimum of an objective: a value at most `gap` above the least one.
+#[derive(Debug, Clone, Copy)]
+struct Minimum {
+    value: f64,
+    gap: f64,
+}
+
+impl Minimum {
+    /// Returns the minimum of the objective times a factor.
+    fn times(self, factor: f64) -> Self {
+        Minimum { value: factor * self.value, gap: factor * self.gap }
+    }
+}
+
+fn table() -> Table {
+    let rows = (0..ROWS).map(|i| {
+        let (t, side) = (i as f64, if i % 2 == 0 { 0.7 } else { -0.7 });
+        vec![side + (1.7 * t).sin(), (2.3 * t).cos(), 0.4 * side + (0.9 * t).sin()]
+    });
+    let signs = (0..ROWS).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 });
+    Table { rows: rows.collect(), signs: signs.collect(), weights: vec![1.0; ROWS] }
+}
+
+impl Table {
+    /// Returns the table with its rows changed.
+    fn with_rows(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Self {
+        Table { rows: self.rows.iter().map(|row| change(row)).collect(), ..self.clone() }
+    }
+
+    /// Returns some of the rows, in this order.
+    fn select(&self, order: impl IntoIterator<Item = usize> + Clone) -> Self {
+        let numbers = |of: &[f64]| order.clone().into_iter().map(|i| of[i]).collect();
+        Table {
+            rows: order.clone().into_iter().map(|i| self.rows[i].clone()).collect(),
+            signs: numbers(&self.signs),
+            weights: numbers(&self.weights),
+        }
+    }
+
+    fn with_weights(&self, weight: impl Fn(usize) -> f64) -> Self {
+        Table { weights: (0..self.rows.len()).map(weight).collect(), ..self.clone() }
+    }
+
+    fn data(&self) -> Dataset {
+        let labels = Labels::from_signs(self.signs.clone()).expect("two classes");
+        let design = Design::from_rows(&self.rows).expect("finite rows");
+        let data = Dataset::new(design, labels).expect("as many labels");
+        data.with_weights(self.weights.clone()).expect("weights")
+    }
+}
+
+/// The way to the minimum of a loss: linear, or with a kernel.
+#[derive(Clone, Copy)]
+struct Way {
+    loss: &'static str,
+    /// The width of a Gaussian kernel; none for linear functions.
+    sigma: Option<f64>,
+}
+
+impl Way {
+    /// Returns the ways of all convex losses.
+    fn all() -> impl Iterator<Item = Way> {
+        let widths = [None, Some(0.3)];
+        let ways = CONVEX_LOSSES
+            .into_iter()
+            .flat_map(move |name| widths.map(|sigma| Way { loss: name, sigma }));
+        // Kernels take the hinge and losses without a kink.
+        ways.filter(|way| {
+            let is_taken = way.loss == "hinge" || loss(way.loss).is_differentiable();
+            way.sigma.is_none() || is_taken
+        })
+    }
+
+    fn linear() -> impl Iterator<Item = Way> {
+        Way::all().filter(|way| way.sigma.is_none())
+    }
+
+    fn minimum(self, table: &Table, at: f64) -> Minimum {
+        let specifications = self.sigma.map(|sigma| format!("gaussian:sigma={sigma:?}"));
+        let kernels = KernelChoice {
+            specifications: specifications.into_iter().collect(),
+            ..KernelChoice::default()
+        };
+        let regularisation = Regularisation::Single(lambda(at));
+        let loss = Arc::from(loss(self.loss));
+        let mut settings = Settings { loss, kernels, regularisation, ..Settings::default() };
+        settings.options.tolerance = 1e-9;
+        let fitted = settings.fit(&table.data()).unwrap_or_else(|error| {
+            panic!("{} with sigma {:?}: {error}", self.loss, self.sigma);
+        });
+        let report = &fitted.fits[0].report;
+        assert!(report.converged(), "{} with sigma {:?}: {report:?}", self.loss, self.sigma);
+        // Rounding of sums may add to either side what the report says.
+        Minimum { value: report.objective, gap: report.duality_gap + 2.0 * report.rounding }
+    }
+
+    fn assert_same(self, one: Minimum, other: Minimum, what: &str) {
+        let apart = (one.value - other.value).abs();
+        // The factors of lambda and of the weights round too.
+        let rounding = 16.0 * f64::EPSILON * one.value.abs();
+        assert!(
+            apart <= one.gap.max(0.0) + other.gap.max(0.0) + rounding,
+            "{what}, {} with sigma {:?}: {one:?} and {other:?}",
+            self.loss,
+            self.sigma,
+        );
+    }
+}
+
+const LAMBDAS: [f64; 2] = [0.1, 1e-3];
+
+/// Compares the minima for two tables at related lambdas.
+fn compare(
+    ways: impl Iterator<Item = Way>,
+    what: &str,
+    one: &Table,
+    other: &Table,
+    lambda: impl Fn(f64) -> f64,
+    factor: f64,
+) {
+    for way in ways {
+        for at in LAMBDAS {
+            let expected = way.minimum(one, at);
+            way.assert_same(expected, way.minimum(other, lambda(at)).times(factor), what);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_rows_does_not_matter() {
+    let table = table().with_weights(|i| 0.5 + (i % 3) as f64);
+    let other = table.select((0..ROWS).map(|i| (7 * i + 3) % ROWS));
+    compare(Way::all(), "rows in another order", &table, &other, |at| at, 1.0);
+}
+
+#[test]
+fn the_order_and_the_signs_of_features_do_not_matter() {
+    let table = table();
+    let other = table.with_rows(|row| vec![row[2], -row[0], row[1]]);
+    compare(Way::all(), "features in another order", &table, &other, |at| at, 1.0);
+}
+
+#[test]
+fn rotations_do_not_matter() {
+    let (sine, cosine) = 0.7_f64.sin_cos();
+    let table = table();
+    let turn = |row: &[f64]| {
+        vec![cosine * row[0] - sine * row[1], sine * row[0] + cosine * row[1], row[2]]
+    };
+    compare(Way::all(), "rotated rows", &table, &table.with_rows(turn), |at| at, 1.0);
+}
+
+#[test]
+fn the_origin_does_not_matter_beside_an_intercept() {
+    let table = table();
+    let other = table.with_rows(|row| vec![row[0] + 2.0, row[1] - 1.0, row[2] + 0.5]);
+    compare(Way::all(), "shifted rows", &table, &other, |at| at, 1.0);
+}
+
+#[test]
+fn features_in_other_units_need_another_lambda() {
+    let table = table();
+    let other = table.with_rows(|row| row.iter().map(|x| 8.0 * x).collect());
+    compare(Way::linear(), "rows times 8", &table, &other, |at| 64.0 * at, 1.0);
+    for way in Way::all().filter(|way| way.sigma.is_some()) {
+        let narrow = Way { sigma: way.sigma.map(|sigma| sigma / 64.0), ..way };
+        for at in LAMBDAS {
+            let (one, same) = (way.minimum(&table, at), narrow.minimum(&other, at));
+            way.assert_same(one, same, "rows times 8 and a kernel 8 times as wide");
+        }
+    }
+}
+
+#[test]
+fn a_feature_twice_is_one_of_greater_length() {
+    let table = table();
+    let twice = table.with_rows(|row| vec![row[0], row[0], row[1], row[2]]);
+    let longer = table.with_rows(|row| vec![2.0_f64.sqrt() * row[0], row[1], row[2]]);
+    compare(Way::all(), "a feature twice", &twice, &longer, |at| at, 1.0);
+}
+
+#[test]
+fn a_feature_without_values_does_not_matter() {
+    let table = table();
+    let other = table.with_rows(|row| vec![row[0], 0.0, row[1], row[2]]);
+    compare(Way::all(), "a feature of zeros", &table, &other, |at| at, 1.0);
+}
+
+#[test]
+fn the_names_of_classes_do_not_matter() {
+    let table = table();
+    let other = Table { signs: table.signs.iter().map(|y| -y).collect(), ..table.clone() };
+    compare(Way::all(), "classes exchanged", &table, &other, |at| at, 1.0);
+}
+
+#[test]
+fn all_rows_twice_are_the_same_rows() {
+    let table = table();
+    let other = table.select((0..2 * ROWS).map(|i| i / 2));
+    compare(Way::all(), "every row twice", &table, &other, |at| at, 1.0);
+}
+
+/// The objective divides by the number of rows, not by the sum of weights.
+#[test]
+fn whole_weights_are_repetitions() {
+    let weight = |i: usize| i % 3;
+    let weighted = table().with_weights(|i| weight(i) as f64);
+    let order: Vec<usize> = (0..ROWS).flat_map(|i| vec![i; weight(i)]).collect();
+    let repeated = table().select(order.iter().copied());
+    let share = order.len() as f64 / ROWS as f64;
+    compare(Way::all(), "weights", &weighted, &repeated, |at| at / share, share);
+}
+
+/// The six points of the documentation of scikit-learn: with C = 1 the middle points of both classes
+/// bear the margin, and `w = (1/2, 1/2)`, `b = 0`.
+#[test]
+fn six_points_have_the_documented_machine() {
+    let rows = [[-2.0, -1.0], [-1.0, -1.0], [-1.0, -2.0], [1.0, 1.0], [1.0, 2.0], [2.0, 1.0]];
+    let table = Table {
+        rows: rows.iter().map(|row| row.to_vec()).collect(),
+        signs: vec![-1.0, -1.0, -1.0, 1.0, 1.0, 1.0],
+        weights: vec![1.0; rows.len()],
+    };
+    // C = 1/(2 n lambda).
+    let at = 1.0 / (2.0 * rows.len() as f64);
+    let way = Way { loss: "hinge", sigma: None };
+    let documented = Minimum { value: at * 0.5, gap: 0.0 };
+    way.assert_same(way.minimum(&table, at), documented, "six points");
+}
