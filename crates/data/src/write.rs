@@ -25,8 +25,8 @@ use crate::{Dataset, Error};
 /// A positive class that is not the later one in order must be named when the file is read.
 ///
 /// # Errors
-/// A feature has the name of one of these columns, a name or class is empty or starts or ends with
-/// a space, or the text cannot be written.
+/// A feature has the name of one of these columns, a name or class is empty, starts or ends with a
+/// space or starts with a byte order mark, or the text cannot be written.
 pub fn csv(data: &Dataset, writer: impl Write) -> Result<(), Error> {
     let mut names: Vec<String> = match data.feature_names() {
         Some(names) => names.to_vec(),
@@ -41,9 +41,12 @@ pub fn csv(data: &Dataset, writer: impl Write) -> Result<(), Error> {
         }
     }
     let classes = [data.labels().negative_class(), data.labels().positive_class()];
+    /// Where a file begins with this, readers skip it.
+    const BYTE_ORDER_MARK: char = '\u{feff}';
     for text in names.iter().map(String::as_str).chain(classes) {
-        if text.is_empty() || text.trim() != text {
-            let requirement = "some text without spaces at its ends, to be written as CSV";
+        if text.is_empty() || text.trim() != text || text.starts_with(BYTE_ORDER_MARK) {
+            let requirement = "some text without spaces at its ends or a byte order mark at its \
+                               start, to be written as CSV";
             return Err(Error::parameter("a name", format!("'{text}'"), requirement));
         }
     }

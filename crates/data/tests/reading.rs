@@ -295,6 +295,7 @@ fn what_cannot_be_written_is_refused() {
         [
             to_csv(&names("label")),
             to_csv(&names("")),
+            to_csv(&names("\u{feff}x")),
             to_csv(&with_classes(" no", "yes")),
             to_svmlight(&with_classes("not so", "yes")),
             to_svmlight(&with_classes("", "yes")),

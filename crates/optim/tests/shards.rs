@@ -8,8 +8,8 @@ use margins_data::{Dataset, Design, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
-    BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Reply, Resident, Rule, Shard,
-    Sharded, Threads, Workers, errors_over_shards, path_over_shards,
+    Ask, BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Reply, Request, Resident, Rule,
+    Shard, Sharded, Threads, Weighting, Workers, errors_over_shards, path_over_shards,
 };
 use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
 
@@ -485,6 +485,24 @@ fn drawn_folds_hold_out_every_sample_once() {
     }
 }
 
+/// A message that asks for features in no units is refused; fuzzing found a panic.
+#[test]
+fn factors_that_are_not_finite_are_refused() {
+    let (data, loss) = (data(), loss("logistic"));
+    let factors = Some(vec![f64::INFINITY; data.columns()]);
+    let request = Request {
+        anew: true,
+        define: Vec::new(),
+        forget: Vec::new(),
+        weighting: Weighting::default(),
+        ask: Ask::Describe { factors },
+    };
+    let mut blocks = Resident::default();
+    blocks.insert(0, Block::of(data));
+    let refused = Shard::new(loss, blocks).answer(&request).expect_err("no factors");
+    assert_eq!(refused.to_string(), "inf is no factor of a feature");
+}
+
 /// Rows of a file have the same bits as those in memory, however many of them are kept.
 #[test]
 fn a_file_has_the_bits_of_memory() {
@@ -509,7 +527,7 @@ fn a_file_has_the_bits_of_memory() {
         let (kept, expected) = path(enough, 1);
         assert_eq!(kept, file.partitions());
         assert_agree(&expected, &training.path(&data, &grid()).expect("a path"), name);
-        let least = file.rows() * OnDisk::BYTES_A_ROW + 6 * file.bytes_of(0);
+        let least = OnDisk::least(&file, 2).bytes();
         for (memory, shares) in [(enough, 2), (least + 3 * file.bytes_of(0), 1), (least, 2)] {
             let (kept, fits) = path(memory, shares);
             assert_eq!(memory == enough, kept == file.partitions(), "{kept}");

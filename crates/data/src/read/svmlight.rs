@@ -23,6 +23,9 @@ pub(super) fn read(
     table.ok_or_else(|| rows.none())
 }
 
+/// What is wrong with a file whose lines tell no number of columns.
+pub(super) const NO_FEATURE: &str = "no line has a feature (index:value) that is not 0";
+
 /// The rows of a file, some at a time.
 pub(super) struct Rows<'a> {
     lines: Lines<'a>,
@@ -97,8 +100,9 @@ impl<'a> Rows<'a> {
         if rows == 0 {
             return Ok(None);
         }
-        if p == 0 {
-            return Err(lines.wrong("no line has a feature (index:value)".to_owned()));
+        let is_whole = expected.is_none() && *least == 0;
+        if p == 0 || (is_whole && values.is_empty()) {
+            return Err(lines.wrong(NO_FEATURE.to_owned()));
         }
         let matrix = CsrMatrix::try_from_csr_data(rows, p, offsets, columns, values);
         let matrix = matrix.expect("columns are below p, and strictly increasing in each row");

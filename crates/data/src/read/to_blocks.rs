@@ -7,6 +7,7 @@ use super::by_format::each_table;
 use super::columns::Features;
 use super::folds::FileFolds;
 use super::labels::{FileLabels, PlacedLabels, in_file};
+use super::svmlight::NO_FEATURE;
 use super::table::{Purpose, Table, check_columns};
 use super::{FeatureColumns, Format, ReadOptions, open};
 use crate::blocks::{BlockSettings, CodedRows, Ending, RowWriter};
@@ -194,7 +195,7 @@ impl Blocks {
     ) -> Result<(), Error> {
         // Only svmlight has neither names nor, before its end, a number of columns.
         if self.names.is_none() && options.columns.is_none() && self.rows.stored() == 0 {
-            let reason = "no line has a feature (index:value)".to_owned();
+            let reason = NO_FEATURE.to_owned();
             let place = Place { file: name.to_owned(), line: None, column: None };
             return Err(Error::Malformed { place, reason });
         }

@@ -106,6 +106,9 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         let mut design = self.design()?;
         if let Some(factors) = factors {
             check_coefficients(factors, &design)?;
+            if let Some(factor) = factors.iter().find(|factor| !factor.is_finite()) {
+                return Err(format!("{factor} is no factor of a feature").into());
+            }
             Arc::make_mut(&mut design).scale_columns(factors);
         }
         let Part { signs, folds, .. } = self.part;
