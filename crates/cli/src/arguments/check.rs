@@ -191,17 +191,17 @@ pub(crate) fn focus(
     if learner.no_intercept && !is_linear {
         return Err(Failure::usage("--no-intercept is for linear learners"));
     }
-    if arguments.output.out().is_none() {
-        return Ok(());
-    }
+    let of_models =
+        [("--out", arguments.output.out().is_some()), ("--test", arguments.test.path().is_some())];
+    let Some((option, _)) = of_models.iter().find(|(_, given)| *given) else { return Ok(()) };
     match (is_linear, combination) {
         (true, Combination::Average) => Ok(()),
-        (true, Combination::Majority) => Err(Failure::usage(
-            "a majority of linear classifiers is none: --out needs --combine average",
-        )),
-        (false, _) => Err(Failure::usage(
-            "--out is for linear learners: no model file holds an ensemble of others",
-        )),
+        (true, Combination::Majority) => Err(Failure::Usage(format!(
+            "a majority of linear classifiers is none: {option} needs --combine average",
+        ))),
+        (false, _) => Err(Failure::Usage(format!(
+            "{option} is for linear learners: no model holds an ensemble of others",
+        ))),
     }
 }
 

@@ -8,7 +8,7 @@ use margins::Sigmas;
 use super::regularised::{
     ClassifierArguments, LambdasArguments, ModelArguments, RegularisedArguments,
 };
-use super::report::PageArguments;
+use super::report::{PageArguments, TestArguments};
 use super::values::{LeaveOneOutName, Selection};
 
 #[derive(Debug, Args)]
@@ -27,6 +27,8 @@ pub(crate) struct CvArguments {
     pub(crate) output: ModelArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
+    #[command(flatten)]
+    pub(crate) test: TestArguments,
 }
 
 /// The options for several kernels to choose from.

@@ -127,6 +127,12 @@ impl FileArguments {
 }
 
 impl DataArguments {
+    /// Returns the source of another file, whose weights stand in the column of the same name.
+    pub(crate) fn of<'a>(&'a self, file: &'a FileArguments) -> Source<'a> {
+        let weights_column = self.weights.weights_column.as_deref();
+        Source { weights_column, ..file.source() }
+    }
+
     pub(crate) fn source(&self) -> Source<'_> {
         let positive = self.positive.positive.as_deref();
         let weights_column = self.weights.weights_column.as_deref();

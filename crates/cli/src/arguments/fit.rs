@@ -7,7 +7,7 @@ use margins::optim::{Lambda, StepRule};
 use margins::robust::Learner;
 
 use super::regularised::{ClassifierArguments, ModelArguments, RegularisedArguments};
-use super::report::PageArguments;
+use super::report::{PageArguments, TestArguments};
 use super::values::{parse_lambda, parse_objective, step_rule};
 
 #[derive(Debug, Args)]
@@ -35,6 +35,8 @@ pub(crate) struct FitArguments {
     pub(crate) output: ModelArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
+    #[command(flatten)]
+    pub(crate) test: TestArguments,
     /// Write a CSV file with a row for every iteration; - for standard output
     ///
     /// Its columns are cost, objective, gap, training error and margins.

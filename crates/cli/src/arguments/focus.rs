@@ -9,7 +9,7 @@ use margins::boost::Combination;
 use super::data::{FileArguments, PositiveArguments, Source};
 use super::encode::EncodeArguments;
 use super::regularised::ModelArguments;
-use super::report::PageArguments;
+use super::report::{PageArguments, TestArguments};
 use super::values::seconds;
 
 #[derive(Debug, Args)]
@@ -29,6 +29,8 @@ pub(crate) struct FocusArguments {
     pub(crate) output: ModelArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
+    #[command(flatten)]
+    pub(crate) test: TestArguments,
     #[command(flatten)]
     checkpoint: CheckpointArguments,
 }

@@ -8,7 +8,7 @@ use super::data::{ClassesArguments, DataArguments, Source};
 use super::encode::EncodeArguments;
 use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
-use super::report::PageArguments;
+use super::report::{PageArguments, TestArguments};
 use super::values::{number, positive, seconds};
 
 #[derive(Debug, Args)]
@@ -33,6 +33,8 @@ pub(crate) struct MassartArguments {
     pub(crate) output: ModelArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
+    #[command(flatten)]
+    pub(crate) test: TestArguments,
 }
 
 impl MassartArguments {

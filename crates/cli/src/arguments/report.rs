@@ -70,3 +70,26 @@ impl PageArguments {
         self.report.as_deref()
     }
 }
+
+/// The option for rows that were not fitted to, on the page.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TestArguments {
+    /// Data that --report shows beside those fitted to
+    ///
+    /// They are read as --data is. The page then has margins, curves and decisions of both.
+    #[arg(long, value_name = "FILE", requires = "report", hide_short_help = true)]
+    test: Option<String>,
+}
+
+impl TestArguments {
+    /// Returns the file, if there is one.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.test.as_deref()
+    }
+
+    /// Returns the file, which is read as that of the other data is.
+    pub(crate) fn file(&self, data: &FileArguments) -> Option<FileArguments> {
+        self.test.as_ref().map(|file| data.of(file))
+    }
+}

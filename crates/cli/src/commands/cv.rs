@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::chart::{Chart, write_chart};
 use crate::output::data::DataDocument;
-use crate::output::files::{inputs, keep_apart, output, report};
+use crate::output::files::{input, inputs, keep_apart, output, report};
 use crate::output::fits::{
     CvDocument, FitDocument, KernelDocument, cv_table, describe_cv, describe_fit, kernel_documents,
     write_kernels,
@@ -41,9 +41,12 @@ pub(super) fn cv(
         output("--out", to.out()),
         output("--checkpoint", checkpoint),
         output("--report", arguments.page.path()),
+        arguments.test.path().map(|file| input("--test", file)),
     ]))?;
     check::checkpoint(checkpoint)?;
-    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
+    let test = arguments.test.file(&common.data.file);
+    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
+        .with_test(test.as_ref().map(|file| common.data.of(file)));
     let task = Task { arguments: common, objective: None };
     let settings = settings(registry, arguments, task)?;
     if let Some(scheme) = classifier.multi_class {

@@ -13,7 +13,7 @@ use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::data::DataDocument;
-use crate::output::files::{inputs, keep_apart, output, report};
+use crate::output::files::{input, inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, describe_fit, write_history};
 use crate::output::model::save;
 use crate::output::table::facts;
@@ -31,6 +31,7 @@ pub(super) fn fit(
         output("--out", to.out()),
         output("--history", arguments.history.as_deref()),
         output("--report", arguments.page.path()),
+        arguments.test.path().map(|file| input("--test", file)),
     ]))?;
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
@@ -38,7 +39,9 @@ pub(super) fn fit(
     let steps = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
     settings.options.history = arguments.history.is_some();
-    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
+    let test = arguments.test.file(&common.data.file);
+    let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
+        .with_test(test.as_ref().map(|file| common.data.of(file)));
     if let Some(scheme) = classifier.multi_class {
         settings.scheme = Some(scheme.into());
         return several_classes::fit(task, &settings, to, page, None);

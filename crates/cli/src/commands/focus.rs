@@ -7,12 +7,13 @@ use margins::estimators::regularised::DataSummary;
 
 use super::page::{Invocation, Page};
 use crate::arguments::check;
+use crate::arguments::data::FileArguments;
 use crate::arguments::focus::FocusArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
 use crate::messages::step;
 use crate::output::data::DataDocument;
-use crate::output::files::{inputs, keep_apart, output, report};
+use crate::output::files::{input, inputs, keep_apart, output, report};
 use crate::output::fits::status_name;
 use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
@@ -29,6 +30,7 @@ pub(super) fn focus(
         output("--out", to.out()),
         output("--checkpoint", arguments.checkpoint()),
         output("--report", arguments.page.path()),
+        arguments.test.path().map(|file| input("--test", file)),
     ]))?;
     let settings = settings(registry, arguments)?;
     let takes_kernel = matches!(settings.learner, Learner::KernelPerceptron { .. });
@@ -42,7 +44,9 @@ pub(super) fn focus(
     }
     let about = DataDocument::new(&arguments.file.name(), &DataSummary::of(&data));
     let document = document(arguments, &settings, about, &fitted);
-    let page = Page::new(&arguments.page, registry, invocation, settings.seed);
+    let test = arguments.test.file(&arguments.file);
+    let page = Page::new(&arguments.page, registry, invocation, settings.seed)
+        .with_test(test.as_ref().map(FileArguments::source));
     let lines = || Ok(document.lines(&arguments.file.name(), &data));
     page.write("Focused online learning", lines, |report| {
         report.outliers.clone_from(&document.outliers);

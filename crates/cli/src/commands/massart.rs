@@ -14,7 +14,7 @@ use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
 use crate::messages::{step, warn};
-use crate::output::files::{inputs, keep_apart, output, report};
+use crate::output::files::{input, inputs, keep_apart, output, report};
 use crate::output::fits::status_name;
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
@@ -30,7 +30,8 @@ pub(super) fn massart(
     let to = &arguments.output;
     keep_apart(
         inputs("--data", arguments.data.file.files())
-            .chain([output("--out", to.out()), output("--report", arguments.page.path())]),
+            .chain([output("--out", to.out()), output("--report", arguments.page.path())])
+            .chain([arguments.test.path().map(|file| input("--test", file))]),
     )?;
     let settings = settings(arguments)?;
     let (fitted, rows, data) = fit(arguments, &settings)?;
@@ -47,7 +48,9 @@ pub(super) fn massart(
         save(&fitted.model, path)?;
     }
     let document = document(arguments, &fitted, rows);
-    let page = Page::new(&arguments.page, registry, invocation, settings.seed);
+    let test = arguments.test.file(&arguments.data.file);
+    let page = Page::new(&arguments.page, registry, invocation, settings.seed)
+        .with_test(test.as_ref().map(|file| arguments.data.of(file)));
     page.write(
         "Halfspace under Massart noise",
         || Ok(document.lines()),

@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
 
+use margins::data::read::Unlabelled;
 use margins::data::{ClassLabels, Dataset};
 use margins::{Model, Registry, TrainingReport};
 use margins_report::{Labelled, Origin, Report, Selection};
 
+use crate::arguments::data::Source;
 use crate::arguments::report::PageArguments;
 use crate::failure::Failure;
 use crate::output::Lines;
@@ -56,6 +58,8 @@ pub(super) struct Page<'a> {
     invocation: &'a Invocation,
     /// The seed of what was drawn.
     seed: u64,
+    /// The rows that the model is shown on beside those fitted to.
+    test: Option<Source<'a>>,
 }
 
 impl<'a> Page<'a> {
@@ -66,7 +70,12 @@ impl<'a> Page<'a> {
         invocation: &'a Invocation,
         seed: u64,
     ) -> Self {
-        Page { path: arguments.path(), registry, invocation, seed }
+        Page { path: arguments.path(), registry, invocation, seed, test: None }
+    }
+
+    /// Adds rows to show the model on beside those fitted to.
+    pub(super) fn with_test(self, test: Option<Source<'a>>) -> Self {
+        Page { test, ..self }
     }
 
     /// Writes the page with these lines and what else there is to fill in, if it was asked for.
@@ -86,7 +95,8 @@ impl<'a> Page<'a> {
         emit(self.path, |out| out.write_all(page.as_bytes()))
     }
 
-    /// Adds a model and what it makes of the data that it was fitted to, if these are in memory.
+    /// Adds a model and what it makes of the data that it was fitted to, if these are in memory, and
+    /// of those to test it on.
     pub(super) fn describe<Y: ClassLabels>(
         self,
         report: &mut Report,
@@ -94,10 +104,37 @@ impl<'a> Page<'a> {
         data: Option<&Dataset<Y>>,
     ) -> Result<(), Failure> {
         report.describe(model);
-        let Some(data) = data else { return Ok(()) };
-        let training = Labelled::new("training", data, model).map_err(Failure::job)?;
-        report.evaluate(&training, model, self.registry).map_err(Failure::job)
+        if let Some(data) = data {
+            let training = Labelled::new("training", data, model).map_err(Failure::job)?;
+            report.evaluate(&training, model, self.registry).map_err(Failure::job)?;
+        }
+        match self.test {
+            Some(test) => evaluate(report, "test", test, model, self.registry),
+            None => Ok(()),
+        }
     }
+}
+
+/// Adds what a model makes of the labelled rows of a file, under a name.
+pub(super) fn evaluate(
+    report: &mut Report,
+    name: &str,
+    source: Source<'_>,
+    model: &Model,
+    registry: &Registry,
+) -> Result<(), Failure> {
+    let refuse =
+        |error: &dyn std::fmt::Display| Failure::job(format!("{}: {error}", source.file.name()));
+    let data = source.features(model)?;
+    let Unlabelled { design, labels, weights, feature_names } = &data;
+    let accepted = model.accept(design.columns(), feature_names.as_deref());
+    accepted.map_err(|error| refuse(&error))?;
+    let Some(labels) = labels else {
+        return Err(refuse(&"it has no labels to compare the decisions with"));
+    };
+    let sample = Labelled::with_labels(name, design, labels, weights.as_deref(), model)
+        .map_err(|error| refuse(&error))?;
+    report.evaluate(&sample, model, registry).map_err(|error| refuse(&error))
 }
 
 /// Returns the choice of lambda and kernel, if there was one.

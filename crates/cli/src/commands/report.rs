@@ -1,10 +1,9 @@
 //! The command that reports on a model.
 
 use margins::Registry;
-use margins::data::read::Unlabelled;
-use margins_report::{Labelled, Report};
+use margins_report::Report;
 
-use super::page::Invocation;
+use super::page::{Invocation, evaluate};
 use crate::arguments::report::{ReportArguments, ReportFormat};
 use crate::failure::Failure;
 use crate::output::files::{emit, input, inputs, keep_apart, output};
@@ -32,18 +31,7 @@ pub(super) fn report(
     files.extend(training.as_ref().map(|file| ("training", file)));
     files.push(("test", &arguments.file));
     for (name, file) in files {
-        let refuse =
-            |error: &dyn std::fmt::Display| Failure::job(format!("{}: {error}", file.name()));
-        let data = arguments.source(file).features(&model)?;
-        let Unlabelled { design, labels, weights, feature_names } = &data;
-        let accepted = model.accept(design.columns(), feature_names.as_deref());
-        accepted.map_err(|error| refuse(&error))?;
-        let Some(labels) = labels else {
-            return Err(refuse(&"it has no labels to compare the decisions with"));
-        };
-        let sample = Labelled::with_labels(name, design, labels, weights.as_deref(), &model)
-            .map_err(|error| refuse(&error))?;
-        report.evaluate(&sample, &model, registry).map_err(|error| refuse(&error))?;
+        evaluate(&mut report, name, arguments.source(file), &model, registry)?;
     }
     let report = report.with_warnings();
     emit(arguments.out(), |out| match arguments.format {

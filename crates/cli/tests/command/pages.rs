@@ -7,7 +7,7 @@ use crate::{Workshop, number, text};
 /// The pages of all commands that write one, by their names.
 fn pages(workshop: &Workshop) -> Vec<(&'static str, String)> {
     let mixture = "mixture:n=80";
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 7] = [
         &["fit", "--data", mixture, "--lambda", "0.01", "--loss", "logistic", "--out", "m.json"],
         &["path", "--data", mixture, "--lambdas", "1:1e-4:9"],
         &[
@@ -24,12 +24,18 @@ fn pages(workshop: &Workshop) -> Vec<(&'static str, String)> {
         &["massart", "--data", "mixture:n=2000", "--eta", "0.2", "--gamma", "0.2"],
         &["focus", "--data", mixture, "--max-steps", "20", "--slack", "additive-sum:budget=5"],
         &["cv", "--data", "three.csv", "--lambdas", "1:1e-3:3", "--multi-class", "ovr"],
+        &["fit", "--data", "three.csv", "--lambda", "0.1", "--multi-class", "ovo"],
     ];
     workshop.write("three.csv", crate::three_classes().as_bytes());
     let mut pages: Vec<(&str, String)> = commands
         .iter()
         .map(|command| {
-            let output = workshop.run(&[*command, &["--report", "page.html"]].concat());
+            let test = [
+                "--test",
+                if command[2] == "three.csv" { "three.csv" } else { "mixture:n=60,seed=2" },
+            ];
+            let test = if command[0] == "path" { &[][..] } else { &test };
+            let output = workshop.run(&[*command, &["--report", "page.html"], test].concat());
             assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
             (command[0], std::fs::read_to_string(workshop.path("page.html")).expect("a page"))
         })
@@ -61,6 +67,32 @@ fn a_report_is_a_page_or_its_numbers() {
         text(&output.stderr),
         "error: unlabelled.csv: it has no labels to compare the decisions with\n"
     );
+}
+
+/// The page of a fit shows the rows to test it on as the page of the model does.
+#[test]
+fn rows_to_test_a_fit_on_are_on_its_page() {
+    let workshop = Workshop::new();
+    let (train, test) = ("mixture:n=80", "mixture:n=60,seed=2");
+    let fit = ["fit", "--data", train, "--lambda", "0.01", "--out", "m.json", "--report", "f.html"];
+    workshop.output(&[&fit[..], &["--test", test]].concat());
+    let of_fit = std::fs::read_to_string(workshop.path("f.html")).expect("a page");
+    let of_model =
+        workshop.output(&["report", "--model", "m.json", "--training", train, "--data", test]);
+    let evaluations = |page: &str| {
+        let start = page.find("<h2>Decisions").expect("the decisions");
+        page[start..].split("</main>").next().map(str::to_owned)
+    };
+    assert_eq!(evaluations(&of_fit), evaluations(&of_model));
+
+    let alone = workshop.run(&["fit", "--data", train, "--lambda", "0.01", "--test", test]);
+    assert!(text(&alone.stderr).contains("--report <FILE>"), "{}", text(&alone.stderr));
+    let stumps = ["focus", "--data", train, "--learner", "stump", "--report", "p.html"];
+    let message = text(&workshop.run(&[&stumps[..], &["--test", test]].concat()).stderr);
+    assert!(message.contains("--test is for linear learners"), "{message}");
+    let over = ["fit", "--data", train, "--lambda", "1", "--report", "t.csv", "--test", "t.csv"];
+    let message = text(&workshop.run(&over).stderr);
+    assert!(message.contains("--test t.csv"), "{message}");
 }
 
 #[test]
