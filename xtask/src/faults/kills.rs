@@ -89,6 +89,18 @@ fn jobs(lab: &Lab) -> Vec<Job<'_>> {
             outputs: &["page.html"],
             kept: None,
         },
+        Job {
+            name: "`margins blocks --out`",
+            command: margins("blocks --data large.csv --rows 1000 --out rows.blocks"),
+            outputs: &["rows.blocks"],
+            kept: None,
+        },
+        Job {
+            name: "`margins report --out`",
+            command: margins("report --model model.bin --data small.csv --out report.html"),
+            outputs: &["report.html"],
+            kept: None,
+        },
     ]
 }
 

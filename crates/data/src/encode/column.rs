@@ -185,7 +185,10 @@ impl ColumnEncoding {
                     levels.iter().map(String::as_str).zip(0..).collect();
                 let unknown = |word: &String| match options.unknown {
                     Unknown::None => Ok(Entries([None, None])),
-                    Unknown::Refuse => Err(not(word, "a level learned")),
+                    Unknown::Refuse => Err(format!(
+                        "{}: an encoding that takes unknown levels as none would allow it",
+                        not(word, "a level learned")
+                    )),
                 };
                 let level = |word: &String| match index.get(word.as_str()) {
                     Some(&level) => Ok(Entries([Some((level, 1.0)), None])),
