@@ -49,28 +49,18 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
         file.try_lock().map_err(|error| format!("{name}: another run has it: {error}"))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(&named)?;
+        // A line without an end is what a killed run has left.
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let is_new = whole == 0 && arguments.as_bytes().starts_with(&bytes);
+        let finished = if is_new {
+            HashMap::new()
+        } else {
+            read(&bytes[..whole], arguments).map_err(|error| format!("{name}{error}"))?
+        };
         file.set_len(whole as u64).map_err(&named)?;
         file.seek(SeekFrom::End(0)).map_err(&named)?;
-        let text = std::str::from_utf8(&bytes[..whole])
-            .map_err(|error| format!("{name}: not a journal of trials: {error}"))?;
-        let mut lines = text.lines();
-        match lines.next() {
-            None => write_line(&mut file, arguments).map_err(&named)?,
-            Some(first) if first == arguments => {}
-            Some(first) => {
-                let advice = "give another folder, or remove the journal to start again";
-                return Err(format!(
-                    "{name}: the trials are those of '{first}', not of '{arguments}'; {advice}"
-                )
-                .into());
-            }
-        }
-        let mut finished = HashMap::new();
-        for (number, line) in lines.enumerate() {
-            let (key, trial) =
-                parse(line).map_err(|error| format!("{name}, line {}: {error}", number + 2))?;
-            finished.insert(key, trial);
+        if is_new {
+            write_line(&mut file, arguments).map_err(&named)?;
         }
         Ok(Journal { path: path.to_owned(), file: Mutex::new(file), finished })
     }
@@ -84,6 +74,25 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
 fn write_line(file: &mut File, line: &str) -> std::io::Result<()> {
     file.write_all(format!("{line}\n").as_bytes())?;
     file.sync_data()
+}
+
+/// Reads the arguments in the first line and the trials in the others; an error begins with its
+/// place in the file.
+fn read<T: FromStr<Err = String>>(
+    bytes: &[u8],
+    arguments: &str,
+) -> Result<HashMap<Key, T>, String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| format!(": not a journal of trials: {error}"))?;
+    let mut lines = text.lines();
+    let first = lines.next().ok_or(": not a journal of trials: it has no line that ends")?;
+    if first != arguments {
+        let advice = "give another folder, or remove the journal to start again";
+        return Err(format!(": the trials are those of '{first}', not of '{arguments}'; {advice}"));
+    }
+    let trial =
+        |(number, line)| parse(line).map_err(|error| format!(", line {}: {error}", number + 2));
+    lines.enumerate().map(trial).collect()
 }
 
 /// Reads `row number trial`.
@@ -137,6 +146,9 @@ where
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::{Journal, run};
 
     #[derive(Clone, Debug, PartialEq)]
@@ -192,5 +204,36 @@ mod tests {
         write("seed=1\nrow 1 0.5\nrow 2 half\n");
         let result = refusal(&path, "seed=1");
         insta::assert_snapshot!([other, number, short, result].join("\n"));
+    }
+    /// A journal whose bytes are changed at random is refused by its name and left as it was, or goes on.
+    #[test]
+    fn a_changed_journal_goes_on_or_is_refused_and_kept() {
+        const PIECES: [&[u8]; 6] = [b"\n", b" ", b"\xff", b"NaN", b"-", b"99999999999999999999"];
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal");
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut refused = 0;
+        for _ in 0..3000 {
+            let mut bytes = b"seed=1\nrow 1 0.5\nother 12 0.25\nrow 3 -1e-3\nrow 4".to_vec();
+            for _ in 0..random.random_range(0..4) {
+                let at = random.random_range(0..bytes.len());
+                let piece = PIECES[random.random_range(0..PIECES.len())];
+                match random.random_range(0..3) {
+                    0 => bytes.truncate(at + 1),
+                    1 => drop(bytes.splice(at..=at, piece.iter().copied())),
+                    _ => drop(bytes.splice(at..at, piece.iter().copied())),
+                }
+            }
+            std::fs::write(&path, &bytes).expect("a file");
+            match Journal::<Number>::open(&path, "seed=1") {
+                Ok(journal) => assert!(journal.finished.len() <= 6),
+                Err(error) => {
+                    refused += 1;
+                    assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
+                    assert!(std::fs::read(&path).expect("a file") == bytes, "{error}");
+                }
+            }
+        }
+        assert!((500..2500).contains(&refused), "{refused}");
     }
 }
