@@ -75,7 +75,7 @@ fn text(model: &Model) -> String {
     String::from_utf8(bytes).expect("JSON is text")
 }
 
-fn outcome(fitted: Fitted) -> String {
+fn outcome(fitted: &Fitted) -> String {
     let (errors, reports) = (&fitted.report.curve, fitted.fits.iter().map(|fit| &fit.report));
     let ends = reports.map(|report| (report.objective, report.relative_gap, report.iterations));
     told((text(&fitted.model), errors, ends.collect::<Vec<_>>(), &fitted.exact))
@@ -108,7 +108,7 @@ fn fit<Y>(settings: Settings, data: Dataset<Y>) -> Job
 where
     Y: ClassLabels + Send + Sync + 'static,
 {
-    Box::new(move || settings.fit(&data).map(outcome))
+    Box::new(move || settings.fit(&data).map(|fitted| outcome(&fitted)))
 }
 
 fn regularised() -> Vec<(String, Job)> {
@@ -186,7 +186,7 @@ fn others() -> Vec<(String, Job)> {
             // The folder lasts as long as the job.
             let _ = &folder;
             let mut rows = FileRows::open(&file, Memory::from_bytes(700_000))?;
-            validated(Settings::default()).fit_file(&mut rows).map(outcome)
+            validated(Settings::default()).fit_file(&mut rows).map(|fitted| outcome(&fitted))
         }),
     ));
     let problem = Problem::new(0.2, 0.1).expect("a problem");
