@@ -41,67 +41,63 @@ pub(super) struct Killed {
 /// The content of the files that are there before a run.
 const OLD: &[u8] = b"what was here before\n";
 
+/// A command line, the files that it writes, and the one from which it goes on.
+type Line = (&'static str, &'static str, &'static [&'static str], Option<&'static str>);
+
+const COMMANDS: [Line; 7] = [
+    (
+        "`margins cv --checkpoint`",
+        "cv --data small.csv --loss logistic --kernel gaussian --sigmas auto:3 --lambdas 1:1e-4:8 --format json --checkpoint grid.json --out chosen.json",
+        &["chosen.json"],
+        Some("grid.json"),
+    ),
+    (
+        "`margins focus --checkpoint`",
+        "focus --data small.csv --max-steps 200000 --format json --checkpoint game.json --out average.json",
+        &["average.json"],
+        Some("game.json"),
+    ),
+    (
+        "`margins fit --out`, a kernel with all of its rows",
+        "fit --data small.csv --kernel gaussian:sigma=1 --lambda 1e-3 --format json --out fitted.json",
+        &["fitted.json"],
+        None,
+    ),
+    ("`margins convert --out`", "convert --model model.bin --out copy.json", &["copy.json"], None),
+    (
+        "`margins cv --report`",
+        "cv --data small.csv --lambdas 1:1e-4:20 --format json --report page.html",
+        &["page.html"],
+        None,
+    ),
+    (
+        "`margins blocks --out`",
+        "blocks --data large.csv --rows 1000 --out rows.blocks",
+        &["rows.blocks"],
+        None,
+    ),
+    (
+        "`margins report --out`",
+        "report --model model.bin --data small.csv --out report.html",
+        &["report.html"],
+        None,
+    ),
+];
+
 fn jobs(lab: &Lab) -> Vec<Job<'_>> {
-    let margins =
-        |words: &'static str| Box::new(move || lab.margins(&words.split(' ').collect::<Vec<_>>()));
-    vec![
-        Job {
-            name: "`xtask experiment lhs-table1`, with its journal",
-            command: Box::new(|| lab.experiment("results")),
-            outputs: &["results/lhs-table1.csv", "results/lhs-table1.md"],
-            kept: Some("results/lhs-table1.journal"),
-        },
-        Job {
-            name: "`margins cv --checkpoint`",
-            command: margins(
-                "cv --data small.csv --loss logistic --kernel gaussian --sigmas auto:3 --lambdas 1:1e-4:8 --format json --checkpoint grid.json --out chosen.json",
-            ),
-            outputs: &["chosen.json"],
-            kept: Some("grid.json"),
-        },
-        Job {
-            name: "`margins focus --checkpoint`",
-            command: margins(
-                "focus --data small.csv --max-steps 200000 --format json --checkpoint game.json --out average.json",
-            ),
-            outputs: &["average.json"],
-            kept: Some("game.json"),
-        },
-        Job {
-            name: "`margins fit --out`, a kernel with all of its rows",
-            command: margins(
-                "fit --data small.csv --kernel gaussian:sigma=1 --lambda 1e-3 --format json --out fitted.json",
-            ),
-            outputs: &["fitted.json"],
-            kept: None,
-        },
-        Job {
-            name: "`margins convert --out`",
-            command: margins("convert --model model.bin --out copy.json"),
-            outputs: &["copy.json"],
-            kept: None,
-        },
-        Job {
-            name: "`margins cv --report`",
-            command: margins(
-                "cv --data small.csv --lambdas 1:1e-4:20 --format json --report page.html",
-            ),
-            outputs: &["page.html"],
-            kept: None,
-        },
-        Job {
-            name: "`margins blocks --out`",
-            command: margins("blocks --data large.csv --rows 1000 --out rows.blocks"),
-            outputs: &["rows.blocks"],
-            kept: None,
-        },
-        Job {
-            name: "`margins report --out`",
-            command: margins("report --model model.bin --data small.csv --out report.html"),
-            outputs: &["report.html"],
-            kept: None,
-        },
-    ]
+    let experiment = Job {
+        name: "`xtask experiment lhs-table1`, with its journal",
+        command: Box::new(|| lab.experiment("results")),
+        outputs: &["results/lhs-table1.csv", "results/lhs-table1.md"],
+        kept: Some("results/lhs-table1.journal"),
+    };
+    let commands = COMMANDS.into_iter().map(|(name, words, outputs, kept)| Job {
+        name,
+        command: Box::new(move || lab.margins(&words.split(' ').collect::<Vec<_>>())),
+        outputs,
+        kept,
+    });
+    [experiment].into_iter().chain(commands).collect()
 }
 
 /// Kills every job so many times.

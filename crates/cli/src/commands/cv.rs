@@ -37,12 +37,7 @@ pub(super) fn cv(
 ) -> Result<(), Failure> {
     let CvArguments { common, classifier, output: to, .. } = arguments;
     let checkpoint = arguments.choice.checkpoint.as_deref();
-    keep_apart(inputs("--data", common.data.file.files()).chain([
-        output("--out", to.out()),
-        output("--checkpoint", checkpoint),
-        output("--report", arguments.page.path()),
-        arguments.test.path().map(|file| input("--test", file)),
-    ]))?;
+    keep_files_apart(arguments)?;
     check::checkpoint(checkpoint)?;
     let test = arguments.test.file(&common.data.file);
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
@@ -90,6 +85,16 @@ pub(super) fn cv(
             })
         }
     }
+}
+
+/// Refuses options that name one file, of which at least one is written.
+fn keep_files_apart(arguments: &CvArguments) -> Result<(), Failure> {
+    keep_apart(inputs("--data", arguments.common.data.file.files()).chain([
+        output("--out", arguments.output.out()),
+        output("--checkpoint", arguments.choice.checkpoint.as_deref()),
+        output("--report", arguments.page.path()),
+        arguments.test.path().map(|file| input("--test", file)),
+    ]))
 }
 
 /// Returns the lines on a cross-validation and the fit that it selects.

@@ -27,12 +27,7 @@ pub(super) fn fit(
 ) -> Result<(), Failure> {
     let FitArguments { common, classifier, output: to, .. } = arguments;
     check::fit(arguments)?;
-    keep_apart(inputs("--data", common.data.file.files()).chain([
-        output("--out", to.out()),
-        output("--history", arguments.history.as_deref()),
-        output("--report", arguments.page.path()),
-        arguments.test.path().map(|file| input("--test", file)),
-    ]))?;
+    keep_files_apart(arguments)?;
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
     settings.probabilities = probabilities(classifier.probability, None);
@@ -82,6 +77,16 @@ pub(super) fn fit(
             report(outputs, |out| facts(out, &lines))
         }
     }
+}
+
+/// Refuses options that name one file, of which at least one is written.
+fn keep_files_apart(arguments: &FitArguments) -> Result<(), Failure> {
+    keep_apart(inputs("--data", arguments.common.data.file.files()).chain([
+        output("--out", arguments.output.out()),
+        output("--history", arguments.history.as_deref()),
+        output("--report", arguments.page.path()),
+        arguments.test.path().map(|file| input("--test", file)),
+    ]))
 }
 
 /// Returns the certificate of the only member for the kernel itself, if it was asked for.

@@ -185,10 +185,7 @@ impl ColumnEncoding {
                     levels.iter().map(String::as_str).zip(0..).collect();
                 let unknown = |word: &String| match options.unknown {
                     Unknown::None => Ok(Entries([None, None])),
-                    Unknown::Refuse => Err(format!(
-                        "{}: an encoding that takes unknown levels as none would allow it",
-                        not(word, "a level learned")
-                    )),
+                    Unknown::Refuse => Err(not(word, LEVEL)),
                 };
                 let level = |word: &String| match index.get(word.as_str()) {
                     Some(&level) => Ok(Entries([Some((level, 1.0)), None])),
@@ -208,6 +205,9 @@ impl ColumnEncoding {
         words.cells().iter().enumerate().map(value).collect()
     }
 }
+
+/// What an unknown word is not, and what to do.
+const LEVEL: &str = "a level learned: an encoding that takes unknown levels as none would allow it";
 
 fn not(word: &str, what: &str) -> String {
     format!("{} is not {what}", quoted(word))

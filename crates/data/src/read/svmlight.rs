@@ -100,8 +100,7 @@ impl<'a> Rows<'a> {
         if rows == 0 {
             return Ok(None);
         }
-        let is_whole = expected.is_none() && *least == 0;
-        if p == 0 || (is_whole && values.is_empty()) {
+        if p == 0 || (expected.is_none() && *least == 0 && values.is_empty()) {
             return Err(lines.wrong(NO_FEATURE.to_owned()));
         }
         let matrix = CsrMatrix::try_from_csr_data(rows, p, offsets, columns, values);
