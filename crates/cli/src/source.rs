@@ -43,6 +43,23 @@ impl Source<'_> {
         }
     }
 
+    /// Returns true if the data come from standard input.
+    pub(crate) fn is_standard_input(self) -> bool {
+        self.file.first() == "-"
+    }
+
+    /// Refuses a file that is not there, before work that needs it later.
+    pub(crate) fn check_there(self) -> Result<(), Failure> {
+        let name = self.file.first();
+        if self.is_standard_input() || Simulation::named(name)?.is_some() {
+            return Ok(());
+        }
+        match std::fs::metadata(name) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure::job(format!("{name}: cannot be read: {error}"))),
+        }
+    }
+
     /// Returns the simulation that the data come from, which takes no option of a file.
     pub(crate) fn simulation(self) -> Result<Option<Simulation>, Failure> {
         let Some(simulation) = Simulation::named(self.file.first())? else { return Ok(None) };

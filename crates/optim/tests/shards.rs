@@ -8,8 +8,9 @@ use margins_data::{Dataset, Design, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
-    Ask, BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Reply, Request, Resident, Rule,
-    Shard, Sharded, Threads, Weighting, Workers, errors_over_shards, path_over_shards,
+    Answer, Ask, BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Reply, Request,
+    Resident, Rule, Shard, Sharded, Threads, Weighting, Workers, errors_over_shards,
+    path_over_shards,
 };
 use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
 
@@ -483,6 +484,32 @@ fn drawn_folds_hold_out_every_sample_once() {
         assert!((weight - rows / 4.0).abs() <= slack, "{folds:?}");
         assert!((weight * errors[0] - negative / 4.0).abs() <= slack, "{folds:?}");
     }
+}
+
+/// Workers that sample rows with one sign too few.
+struct Careless(Threads<Resident, dyn MarginLoss>);
+
+impl Workers for Careless {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        let mut replies = self.0.round(message)?;
+        for reply in &mut replies {
+            if let Answer::Sampled(sampled) = &mut reply.answer {
+                sampled.signs.pop();
+            }
+        }
+        Ok(replies)
+    }
+}
+
+#[test]
+fn sampled_rows_whose_parts_do_not_fit_are_refused() {
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    let (data, loss) = (mixture.sample(14_000, 5).expect("samples"), loss("logistic"));
+    let workers = Careless(threads(&data, &loss, 2));
+    let problem = BinaryProblem::default();
+    let refused = path_over_shards(workers, &training(&loss), &problem, &grid());
+    let message = refused.expect_err("a sign is missing").to_string();
+    assert!(message.contains("whose parts do not fit"), "{message}");
 }
 
 /// A message that asks for features in no units is refused; fuzzing found a panic.

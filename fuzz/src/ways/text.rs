@@ -83,7 +83,8 @@ fn way(name: &'static str, corpus: Vec<Vec<u8>>, format: Format, options: ReadOp
 
 /// Reads two classes and any number of classes, and compares what else reads or writes the same.
 fn check(bytes: &[u8], format: Format, options: &ReadOptions) -> Result<(), Error> {
-    let _ = read::features(write_to_file(bytes).path(), options);
+    let of_file = ReadOptions { format: Some(format), ..options.clone() };
+    let _ = read::features(write_to_file(bytes).path(), &of_file);
     let _ = read::classes_from(bytes, "x", format, options);
     let data = read::dataset_from(bytes, "x", format, options)?;
     if let Some(encoding) = data.encoding() {
@@ -119,18 +120,16 @@ fn streamed(bytes: &[u8], format: Format, options: &ReadOptions, data: &Dataset)
 /// What is written is read back to the bit.
 fn written(format: Format, data: &Dataset) {
     let mut text = Vec::new();
-    let (done, options) = if format == Format::Csv {
-        (write::csv(data, &mut text), ReadOptions::default())
-    } else {
-        (write::svmlight(data, &mut text), ReadOptions::default())
+    let done = match format {
+        Format::Csv => write::csv(data, &mut text),
+        _ => write::svmlight(data, &mut text),
     };
     if done.is_err() {
         return;
     }
     let columns = (format == Format::Svmlight).then(|| data.columns());
-    let options = ReadOptions { columns, ..options };
     let positive = Some(data.labels().positive_class().to_owned());
-    let options = ReadOptions { positive, ..options };
+    let options = ReadOptions { columns, positive, ..ReadOptions::default() };
     let again = read::dataset_from(&text[..], "x", format, &options).expect("what was written");
     assert_eq!(again.labels(), data.labels());
     for (one, other) in again.design().samples().zip(data.design().samples()) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::data::{FileArguments, Source, WeightArguments};
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
@@ -88,8 +89,15 @@ impl TestArguments {
         self.test.as_deref()
     }
 
-    /// Returns the file, which is read as that of the other data is.
-    pub(crate) fn file(&self, data: &FileArguments) -> Option<FileArguments> {
-        self.test.as_ref().map(|file| data.of(file))
+    /// Returns the file, which is read as that of the other data is. It is read after the fit, and
+    /// therefore looked for before.
+    pub(crate) fn file(&self, data: &FileArguments) -> Result<Option<FileArguments>, Failure> {
+        let Some(name) = &self.test else { return Ok(None) };
+        let file = data.of(name);
+        file.source().check_there()?;
+        if data.files().contains(name) && file.source().is_standard_input() {
+            return Err(Failure::usage("--data and --test cannot both be standard input"));
+        }
+        Ok(Some(file))
     }
 }

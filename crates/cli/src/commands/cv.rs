@@ -38,8 +38,8 @@ pub(super) fn cv(
     let CvArguments { common, classifier, output: to, .. } = arguments;
     let checkpoint = arguments.choice.checkpoint.as_deref();
     keep_files_apart(arguments)?;
+    let test = arguments.test.file(&common.data.file)?;
     check::checkpoint(checkpoint)?;
-    let test = arguments.test.file(&common.data.file);
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
         .with_test(test.as_ref().map(|file| common.data.of(file)));
     let task = Task { arguments: common, objective: None };

@@ -28,13 +28,13 @@ pub(super) fn fit(
     let FitArguments { common, classifier, output: to, .. } = arguments;
     check::fit(arguments)?;
     keep_files_apart(arguments)?;
+    let test = arguments.test.file(&common.data.file)?;
     let task = Task { arguments: common, objective: arguments.objective.objective };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
     settings.probabilities = probabilities(classifier.probability, None);
     let steps = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
     settings.options.history = arguments.history.is_some();
-    let test = arguments.test.file(&common.data.file);
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
         .with_test(test.as_ref().map(|file| common.data.of(file)));
     if let Some(scheme) = classifier.multi_class {

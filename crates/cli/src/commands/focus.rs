@@ -32,6 +32,7 @@ pub(super) fn focus(
         output("--report", arguments.page.path()),
         arguments.test.path().map(|file| input("--test", file)),
     ]))?;
+    let test = arguments.test.file(&arguments.file)?;
     let settings = settings(registry, arguments)?;
     let takes_kernel = matches!(settings.learner, Learner::KernelPerceptron { .. });
     let (is_linear, combination) = (settings.learner.is_linear(), settings.combination());
@@ -44,7 +45,6 @@ pub(super) fn focus(
     }
     let about = DataDocument::new(&arguments.file.name(), &DataSummary::of(&data));
     let document = document(arguments, &settings, about, &fitted);
-    let test = arguments.test.file(&arguments.file);
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(FileArguments::source));
     let lines = || Ok(document.lines(&arguments.file.name(), &data));

@@ -33,6 +33,7 @@ pub(super) fn massart(
             .chain([output("--out", to.out()), output("--report", arguments.page.path())])
             .chain([arguments.test.path().map(|file| input("--test", file))]),
     )?;
+    let test = arguments.test.file(&arguments.data.file)?;
     let settings = settings(arguments)?;
     let (fitted, rows, data) = fit(arguments, &settings)?;
     if fitted.stopped.is_some() {
@@ -48,7 +49,6 @@ pub(super) fn massart(
         save(&fitted.model, path)?;
     }
     let document = document(arguments, &fitted, rows);
-    let test = arguments.test.file(&arguments.data.file);
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(|file| arguments.data.of(file)));
     page.write(

@@ -87,6 +87,11 @@ fn rows_to_test_a_fit_on_are_on_its_page() {
 
     let alone = workshop.run(&["fit", "--data", train, "--lambda", "0.01", "--test", test]);
     assert!(text(&alone.stderr).contains("--report <FILE>"), "{}", text(&alone.stderr));
+    let missing =
+        ["fit", "--data", train, "--lambda", "0.01", "--report", "p.html", "--out", "late"];
+    let message = text(&workshop.run(&[&missing[..], &["--test", "none.csv"]].concat()).stderr);
+    assert!(message.starts_with("error: none.csv: cannot be read"), "{message}");
+    assert!(!workshop.path("late").exists(), "the file is looked for before the fit");
     let stumps = ["focus", "--data", train, "--learner", "stump", "--report", "p.html"];
     let message = text(&workshop.run(&[&stumps[..], &["--test", test]].concat()).stderr);
     assert!(message.contains("--test is for linear learners"), "{message}");

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::path::fit_to_part;
 use crate::problem::{EmpiricalRisk, Lambda, Objective, part_of};
 use crate::shards::workers::sampled;
-use crate::shards::{Ask, SampledRows, Sharded, Workers};
+use crate::shards::{Ask, Failure, SampledRows, Sharded, Workers};
 use crate::solve::Options;
 
 impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
@@ -24,6 +24,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     ) -> Result<Option<(f64, Vec<f64>)>, Error> {
         let Some(share) = self.share() else { return Ok(None) };
         let sampled = self.ask(Ask::Sample { share }).and_then(sampled).map_err(Error::Shards)?;
+        sampled.check(self.shape.1).map_err(Error::Shards)?;
         if !(sampled.signs.contains(&1.0) && sampled.signs.contains(&-1.0)) {
             return Ok(None);
         }
@@ -50,7 +51,20 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
 }
 
 impl SampledRows {
-    /// Returns the signs and the features of the samples.
+    /// Refuses lists that do not belong to the same samples, and columns that are no features.
+    fn check(&self, features: usize) -> Result<(), Failure> {
+        let SampledRows { lengths, columns, values, signs, weights } = self;
+        let (rows, stored) = (lengths.len(), columns.len());
+        let announced: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+        let fits = signs.len() == rows
+            && weights.len() == rows
+            && values.len() == stored
+            && announced == stored as u64
+            && columns.iter().all(|&column| (column as usize) < features);
+        if fits { Ok(()) } else { Err("a shard sampled rows whose parts do not fit".into()) }
+    }
+
+    /// Returns the signs and the features of samples whose parts fit.
     fn into_design(self, features: usize, sparse: bool) -> Result<(Vec<f64>, Design), Error> {
         let SampledRows { lengths, columns, values, signs, .. } = self;
         if sparse {
@@ -61,9 +75,7 @@ impl SampledRows {
         let mut stored = columns.into_iter().zip(values);
         for (mut sample, &length) in samples.column_iter_mut().zip(&lengths) {
             for (column, x) in stored.by_ref().take(length as usize) {
-                if let Some(own) = sample.get_mut(column as usize) {
-                    *own = x;
-                }
+                sample[column as usize] = x;
             }
         }
         Ok((signs, Design::from_samples(samples)?))
