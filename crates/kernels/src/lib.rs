@@ -54,7 +54,6 @@ pub mod features;
 mod gram;
 mod grammar;
 #[cfg(feature = "solvers")]
-mod growing_cholesky;
 mod kernel;
 #[cfg(feature = "solvers")]
 mod kernel_fit;

@@ -2,13 +2,13 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use margins_data::Design;
+use margins_optim::solve::GrowingCholesky;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use crate::gram::Entries;
-use crate::growing_cholesky::GrowingCholesky;
 use crate::single_scale::SingleScale;
 
 /// The least and the largest number of landmarks, and with it of the rank.

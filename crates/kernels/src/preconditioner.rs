@@ -1,10 +1,10 @@
 //! Preconditioners of Newton's equations in sample space: approximations of
 //! `(I + W^(1/2) K W^(1/2))^(-1)`.
 
+use margins_optim::solve::GrowingCholesky;
 use nalgebra::DMatrix;
 
 use crate::gram::Entries;
-use crate::growing_cholesky::GrowingCholesky;
 use crate::low_rank::LowRank;
 use crate::single_scale::SingleScale;
 

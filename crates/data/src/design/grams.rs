@@ -98,25 +98,57 @@ impl Design {
                 let x = MatRef::from_column_major_slice(samples.as_slice(), p, n);
                 add_lower_product(&mut gram, x.transpose());
             }
-            Storage::Sparse(matrix) => {
-                // Row i is scattered once into a dense vector; the rows below it are gathered.
-                let mut dense = vec![0.0; matrix.ncols()];
-                for i in 0..n {
-                    let Sample::Sparse { columns, values, .. } = self.sample(i) else { continue };
-                    for (&column, &value) in columns.iter().zip(values) {
-                        dense[column] = value;
-                    }
-                    for j in i..n {
-                        gram[(j, i)] = self.sample(j).dot(&dense);
-                    }
-                    for &column in columns {
-                        dense[column] = 0.0;
-                    }
-                }
-            }
+            Storage::Sparse(_) => self.gather_products(self, true, gram.as_mut_slice()),
         }
         gram.fill_upper_triangle_with_lower_triangle();
         gram
+    }
+
+    /// Returns the matrix of inner products of the samples, one a row, with those of another design,
+    /// one a column.
+    ///
+    /// # Panics
+    /// If the designs have different numbers of features, or one is sparse and the other is not.
+    pub fn products_with(&self, others: &Design) -> DMatrix<f64> {
+        assert_eq!(self.columns(), others.columns(), "samples with as many features");
+        let (n, m, p) = (self.rows(), others.rows(), self.columns());
+        let mut products = DMatrix::zeros(n, m);
+        match (&self.storage, &others.storage) {
+            (Storage::Dense(samples), Storage::Dense(others)) => matmul(
+                MatMut::from_column_major_slice_mut(products.as_mut_slice(), n, m),
+                Accum::Replace,
+                MatRef::from_column_major_slice(samples.as_slice(), p, n).transpose(),
+                MatRef::from_column_major_slice(others.as_slice(), p, m),
+                1.0,
+                Par::Seq,
+            ),
+            (Storage::Sparse(_), Storage::Sparse(_)) => {
+                self.gather_products(others, false, products.as_mut_slice());
+            }
+            _ => panic!("samples that are stored in one way"),
+        }
+        products
+    }
+
+    /// Writes the inner products of sparse samples with others, one column for each of the others,
+    /// in parallel; of the square matrix of a design with itself the lower triangle if that is
+    /// enough.
+    fn gather_products(&self, others: &Design, lower: bool, out: &mut [f64]) {
+        const COLUMNS: usize = 64;
+        let n = self.rows();
+        parallel::for_each_chunk(out, (COLUMNS * n).max(1), |k, chunk| {
+            // One of the others is scattered into a dense vector, from which all samples gather.
+            let mut dense = vec![0.0; self.columns()];
+            for (i, out) in (k * COLUMNS..).zip(chunk.chunks_exact_mut(n)) {
+                let other = others.sample(i);
+                other.for_each(|column, x| dense[column] = x);
+                let first = if lower { i } else { 0 };
+                for (j, out) in out.iter_mut().enumerate().skip(first) {
+                    *out = self.sample(j).dot(&dense);
+                }
+                other.for_each(|column, _| dense[column] = 0.0);
+            }
+        });
     }
 }
 

@@ -303,6 +303,9 @@ mod tests {
                 design.weighted_gram(&d, &mut gram);
                 prop_assert!((gram.lower_triangle() - weighted.lower_triangle()).amax() < 1e-12);
                 prop_assert!((design.sample_gram() - &x * x.transpose()).amax() < 1e-12);
+                let last = design.select(&[n - 1, 0]);
+                let with_last = &x * last.to_dense().transpose();
+                prop_assert!((design.products_with(&last) - with_last).amax() < 1e-12);
             }
         }
 

@@ -1,10 +1,10 @@
 //! Steps within the face of free coefficients.
 
 use margins_optim::Lambda;
+use margins_optim::solve::GrowingCholesky;
 use nalgebra::DMatrix;
 
 use super::problem::Problem;
-use crate::growing_cholesky::GrowingCholesky;
 
 /// The largest order of a face: its factor takes 128 MiB and half a second.
 const MOST_MEMBERS: usize = 4096;

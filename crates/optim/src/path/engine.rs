@@ -28,7 +28,7 @@ impl Engine {
     ) -> Result<Self, Error> {
         let p = objective.design.columns();
         let system = || {
-            if p <= dense_order { System::dense(p) } else { System::ConjugateGradients }
+            if p <= dense_order { System::dense(p) } else { System::conjugate_gradients() }
         };
         Ok(match options.solver {
             Solver::Auto | Solver::Newton => Engine::Newton(system()),

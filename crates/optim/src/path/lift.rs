@@ -44,7 +44,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
             ending.status = Status::Stalled;
         } else if by_newton && ending.status != Status::IterationLimit {
             // A few steps on the true data win back the digits that the factorisation lost.
-            let system = &mut System::ConjugateGradients;
+            let system = &mut System::conjugate_gradients();
             let mut newton = Newton::new(&mut self.evaluator, system);
             let polish = newton.minimize(lambda, &mut point, options);
             let history = ending.history.clone();

@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use margins_data::Design;
 use margins_losses::{HomogeneousTail, MarginLoss};
 use nalgebra::DMatrix;
 
@@ -101,6 +102,10 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
 
     fn forget_curvatures(&mut self) {
         self.curvatures = Vec::new();
+    }
+
+    fn curved(&mut self) -> Option<(&Design, &[f64])> {
+        Some((&self.objective.design, &self.curvatures))
     }
 
     fn curvature(&mut self) -> f64 {

@@ -1,3 +1,4 @@
+use margins_data::Design;
 use margins_losses::HomogeneousTail;
 use nalgebra::DMatrix;
 
@@ -67,12 +68,17 @@ pub trait Samples {
     /// `(1/n) sum c_i y_i L'(u_i) x_i`.
     fn gradient(&mut self, out: &mut [f64]);
 
-    /// Keeps the curvatures `D_i = c_i L''(u_i)/n` at the margins that are set, for the next five
+    /// Keeps the curvatures `D_i = c_i L''(u_i)/n` at the margins that are set, for the next six
     /// methods.
     fn keep_curvatures(&mut self);
 
     /// Forgets the curvatures, whose memory others need.
     fn forget_curvatures(&mut self);
+
+    /// Returns the features and the curvatures of the samples, if these are in memory.
+    fn curved(&mut self) -> Option<(&Design, &[f64])> {
+        None
+    }
 
     /// Returns `sum D_i`.
     fn curvature(&mut self) -> f64;

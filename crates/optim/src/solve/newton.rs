@@ -4,6 +4,7 @@
 //! generalised derivative serves (Qi and Sun 1993); the line search makes the method globally
 //! convergent and the exact intercept after every step keeps the dual point feasible.
 
+mod curved;
 mod equation;
 mod system;
 
@@ -209,7 +210,7 @@ mod tests {
                     Newton::new(&mut evaluator, &mut system).minimize(lambda, &mut point, &options)
                 };
                 let dense = solve(System::dense(12));
-                let iterative = solve(System::ConjugateGradients);
+                let iterative = solve(System::conjugate_gradients());
                 for ending in [&dense, &iterative] {
                     assert_eq!(ending.status, Status::Converged, "{lambda} {ending:?}");
                 }

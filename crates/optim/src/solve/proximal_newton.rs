@@ -241,7 +241,7 @@ impl Progress {
 /// Proximal steps, one after another.
 pub(crate) struct ProximalSteps {
     /// The system of the Newton steps.
-    system: System,
+    pub(super) system: System,
     /// The strength of the next proximal step, in [units](unit) that the duals set.
     sigma: f64,
     /// The least strength that a search begins with.

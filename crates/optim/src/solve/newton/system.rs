@@ -7,6 +7,7 @@ use faer::prelude::ReborrowMut;
 use faer::{MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
+use super::curved::CurvedFactor;
 use super::equation::{Equation, Iterated};
 use crate::problem::Samples;
 
@@ -19,9 +20,9 @@ pub(crate) enum System {
     /// Cholesky of H, of order p + 1, solves the system; where that is dear, conjugate gradients
     /// preconditioned by the factor of an earlier H.
     Dense(Factor),
-    /// Conjugate gradients with products with X and X' only solve the system, preconditioned by the
-    /// diagonal of H.
-    ConjugateGradients,
+    /// Conjugate gradients with products with X and X' solve the system, preconditioned by the
+    /// diagonal of H, or by the samples that have curvature where these are few.
+    ConjugateGradients(Box<CurvedFactor>),
 }
 
 /// The part of the gradient that a solution by conjugate gradients leaves.
@@ -32,6 +33,10 @@ impl System {
         System::Dense(Factor::new(p + 1))
     }
 
+    pub(crate) fn conjugate_gradients() -> Self {
+        System::ConjugateGradients(Box::default())
+    }
+
     /// Returns true if there is a factor of H at hand.
     pub(crate) fn is_factorised(&self) -> bool {
         matches!(self, System::Dense(factor) if factor.is_made)
@@ -39,7 +44,7 @@ impl System {
 
     /// Returns the system that suits a number of features: a dense one up to an order of 3000.
     pub(crate) fn for_features(p: usize) -> Self {
-        if p <= LARGEST_DENSE_ORDER { System::dense(p) } else { System::ConjugateGradients }
+        if p <= LARGEST_DENSE_ORDER { System::dense(p) } else { System::conjugate_gradients() }
     }
 
     /// Solves the equation for another right side than the last one: with the factor at hand, if
@@ -61,7 +66,10 @@ impl System {
         equation: &mut Equation<'_, S>,
         passes: &mut usize,
     ) -> (f64, Vec<f64>) {
-        let System::Dense(factor) = self else { return by_diagonal(equation, passes) };
+        let factor = match self {
+            System::Dense(factor) => factor,
+            System::ConjugateGradients(factor) => return iterate(factor, equation, passes),
+        };
         if let Some(patience) = factor.patience(equation) {
             let precondition = |r: &[f64]| factor.solve(r.to_vec());
             let target = SHARE * equation.gradient_norm();
@@ -80,20 +88,68 @@ impl System {
             }
         }
         // A matrix too close to singular for Cholesky is not for conjugate gradients.
-        by_diagonal(equation, passes)
+        by_diagonal(equation, MOST_STEPS, passes).solution
     }
 }
 
-/// Returns the solution by conjugate gradients preconditioned by the diagonal of H.
-fn by_diagonal<S: Samples>(equation: &mut Equation<'_, S>, passes: &mut usize) -> (f64, Vec<f64>) {
-    const MOST_STEPS: usize = 500;
+/// The largest number of steps of conjugate gradients with the diagonal.
+const MOST_STEPS: usize = 500;
+
+/// Returns the norm of a residual that is small enough for conjugate gradients: a tenth of the
+/// gradient, less near the minimum.
+fn target<S: Samples>(equation: &Equation<'_, S>) -> f64 {
+    let norm = equation.gradient_norm();
+    norm * norm.sqrt().min(SHARE)
+}
+
+/// Returns the result of conjugate gradients preconditioned by the diagonal of H.
+fn by_diagonal<S: Samples>(
+    equation: &mut Equation<'_, S>,
+    most_steps: usize,
+    passes: &mut usize,
+) -> Iterated {
     let diagonal = equation.diagonal();
     *passes += 1;
     let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
-    // A tenth of the gradient is enough, less near the minimum.
-    let norm = equation.gradient_norm();
-    let target = norm * norm.sqrt().min(SHARE);
-    equation.iterate(precondition, target, MOST_STEPS, passes).solution
+    let target = target(equation);
+    equation.iterate(precondition, target, most_steps, passes)
+}
+
+/// Returns the solution by conjugate gradients: with the diagonal until that has cost as much as a
+/// factor of the samples that have curvature, and with the factor from then on.
+fn iterate<S: Samples>(
+    factor: &mut CurvedFactor,
+    equation: &mut Equation<'_, S>,
+    passes: &mut usize,
+) -> (f64, Vec<f64>) {
+    /// The steps that a factor of other curvatures may take before it is made anew.
+    const PATIENCE: usize = 20;
+    let price = factor.price(equation.samples).unwrap_or(usize::MAX);
+    if !factor.is_made() || price == usize::MAX {
+        let Iterated { solution, reached, .. } =
+            by_diagonal(equation, price.min(MOST_STEPS), passes);
+        if reached || price >= MOST_STEPS {
+            return solution;
+        }
+    }
+    let target = target(equation);
+    let moves_intercept = equation.samples.has_intercept();
+    for anew in [false, true] {
+        if anew {
+            factor.clear();
+        }
+        let Some(inverse) = factor.prepare(equation.samples, equation.ridge, moves_intercept)
+        else {
+            break;
+        };
+        *passes += 1;
+        let Iterated { solution, reached, .. } =
+            equation.iterate(|r| inverse.solve(r), target, PATIENCE, passes);
+        if reached || inverse.is_fresh() {
+            return solution;
+        }
+    }
+    by_diagonal(equation, MOST_STEPS, passes).solution
 }
 
 /// The Cholesky factor of H at some point, of `H` scaled to a unit diagonal so that the units of

@@ -10,8 +10,8 @@ use faer::{Accum, Mat, MatMut, Par};
 /// The Cholesky factor of a symmetric matrix to which rows and columns are added, b of them at the
 /// cost of b substitutions, and of which they are removed, each at the cost of one; neither takes a
 /// new factorisation.
-#[derive(Clone)]
-pub(crate) struct GrowingCholesky<T: RealField> {
+#[derive(Debug, Clone)]
+pub struct GrowingCholesky<T: RealField> {
     /// The factor in the upper left corner of room for more.
     entries: Mat<T>,
     order: usize,
@@ -19,23 +19,29 @@ pub(crate) struct GrowingCholesky<T: RealField> {
 
 impl<T: RealField + Copy> GrowingCholesky<T> {
     /// Returns a factor of order 0, with room for `capacity`.
-    pub(crate) fn new(capacity: usize) -> Self {
+    pub fn new(capacity: usize) -> Self {
         GrowingCholesky { entries: Mat::zeros(capacity, capacity), order: 0 }
     }
 
-    pub(crate) fn order(&self) -> usize {
+    /// Returns the number of rows.
+    pub fn order(&self) -> usize {
         self.order
     }
 
+    /// Returns the number of rows that there is room for.
+    pub fn capacity(&self) -> usize {
+        self.entries.nrows()
+    }
+
     /// Brings the factor back to order 0.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.order = 0;
     }
 
     /// Adds `count` rows whose entries are those of the symmetric `entry(i, j)`, read with i
     /// running fastest. False, and nothing changes, if the matrix is not numerically positive
     /// definite.
-    pub(crate) fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> T) -> bool {
+    pub fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> T) -> bool {
         let (old, new) = (self.order, self.order + count);
         let (factor, below) = self.entries.as_mut().split_at_row_mut(old);
         let factor = factor.subcols(0, old);
@@ -85,7 +91,7 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
     }
 
     /// Solves in place, for right-hand sides one after the other.
-    pub(crate) fn solve(&self, right: &mut [T]) {
+    pub fn solve(&self, right: &mut [T]) {
         let m = self.order;
         let factor = self.entries.as_ref().submatrix(0, 0, m, m);
         let count = right.len().checked_div(m).unwrap_or(0);
@@ -101,7 +107,7 @@ impl GrowingCholesky<f64> {
     /// Without its row `at` the factor has entries right of its diagonal in the rows below, one in
     /// each. A rotation of two neighbouring columns takes each of them away, which changes no
     /// product of the factor with its transpose.
-    pub(crate) fn remove(&mut self, at: usize) {
+    pub fn remove(&mut self, at: usize) {
         let order = self.order;
         for j in 0..order {
             let from = at.max(j.saturating_sub(1));
