@@ -46,7 +46,8 @@ pub(super) fn above_the_optimum(
         .collect();
     let size = numbers.len() / problems.len();
     let solutions = DMatrix::from_vec(size, problems.len(), numbers);
-    let options = ReadOptions { fold_column: Some("fold".to_owned()), ..ReadOptions::default() };
+    let fold_column = row.file.fold_column().map(str::to_owned);
+    let options = ReadOptions { fold_column, ..ReadOptions::default() };
     let data = read::dataset(file, &options)?;
     let intercepts: Vec<f64> = solutions.row(0).iter().copied().collect();
     let coefs = solutions.rows(1, size - 1).into_owned();
@@ -82,11 +83,11 @@ fn problems(
         Work::LinearPath => return Ok(Vec::new()),
     };
     match sigma {
-        Some(sigma) => {
-            words.extend(["--kernel".to_owned(), format!("gaussian:sigma={sigma}")]);
-            words.extend(["--fold-column".to_owned(), "fold".to_owned()]);
-        }
+        Some(sigma) => words.extend(["--kernel".to_owned(), format!("gaussian:sigma={sigma}")]),
         None => words.push("--no-intercept".to_owned()),
+    }
+    if let Some(column) = row.file.fold_column() {
+        words.extend(["--fold-column".to_owned(), column.to_owned()]);
     }
     words.extend(["--loss".to_owned(), loss.to_owned()]);
     words.extend(["--data".to_owned(), file.display().to_string()]);

@@ -131,6 +131,14 @@ impl File {
             File::Covtype(rows) => format!("covtype{rows}"),
         }
     }
+
+    /// Returns the name of the column of folds; svmlight files have no columns with names.
+    pub(super) fn fold_column(&self) -> Option<&'static str> {
+        match self {
+            File::Shared(path) if path.contains(".svm") => None,
+            File::Shared(_) | File::Covtype(_) => Some("fold"),
+        }
+    }
 }
 
 impl Opponent {

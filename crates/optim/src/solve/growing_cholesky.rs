@@ -41,6 +41,9 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
     /// Adds `count` rows whose entries are those of the symmetric `entry(i, j)`, read with i
     /// running fastest. False, and nothing changes, if the matrix is not numerically positive
     /// definite.
+    ///
+    /// # Panics
+    /// If there is no room for the rows.
     pub fn extend(&mut self, count: usize, entry: impl Fn(usize, usize) -> T) -> bool {
         let (old, new) = (self.order, self.order + count);
         let (factor, below) = self.entries.as_mut().split_at_row_mut(old);
@@ -91,6 +94,9 @@ impl<T: RealField + Copy> GrowingCholesky<T> {
     }
 
     /// Solves in place, for right-hand sides one after the other.
+    ///
+    /// # Panics
+    /// If the length is no multiple of the order.
     pub fn solve(&self, right: &mut [T]) {
         let m = self.order;
         let factor = self.entries.as_ref().submatrix(0, 0, m, m);
@@ -106,7 +112,11 @@ impl GrowingCholesky<f64> {
     ///
     /// Without its row `at` the factor has entries right of its diagonal in the rows below, one in
     /// each. A rotation of two neighbouring columns takes each of them away, which changes no
-    /// product of the factor with its transpose.
+    /// product of the factor with its transpose (Golub and Van Loan, *Matrix Computations*, section
+    /// 6.5).
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn remove(&mut self, at: usize) {
         let order = self.order;
         for j in 0..order {

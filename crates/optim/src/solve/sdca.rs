@@ -11,6 +11,9 @@
 //! centre, which makes it one more coefficient, `b = b_0 + r/(2 mu)`, and the centre follows it:
 //! the proximal point method on b, which is the method of multipliers on the constraint.
 //! Certificates are taken at balanced duals.
+//!
+//! Where epochs are slow, Newton's method ends the search: on F itself for a loss without kinks,
+//! else in proximal steps on the dual.
 
 use margins_data::Design;
 use margins_losses::MarginLoss;
@@ -109,6 +112,7 @@ impl DualAscent {
         let (status, certificate) = match status {
             Status::Stalled => {
                 let reached = ascent.point();
+                evaluator.passes += 1;
                 self.finish(evaluator, lambda, &mut best, [reached, given], &mut monitor)
             }
             status => (status, best.certificate),
@@ -135,11 +139,12 @@ impl DualAscent {
         /// The number of Newton steps after which the monitor looks again.
         const STEPS: usize = 4;
         let values = given.each_ref().map(|point| evaluator.value_at(lambda, point));
-        let [one, other] = given;
-        let (given, value) =
-            if values[0] <= values[1] { (one, values[0]) } else { (other, values[1]) };
-        let is_nearer = value <= best.certificate.objective;
+        let [reached, kept] = given;
+        let given = if values[0] <= values[1] { reached } else { kept };
+        let least = values[0].min(values[1]);
+        let is_nearer = least <= best.certificate.objective;
         let mut point = if is_nearer { given.clone() } else { best.point.clone() };
+        let mut value = least.min(best.certificate.objective);
         let mut goes_on = evaluator.samples.check_loss().is_ok();
         while goes_on {
             let limit = Some(monitor.left().min(STEPS));
@@ -153,7 +158,11 @@ impl DualAscent {
             if let Some(status) = monitor.judge(evaluator.passes, &best.certificate, margins) {
                 return (status, best.certificate);
             }
-            goes_on = ending.status == Status::IterationLimit;
+            // Steps that creep along kinks are left to the proximal ones.
+            let reached = ending.certificate.objective;
+            let creeps = value - reached <= options.tolerance * reached.abs();
+            goes_on = ending.status == Status::IterationLimit && !creeps;
+            value = reached;
         }
         self.steps.polish(evaluator, lambda, best, given, monitor)
     }

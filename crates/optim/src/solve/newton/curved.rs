@@ -34,7 +34,7 @@ struct Made {
 /// The inverse at the curvatures of one step.
 pub(super) struct Inverse<'f> {
     made: &'f Made,
-    held: Option<Held>,
+    held: Held,
     /// The solution `S^(-1) 1`; `None` where the intercept does not move.
     ones: Option<Vec<f64>>,
     is_fresh: bool,
@@ -171,14 +171,11 @@ impl Made {
         Some(self)
     }
 
-    /// Returns what holds the samples in the factor that have no curvature, if there are any; `None`
-    /// if that is numerically singular.
-    fn held(&self, curvatures: &[f64]) -> Option<Option<Held>> {
+    /// Returns what holds the samples in the factor that have no curvature; `None` if that is
+    /// numerically singular.
+    fn held(&self, curvatures: &[f64]) -> Option<Held> {
         let m = self.samples.len();
         let places: Vec<usize> = (0..m).filter(|&k| curvatures[self.samples[k]] <= 0.0).collect();
-        if places.is_empty() {
-            return Some(None);
-        }
         let mut columns = vec![0.0; m * places.len()];
         for (column, &place) in columns.chunks_exact_mut(m).zip(&places) {
             column[place] = 1.0;
@@ -186,7 +183,7 @@ impl Made {
         self.factor.solve(&mut columns);
         let mut factor = GrowingCholesky::new(places.len());
         let is_definite = factor.extend(places.len(), |i, j| columns[m * j + places[i]]);
-        is_definite.then_some(Some(Held { places, columns, factor }))
+        is_definite.then_some(Held { places, columns, factor })
     }
 }
 
@@ -199,14 +196,13 @@ impl Inverse<'_> {
     /// Returns `S^(-1) right`, over the samples that have curvature.
     fn substitute(&self, mut right: Vec<f64>) -> Vec<f64> {
         self.made.factor.solve(&mut right);
-        if let Some(Held { places, columns, factor }) = &self.held {
-            let mut forces: Vec<f64> = places.iter().map(|&place| right[place]).collect();
-            factor.solve(&mut forces);
-            for (column, force) in columns.chunks_exact(right.len()).zip(&forces) {
-                right.iter_mut().zip(column).for_each(|(v, c)| *v -= force * c);
-            }
-            places.iter().for_each(|&place| right[place] = 0.0);
+        let Held { places, columns, factor } = &self.held;
+        let mut forces: Vec<f64> = places.iter().map(|&place| right[place]).collect();
+        factor.solve(&mut forces);
+        for (column, force) in columns.chunks_exact(right.len()).zip(&forces) {
+            right.iter_mut().zip(column).for_each(|(v, c)| *v -= force * c);
         }
+        places.iter().for_each(|&place| right[place] = 0.0);
         right
     }
 

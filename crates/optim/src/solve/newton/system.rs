@@ -124,8 +124,10 @@ fn iterate<S: Samples>(
 ) -> (f64, Vec<f64>) {
     /// The steps that a factor of other curvatures may take before it is made anew.
     const PATIENCE: usize = 20;
-    let price = factor.price(equation.samples).unwrap_or(usize::MAX);
-    if !factor.is_made() || price == usize::MAX {
+    let Some(price) = factor.price(equation.samples) else {
+        return by_diagonal(equation, MOST_STEPS, passes).solution;
+    };
+    if !factor.is_made() {
         let Iterated { solution, reached, .. } =
             by_diagonal(equation, price.min(MOST_STEPS), passes);
         if reached || price >= MOST_STEPS {
