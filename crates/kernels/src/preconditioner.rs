@@ -15,8 +15,8 @@ const SMALL: usize = 800;
 
 /// A preconditioner: a factor kept from step to step, or a low rank made anew for each.
 ///
-/// Few samples have a factor at once, very many a low rank. Between those nothing but the diagonal
-/// serves until its steps have cost as much as more than that; then a low rank, if it leaves little
+/// Very many samples have a low rank at once. Of fewer nothing but the diagonal serves until its steps
+/// have cost as much as more than that; then a low rank, if there are many samples and it leaves little
 /// of K beside W, else a factor.
 #[derive(Clone)]
 pub(crate) enum Preconditioner<'m> {
@@ -271,11 +271,10 @@ impl<'m> SampleFactor<'m> {
         self.extend(roots);
     }
 
-    /// Takes the samples that have gained curvature into the factor, if there is one or if a factor
-    /// of them all would cost no more than the steps that it is sure to save: few samples of many may
-    /// be curved at first.
+    /// Takes the samples that have gained curvature into the factor, if there is one: few samples of
+    /// many may be curved at first.
     pub(crate) fn prepare(&mut self, roots: &[f64]) {
-        if !self.samples.is_empty() || roots.len() <= SMALL {
+        if !self.samples.is_empty() {
             self.extend(roots);
         }
     }
