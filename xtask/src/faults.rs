@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Seed of the moments
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// libfaketime, by which the clock jumps
+    #[arg(long, default_value = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")]
+    faketime: PathBuf,
 }
 
 /// Tries all faults and prints what was seen.
@@ -36,7 +39,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let lab = Lab::new(&arguments.margins)?;
     let killed = kills::run(&lab, arguments.kills, arguments.seed)?;
-    let seen = table::run(&lab)?;
+    let seen = table::run(&lab, &arguments.faketime)?;
     print!("{}\n{}", kills::markdown(&killed), expected::markdown(&seen));
     let broken: Vec<&str> = (killed.iter().flat_map(|job| &job.broken))
         .chain(seen.iter().filter(|row| !row.holds).map(|row| &row.seen))

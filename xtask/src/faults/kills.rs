@@ -216,7 +216,7 @@ impl Job<'_> {
 }
 
 /// Returns the content of a file but for the line of a page with the time of the run.
-fn lasting(content: &[u8]) -> Vec<u8> {
+pub(super) fn lasting(content: &[u8]) -> Vec<u8> {
     let time = (b"<p class=\"origin\">", b"</p>");
     let at = |from: usize, part: &[u8]| {
         content[from..].windows(part.len()).position(|window| window == part).map(|at| from + at)

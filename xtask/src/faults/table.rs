@@ -1,9 +1,12 @@
-//! Faults of files, of other processes and of limits.
+//! Faults of files, of other processes, of limits and of the clock.
 
+mod clock;
 mod files;
 mod limits;
 mod others;
 mod writers;
+
+use std::path::Path;
 
 use super::expected::Seen;
 use super::lab::Lab;
@@ -12,8 +15,8 @@ use crate::Failure;
 /// A trial of some faults.
 type Group = fn(&Lab) -> Result<Vec<Seen>, Failure>;
 
-/// Tries all of them.
-pub(super) fn run(lab: &Lab) -> Result<Vec<Seen>, Failure> {
+/// Tries all of them; the library makes the clock jump.
+pub(super) fn run(lab: &Lab, faketime: &Path) -> Result<Vec<Seen>, Failure> {
     let groups: [Group; 10] = [
         writers::full_disk,
         writers::read_only_folder,
@@ -30,5 +33,6 @@ pub(super) fn run(lab: &Lab) -> Result<Vec<Seen>, Failure> {
     for group in groups {
         rows.extend(group(lab)?);
     }
+    rows.extend(clock::jumps(lab, faketime)?);
     Ok(rows)
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use margins::data::read::Unlabelled;
 use margins::data::{ClassLabels, Dataset};
@@ -35,9 +35,19 @@ impl Invocation {
             command: words.join(" "),
             program: format!("margins {}", env!("CARGO_PKG_VERSION")),
             seed,
-            time: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            time: moment(SystemTime::now()),
             seconds: self.begun.elapsed().as_secs_f64(),
         }
+    }
+}
+
+/// Returns a time in words, whatever the clock was set to.
+fn moment(time: SystemTime) -> String {
+    const SECOND_AFTER_9999: Duration = Duration::from_secs(253_402_300_800);
+    match time.duration_since(UNIX_EPOCH) {
+        Err(_) => "before 1970, by the clock".to_owned(),
+        Ok(since) if since >= SECOND_AFTER_9999 => "after 9999, by the clock".to_owned(),
+        Ok(_) => humantime::format_rfc3339_seconds(time).to_string(),
     }
 }
 
@@ -146,7 +156,17 @@ pub(super) fn chosen(report: &TrainingReport) -> Option<Selection> {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::*;
+
+    #[test]
+    fn every_clock_has_words() {
+        let second = Duration::from_secs(1);
+        let end = UNIX_EPOCH + Duration::from_secs(253_402_300_800);
+        assert_eq!(moment(UNIX_EPOCH), "1970-01-01T00:00:00Z");
+        assert_eq!(moment(UNIX_EPOCH - second), "before 1970, by the clock");
+        assert_eq!(moment(end - second), "9999-12-31T23:59:59Z");
+        assert_eq!(moment(end), "after 9999, by the clock");
+    }
 
     #[test]
     fn words_are_quoted_where_a_shell_would_split_them() {
