@@ -1,5 +1,6 @@
 mod block_file;
 mod checkpoint;
+mod journal;
 mod messages;
 mod model;
 mod specification;
@@ -41,6 +42,7 @@ pub fn ways() -> Vec<Way> {
     ways.extend(text::ways());
     ways.push(block_file::way());
     ways.extend(checkpoint::ways());
+    ways.push(journal::way());
     ways.extend(specification::ways());
     ways.extend(messages::ways());
     ways

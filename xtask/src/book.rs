@@ -1,5 +1,5 @@
-//! The book against itself: every page is in the summary, every link leads somewhere, and every
-//! command that a page shows exists with its options.
+//! The book against itself: every page is in the summary, every link leads somewhere, also from what
+//! is published without the repository, and every command that a page shows exists with its options.
 
 mod commands;
 mod page;
@@ -12,7 +12,7 @@ use clap::error::ErrorKind;
 
 use crate::{Arguments, Failure, Outcome, workspace};
 use commands::Commands;
-use page::Page;
+use page::{Page, Piece};
 
 /// The folders whose text nobody here has written.
 const LEFT_OUT: [&str; 3] = ["target", "node_modules", "corpus"];
@@ -28,6 +28,7 @@ pub(crate) fn check() -> Outcome {
     let mut faults = unreached(&pages);
     for (name, page) in &pages {
         faults.extend(broken_links(root, name, &pages));
+        faults.extend(links_into_the_repository(name, page));
         faults.extend(page.commands.iter().filter_map(|shown| {
             let fault = commands.fault(&shown.text).or_else(|| fault_of_task(&shown.text))?;
             Some(format!("{}:{}: {fault}", name.display(), shown.line))
@@ -121,6 +122,21 @@ fn broken_links(root: &Path, name: &Path, pages: &BTreeMap<PathBuf, Page>) -> Ve
     faults
 }
 
+/// Returns the links to other files from a page that is published on its own: the README of a crate or
+/// of the Python package.
+fn links_into_the_repository(name: &Path, page: &Page) -> Vec<String> {
+    let is_published = ["crates", "bindings"].iter().any(|folder| name.starts_with(folder))
+        && name.file_name().is_some_and(|file| file == "README.md")
+        && !name.components().any(|part| part.as_os_str() == "tests");
+    let leads_out = |link: &&Piece| !link.text.contains("://") && !link.text.starts_with('#');
+    let links = page.links.iter().filter(|link| is_published && leads_out(link));
+    links
+        .map(|link| {
+            format!("{}:{}: {}: is not published with it", name.display(), link.line, link.text)
+        })
+        .collect()
+}
+
 /// Returns what is wrong with a call of this program, if anything is. `NAME` stands for any name.
 fn fault_of_task(line: &str) -> Option<String> {
     let words = line.trim_start().strip_prefix("cargo xtask ")?.split_whitespace();
@@ -191,6 +207,16 @@ mod tests {
                 "docs/how-to/loss.md:4: no.svg: no such file",
             ]
         );
+    }
+
+    #[test]
+    fn what_is_published_alone_has_no_links_into_the_repository() {
+        let page =
+            Page::read("[a](../../docs/losses.md)\n[b](#here)\n[c](https://docs.rs/margins)");
+        let faults = |name: &str| links_into_the_repository(Path::new(name), &page);
+        let fault = "crates/boost/README.md:1: ../../docs/losses.md: is not published with it";
+        assert_eq!(faults("crates/boost/README.md"), [fault]);
+        assert!(faults("README.md").is_empty() && faults("docs/README.md").is_empty());
     }
 
     #[test]

@@ -22,6 +22,31 @@
 //! classifier decides +1 where its score is above 0: they differ on samples exactly on the
 //! boundary.
 //!
+//! # Example
+//!
+//! An adversary flips a tenth of the labels at random; the halfspace that is learned from them errs on
+//! new samples as rarely as promised.
+//!
+//! ```
+//! use margins_data::generate::{Adversary, MarginHalfspace, MassartDistribution};
+//! use margins_massart::{Plan, Problem, SphereSample, learn};
+//! use margins_optim::solve::Limits;
+//!
+//! let halfspace = MarginHalfspace::new(5, 0.2, 1)?;
+//! let points = halfspace.points(2000, 1)?;
+//! let noisy = MassartDistribution::of_halfspace(&halfspace, points, &Adversary::Random, 0.1)?;
+//! let draws = noisy.draw(8000, 1);
+//! let design = noisy.design().select(&draws.rows);
+//! let sample = SphereSample::new(&design, &draws.signs)?;
+//!
+//! let problem = Problem::new(0.1, 0.2)?;
+//! let plan = Plan::practical(&problem);
+//! let learned = learn(&problem, &plan, &sample, 1, &Limits::default())?;
+//! let error = noisy.linear_error(&learned.classifier.coef)?;
+//! assert!(error <= 0.1 + problem.target.epsilon());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Source: I. Diakonikolas and N. Zarifis, *A near-optimal algorithm for learning margin halfspaces
 //! with Massart noise*, NeurIPS 2024.
 

@@ -1,0 +1,199 @@
+"""Arrays that bytes describe, for every estimator: a fit ends with a result or with an error in words.
+
+    python tests/arrays.py 100000 1                     # So many random ones of a seed.
+    python tests/arrays.py --atheris -runs=100000       # Guided by coverage, with the package atheris.
+
+What is no ValueError, TypeError or TimeoutError is a finding, and ends the run with the bytes in `artifacts/`.
+"""
+
+import pickle
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+import margins_learn as ml
+
+REFUSALS = (ValueError, TypeError, TimeoutError)
+NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-3, 1e300, -1e300, 1e-300, 5e-324, np.nan, np.inf, -np.inf, 2.0**53, 1e16]
+TYPES = ["f8", "f4", "f2", ">f8", "i8", "i4", "u1", "?", "c16", "O", "U3", "M8[D]", "longdouble"]
+
+
+def estimators():
+    short = {"max_iter": 20, "time_limit": 2.0}
+    return [
+        lambda: ml.MarginClassifier(**short),
+        lambda: ml.MarginClassifier("hinge", C=0.1, **short),
+        lambda: ml.MarginClassifier("logistic", kernel="gaussian", **short),
+        lambda: ml.MarginClassifier("hinge", kernel="poly", approximation="nystrom:m=3", **short),
+        lambda: ml.MarginClassifier("logistic", encode=True, **short),
+        lambda: ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0], cv=2, **short),
+        lambda: ml.MarginPath("squared-hinge", Cs=[0.1, 1.0], **short),
+        lambda: ml.RobustClassifier("catoni:alpha=1", "logistic"),
+        lambda: ml.StreamClassifier(),
+        lambda: ml.MassartClassifier("sgd", eta=0.2, gamma=0.2, epsilon=0.3),
+        lambda: ml.FocusedClassifier(max_steps=50, outputs=3),
+    ]
+
+
+class Reader:
+    """Choices that bytes make, and zeros after their end."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def byte(self):
+        value = self.data[self.at] if self.at < len(self.data) else 0
+        self.at += 1
+        return value
+
+    def below(self, bound):
+        return self.byte() % bound
+
+    def choice(self, values):
+        return values[self.below(len(values))]
+
+    def number(self):
+        """A number of the list, a small one, or any bits."""
+        kind = self.below(8)
+        if kind == 0:
+            return self.choice(NUMBERS)
+        if kind == 1:
+            return float(np.frombuffer(bytes(self.byte() for _ in range(8)), "f8")[0])
+        return (self.byte() - 128) / 16
+
+    def matrix(self, rows, columns):
+        values = np.array([self.number() for _ in range(rows * columns)]).reshape(rows, columns)
+        kind = self.below(4)
+        values = values.astype(self.choice(TYPES)) if kind == 0 else values
+        match self.below(10):
+            case 0:
+                return np.asfortranarray(values)
+            case 1:
+                return values[::-1, ::-1]
+            case 2:
+                return np.repeat(values, 2, axis=1)[:, ::2]
+            case 3:
+                return values.tolist()
+            case 4:
+                return np.ma.masked_invalid(values)
+            case 5 | 6:
+                return self.sparse(values)
+            case 7:
+                values.flags.writeable = False
+        return values
+
+    def sparse(self, values):
+        """A matrix of scipy, whose parts may contradict each other."""
+        matrix = self.choice([sparse.csr_array, sparse.csc_matrix, sparse.coo_array])(values.astype(float))
+        if matrix.format != "coo" and self.below(2) == 0 and matrix.nnz:
+            part = self.choice([matrix.indices, matrix.indptr])
+            part[self.below(len(part))] = self.choice([-1, 0, 1, 2, 1000, 2**31 - 1, -(2**31)])
+        return matrix
+
+    def target(self, rows):
+        match self.below(8):
+            case 0:
+                return np.array([self.number() for _ in range(rows)])
+            case 1:
+                return [self.choice(["a", "b", "", "ä", "a\0", None, 3]) for _ in range(rows)]
+            case 2:
+                return np.array([self.below(4) for _ in range(rows)], dtype=self.choice(["i8", "u1", "?", "U2", "O"]))
+            case 3:
+                return np.arange(rows + self.below(3)) % 2
+        return np.array([self.below(2) for _ in range(rows)])
+
+
+def attempt(data):
+    """Fits an estimator to arrays that the bytes describe; returns what came of it in a word."""
+    reader = Reader(data)
+    estimator = reader.choice(estimators())()
+    rows, columns = reader.below(24), reader.below(6)
+    given = {}
+    if reader.below(4) == 0 and "sample_weight" in estimator.fit.__code__.co_varnames:
+        given["sample_weight"] = np.array([reader.number() for _ in range(rows)])
+    try:
+        samples, target = reader.matrix(rows, columns), reader.target(rows)
+    except (*REFUSALS, OverflowError):
+        return "no arrays"  # numpy or scipy does not make them.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            estimator.fit(samples, target, **given)
+        except REFUSALS as refusal:
+            assert str(refusal)
+            return "refused"
+        check(estimator, samples, reader)
+    return "fitted"
+
+
+def check(estimator, samples, reader):
+    """A fitted estimator knows its classes, and survives other arrays and a pickle."""
+    if not hasattr(estimator, "predict"):
+        return
+    decided = estimator.predict(samples)
+    rows = samples.shape[0] if hasattr(samples, "shape") else len(samples)
+    assert len(decided) == rows
+    assert set(decided.tolist()) <= set(estimator.classes_.tolist())
+    again = pickle.loads(pickle.dumps(estimator)).predict(samples)
+    assert (again == decided).all()
+    try:
+        estimator.predict(reader.matrix(reader.below(5), reader.below(6)))
+    except (*REFUSALS, OverflowError) as refusal:
+        assert str(refusal)
+
+
+def keep(data):
+    folder = Path("artifacts")
+    folder.mkdir(exist_ok=True)
+    (folder / f"arrays-{abs(hash(data)):x}").write_bytes(data)
+
+
+def at_random(executions, seed):
+    """Tries random bytes, half of them a change of bytes that gave a fit."""
+    random, start = np.random.default_rng(seed), time.monotonic()
+    outcomes, fitted = Counter(), [bytes(200)]
+    for _ in range(executions):
+        data = bytearray(random.bytes(int(random.integers(1, 400))))
+        if random.random() < 0.5:
+            data = bytearray(fitted[int(random.integers(len(fitted)))])
+            for _ in range(int(random.integers(1, 8))):
+                data[int(random.integers(len(data)))] = int(random.integers(256))
+        try:
+            outcome = attempt(bytes(data))
+        except BaseException:
+            keep(bytes(data))
+            raise
+        outcomes[outcome] += 1
+        if outcome == "fitted":
+            fitted = [*fitted[-99:], bytes(data)]
+    return outcomes, time.monotonic() - start
+
+
+def guided(arguments):
+    """Hands the choice of bytes to atheris; one line tells what came of them at the end."""
+    import atheris
+
+    outcomes = Counter()
+
+    def once(data):
+        outcomes[attempt(data)] += 1
+        if sum(outcomes.values()) % 10_000 == 0:
+            print(dict(outcomes), flush=True)
+
+    atheris.Setup([sys.argv[0], *arguments], atheris.instrument_func(once))
+    atheris.instrument_all()
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--atheris"]:
+        guided(sys.argv[2:])
+    else:
+        executions, seed = map(int, sys.argv[1:3])
+        outcomes, seconds = at_random(executions, seed)
+        print(f"{executions} executions, seed {seed}, {seconds:.0f} s: {dict(outcomes)}")

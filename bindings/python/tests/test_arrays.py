@@ -1,0 +1,8 @@
+"""A few of the arrays that `arrays.py` makes of bytes; docs/fuzzing.md records the many."""
+
+from arrays import at_random
+
+
+def test_arrays_of_random_bytes_are_fitted_or_refused():
+    outcomes, _ = at_random(600, 1)
+    assert outcomes["fitted"] > 30 and outcomes["refused"] > 30, outcomes

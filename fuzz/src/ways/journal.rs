@@ -1,0 +1,79 @@
+//! Journals of experiments, by the module of `xtask` itself.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use super::{Way, as_they_are};
+
+#[path = "../../../xtask/src/trials/journal.rs"]
+mod journal;
+
+use journal::Journal;
+
+const ARGUMENTS: &str = "seed=1";
+
+const JOURNALS: [&str; 4] = [
+    "seed=1\nrow 1 0.5\nother 12 0.25\nrow 3 -1e-3\nrow 4",
+    "seed=1\n",
+    "seed=",
+    "seed=1\nrow 1 0.1\nrow 2 0.30000000000000004\n",
+];
+
+pub(super) fn way() -> Way {
+    let folder = tempfile::tempdir().expect("a folder");
+    Way {
+        name: "journal",
+        corpus: JOURNALS.map(|text| text.as_bytes().to_vec()).to_vec(),
+        words: &["\n", " ", "NaN", "-", "99999999999999999999", "row 1 ", "seed=1\n"],
+        seal: as_they_are,
+        // What is kept is a number for every line.
+        read: Box::new(|_| ()),
+        most_bytes_a_byte: 0,
+        check: Box::new(move |bytes| check(bytes, &folder.path().join("journal"))),
+    }
+}
+
+/// A journal that is refused stays as it was; another takes a trial more, and gives all of them back.
+fn check(bytes: &[u8], path: &Path) -> Result<(), String> {
+    std::fs::write(path, bytes).expect("a file");
+    let journal = Journal::<Number>::open(path, ARGUMENTS).inspect_err(|error| {
+        assert_eq!(std::fs::read(path).expect("a file"), bytes, "a refused journal has changed");
+        assert!(error.starts_with(&path.display().to_string()), "{error}");
+    })?;
+    let key = ("one-more".to_owned(), 7);
+    journal.append(&key, &Number(0.1)).expect("a file");
+    let mut expected: Vec<_> = shown(&journal);
+    drop(journal);
+    expected.retain(|(own, _)| *own != key);
+    expected.push((key, Number(0.1).to_string()));
+    expected.sort();
+    let again = Journal::<Number>::open(path, ARGUMENTS).expect("what was written");
+    assert_eq!(shown(&again), expected);
+    Ok(())
+}
+
+/// Returns the trials in words, in the order of their keys.
+fn shown(journal: &Journal<Number>) -> Vec<((String, usize), String)> {
+    let trials = journal.finished.iter();
+    let mut shown: Vec<_> = trials.map(|(key, trial)| (key.clone(), trial.to_string())).collect();
+    shown.sort();
+    shown
+}
+
+/// The result of a trial.
+struct Number(f64);
+
+impl FromStr for Number {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Number).map_err(|_| format!("'{text}' is not a number"))
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
