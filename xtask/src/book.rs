@@ -34,7 +34,10 @@ pub(crate) fn check() -> Outcome {
             Some(format!("{}:{}: {fault}", name.display(), shown.line))
         }));
     }
-    for file in files.iter().filter(|file| file.extension().is_some_and(|kind| kind == "rs")) {
+    let has_mentions = |file: &&PathBuf| {
+        file.extension().is_some_and(|kind| ["rs", "md"].iter().any(|own| kind == *own))
+    };
+    for file in files.iter().filter(has_mentions) {
         faults.extend(broken_mentions(root, file)?);
     }
     if faults.is_empty() {
@@ -146,7 +149,7 @@ fn fault_of_task(line: &str) -> Option<String> {
     (!is_help && !line.contains("NAME")).then_some(reason)
 }
 
-/// Returns what a source calls a file of the book that is none.
+/// Returns what a source or a page calls a page or a source that is none.
 fn broken_mentions(root: &Path, file: &Path) -> Result<Vec<String>, Failure> {
     let text = std::fs::read_to_string(root.join(file))?;
     let faults = mentions(&text).into_iter().filter(|(_, page)| !root.join(page).exists());
@@ -155,16 +158,18 @@ fn broken_mentions(root: &Path, file: &Path) -> Result<Vec<String>, Failure> {
         .collect())
 }
 
-/// Returns the pages that a text names by `docs/...md`, each with its line.
+/// Returns the pages and sources that a text names by their paths, each with its line.
 fn mentions(text: &str) -> Vec<(usize, String)> {
+    const FOLDERS: [&str; 4] = ["docs/", "crates/", "benches/", "xtask/"];
+    const KINDS: [&str; 3] = [".md", ".rs", ".py"];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let mut found = Vec::new();
     for (line, text) in text.lines().enumerate() {
-        for (start, _) in text.match_indices("docs/") {
-            let is_part = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-            let rest = &text[start..];
-            let path = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
-            let path = path.trim_end_matches('.');
-            if path.ends_with(".md") && !path.contains("...") {
+        for word in text.split(|c| !is_part(c)) {
+            let path = word.trim_end_matches('.');
+            let is_path = FOLDERS.iter().any(|folder| path.starts_with(folder))
+                && KINDS.iter().any(|kind| path.ends_with(kind));
+            if is_path && !path.contains("...") {
                 found.push((line + 1, path.to_owned()));
             }
         }
@@ -229,11 +234,10 @@ mod tests {
     }
 
     #[test]
-    fn sources_name_pages() {
-        let text = "//! See docs/json.md.\n//! and (docs/how-to/loss.md#d), docs/pictures";
-        assert_eq!(
-            mentions(text),
-            [(1, "docs/json.md".to_owned()), (2, "docs/how-to/loss.md".to_owned())]
-        );
+    fn texts_name_pages_and_sources() {
+        let text = "//! See docs/json.md.\n//! and (docs/how-to/loss.md#d), docs/pictures, `xtask/src/book.rs`";
+        let named = ["docs/json.md", "docs/how-to/loss.md", "xtask/src/book.rs"];
+        let expected = [1, 2, 2].into_iter().zip(named.map(str::to_owned));
+        assert_eq!(mentions(text), expected.collect::<Vec<_>>());
     }
 }

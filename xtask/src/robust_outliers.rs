@@ -271,11 +271,12 @@ fn csv(rows: &[Row], means: &[Vec<Mean>]) -> String {
 
 fn about(settings: &Settings) -> String {
     format!(
-        "Test errors in percent (standard errors), {} trials, seed {}. Two thirds of the samples are for \
-         training, features standardised by them; then a share of these is spoilt: labels flipped, or \
-         features multiplied by -{FACTOR}. Test samples stay sound. Lambda is {LAMBDA} for all. The \
-         mixture is example 1 of Kwon and Zou, {SIMULATED} samples, with new centres every trial; the \
-         median of means has a third as many blocks as samples.",
+        "The table has test errors in percent (standard errors) over {} trials, with seed {}. Two \
+         thirds of the samples are for training, and standardise the features; then a share of \
+         these is spoilt: labels are flipped, or features multiplied by -{FACTOR}. Test samples \
+         stay sound. Lambda is {LAMBDA} for all. The mixture is example 1 of Kwon and Zou, \
+         {SIMULATED} samples, with new centres every trial; the median of means has a third as \
+         many blocks as samples.",
         settings.trials(),
         settings.seed
     )

@@ -115,10 +115,11 @@ pub(crate) fn run(
         },
     )?;
     let about = format!(
-        "MNIST, 5 against the rest: {OTHERS} other digits and a few fives to learn from, {} fives and {} \
-         others to test with. A multilayer perceptron with {HIDDEN} hidden units, logistic loss, step \
-         {STEP}, {EPOCHS} epochs of rounds; the last network, and the majority of {OUTPUTS}. Mistakes in \
-         training are medians; errors are in percent, with standard errors over {} trials.",
+        "The task is the 5 of MNIST against the rest: there are {OTHERS} other digits and a few \
+         fives to learn from, {} fives and {} others to test with. The learner is a multilayer \
+         perceptron with {HIDDEN} hidden units, the logistic loss, the step {STEP} and {EPOCHS} \
+         epochs of rounds; the table has its last network, and the majority of {OUTPUTS}. Mistakes \
+         in training are medians; errors are in percent, with standard errors over {} trials.",
         tests[0].rows(),
         tests[1].rows(),
         settings.trials

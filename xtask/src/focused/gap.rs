@@ -90,15 +90,21 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
         table.push([epsilon.to_string(), alpha.to_string()].into_iter().chain(counts));
     }
     let about = format!(
-        "Rounds until the perceptron is right on the whole distribution of section 3.1 of the paper, medians \
-         over {} trials; samples of size 2 ln(400)/epsilon. SGD is the same learner on samples drawn \
-         uniformly.",
+        "The table counts the rounds until the perceptron is right on the whole distribution of \
+         section 3.1 of the paper, medians over {} trials on samples of size 2 ln(400)/epsilon. \
+         SGD is the same learner on samples drawn uniformly.",
         settings.trials
     );
-    let document = Document::new("fol-gap", "how the rounds of focused learning and of stochastic gradient grow").text(about).table(table).text(
-        "Slopes of the logarithm of the rounds, by least squares; theory says 1 for all of them, for \
-         FOL but for logarithms of m. The two lines for one of alpha and epsilon are at the ends of \
-         the grid where the other term is the smaller one:",
+    let document = Document::new(
+        "fol-gap",
+        "how the rounds of focused learning and of stochastic gradient grow",
+    )
+    .text(about)
+    .table(table)
+    .text(
+        "This table has the slopes of the logarithm of the rounds, by least squares; theory says 1 \
+         for all of them, for FOL but for logarithms of m. The two lines for one of alpha and \
+         epsilon are at the ends of the grid where the other term is the smaller one:",
     );
     Ok(document.table(slopes(&grid, &medians)).figure(figure(&grid, &medians)))
 }

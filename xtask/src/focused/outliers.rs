@@ -97,10 +97,11 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
         }
     }
     let about = format!(
-        "The samples of fol-rare, {TYPICAL} typical and {RARE} rare ones, some typical ones with the wrong \
-         label; errors in percent on new samples, with standard errors over {} trials. The perceptron, \
-         {ROUNDS} rounds, {OUTPUTS} outputs, majority vote. Slack has the number of outliers as its \
-         budget (at least 1), the subsample the size that theorem 3 is best at.",
+        "The samples are those of fol-rare, {TYPICAL} typical and {RARE} rare ones, and some \
+         typical ones have the wrong label. Errors are in percent on new samples, with standard \
+         errors over {} trials. The learner is the perceptron, for {ROUNDS} rounds, with a \
+         majority of {OUTPUTS} outputs. Slack has the number of outliers as its budget (at least \
+         1), and the subsample has the size that theorem 3 is best at.",
         settings.trials
     );
     let document = Document::new("fol-outliers", "what slack and sub-sampling do about outliers")

@@ -101,11 +101,11 @@ pub(crate) fn run(settings: &Settings, folder: &Path) -> Result<Document, Failur
         table.push(std::iter::once(row.clone()).chain((0..2 * METHODS.len()).map(cell)));
     }
     let about = format!(
-        "{TYPICAL} typical samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, noise)` of \
-         {FEATURES} features, noise of standard deviation 0.02; errors in percent on {TEST} new samples \
-         of each kind, with standard errors over {} trials. FOL and SGD: the perceptron, {ROUNDS} \
-         rounds, {OUTPUTS} outputs. Logistic regression minimises the average loss with lambda = \
-         {LAMBDA}, certified.",
+        "There are {TYPICAL} typical samples `y (1, 0, noise)` and a few rare ones `y (-1/2, 1/10, \
+         noise)` of {FEATURES} features, with noise of standard deviation 0.02. Errors are in \
+         percent on {TEST} new samples of each kind, with standard errors over {} trials. FOL and \
+         SGD train the perceptron for {ROUNDS} rounds, with {OUTPUTS} outputs. Logistic regression \
+         minimises the average loss with lambda = {LAMBDA}, certified.",
         settings.trials
     );
     let document = Document::new("fol-rare", "what each learner makes of rare samples")

@@ -258,14 +258,15 @@ pub(crate) fn run(
 
 fn about(settings: &Settings) -> String {
     format!(
-        "Passes over the data (samples looked at, divided by m) and seconds until a classifier is right on \
-         every sample; medians over {} trials, looked after every quarter of a pass and given up (-) \
-         after {MOST_PASSES} passes. FOL and SGD: the present classifier of the learner. A round of the \
-         sublinear perceptron looks at one sample and at one feature of all of them, of which the passes \
-         count the former; it is given up after {MOST_SUBLINEAR_PASSES}. For the machine (`lambda = \
-         {LAMBDA}`, gap 1e-3) a pass is as many kernel values as the matrix has, and data of more than \
-         {MOST_MACHINE_ROWS} rows are left out; the chess data have a Gaussian kernel with sigma = 1/7, \
-         for which only the first two and the last take part.",
+        "The table has the passes over the data (samples looked at, divided by m) and the seconds \
+         until a classifier is right on every sample. They are medians over {} trials; a trial is \
+         looked at after every quarter of a pass and given up (-) after {MOST_PASSES} passes. For \
+         FOL and SGD the classifier is the present one of the learner. A round of the sublinear \
+         perceptron looks at one sample and at one feature of all of them, of which the passes \
+         count the former; it is given up after {MOST_SUBLINEAR_PASSES}. For the machine (`lambda \
+         = {LAMBDA}`, gap 1e-3) a pass is as many kernel values as the matrix has, and data of \
+         more than {MOST_MACHINE_ROWS} rows are left out; the chess data have a Gaussian kernel \
+         with sigma = 1/7, for which only the first two and the last take part.",
         settings.trials
     )
 }

@@ -180,8 +180,8 @@ fn introduction(
         .collect();
     vec![
         format!(
-            "Misclassification in the simulations of Kwon and Zou (2023), table 1: {} trials a row, \
-             seed {}, {TEST_SAMPLES} test samples a trial.",
+            "The table has the misclassification in the simulations of Kwon and Zou (2023), table \
+             1, with {} trials a row, seed {} and {TEST_SAMPLES} test samples a trial.",
             settings.trials(),
             settings.seed
         ),

@@ -173,16 +173,18 @@ pub(crate) fn fingerprint<'a>(sets: impl Iterator<Item = &'a Dataset>) -> u64 {
 
 fn introduction(settings: &Settings, missing: &[&str]) -> Vec<String> {
     let mut paragraphs = vec![format!(
-        "Misclassification on the data sets of Kwon and Zou (2023), table 2: {} trials a row, seed {}. \
-         Each trial trains on two thirds of the rows, drawn without regard to classes (again, \
-         should a class have fewer than {FOLDS} of them), and tests on the others. Features are \
-         centred and scaled by the training rows; the source does not say what it did. Its standard \
-         errors are, but for those of Bupa, near to binomial ones over all test samples.",
+        "The table has the misclassification on the data sets of Kwon and Zou (2023), table 2, \
+         with {} trials a row and seed {}. Each trial trains on two thirds of the rows, drawn \
+         without regard to classes (again, should a class have fewer than {FOLDS} of them), and \
+         tests on the others. Features are centred and scaled by the training rows; the source \
+         does not say what it did. Its standard errors are, but for those of Bupa, near to \
+         binomial ones over all test samples.",
         settings.trials(),
         settings.seed
     )];
     if !missing.is_empty() {
-        paragraphs.push(format!("Not there, and left out: {}.", missing.join(", ")));
+        paragraphs
+            .push(format!("These data sets are not there, and left out: {}.", missing.join(", ")));
     }
     paragraphs
 }

@@ -74,10 +74,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
         }
     }
     let text = format!(
-        "Seconds to tune the leaky hockey stick classifier by {FOLDS}-fold cross-validation over 100 \
-         lambdas and to fit it at the one selected, kernel matrix included: median of {} runs, \
-         threads: {}. *Certified* are the lambdas at which the fits of all folds reached the \
-         tolerance.",
+        "The table has the seconds to tune the leaky hockey stick classifier by {FOLDS}-fold \
+         cross-validation over 100 lambdas and to fit it at the one selected, kernel matrix \
+         included; they are the median of {} runs, and the number of threads is {}. *Certified* \
+         are the lambdas at which the fits of all folds reached the tolerance.",
         arguments.repetitions,
         pool.current_num_threads()
     );

@@ -219,7 +219,8 @@ fn document(arguments: &Arguments, figure: Figure, missing: &[String], table: Ta
     let mut document =
         Document::new(figure.name, "how margin pursuit compares with Pegasos").text(about);
     if !missing.is_empty() {
-        document = document.text(format!("Not there, and left out: {}.", missing.join(", ")));
+        document = document
+            .text(format!("These data sets are not there, and left out: {}.", missing.join(", ")));
     }
     document.table(table).figure(figure)
 }

@@ -128,16 +128,13 @@ fn guarantee(
         table.push(of_row.cells());
     }
     let about = format!(
-        "Instances of {} (epsilon = delta = 0.05) on which the error of a learner is above eta + \
-         epsilon, and mean errors with standard errors. Errors are exact.",
+        "The table counts the instances of {} (epsilon = delta = 0.05) on which the error of a \
+         learner is above eta + epsilon, and has mean errors with standard errors. Errors are \
+         exact.",
         arguments.instances
     );
-    let sum = format!(
-        "In all {} of {} instances missed by sgd, {} by cuts.",
-        all[0],
-        found.len(),
-        all[1]
-    );
+    let sum =
+        format!("In all sgd missed {} of {} instances, and cuts {}.", all[0], found.len(), all[1]);
     Ok(document.text(about).table(table).text(sum).csv("massart-adversaries", csv))
 }
 

@@ -64,9 +64,9 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         table.push(cells);
     }
     let about = format!(
-        "Mean calls of the oracle (standard error) until the error on the sample is at most eta + \
-         epsilon/2, and mean exact error; {} instances of the trap a dimension, eta = {ETA}, gamma = \
-         {GAMMA}, epsilon = {EPSILON}; at most 2000 calls.",
+        "The table has the mean calls of the oracle (standard error) until the error on the sample \
+         is at most eta + epsilon/2, and the mean exact error, over {} instances of the trap a \
+         dimension, with eta = {ETA}, gamma = {GAMMA}, epsilon = {EPSILON} and at most 2000 calls.",
         arguments.instances
     );
     let slopes = points.each_ref().map(|points| slope(points));

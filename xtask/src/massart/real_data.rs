@@ -77,9 +77,9 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         trial(data, normal, adversary, *k as u64).map(|errors| Numbers(errors.to_vec()))
     })?;
     let about = format!(
-        "Errors against the noisy labels, exact in the noise, on a third of the rows that no learner has \
-         seen; eta = {ETA}, mean of {} trials (standard error). The halfspace that the adversaries \
-         attack is a logistic fit to the clean labels.",
+        "The table has errors against the noisy labels, exact in the noise, on a third of the rows \
+         that no learner has seen, for eta = {ETA}; they are means of {} trials (standard error). \
+         The halfspace that the adversaries attack is a logistic fit to the clean labels.",
         arguments.trials
     );
     let of_rows = found.chunks_exact(arguments.trials.max(1));

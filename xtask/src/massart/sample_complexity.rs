@@ -132,9 +132,10 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
 /// Returns tables and picture of the least numbers of samples, as powers of the root of 2.
 fn page(arguments: &Arguments, needed: Needed) -> Document {
     let about = format!(
-        "The least number of samples, among powers of the root of 2, from which on a learner has an error \
-         of at most eta + epsilon on {SUCCESS} of {} instances, d = {D}, eta = {ETA}; algorithm 1 with \
-         the practical step and selection. The slope is that of the logarithms.",
+        "The table has the least number of samples, among powers of the root of 2, from which on a \
+         learner has an error of at most eta + epsilon on {SUCCESS} of {} instances, with d = {D} \
+         and eta = {ETA}; algorithm 1 has the practical step and selection. The slope is that of \
+         the logarithms.",
         arguments.instances
     );
     let mut document = Document::new(

@@ -73,9 +73,10 @@ pub(crate) fn run(arguments: &Arguments, folder: &Path) -> Result<Document, Fail
         ]);
     }
     let about = format!(
-        "The best of all T + 1 iterates on N = {} samples: inner products and seconds (the least of \
-         {REPETITIONS}) of the plain loop over candidates and samples, and of the selection, which \
-         finds the same iterate. d = {D}, gamma = {GAMMA}, eta = {ETA}.",
+        "The task is to find the best of all T + 1 iterates on N = {} samples. The table has the \
+         inner products and seconds (the least of {REPETITIONS}) of the plain loop over candidates \
+         and samples, and of the selection, which finds the same iterate, for d = {D}, gamma = \
+         {GAMMA} and eta = {ETA}.",
         Plan::practical(&Problem::new(ETA, GAMMA)?).selection
     );
     let document =

@@ -202,9 +202,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Document, Failure> {
         })
         .collect::<Result<Vec<_>, Failure>>()?;
     let about = format!(
-        "The worst of {} random settings of two to four points and {} random changes of the best: errors \
-         less eta of the exact minimiser, points within 1e-4 of its boundary taken for right, and of \
-         both learners with epsilon = {}. Points are `y x: mass, noise` for w* = e_1.",
+        "A row is the worst of {} random settings of two to four points and {} random changes of \
+         the best. It has the errors less eta of the exact minimiser, points within 1e-4 of its \
+         boundary taken for right, and of both learners with epsilon = {}. Points are `y x: mass, \
+         noise` for w* = e_1.",
         arguments.draws,
         arguments.changes,
         margins::massart::Target::default().epsilon()
