@@ -3,15 +3,17 @@
 //! Both minimise `1/2 ||w||^2 + C sum L(y f(x))`, which is our objective times `n C` at
 //! `lambda = 1/(2 n C)`. The figures are what svm-train 3.24 with `-e 1e-9` and liblinear-train 2.3.0
 //! with `-e 1e-10` print, to six digits behind the point; the first is also the one that the
-//! documentation of LIBSVM shows.
+//! documentation of LIBSVM shows. On the same table every solver that takes all convex losses has what
+//! scikit-learn documents of weights, of rows that come twice, of their order and of units.
 #![cfg(feature = "kernels")]
 
 use std::sync::Arc;
 
-use margins_data::Dataset;
 use margins_data::read::{self, Format, ReadOptions};
+use margins_data::{Dataset, Design};
 use margins_estimators::regularised::{KernelChoice, Regularisation, Settings};
-use margins_test_support::{lambda, loss};
+use margins_optim::{Report, Solver};
+use margins_test_support::{CONVEX_LOSSES, lambda, loss};
 
 /// A minimum that another program found.
 struct Known {
@@ -80,6 +82,36 @@ fn heart() -> Dataset {
     read::dataset_from(&text[..], "heart_scale.svm", Format::Svmlight, &options).expect("a table")
 }
 
+/// What is minimised, and by which solver.
+struct Problem {
+    loss: &'static str,
+    kernel: Option<&'static str>,
+    intercept: bool,
+    solver: Solver,
+    tolerance: f64,
+}
+
+impl Problem {
+    /// Returns the evidence of the fit at a lambda.
+    fn fit(&self, data: &Dataset, at: f64) -> Report {
+        let kernels = KernelChoice {
+            specifications: self.kernel.into_iter().map(str::to_owned).collect(),
+            ..KernelChoice::default()
+        };
+        let regularisation = Regularisation::Single(lambda(at));
+        let (loss, intercept) = (Arc::from(loss(self.loss)), self.intercept);
+        let mut settings =
+            Settings { loss, kernels, regularisation, intercept, ..Settings::default() };
+        settings.options.tolerance = self.tolerance;
+        settings.options.solver = self.solver;
+        let what = format!("{} by {:?}", self.loss, self.solver);
+        let fitted = settings.fit(data).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let report = fitted.fits[0].report.clone();
+        assert!(report.converged(), "{what}: {report:?}");
+        report
+    }
+}
+
 impl Known {
     /// Compares the minimum with ours.
     fn check(&self, data: Dataset) {
@@ -87,19 +119,9 @@ impl Known {
         let weight = |&sign: &f64| if sign > 0.0 { self.positive } else { 1.0 };
         let weights = data.labels().signs().iter().map(weight).collect();
         let data = data.with_weights(weights).expect("weights");
-        let kernels = KernelChoice {
-            specifications: self.kernel.into_iter().map(str::to_owned).collect(),
-            ..KernelChoice::default()
-        };
-        let regularisation = Regularisation::Single(lambda(0.5 / (n * self.c)));
-        let (loss, intercept) = (Arc::from(loss(self.loss)), self.intercept);
-        let mut settings =
-            Settings { loss, kernels, regularisation, intercept, ..Settings::default() };
-        settings.options.tolerance = 1e-9;
-        let fitted =
-            settings.fit(&data).unwrap_or_else(|error| panic!("{}: {error}", self.options));
-        let report = &fitted.fits[0].report;
-        assert!(report.converged(), "{}: {report:?}", self.options);
+        let Known { loss, kernel, intercept, .. } = *self;
+        let problem = Problem { loss, kernel, intercept, solver: Solver::Auto, tolerance: 1e-9 };
+        let report = problem.fit(&data, 0.5 / (n * self.c));
         let scale = n * self.c;
         let apart = (scale * report.objective - self.objective).abs();
         // The figure is rounded to six digits; both programs stop a little above the minimum.
@@ -115,5 +137,63 @@ fn heart_scale_has_the_minima_of_libsvm_and_liblinear() {
     assert_eq!((data.rows(), data.columns(), classes), (270, 13, ["-1", "+1"]));
     for known in &KNOWN {
         known.check(data.clone());
+    }
+}
+
+/// A table that has the same minimum as another one at a related lambda.
+struct Relative {
+    what: &'static str,
+    data: Dataset,
+    /// What lambda is multiplied by for the same minimum.
+    lambda: f64,
+    /// What the minimum is multiplied by to be that of the first table.
+    factor: f64,
+}
+
+/// Returns the relatives of a table, with the table itself for each.
+fn relatives(data: &Dataset) -> [(Dataset, Relative); 4] {
+    let n = data.rows();
+    let of = |what, data, lambda, factor| Relative { what, data, lambda, factor };
+    let order: Vec<usize> = (0..n).map(|i| (7 * i + 3) % n).collect();
+    let twice: Vec<usize> = (0..2 * n).map(|i| i / 2).collect();
+    let repeated: Vec<usize> = (0..n).flat_map(|i| vec![i; i % 3]).collect();
+    let share = repeated.len() as f64 / n as f64;
+    let weights = (0..n).map(|i| (i % 3) as f64).collect();
+    let weighted = data.clone().with_weights(weights).expect("weights");
+    let longer: Vec<Vec<f64>> = (data.design().samples())
+        .map(|sample| {
+            let mut row = vec![0.0; data.columns()];
+            sample.for_each(|column, x| row[column] = 8.0 * x);
+            row
+        })
+        .collect();
+    let longer = Design::from_rows(&longer).expect("finite rows");
+    let longer = Dataset::new(longer, data.labels().clone()).expect("as many labels");
+    [
+        (data.clone(), of("another order", data.select(&order), 1.0, 1.0)),
+        (data.clone(), of("every row twice", data.select(&twice), 1.0, 1.0)),
+        // The objective divides by the number of rows, not by the sum of weights.
+        (weighted, of("weights as repetitions", data.select(&repeated), 1.0 / share, share)),
+        (data.clone(), of("features times 8", longer, 64.0, 1.0)),
+    ]
+}
+
+/// Two fits of one minimum agree within the sum of their gaps.
+#[test]
+fn every_solver_of_all_losses_has_what_other_programs_document() {
+    const AT: f64 = 0.01;
+    let relatives = relatives(&heart());
+    for solver in [Solver::Auto, Solver::ProximalNewton, Solver::SDCA, Solver::Bundle] {
+        for loss in CONVEX_LOSSES {
+            let problem = Problem { loss, kernel: None, intercept: true, solver, tolerance: 1e-6 };
+            for (data, Relative { what, data: other, lambda, factor }) in &relatives {
+                let (one, other) = (problem.fit(data, AT), problem.fit(other, lambda * AT));
+                let apart = (one.objective - factor * other.objective).abs();
+                let gap = |report: &Report| report.duality_gap.max(0.0) + 2.0 * report.rounding;
+                let close =
+                    gap(&one) + factor * gap(&other) + 16.0 * f64::EPSILON * one.objective.abs();
+                assert!(apart <= close, "{what}, {loss} by {solver:?}: {one:?} and {other:?}");
+            }
+        }
     }
 }
