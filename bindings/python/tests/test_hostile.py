@@ -85,6 +85,20 @@ def test_samples(estimator, kind):
             estimator.predict(SAMPLES[kind])
 
 
+@pytest.mark.parametrize("part", ["indices", "indptr", "row", "col"])
+@pytest.mark.parametrize("value", [-1, 1000, 2**31 - 1])
+def test_sparse_matrices_that_contradict_themselves(part, value):
+    """scipy itself would read past the arrays, and end the process."""
+    make = sparse.coo_array if part in ("row", "col") else sparse.csc_array
+    matrix = make(GOOD)
+    getattr(matrix, part)[-1] = value
+    estimator = ml.MarginClassifier("logistic")
+    with pytest.raises(ValueError, match="X is a sparse matrix that contradicts itself"):
+        estimator.fit(matrix, LABELS)
+    with pytest.raises(ValueError, match="contradicts itself"):
+        estimator.fit(GOOD, LABELS).predict(matrix)
+
+
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_targets(estimator, kind):

@@ -28,6 +28,8 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
             rows, columns = X.shape
             raise ValueError(f"Found array with {rows} sample(s) and {columns} feature(s): at least 1 of each is required.")
         return X
+    if sparse.issparse(X):
+        _refuse_contradictions(X)
     numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biu"
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise TypeError(f"X has the dtype {X.dtype}, but times are no numbers: subtract one of them and divide by a unit.")
@@ -35,6 +37,19 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(
         estimator, X, reset=reset, dtype=dtype, accept_sparse="csr", accept_large_sparse=True, ensure_all_finite=False
     )
+
+
+def _refuse_contradictions(X: Any) -> None:
+    """Refuses a matrix whose indices lead out of it: scipy would read past its arrays to convert it."""
+    try:
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            for indices, length in zip((X.row, X.col), X.shape, strict=True):
+                if len(indices) > 0 and not 0 <= indices.min() <= indices.max() < length:
+                    raise ValueError(f"an index is not from 0 to {length - 1}")
+    except ValueError as contradiction:
+        raise ValueError(f"X is a sparse matrix that contradicts itself: {contradiction}") from None
 
 
 def samples_of(X: Any) -> Samples:
