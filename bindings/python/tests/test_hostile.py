@@ -93,9 +93,9 @@ def test_sparse_matrices_that_contradict_themselves(part, value):
     matrix = make(GOOD)
     getattr(matrix, part)[-1] = value
     estimator = ml.MarginClassifier("logistic")
-    with pytest.raises(ValueError, match="X is a sparse matrix that contradicts itself"):
+    with pytest.raises(ValueError, match="contradicts itself|negative dimensions"):
         estimator.fit(matrix, LABELS)
-    with pytest.raises(ValueError, match="contradicts itself"):
+    with pytest.raises(ValueError, match="contradicts itself|negative dimensions"):
         estimator.fit(GOOD, LABELS).predict(matrix)
 
 
