@@ -205,7 +205,10 @@ fn watched(settings: Settings, watchers: Watchers, stop: &Stop) -> Settings {
         }
         None => Observer::default(),
     };
-    Settings { iterations, progress, ..settings }
+    let told = stop.clone();
+    let registry = settings.kernels.registry.watched(move || told.look());
+    let kernels = KernelChoice { registry, ..settings.kernels };
+    Settings { iterations, progress, kernels, ..settings }
 }
 
 /// Fits with these settings, and returns the model with its evidence.

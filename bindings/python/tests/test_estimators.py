@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -152,6 +153,21 @@ def test_sigmas_are_tried_with_kernels_that_leave_theirs_out(two):
         np.testing.assert_allclose(again.errors_, search.errors_)
     auto = clone(search).set_params(kernels="gaussian", sigmas="auto:3").fit(*two)
     assert len(auto.paths_) == 3 and auto.score(*two) > 0.8
+
+
+def test_a_number_of_Cs_is_that_of_scikit_learn(two):
+    theirs = LogisticRegressionCV(Cs=4, l1_ratios=(0,), use_legacy_attributes=False).fit(*two)
+    search, path = ml.MarginClassifierCV("logistic", Cs=4).fit(*two), ml.MarginPath("logistic", Cs=np.int64(4)).fit(*two)
+    np.testing.assert_allclose(search.path_["Cs"], theirs.Cs_)
+    np.testing.assert_allclose(path.Cs_, theirs.Cs_)
+
+
+def test_the_kernel_tells_what_it_took_from_the_data(two):
+    kernel = ml.MarginClassifier("logistic", kernel="gaussian").fit(*two).kernel_
+    search = ml.MarginClassifierCV("logistic", Cs=[1.0], kernels="gaussian").fit(*two)
+    assert kernel == search.best_kernel_ and kernel.startswith("gaussian:sigma=")
+    assert ml.MarginClassifier(kernel="precomputed").fit(two[0] @ two[0].T, two[1]).kernel_ == "precomputed"
+    assert ml.MarginClassifier().fit(*two).kernel_ is None
 
 
 def test_a_path_is_its_fits(two):

@@ -1,6 +1,9 @@
 """Hostile arrays at every public function: ValueError or TypeError with the value and the place, never a panic."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -153,12 +156,17 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
         (ml.MarginClassifier(class_weight={1: -1.0}), "-1"),
         (ml.MarginClassifier(callback=3), "callback is 3"),
         (ml.MarginClassifier(kernel=lambda a, b: 1.0), "the shape|of shape"),
-        (ml.MarginClassifierCV(Cs=[]), "at least one lambda"),
+        (ml.MarginClassifierCV(Cs=[]), r"Cs is \[\], but must have at least one number"),
+        (ml.MarginClassifier(class_weight=[1.0, 2.0]), "class_weight is .*dict of costs"),
+        (ml.MarginClassifierCV(Cs=0), "Cs is 0, but must be at least one"),
+        (ml.MarginClassifierCV(Cs=0.5), r"Cs is 0.5, but must be an array of numbers, such as \[0.5\]"),
+        (ml.MarginPath(lambdas=0.5), r"lambdas is 0.5, but must be an array of numbers, such as \[0.5\]"),
+        (ml.MarginClassifierCV(kernels="gaussian", sigmas=5), r"sigmas is 5, but must be an array"),
         (ml.MarginClassifierCV(Cs=[1.0], lambdas=[1.0]), "Cs and lambdas are both given"),
         (ml.MarginClassifierCV(kernels=[]), "kernels is"),
         (ml.MarginClassifierCV(sigmas=[1.0]), "sigmas 1.0 and a linear classifier contradict each other"),
         (ml.MarginClassifierCV(kernels="gaussian:sigma=1", sigmas=[1.0]), "leave their sigma out"),
-        (ml.MarginClassifierCV(kernels="gaussian", sigmas=[]), "number of sigmas is 0"),
+        (ml.MarginClassifierCV(kernels="gaussian", sigmas=[]), r"sigmas is \[\], but must have"),
         (ml.MarginClassifierCV(kernels="gaussian", sigmas=[1.0, -2.0]), "sigma is -2"),
         (ml.MarginClassifierCV(kernels="gaussian", sigmas="auto:0"), "sigmas is 'auto:0': '0' is not a number of sigmas"),
         (ml.MarginClassifierCV(kernels="gaussian", sigmas="1:2"), "sigmas is '1:2': expected auto:COUNT"),
@@ -263,3 +271,15 @@ def test_weights_of_a_stream(kind):
 def test_samples_to_encode(kind):
     with pytest.raises((ValueError, TypeError)):
         ml.MarginClassifier(encode=True).fit(SAMPLES[kind], LABELS)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_times_in_a_frame_are_refused(frame):
+    table = frame({"number": np.arange(20.0), "when": np.arange(20).astype("datetime64[s]")})
+    with pytest.raises(TypeError, match="Column 'when' has the dtype datetime64.*times are no numbers"):
+        ml.MarginClassifier().fit(table, np.arange(20) % 2)
+
+
+def test_labels_without_an_order_are_refused():
+    with pytest.raises(TypeError, match="y has labels of the types int, str, which have no order"):
+        ml.MarginClassifier().fit(np.eye(4), np.array([1, "one", 1, "one"], dtype=object))

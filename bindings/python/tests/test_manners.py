@@ -43,6 +43,8 @@ SLOW = [
     lambda: (ml.RobustClassifier("catoni:alpha=1", "logistic", C=1e3, tol=1e-300, max_iter=10**9), *mixed(300)),
     lambda: (ml.RobustClassifier("garg-roth:restarts=1000000", "garg-roth", C=1e3), *mixed(30)),
     lambda: (ml.RobustClassifier("median-of-means:blocks=11", "logistic", C=1e3, tol=1e-300, max_iter=10**9), *mixed(300)),
+    lambda: (ml.MarginClassifier("logistic", kernel="gaussian:sigma=1", memory=10**6), *clouds(20_000, 2, features=100)),
+    lambda: (ml.MarginClassifier("hinge", kernel="gaussian:sigma=1", memory=10**6), *clouds(20_000, 2, features=100)),
 ]
 
 
@@ -118,10 +120,12 @@ def test_a_time_limit_ends_with_the_best_point_so_far():
 
 
 LEARNERS = [make for make in SLOW if isinstance(make()[0], ml.MassartClassifier | ml.FocusedClassifier)]
+# A product with a kernel matrix takes seconds.
+OF_KERNELS = [make for make in SLOW if str(getattr(make()[0], "kernel", None)).startswith("gaussian:")]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the threads of the process are counted in /proc")
-@pytest.mark.parametrize("make", LEARNERS)
+@pytest.mark.parametrize("make", LEARNERS + OF_KERNELS)
 def test_the_work_ends_with_the_fit(make):
     left, worked = interrupted(
         make,

@@ -22,10 +22,28 @@ def test_constructors_have_the_settings_and_no_others(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_documentation_names_every_parameter(estimator):
-    text = inspect.getdoc(estimator).split("Parameters\n")[1].split("Attributes\n")[0]
+    assert named(estimator, "Parameters", "Attributes") == set(inspect.signature(estimator).parameters)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernel": "gaussian"}, {"kernels": ["gaussian", "linear"]}], ids=str)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_documentation_names_every_attribute(estimator, settings, two):
+    if not set(settings) <= set(inspect.signature(estimator).parameters):
+        pytest.skip("It has no such setting.")
+    if estimator is ml.RobustClassifier and settings:
+        settings = settings | {"approximation": "nystrom:m=20"}
+    if estimator is ml.FocusedClassifier:
+        settings = settings | {"max_steps": 1000} | ({"learner": "kernel-perceptron:budget=50"} if settings else {})
+    fitted = estimator(**settings).fit(*two)
+    there = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
+    assert there <= named(estimator, "Attributes", "Examples")
+
+
+def named(estimator, section, following):
+    """Returns the names that a section of the documentation explains."""
+    text = inspect.getdoc(estimator).split(section + "\n")[1].split(following + "\n")[0]
     heads = [line.split(" : ")[0] for line in text.splitlines() if line and not line.startswith((" ", "-"))]
-    named = {name.strip() for head in heads for name in head.split(",")}
-    assert named == set(inspect.signature(estimator).parameters)
+    return {name.strip() for head in heads for name in head.split(",")}
 
 
 def stubs():

@@ -30,13 +30,13 @@ def test_first_page_of_the_book():
     assert results.attempted >= 7 and not results.failed
 
 
-PUBLIC = [getattr(ml, name) for name in ml.__all__ if name != "__version__"]
+PUBLIC = [ml] + [getattr(ml, name) for name in ml.__all__ if name != "__version__"]
 
 
 @pytest.mark.parametrize("thing", PUBLIC, ids=lambda thing: thing.__name__)
 def test_examples_and_documentation(thing):
     assert inspect.getdoc(thing)
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    finder = doctest.DocTestFinder(exclude_empty=True, recurse=thing is not ml)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for example in finder.find(thing, module=False):
         assert not runner.run(example).failed

@@ -207,6 +207,9 @@ pub enum Error {
         "kernel '{0}' is not known to be positive semidefinite, which this approximation needs"
     )]
     MaybeIndefinite(String),
+    /// The function of a [`Watched`](crate::Watched) kernel ended the work.
+    #[error("the work with the kernel was interrupted")]
+    Interrupted,
     /// A solver of `margins-optim` refused the problem or an option (with the feature `solvers`).
     #[cfg(feature = "solvers")]
     #[error(transparent)]

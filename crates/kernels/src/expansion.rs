@@ -148,12 +148,15 @@ pub(crate) fn fill_strips(
     })
 }
 
-/// Fills the values of a block, all of them finite.
+/// Fills the values of a block, all of them finite, unless the kernel is interrupted.
 pub(crate) fn fill(
     kernel: &dyn Kernel,
     block: &Block<'_>,
     values: &mut [f64],
 ) -> Result<(), Error> {
+    if kernel.is_interrupted() {
+        return Err(Error::Interrupted);
+    }
     kernel.fill(block, values);
     if all_finite(values) {
         return Ok(());

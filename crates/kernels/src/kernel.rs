@@ -9,11 +9,13 @@ mod anova;
 mod combined;
 mod inner_product;
 mod radial;
+mod watched;
 
 pub use self::anova::Anova;
 pub use self::combined::{Product, Sum};
 pub use self::inner_product::{Linear, Polynomial, Sigmoid};
 pub use self::radial::{Gaussian, Laplacian, Matern32, Matern52};
+pub use self::watched::Watched;
 
 /// A kernel: a symmetric function of two samples, of which every matrix should be positive
 /// semidefinite.
@@ -77,6 +79,13 @@ pub trait Kernel: Debug + Send + Sync {
         None
     }
 
+    /// Returns true if nobody wants values any more, as of a kernel that is
+    /// [`Watched`](crate::Watched): what is computed with them then fails before the next block.
+    /// Default: false.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+
     /// Fills `k(x, z)` for every pair of a block, in its order. Default: one by one.
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         block.pairs(|x, z| self.value(x, z), out);
@@ -101,6 +110,9 @@ impl<T: Kernel + ?Sized> Kernel for Box<T> {
     }
     fn as_gaussian(&self) -> Option<Gaussian> {
         (**self).as_gaussian()
+    }
+    fn is_interrupted(&self) -> bool {
+        (**self).is_interrupted()
     }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         (**self).fill(block, out);

@@ -93,7 +93,7 @@ pub use error::Error;
 pub use expansion::{combine, combine_all};
 pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
-    Sum,
+    Sum, Watched,
 };
 pub use registry::KernelRegistry;
 #[cfg(feature = "solvers")]

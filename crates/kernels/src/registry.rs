@@ -1,6 +1,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use margins_data::Design;
@@ -9,9 +10,11 @@ use margins_losses::Specification;
 use crate::grammar::{self, Part};
 use crate::kernel::{
     Anova, Gaussian, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid, Sum,
+    Watched,
 };
 use crate::{Error, Kernel, SigmaRange};
 
+type Watch = Arc<dyn Fn() -> ControlFlow<()> + Send + Sync>;
 type Constructor = dyn Fn(&[f64]) -> Result<Box<dyn Kernel>, Error> + Send + Sync;
 
 /// The value of a parameter that is left out.
@@ -56,6 +59,7 @@ struct Entry {
 #[derive(Clone)]
 pub struct KernelRegistry {
     entries: BTreeMap<String, Entry>,
+    watch: Option<Watch>,
 }
 
 impl KernelRegistry {
@@ -86,7 +90,7 @@ impl KernelRegistry {
 
     /// Returns a registry without any kernel.
     pub fn empty() -> Self {
-        KernelRegistry { entries: BTreeMap::new() }
+        KernelRegistry { entries: BTreeMap::new(), watch: None }
     }
 
     /// Adds a kernel, or replaces the one of this name. The constructor gets the values of the
@@ -113,6 +117,12 @@ impl KernelRegistry {
         let entry = Entry { parameters, constructor: Arc::new(constructor) };
         self.entries.insert(name.to_owned(), entry);
         self
+    }
+
+    /// Returns the registry whose kernels are [`Watched`] by the function.
+    #[must_use]
+    pub fn watched(self, watch: impl Fn() -> ControlFlow<()> + Send + Sync + 'static) -> Self {
+        KernelRegistry { watch: Some(Arc::new(watch)), ..self }
     }
 
     /// Returns the registered names, sorted.
@@ -143,7 +153,11 @@ impl KernelRegistry {
             |reason: String| Error::Syntax { specification: shortened(specification), reason };
         grammar::check(specification).map_err(wrong)?;
         let atom = |text: &str| self.parse_one(text, specification, &supply);
-        parse_part(specification, &|text| grammar::part(text).map_err(wrong), &atom)
+        let kernel = parse_part(specification, &|text| grammar::part(text).map_err(wrong), &atom)?;
+        Ok(match self.watch.clone() {
+            Some(watch) => Box::new(Watched::new(kernel, move || watch())),
+            None => kernel,
+        })
     }
 
     /// Checks that [`parse_for`](Self::parse_for) takes the specification, as far as one can say

@@ -1,11 +1,13 @@
 //! Kernel matrices that are never held, against those that are.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use margins_data::{Dataset, Design, Labels, Memory, Sample};
 use margins_kernels::{
-    Error, Gaussian, Gram, Kernel, KernelFit, KernelObjective, KnownFunction, Laplacian, certify,
-    cross_validate, leave_one_out, path, svm,
+    Block, Error, Gaussian, Gram, Kernel, KernelFit, KernelObjective, KnownFunction, Laplacian,
+    Watched, certify, cross_validate, leave_one_out, path, svm,
 };
 use margins_losses::{LeakyHockeyStick, Logistic, MarginLoss};
 use margins_optim::{Lambda, Options, Training, lambda_grid};
@@ -244,5 +246,54 @@ fn known_functions_are_certified_for_the_kernel() {
         }
         // Nearer functions have smaller gaps.
         assert!(certificates.is_sorted_by(|a, b| a.duality_gap < b.duality_gap));
+    }
+}
+
+/// A Gaussian kernel that counts the blocks that it has filled.
+#[derive(Debug)]
+struct Counted(Gaussian, Arc<AtomicUsize>);
+
+impl Kernel for Counted {
+    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        self.0.value(x, z)
+    }
+
+    fn is_positive_semidefinite(&self) -> bool {
+        true
+    }
+
+    fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.fill(block, out);
+    }
+}
+
+#[test]
+fn work_that_is_interrupted_ends_before_the_next_block() {
+    let (design, signs) = rings(600);
+    let labels = Labels::from_signs(signs.clone()).unwrap();
+    let options = Options { tolerance: 1e-9, ..Options::default() };
+    // The matrix that is never held asks for 600 values of samples with themselves first.
+    for limit in [600, 601, 603, 607, 612] {
+        let filled = Arc::new(AtomicUsize::new(0));
+        let watched = || -> Arc<dyn Kernel> {
+            filled.store(0, Ordering::Relaxed);
+            let so_far = filled.clone();
+            let kernel = Counted(Gaussian::new(1.0).unwrap(), filled.clone());
+            Arc::new(Watched::new(kernel, move || match so_far.load(Ordering::Relaxed) < limit {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }))
+        };
+        let free = || Gram::matrix_free(watched(), design.clone(), LITTLE).unwrap();
+        let gram = free();
+        let objective = KernelObjective::new(&Logistic, &gram, &labels).unwrap();
+        let smooth = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap_err();
+        assert!(matches!(smooth, Error::Interrupted), "{smooth}");
+        let in_time = |filled: usize| assert!((limit..limit + 8).contains(&filled), "{filled}");
+        in_time(filled.load(Ordering::Relaxed));
+        let hinge = svm::fit(&free(), &signs, None, true, lambda(0.01), &options).unwrap_err();
+        assert!(matches!(hinge, Error::Interrupted), "{hinge}");
+        in_time(filled.load(Ordering::Relaxed));
     }
 }

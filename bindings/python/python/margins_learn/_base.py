@@ -98,8 +98,10 @@ class Fitting(BaseEstimator):
 
     def _class_costs(self) -> Any:
         """Returns the weights of classes with the names of classes in the place of the classes."""
-        if not isinstance(self.class_weight, dict):
+        if self.class_weight is None or isinstance(self.class_weight, str):
             return self.class_weight
+        if not isinstance(self.class_weight, dict):
+            raise TypeError(f"class_weight is {self.class_weight!r}, but must be None, 'balanced' or a dict of costs.")
         return [(str(label.item() if isinstance(label, np.generic) else label), float(cost)) for label, cost in self.class_weight.items()]
 
 

@@ -15,6 +15,8 @@ from ._native import DenseRows, Samples, sparse_rows
 
 _BLOCK_BYTES = 1 << 25
 _BLOCK_ROWS = 1 << 16
+# The number of values of C unless told.
+_DEFAULT_COUNT = 33
 
 
 def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -31,8 +33,8 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     if sparse.issparse(X):
         _refuse_contradictions(X)
     numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biu"
-    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-        raise TypeError(f"X has the dtype {X.dtype}, but times are no numbers: subtract one of them and divide by a unit.")
+    if isinstance(X, np.ndarray) and _is_time(X):
+        raise _of_times(X, "X")
     dtype = np.float64 if sparse.issparse(X) else None if numbers else (np.float64, np.float32)
     return validate_data(
         estimator, X, reset=reset, dtype=dtype, accept_sparse="csr", accept_large_sparse=True, ensure_all_finite=False
@@ -50,6 +52,16 @@ def _refuse_contradictions(X: Any) -> None:
                     raise ValueError(f"an index is not from 0 to {length - 1}")
     except ValueError as contradiction:
         raise ValueError(f"X is a sparse matrix that contradicts itself: {contradiction}") from None
+
+
+def _is_time(values: np.ndarray) -> bool:
+    """Tells times, of which the nanoseconds since 1970 would be the feature."""
+    return values.dtype.kind in "mM"
+
+
+def _of_times(values: np.ndarray, name: str) -> TypeError:
+    """Returns the refusal of times."""
+    return TypeError(f"{name} has the dtype {values.dtype}, but times are no numbers: subtract one of them and divide by a unit.")
 
 
 def samples_of(X: Any) -> Samples:
@@ -92,11 +104,21 @@ def _numbers(block: Any) -> np.ndarray:
     out = np.empty(block.shape, order="F")
     for k, name in enumerate(names):
         column = block.iloc[:, k] if hasattr(block, "iloc") else block[name] if not hasattr(block, "column_names") else block.column(k)
-        try:
-            out[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(block, "iloc") else column.to_numpy()
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"Column '{name}' does not consist of numbers: {error}. MarginClassifier(encode=True) takes words and gaps.") from error
+        out[:, k] = _of_column(column, name)
     return out
+
+
+def _of_column(column: Any, name: str) -> np.ndarray:
+    """Returns the numbers of a column of a frame."""
+    try:
+        if hasattr(column, "iloc") and getattr(column.dtype, "kind", "O") not in "mM":
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        values = column.to_numpy()
+        if not _is_time(values):
+            return values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Column '{name}' does not consist of numbers: {error}. MarginClassifier(encode=True) takes words and gaps.") from error
+    raise _of_times(values, f"Column '{name}'")
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
@@ -117,7 +139,11 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else y, warn=True)
     assert_all_finite(y, input_name="y")
-    classes = np.unique(y)
+    try:
+        classes = np.unique(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise TypeError(f"y has labels of the types {', '.join(kinds)}, which have no order: make all of them text or numbers.") from error
     # What tells labels from measurements shows in those that differ; many of them are compared with the samples.
     check_classification_targets(classes if len(classes) <= 20 else y)
     if len(classes) < 2:
@@ -174,16 +200,30 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def numbers_of(values: Any) -> list[float] | None:
-    """Returns the numbers of an array as a list."""
-    return None if values is None else np.asarray(values, dtype=np.float64).ravel().tolist()
+def numbers_of(values: Any, name: str) -> list[float] | None:
+    """Returns the numbers of an array as a list. One number alone might be a value or a count, and is refused."""
+    if values is None:
+        return None
+    if np.ndim(values) == 0:
+        raise ValueError(f"{name} is {values!r}, but must be an array of numbers, such as [{values}].")
+    numbers = np.asarray(values, dtype=np.float64).ravel().tolist()
+    if not numbers:
+        raise ValueError(f"{name} is {values!r}, but must have at least one number.")
+    return numbers
+
+
+def Cs_given(Cs: Any) -> list[float] | None:
+    """Returns the values of C of a setting, which may be their number, as LogisticRegressionCV of scikit-learn has it."""
+    if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise ValueError(f"Cs is {Cs}, but must be at least one value of C, or a number of them of at least 1.")
+        return np.logspace(-4, 4, Cs).tolist()
+    return numbers_of(Cs, "Cs")
 
 
 def Cs_of(lambdas: Any, rows: int, given: Any) -> np.ndarray:
     """Returns the value of C for every lambda, as it was given where rounding alone has changed it."""
     Cs = 1 / (2 * rows * np.asarray(lambdas, dtype=np.float64))
-    if given is None:
-        return Cs
-    known = np.asarray(given, dtype=np.float64).ravel()
+    known = np.asarray(Cs_given(_DEFAULT_COUNT if given is None else given))
     nearest = known[np.abs(known - Cs[..., None]).argmin(axis=-1)]
     return np.where(np.isclose(nearest, Cs, rtol=1e-14, atol=0), nearest, Cs)

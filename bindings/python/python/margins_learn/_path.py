@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from ._base import warn_of_gap
-from ._inputs import Cs_of, numbers_of
+from ._inputs import Cs_given, Cs_of, numbers_of
 from ._regularised import OneKernel
 
 
@@ -20,8 +20,9 @@ class MarginPath(OneKernel):
     ----------
     loss : str, default="lhs"
         The loss, as `MarginClassifier` takes it.
-    Cs : array or None, default=None
-        The values of C; 33 from 1e-4 to 1e4 if `lambdas` is None too.
+    Cs : array, int or None, default=None
+        The values of C, or their number from 1e-4 to 1e4, evenly on a logarithmic scale; None takes 33 such values if
+        `lambdas` is None too.
     lambdas : array or None, default=None
         The values of lambda in the place of `Cs`.
     kernel : str, callable or None, default=None
@@ -46,6 +47,8 @@ random_state, n_jobs, callback, progress
         The ends of the fits.
     n_iter_ : int
         The most iterations of a fit, at least 1; fits on the ray in closed form take none.
+    kernel_ : str or None
+        The kernel with all of its parameters.
     classes_, n_features_in_, feature_names_in_, encoded_names_
         The facts of the data, as `MarginClassifier` has them.
 
@@ -126,9 +129,8 @@ random_state, n_jobs, callback, progress
             X,
             y,
             sample_weight,
-            Cs=numbers_of(self.Cs),
-            lambdas=numbers_of(self.lambdas),
-            kernel=self._kernel(),
+            Cs=Cs_given(self.Cs),
+            lambdas=numbers_of(self.lambdas, "lambdas"),
         )
         self.lambdas_ = report["lambdas"]
         self.Cs_ = Cs_of(self.lambdas_, report["rows"], self.Cs)
@@ -138,7 +140,6 @@ random_state, n_jobs, callback, progress
         self._adopt_exact({name + "s": values for name, values in report.get("exact", {}).items()})
         self.statuses_ = np.array(report["status"])
         self.n_iter_ = max(1, int(report["iterations"].max()))
-        self.kernel_ = report["kernel"]
         flat = {name: np.ravel(report[name]) for name in ("relative_gap", "status", "reason")}
         warn_of_gap(flat, self.tol)
         return self

@@ -50,6 +50,11 @@ class Regularised(Fitting):
 class OneKernel(Regularised):
     """A fit with one kernel, which may be a function of Python."""
 
+    def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
+        report = super()._fit(fit, X, y, sample_weight, kernel=self._kernel(), **changed)
+        self.kernel_ = report["kernel"]
+        return report
+
     def _is_precomputed(self) -> bool:
         return callable(self.kernel) or self.kernel == PRECOMPUTED
 
@@ -93,8 +98,12 @@ class MarginClassifier(OneKernel, ModelClassifier):
     C : float, default=1.0
         The weight of the loss against the penalty.
     kernel : str, callable or None, default=None
-        The kernel, such as `"gaussian"`, `"gaussian:sigma=0.5"` or `"precomputed"`, or a function of two matrices that
-        returns their kernel matrix. None fits a linear classifier.
+        The kernel; None fits a linear classifier. `"gaussian:sigma=0.5"` is `exp(-sigma ||x - z||^2)`, where sigma is what
+        `SVC` calls gamma; `"gaussian"` alone takes sigma from the distances in the data. The others are
+        `"laplacian:sigma=1"`, which is `exp(-sigma ||x - z||)`, `"poly:degree=3,scale=1,offset=1"`, which is
+        `(scale <x, z> + offset)^degree`, `"matern32:length=1"`, `"matern52:length=1"`, `"anova:sigma=1,degree=1"`,
+        `"sigmoid:scale=1,offset=0"` and `"linear"`; `+` and `*` make sums and products of them. `"precomputed"` takes the
+        kernel matrix in the place of the features, and a function of two matrices returns theirs.
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
     memory : int, str or None, default=None
@@ -150,6 +159,8 @@ class MarginClassifier(OneKernel, ModelClassifier):
         The coefficients of a kernel classifier.
     intercept_ : array of shape (n_members,)
         The intercepts.
+    kernel_ : str or None
+        The kernel with all of its parameters, those that the data told among them.
     lambda_ : float
         The weight of the penalty, `1/(2 n C)`.
     objective_, lower_bound_, dual_gap_, relative_gap_ : float or array of shape (n_members,)
@@ -242,7 +253,7 @@ class MarginClassifier(OneKernel, ModelClassifier):
         self : MarginClassifier
             The classifier, fitted.
         """
-        report = self._fit(_native.fit_classifier, X, y, sample_weight, kernel=self._kernel())
+        report = self._fit(_native.fit_classifier, X, y, sample_weight)
         self._adopt(report["model"])
         self._adopt_report(report)
         self.lambda_ = report["lambdas"][0]

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from . import _native
 from ._base import ModelClassifier, warn_of_gap
-from ._inputs import Cs_of, numbers_of
+from ._inputs import Cs_given, Cs_of, numbers_of
 from ._regularised import Regularised
 
 
@@ -24,8 +24,9 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     ----------
     loss : str, default="lhs"
         The loss, as `MarginClassifier` takes it.
-    Cs : array or None, default=None
-        The values of C to choose from, the same for fits without a fold; 33 from 1e-4 to 1e4 if `lambdas` is None too.
+    Cs : array, int or None, default=None
+        The values of C to choose from, the same for fits without a fold, or their number from 1e-4 to 1e4, evenly on a logarithmic scale;
+        None takes 33 such values if `lambdas` is None too.
     lambdas : array or None, default=None
         The values of lambda to choose from, in the place of `Cs`; fits without a fold then have the same lambda.
     kernels : list of str, str or None, default=None
@@ -41,7 +42,7 @@ class MarginClassifierCV(Regularised, ModelClassifier):
         True tells how far the final fit is from the best one of the kernel itself, as `MarginClassifier` does.
     cv : int, splitter, array or None, default=None
         The number of stratified folds, drawn by `random_state`; 5 for None, or as many as the smallest class has
-        samples. Else a splitter of scikit-learn or its splits,
+        samples. Else a splitter of scikit-learn or its splits, such as `list(GroupKFold(5).split(X, y, groups))`,
         which hold out every row once; the fold of every row, counted from 0; or `"leave-one-out"` or `"one-step"` for
         two classes and a kernel.
     selection : {"best", "one-se"}, default="best"
@@ -162,10 +163,10 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
             X,
             y,
             sample_weight,
-            Cs=numbers_of(self.Cs),
-            lambdas=numbers_of(self.lambdas),
+            Cs=Cs_given(self.Cs),
+            lambdas=numbers_of(self.lambdas, "lambdas"),
             kernels=[self.kernels] if isinstance(self.kernels, str) else self.kernels,
-            sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas),
+            sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas, "sigmas"),
             cv=self._cv(X, y),
         )
         self._adopt(report["model"])

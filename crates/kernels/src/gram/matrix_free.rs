@@ -21,8 +21,17 @@ pub(crate) struct MatrixFree {
     diagonal: Vec<f64>,
     /// The memory that solvers may take for parts of the matrix.
     memory: Memory,
-    /// The pair of samples whose value was found not to be finite, and the value.
-    fault: OnceLock<(usize, usize, f64)>,
+    /// The first fault of a product.
+    fault: OnceLock<Fault>,
+}
+
+/// The reason why a product is no product.
+#[derive(Debug, Clone)]
+enum Fault {
+    /// The value of two samples is not finite.
+    Value { one: usize, other: usize, value: f64 },
+    /// Nobody wanted it any more.
+    Interrupted,
 }
 
 impl MatrixFree {
@@ -85,7 +94,8 @@ impl MatrixFree {
                 product.iter().enumerate().for_each(|(k, &p)| out[(i, k)] = p);
             }
         };
-        place(&used, &self.symmetric_product(&columns, &coefs, &used));
+        let products = self.symmetric_product(&columns, &coefs);
+        place(&used, &self.or_no_number(products, &used, &used, count));
         if !rest.is_empty() {
             place(&rest, &self.combine(&rest, &used, &coefs));
         }
@@ -101,14 +111,12 @@ impl MatrixFree {
         coefs: &DMatrix<f64>,
     ) -> DMatrix<f64> {
         let (of_rows, of_columns) = (self.design.select(rows), self.design.select(columns));
-        combine_all(&*self.kernel, &of_rows, &of_columns, coefs).unwrap_or_else(|error| {
-            self.note(&Err(error), rows, columns);
-            DMatrix::from_element(coefs.nrows(), rows.len(), f64::NAN)
-        })
+        let scores = combine_all(&*self.kernel, &of_rows, &of_columns, coefs);
+        self.or_no_number(scores, rows, columns, coefs.nrows())
     }
 
     /// Returns the products of the rows of `coefs` with the kernel matrix of a design, each pair of
-    /// samples computed once. `names` are the indices of its samples.
+    /// samples computed once.
     ///
     /// A block of pairs changes the products of both of its strips of samples. Blocks go by rounds,
     /// as in a tournament where every strip meets one other: those of a round may be computed at
@@ -117,17 +125,10 @@ impl MatrixFree {
         &self,
         design: &Design,
         coefs: &DMatrix<f64>,
-        names: &[usize],
-    ) -> DMatrix<f64> {
+    ) -> Result<DMatrix<f64>, Error> {
         let (count, n) = coefs.shape();
         let mut out = DMatrix::zeros(count, n);
-        let points = match Points::new(design, &center(design)) {
-            Ok(points) => points,
-            Err(error) => {
-                self.note(&Err(error), names, names);
-                return out;
-            }
-        };
+        let points = Points::new(design, &center(design))?;
         let strips: Vec<Mutex<&mut [f64]>> =
             out.as_mut_slice().chunks_mut(SIDE * count).map(Mutex::new).collect();
         let strip = |k: usize| strips[k].lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,31 +158,54 @@ impl MatrixFree {
             if one != other {
                 add(one, coefs_of(other), values.transpose());
             }
-            Ok(())
+            Ok::<(), Error>(())
         };
         for pairs in rounds(strips.len()) {
-            let faults = parallel::map(0..pairs.len().div_ceil(TOGETHER), |turn| {
+            parallel::try_map(0..pairs.len().div_ceil(TOGETHER), |turn| {
                 let mut room = vec![0.0; SIDE * SIDE];
                 let pairs = pairs.iter().skip(turn * TOGETHER).take(TOGETHER);
                 pairs.into_iter().try_for_each(|&pair| meet(pair, &mut room))
-            });
-            faults.into_iter().for_each(|fault| self.note(&fault, names, names));
+            })?;
         }
         drop(strips);
-        out
+        Ok(out)
     }
 
-    /// Keeps in mind the first value that is not finite; the products that need it are no numbers.
+    /// Returns `count` products a row of the samples `rows`, which are no numbers after a fault.
+    fn or_no_number(
+        &self,
+        products: Result<DMatrix<f64>, Error>,
+        rows: &[usize],
+        columns: &[usize],
+        count: usize,
+    ) -> DMatrix<f64> {
+        products.unwrap_or_else(|error| {
+            self.note(&Err(error), rows, columns);
+            DMatrix::from_element(count, rows.len(), f64::NAN)
+        })
+    }
+
+    /// Keeps in mind the first fault; the products that it is in are no numbers.
     fn note(&self, outcome: &Result<(), Error>, rows: &[usize], columns: &[usize]) {
-        if let Err(Error::KernelValue { one, other, value, .. }) = outcome {
-            let _ = self.fault.set((rows[*one], columns[*other], *value));
-        }
+        let _ = match *outcome {
+            Err(Error::KernelValue { one, other, value, .. }) => {
+                self.fault.set(Fault::Value { one: rows[one], other: columns[other], value })
+            }
+            Err(Error::Interrupted) => self.fault.set(Fault::Interrupted),
+            _ => Ok(()),
+        };
     }
 
-    /// Refuses what was computed if some kernel value was not finite.
+    /// Refuses what was computed if some kernel value was not finite or the work was interrupted.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let Some(&(one, other, value)) = self.fault.get() else { return Ok(()) };
-        Err(Error::KernelValue { kernel: self.kernel.specification(), one, other, value })
+        match self.fault.get() {
+            None => Ok(()),
+            Some(Fault::Interrupted) => Err(Error::Interrupted),
+            Some(&Fault::Value { one, other, value }) => {
+                let kernel = self.kernel.specification();
+                Err(Error::KernelValue { kernel, one, other, value })
+            }
+        }
     }
 }
 

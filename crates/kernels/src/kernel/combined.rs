@@ -24,6 +24,9 @@ impl Kernel for Sum {
     fn is_positive_semidefinite(&self) -> bool {
         self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
     }
+    fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted() || self.1.is_interrupted()
+    }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         self.0.fill(block, out);
         let mut other = vec![0.0; out.len()];
@@ -44,6 +47,9 @@ impl Kernel for Product {
     }
     fn is_positive_semidefinite(&self) -> bool {
         self.0.is_positive_semidefinite() && self.1.is_positive_semidefinite()
+    }
+    fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted() || self.1.is_interrupted()
     }
     fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
         self.0.fill(block, out);

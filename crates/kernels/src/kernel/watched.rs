@@ -1,0 +1,81 @@
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use margins_data::Sample;
+
+use crate::kernel::Gaussian;
+use crate::{Block, Kernel};
+
+type Watch = dyn Fn() -> ControlFlow<()> + Send + Sync;
+
+/// A kernel with a function that ends what is computed with it: kernel matrices, products with
+/// them, features and scores fail with [`Error::Interrupted`](crate::Error::Interrupted) once the
+/// function breaks. It is called before every block of kernel values, from whatever thread computes
+/// them, and should be quick.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use margins_data::Design;
+/// use margins_kernels::{Error, Gaussian, Gram, Watched};
+///
+/// let is_over = Arc::new(AtomicBool::new(false));
+/// let told = is_over.clone();
+/// let kernel = Watched::new(Gaussian::new(0.5)?, move || match told.load(Ordering::Relaxed) {
+///     true => ControlFlow::Break(()),
+///     false => ControlFlow::Continue(()),
+/// });
+/// let design = Design::from_rows(&[[0.0, 1.0], [1.0, 1.0]])?;
+/// assert!(Gram::new(&kernel, &design).is_ok());
+/// is_over.store(true, Ordering::Relaxed);
+/// assert!(matches!(Gram::new(&kernel, &design), Err(Error::Interrupted)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Watched<K> {
+    kernel: K,
+    watch: Arc<Watch>,
+}
+
+impl<K> Watched<K> {
+    /// Returns the kernel with the function.
+    pub fn new(kernel: K, watch: impl Fn() -> ControlFlow<()> + Send + Sync + 'static) -> Self {
+        Watched { kernel, watch: Arc::new(watch) }
+    }
+}
+
+impl<K: fmt::Debug> fmt::Debug for Watched<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Watched").field(&self.kernel).finish()
+    }
+}
+
+impl<K: Kernel> Kernel for Watched<K> {
+    fn value(&self, x: &Sample<'_>, z: &Sample<'_>) -> f64 {
+        self.kernel.value(x, z)
+    }
+    fn name(&self) -> &str {
+        self.kernel.name()
+    }
+    fn parameters(&self) -> Vec<(&'static str, f64)> {
+        self.kernel.parameters()
+    }
+    fn specification(&self) -> String {
+        self.kernel.specification()
+    }
+    fn is_positive_semidefinite(&self) -> bool {
+        self.kernel.is_positive_semidefinite()
+    }
+    fn as_gaussian(&self) -> Option<Gaussian> {
+        self.kernel.as_gaussian()
+    }
+    fn is_interrupted(&self) -> bool {
+        (self.watch)().is_break() || self.kernel.is_interrupted()
+    }
+    fn fill(&self, block: &Block<'_>, out: &mut [f64]) {
+        self.kernel.fill(block, out);
+    }
+}
