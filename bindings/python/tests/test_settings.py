@@ -41,7 +41,7 @@ def test_documentation_names_every_attribute(estimator, settings, two):
 
 def named(estimator, section, following):
     """Returns the names that a section of the documentation explains."""
-    text = inspect.getdoc(estimator).split(section + "\n")[1].split(following + "\n")[0]
+    text = inspect.getdoc(estimator).split(f"{section}\n--")[1].split(f"{following}\n--")[0]
     heads = [line.split(" : ")[0] for line in text.splitlines() if line and not line.startswith((" ", "-"))]
     return {name.strip() for head in heads for name in head.split(",")}
 

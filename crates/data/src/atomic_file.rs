@@ -172,24 +172,12 @@ fn new_file_in(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
 }
 
 /// Makes a temporary file with the permissions of any new file, not the private ones of a temporary
-/// file.
+/// file. Errors are those of the system, without the name of the temporary file.
 fn new_unlocked_file_in(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(SUFFIX).rand_bytes(RANDOM);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(directory).map_err(of_system)
-}
-
-/// Returns the error of the system without the name of the temporary file, which nobody has asked
-/// for.
-fn of_system(error: io::Error) -> io::Error {
-    let cause = error.get_ref().and_then(|inner| inner.source());
-    let code = cause.and_then(|cause| cause.downcast_ref()).and_then(io::Error::raw_os_error);
-    code.map_or(error, io::Error::from_raw_os_error)
+    let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+    builder.make_in(directory, open)
 }
 
 /// Has the system write the new name of a file to the disk, which synchronising the file does not.
@@ -229,6 +217,15 @@ mod tests {
             .collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn an_error_does_not_show_the_name_of_the_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("missing").join("model.bin");
+        let error = AtomicFile::create(&path).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains(SUFFIX), "{error}");
     }
 
     #[test]

@@ -31,5 +31,6 @@ def load(path: str | PathLike[str]) -> MarginClassifier:
     first = model.training[0]
     if first["lambda"] is not None:
         estimator.lambda_ = first["lambda"]
-        estimator.C = 1 / (2 * first["rows"] * first["lambda"])
+        # The last digit is rounding: C has been lambda in between.
+        estimator.C = float(f"{1 / (2 * first['rows'] * first['lambda']):.15g}")
     return estimator

@@ -69,6 +69,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The text "time-limit" if the time ended the game, else None.
     outliers_ : list of int or None
         The rows with slack, the largest first.
+    kernel_ : str or None
+        The kernel with all of its parameters.
     coef_, intercept_ : array
         The coefficients, if the ensemble is one linear classifier.
     model_ : Model or None

@@ -32,6 +32,8 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     if sparse.issparse(X):
         _refuse_contradictions(X)
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise TypeError("X is a lazy frame, whose rows are not there yet: collect() it first.")
     numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biu"
     if isinstance(X, np.ndarray) and _is_time(X):
         raise _of_times(X, "X")

@@ -45,6 +45,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The share of samples on the wrong side.
     eta_, gamma_ : float
         The noise rate and the margin that the halfspace was learned with.
+    dimensions_ : int or None
+        The dimensions after a projection by `project`; None without one.
     n_iter_ : int
         The steps, or the calls of the oracle.
     end_ : str or None

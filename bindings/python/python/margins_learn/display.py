@@ -30,6 +30,14 @@ class _Display:
         return ax
 
 
+def _check_searched(estimator: Any) -> None:
+    """Refuses an estimator that has not searched, or never does."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "path_"):
+        raise TypeError(f"The estimator is {estimator!r}, but must be a MarginClassifierCV, whose search has errors to show.")
+
+
+
 class ErrorPathDisplay(_Display):
     """The cross-validated error along the values of C, with its standard errors.
 
@@ -72,7 +80,7 @@ class ErrorPathDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> ErrorPathDisplay:
         """Returns the display of a fitted `MarginClassifierCV`, drawn."""
-        check_is_fitted(estimator, "path_")
+        _check_searched(estimator)
         path = estimator.path_
         shown = cls(
             **{name: path[name] for name in ("Cs", "mean_error", "standard_error", "best", "one_se", "certified")},
@@ -139,7 +147,7 @@ class KernelGridDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> KernelGridDisplay:
         """Returns the display of a fitted `MarginClassifierCV` with kernels, drawn."""
-        check_is_fitted(estimator, "path_")
+        _check_searched(estimator)
         paths = estimator.paths_ or {estimator.best_kernel_: estimator.path_}
         if estimator.best_kernel_ is None:
             raise ValueError("The search chose among no kernels: ErrorPathDisplay shows its errors.")
@@ -354,8 +362,9 @@ class PsiDisplay(_Display):
         self.curves = curves
 
     @classmethod
-    def from_losses(cls, losses: list[str], *, points: int = 201, ax: Any = None) -> PsiDisplay:
-        """Returns the display of losses, all of which must be calibrated, drawn."""
+    def from_losses(cls, losses: list[str] | str, *, points: int = 201, ax: Any = None) -> PsiDisplay:
+        """Returns the display of losses or of one, all of which must be calibrated, drawn."""
+        losses = [losses] if isinstance(losses, str) else losses
         risks = np.linspace(0, 1, points)
         return cls(risks=risks, curves={loss: calibration.psi(loss, risks) for loss in losses}).plot(ax=ax)
 

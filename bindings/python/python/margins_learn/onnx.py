@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._base import ModelClassifier
+
 __all__ = ["to_onnx"]
 
 _OPSET = 17
@@ -39,6 +41,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
         raise ImportError("to_onnx needs the package onnx: pip install onnx") from error
 
     check_is_fitted(model, "classes_")
+    if not isinstance(model, ModelClassifier):
+        raise TypeError(f"model is {model!r}, but must be a classifier of this package: to_onnx takes one out of a pipeline by itself.")
     fitted = getattr(model, "model_", None)
     if fitted is None:
         raise ValueError(f"{type(model).__name__} left an ensemble that is no model, which ONNX cannot express here.")
