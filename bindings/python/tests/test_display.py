@@ -68,3 +68,10 @@ def test_psi():
 def test_matplotlib_is_imported_only_when_used():
     program = "import margins_learn, sys; sys.exit(any(name in sys.modules for name in ('matplotlib', 'onnx', 'tqdm')))"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_one_loss_is_shown_and_what_has_not_searched_is_refused(two):
+    assert list(display.PsiDisplay.from_losses("hinge").curves) == ["hinge"]
+    for shown in (display.ErrorPathDisplay, display.KernelGridDisplay):
+        with pytest.raises(TypeError, match="MarginClassifier.*but must be a MarginClassifierCV"):
+            shown.from_estimator(ml.MarginClassifier().fit(*two))

@@ -156,7 +156,7 @@ def test_sigmas_are_tried_with_kernels_that_leave_theirs_out(two):
 
 
 def test_a_number_of_Cs_is_that_of_scikit_learn(two):
-    theirs = LogisticRegressionCV(Cs=4, l1_ratios=(0,), use_legacy_attributes=False).fit(*two)
+    theirs = LogisticRegressionCV(Cs=4, l1_ratios=(0,), scoring="accuracy", use_legacy_attributes=False).fit(*two)
     search, path = ml.MarginClassifierCV("logistic", Cs=4).fit(*two), ml.MarginPath("logistic", Cs=np.int64(4)).fit(*two)
     np.testing.assert_allclose(search.path_["Cs"], theirs.Cs_)
     np.testing.assert_allclose(path.Cs_, theirs.Cs_)

@@ -275,7 +275,7 @@ def test_samples_to_encode(kind):
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_times_in_a_frame_are_refused(frame):
-    table = frame({"number": np.arange(20.0), "when": np.arange(20).astype("datetime64[s]")})
+    table = frame({"number": np.arange(20.0), "when": np.arange(20).astype("datetime64[ms]")})
     with pytest.raises(TypeError, match="Column 'when' has the dtype datetime64.*times are no numbers"):
         ml.MarginClassifier().fit(table, np.arange(20) % 2)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import onnxruntime
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import margins_learn as ml
 from conftest import clouds
@@ -71,3 +72,9 @@ def test_what_cannot_be_expressed_is_refused_by_name(estimator, classes, name):
     X, y = clouds(60, classes)
     with pytest.raises(ValueError, match=name):
         ml.to_onnx(estimator.fit(X, y))
+
+
+def test_what_is_no_classifier_of_ours_is_refused():
+    pipeline = make_pipeline(ml.MarginClassifier()).fit(*clouds(60, 2))
+    with pytest.raises(TypeError, match="model is Pipeline.*out of a pipeline by itself"):
+        ml.to_onnx(pipeline)

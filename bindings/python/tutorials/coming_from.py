@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
 
     # LogisticRegressionCV(Cs, cv) chooses by accuracy, as ours does by errors; ours has standard errors too.
     Cs = np.geomspace(1e-4, 10, 12)
-    theirs = LogisticRegressionCV(Cs=Cs, cv=5, l1_ratios=(0,), use_legacy_attributes=False).fit(X, y)
+    theirs = LogisticRegressionCV(Cs=Cs, cv=5, l1_ratios=(0,), scoring="accuracy", use_legacy_attributes=False).fit(X, y)
     ours = MarginClassifierCV("logistic", Cs=Cs, cv=5).fit(X, y)
     print("LogisticRegressionCV:", theirs.C_, "and", ours.best_C_)
 
