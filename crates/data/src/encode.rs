@@ -39,6 +39,7 @@ use std::collections::{HashMap, HashSet};
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
+use crate::error::LABEL_ADVICE;
 use crate::{Design, Error};
 
 pub use column::{ColumnEncoding, Kind, MOST_LEVELS};
@@ -200,7 +201,9 @@ impl Encoding {
         if let Some(column) = table.columns().iter().find(extra) {
             return Err(Error::EncodedColumn {
                 column: column.name().to_owned(),
-                reason: "is in the table, but not among the columns learned from".to_owned(),
+                reason: format!(
+                    "is in the table, but not among the columns learned from{LABEL_ADVICE}"
+                ),
             });
         }
         let find = |column: &ColumnEncoding| {

@@ -6,7 +6,7 @@ use std::io;
 use thiserror::Error;
 
 pub use words::Listed;
-pub(crate) use words::{columns_in_words, quoted};
+pub(crate) use words::{LABEL_ADVICE, columns_in_words, quoted};
 
 /// The reason why data are refused.
 ///

@@ -41,6 +41,7 @@ mod class_labels;
 mod class_name;
 mod classes;
 mod dataset;
+mod decimal;
 mod design;
 pub mod encode;
 mod error;

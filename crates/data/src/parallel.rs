@@ -101,10 +101,43 @@ pub fn join<A: Send, B: Send>(
     results
 }
 
+/// Returns both results, of which the first is made on the calling thread.
+pub fn beside<A, B: Send>(
+    here: impl FnOnce() -> A,
+    elsewhere: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(feature = "rayon")]
+    let results = {
+        let mut other = None;
+        let one = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| other = Some(elsewhere()));
+            here()
+        });
+        (one, other.expect("the scope ends after all that it spawned, or with its panic"))
+    };
+    #[cfg(not(feature = "rayon"))]
+    let results = (here(), elsewhere());
+    results
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn one_part_is_on_the_calling_thread_whatever_the_pool() {
+        let here = std::thread::current().id();
+        let mut text = vec![1];
+        let (thread, sum) = beside(|| std::thread::current().id(), || text.iter().sum::<i32>());
+        assert_eq!((thread, sum), (here, 1));
+        text.push(2);
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let results = pool.install(|| beside(|| text.len(), || text.iter().sum::<i32>()));
+            assert_eq!(results, (2, 3));
+        }
+    }
 
     proptest! {
         #[test]

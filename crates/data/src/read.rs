@@ -9,9 +9,9 @@
 //! * Parquet, with the feature `parquet`: flat columns of numbers, booleans and words, in the place
 //!   of the cells of CSV. A null is an empty cell.
 //!
-//! CSV of numbers is parsed in blocks of whole lines on all threads, and so is what [`each_block`]
-//! reads; all else goes line by line. A fault is told with its line either way. Text is UTF-8, with or without a byte order mark; lines end in LF or
-//! CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
+//! CSV is parsed in blocks of whole lines on all threads, and so is what [`each_block`] reads; all
+//! else goes line by line. A fault is told with its line either way. Text is UTF-8, with or without a
+//! byte order mark; lines end in LF or CR LF, the last one need not; blank lines are skipped. A file is taken as gzip if it starts so,
 //! whatever its name.
 //!
 //! A [block file](crate::blocks) is known by its first bytes, whatever its name, and read as the others
@@ -61,7 +61,7 @@ use crate::class_collector::ClassCollector;
 use crate::{Classes, Dataset, Design, Error, Labels, Place};
 use by_format::{each_table, table};
 use labels::FileLabels;
-use table::{Purpose, assemble, check_columns, collect_labels, unlabelled};
+use table::{Purpose, Source, assemble, check_columns, collect_labels, unlabelled};
 
 pub use columns::FeatureColumns;
 pub use format::Format;
@@ -226,7 +226,8 @@ pub fn features_from(
 }
 
 /// Reads what [`features`] does in bounded memory: calls `turn` for every block of rows, several at
-/// the same time, and `take` for the results in the order of the rows. Parquet is one block.
+/// the same time, and `take` for the results in the order of the rows. A row group of Parquet is one
+/// block.
 ///
 /// The columns of an svmlight file must be told, and an encoding must be known.
 ///
@@ -242,7 +243,7 @@ pub fn each_block<T: Send, E: From<Error>>(
         return from_blocks::each_block(&blocks, turn, take);
     }
     let (file, name, format) = open(path.as_ref(), options)?;
-    each_block_from(file, &name, format, options, turn, take)
+    each_block_of(Source::File(file), &name, format, options, turn, take)
 }
 
 /// Reads what [`each_block`] does, from any reader; `name` stands for the file in messages, and
@@ -273,12 +274,23 @@ pub fn each_block_from<T: Send, E: From<Error>>(
     format: Format,
     options: &ReadOptions,
     turn: impl Fn(Unlabelled) -> T + Sync,
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    each_block_of(Source::of(reader), name, format, options, turn, take)
+}
+
+fn each_block_of<T: Send, E: From<Error>>(
+    source: Source<'_>,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+    turn: impl Fn(Unlabelled) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     check_columns(options)?;
     let turn = |table, labels| Ok(turn(unlabelled(table, &labels, name, options)?));
     let take = |result: Result<T, Error>| take(result?);
-    each_table(reader, name, format, options, Purpose::Predict, turn, take)
+    each_table(source, name, format, options, Purpose::Predict, turn, take)
 }
 
 fn open(path: &Path, options: &ReadOptions) -> Result<(File, String, Format), Error> {

@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use margins_data::read::{self, Format, ReadOptions, Stream, Unlabelled};
+use margins_data::encode::{EncodeOptions, MissingWords, RawTable};
+use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream, Unlabelled};
 use margins_data::{Dataset, Design, Error};
 use proptest::prelude::*;
 
@@ -83,6 +84,44 @@ fn blocks_are_the_rows_in_order() {
         }
         assert_eq!(streamed, rows);
     }
+}
+
+/// A raw column has one kind, whichever block its first word stands in, and a fault its line.
+#[test]
+fn raw_tables_of_many_blocks_are_those_of_their_rows() {
+    let features = FeatureColumns::Learn(EncodeOptions::default());
+    let options = ReadOptions { features, ..ReadOptions::default() };
+    // More blocks than are read at a time, twice.
+    let rows = 3 * SEVERAL / 96;
+    let note = "long ".repeat(14);
+    let cells = |i: usize| -> [String; 5] {
+        let late = if i > rows / 2 && i % 5 == 0 { "late" } else { ["1", "2.50", ""][i % 3] };
+        let early = if i < 9 { ["b", "a", "3"][i % 3] } else { ["3.0", "NA"][i % 2] };
+        let size = (i as f64 / 8.0).to_string();
+        [(i % 1000).to_string(), late.to_owned(), early.to_owned(), note.clone(), size]
+    };
+    let names = ["code", "late", "early", "note", "size"].map(str::to_owned);
+    let mut text = names.join(",") + ",label\n";
+    let mut table = RawTable::new(names.to_vec());
+    for i in 0..rows {
+        text += &format!("{},{}\n", cells(i).join(","), ["no", "yes"][i % 7 % 2]);
+        table.push(&cells(i), &MissingWords::default()).unwrap();
+    }
+    assert!(text.len() > 8 << 20, "{}", text.len());
+    let read = |text: &str| read::dataset_from(text.as_bytes(), "t.csv", Format::Csv, &options);
+    let data = read(&text).unwrap();
+    let labels = data.labels().clone();
+    assert_eq!(data, Dataset::encoded(table, labels, EncodeOptions::default()).unwrap());
+
+    let line = text[..text.len() - 999].lines().count();
+    let faulty: Vec<&str> = text
+        .lines()
+        .enumerate()
+        .map(|(at, l)| if at == line { "1,2,3,4,inf,no" } else { l })
+        .collect();
+    let message = read(&faulty.join("\n")).unwrap_err().to_string();
+    let expected = format!("t.csv, line {}, column 'size': 'inf' is not a finite number", line + 1);
+    assert_eq!(message, expected);
 }
 
 #[test]

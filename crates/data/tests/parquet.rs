@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use margins_data::encode::EncodeOptions;
 use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream};
-use margins_data::{Classes, Dataset};
+use margins_data::{Classes, Dataset, Design};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -86,7 +86,7 @@ fn write_csv(path: &Path, without: &[&str], rows: std::ops::Range<usize>) {
 fn write_parquet(
     path: &Path,
     without: &[&str],
-    rows: std::ops::Range<usize>,
+    rows: impl IntoIterator<Item = usize>,
     compression: Compression,
 ) {
     let left_out = |line: &&str| {
@@ -98,7 +98,7 @@ fn write_parquet(
     let properties = WriterProperties::builder().set_compression(compression).build();
     let file = std::fs::File::create(path).unwrap();
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
-    let rows: Vec<usize> = rows.collect();
+    let rows: Vec<usize> = rows.into_iter().collect();
     for group in rows.chunks(17) {
         let mut groups = writer.next_row_group().unwrap();
         let mut columns = columns(without).into_iter();
@@ -240,14 +240,35 @@ fn rows_to_predict_go_by_the_encoding() {
     let new = read::features(folder.path("new.parquet"), &options).unwrap();
     assert_eq!(&new.design, csv.design());
     assert_eq!((new.labels, new.weights), (None, None));
-    let mut rows = 0;
-    let count = |block: read::Unlabelled| block.design.rows();
-    read::each_block(folder.path("new.parquet"), &options, count, |found| {
-        rows += found;
+    let mut blocks = Vec::new();
+    let take = |block| {
+        blocks.push(block);
         Ok::<(), margins_data::Error>(())
-    })
-    .unwrap();
-    assert_eq!(rows, ROWS);
+    };
+    let design = |block: read::Unlabelled| block.design;
+    read::each_block(folder.path("new.parquet"), &options, design, take).unwrap();
+    assert_eq!(blocks.iter().map(Design::rows).collect::<Vec<_>>(), [17, 17, 17, 9]);
+    assert_eq!(&Design::stack(&blocks).unwrap(), csv.design());
+}
+
+/// A fault in the second of the groups is told by its row in the file.
+#[test]
+fn a_level_unknown_to_the_encoding_is_told_by_its_row() {
+    let folder = Folder::new();
+    write_csv(&folder.path("three.csv"), &[], 0..3);
+    // The first of the three rows has no weight.
+    let of_three = ReadOptions { weights_column: None, ..encoded() };
+    let csv = read::classes(folder.path("three.csv"), &of_three).unwrap();
+    let rows = (0..20).map(|row| row % 3).chain([3]);
+    write_parquet(&folder.path("new.parquet"), &["label", "fold"], rows, Compression::SNAPPY);
+    let encoding = Box::new(csv.encoding().unwrap().clone());
+    let options = ReadOptions { features: FeatureColumns::Known(encoding), ..of_three };
+    let whole = read::features(folder.path("new.parquet"), &options).unwrap_err().to_string();
+    let take = |()| Ok::<(), margins_data::Error>(());
+    let blocks = read::each_block(folder.path("new.parquet"), &options, |_| (), take);
+    let expected = "new.parquet: row 20, column 'town'";
+    assert!(whole.contains(expected), "{whole}");
+    assert_eq!(blocks.unwrap_err().to_string(), whole);
 }
 
 #[test]

@@ -207,7 +207,8 @@ impl ColumnEncoding {
 }
 
 /// What an unknown word is not, and what to do.
-const LEVEL: &str = "a level learned: an encoding that takes unknown levels as none would allow it";
+const LEVEL: &str =
+    "a level learned: a fit that takes unknown levels as none (--unknown none) would allow it";
 
 fn not(word: &str, what: &str) -> String {
     format!("{} is not {what}", quoted(word))

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use super::MissingWords;
-use crate::Error;
 use crate::error::{check_count, quoted};
+use crate::{Error, decimal};
 
 /// A table as people have it: named columns of numbers, or of words, with gaps.
 ///
@@ -37,16 +37,24 @@ pub(crate) struct Words {
 impl Words {
     /// Takes in the word of the next row; `None` for a gap.
     pub(crate) fn push(&mut self, word: Option<&str>) {
-        let cell = word.map(|word| match self.index.get(word) {
-            Some(&number) => number,
-            None => {
-                let number = self.names.len() as u32;
-                self.names.push(word.to_owned());
-                self.index.insert(word.to_owned(), number);
-                number
-            }
-        });
+        let cell = word.map(|word| self.number_of(word));
         self.cells.push(cell);
+    }
+
+    fn number_of(&mut self, word: &str) -> u32 {
+        if let Some(&number) = self.index.get(word) {
+            return number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(word.to_owned());
+        self.index.insert(word.to_owned(), number);
+        number
+    }
+
+    /// Takes in the words of further rows.
+    fn append(&mut self, more: &Words) {
+        let numbers: Vec<u32> = more.names.iter().map(|word| self.number_of(word)).collect();
+        self.cells.extend(more.cells.iter().map(|cell| cell.map(|cell| numbers[cell as usize])));
     }
 
     /// Returns the words of the rows that have one.
@@ -168,11 +176,7 @@ impl RawColumn {
     pub(super) fn to_words(&self) -> Words {
         match &self.cells {
             Cells::Words(words) => words.clone(),
-            Cells::Numbers(cells) => {
-                let mut words = Words::default();
-                cells.iter().for_each(|cell| words.push(cell.map(name_of).as_deref()));
-                words
-            }
+            Cells::Numbers(cells) => words_of(cells),
         }
     }
 
@@ -184,7 +188,7 @@ impl RawColumn {
             }
             return Ok(());
         }
-        let number = cell.parse::<f64>().ok();
+        let number = decimal::parse(cell).ok();
         if number.is_some_and(|number| !number.is_finite()) {
             return Err(format!("{} is not a finite number", quoted(cell)));
         }
@@ -200,6 +204,37 @@ impl RawColumn {
         }
         Ok(())
     }
+
+    /// Takes in the cells of further rows.
+    fn append(&mut self, more: Self) {
+        match (&mut self.cells, more.cells) {
+            (Cells::Numbers(cells), Cells::Numbers(mut more)) => cells.append(&mut more),
+            (Cells::Words(words), Cells::Words(more)) => words.append(&more),
+            (Cells::Words(words), numbers) => words.append(&numbers.into_words()),
+            (numbers, Cells::Words(more)) => {
+                let mut words = std::mem::replace(numbers, Cells::Numbers(Vec::new())).into_words();
+                words.append(&more);
+                *numbers = Cells::Words(words);
+            }
+        }
+    }
+}
+
+impl Cells {
+    /// Returns the cells as words, numbers by their names.
+    fn into_words(self) -> Words {
+        match self {
+            Cells::Words(words) => words,
+            Cells::Numbers(cells) => words_of(&cells),
+        }
+    }
+}
+
+/// Returns numbers by their names.
+fn words_of(numbers: &[Option<f64>]) -> Words {
+    let mut words = Words::default();
+    numbers.iter().for_each(|cell| words.push(cell.map(name_of).as_deref()));
+    words
 }
 
 impl RawTable {
@@ -251,6 +286,14 @@ impl RawTable {
     /// Ends a row of which every column has a cell.
     pub(crate) fn end_row(&mut self) {
         self.rows += 1;
+    }
+
+    /// Takes in further rows of the same columns.
+    pub(crate) fn append(&mut self, more: Self) {
+        for (column, more) in self.columns.iter_mut().zip(more.columns) {
+            column.append(more);
+        }
+        self.rows += more.rows;
     }
 
     /// Returns the number of rows.

@@ -1,5 +1,8 @@
 use std::fmt;
 
+/// The advice where a table has a column too many.
+pub(crate) const LABEL_ADVICE: &str = "; a column of labels has to be named (--label)";
+
 /// Returns a list in words, such as "the columns are 'a', 'b' and 'c'".
 pub(crate) fn columns_in_words(columns: &[String]) -> String {
     let known = Listed(columns);

@@ -8,7 +8,7 @@ use super::labels::in_file;
 use super::lines::Lines;
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::table::{LabelSink, Purpose, Table, check_columns, collect_labels};
+use super::table::{LabelSink, Purpose, Source, Table, check_columns};
 use super::{Format, ReadOptions, csv, svmlight};
 use crate::Error;
 
@@ -25,40 +25,41 @@ pub(super) fn table(
         Format::Csv => csv::read(lines(reader, name, options)?, options, purpose, labels),
         Format::Svmlight => svmlight::read(lines(reader, name, options)?, options, labels),
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read(reader, name, options, purpose, labels),
+        Format::Parquet => parquet::read(Source::of(reader), name, options, purpose, labels),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            let requirement = "one that this build reads: Parquet needs the feature parquet";
-            Err(in_file(name, Error::parameter("the format", "Parquet", requirement)))
-        }
+        Format::Parquet => Err(needs_parquet(name)),
     }
 }
 
+#[cfg(not(feature = "parquet"))]
+fn needs_parquet(name: &str) -> Error {
+    let requirement = "one that this build reads: Parquet needs the feature parquet";
+    in_file(name, Error::parameter("the format", "Parquet", requirement))
+}
+
 /// Calls `turn` for the rows of every block, several at the same time, and `take` for the results in
-/// the order of the rows. Parquet is one block. Unless the columns of an svmlight file are told, each
+/// the order of the rows; of Parquet, for one row group after the other. Unless the columns of an svmlight file are told, each
 /// table has its own number.
 pub(super) fn each_table<T: Send, E: From<Error>>(
-    reader: impl Read,
+    source: Source<'_>,
     name: &str,
     format: Format,
     options: &ReadOptions,
     purpose: Purpose,
     turn: impl Fn(Table, PlacedLabels) -> T + Sync,
-    mut take: impl FnMut(T) -> Result<(), E>,
+    take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     match format {
         Format::Csv => {
-            csv::Rows::open(lines(reader, name, options)?, options, purpose)?.each_block(turn, take)
+            csv::Rows::open(lines(source, name, options)?, options, purpose)?.each_block(turn, take)
         }
         Format::Svmlight => {
-            svmlight::Rows::open(lines(reader, name, options)?, options)?.each_block(turn, take)
+            svmlight::Rows::open(lines(source, name, options)?, options)?.each_block(turn, take)
         }
-        Format::Parquet => {
-            let read =
-                |labels: &mut LabelSink<'_>| table(reader, name, format, options, purpose, labels);
-            let (table, labels) = collect_labels(read)?;
-            take(turn(table, labels))
-        }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::each_table(source, name, options, purpose, turn, take),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(needs_parquet(name).into()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::columns::{Features, RowPlaces};
 use super::lines::{Lines, not_a_number};
 use crate::encode::{MissingWords, RawTable};
 use crate::error::quoted;
-use crate::{Column, Design, Error};
+use crate::{Column, Design, Error, decimal};
 
 /// The features of rows, as they come.
 pub(super) enum Cells<'m> {
@@ -44,6 +44,15 @@ impl<'m> Cells<'m> {
         pushed.map_err(|reason| lines.malformed(Column::Name(name.to_owned()), reason))
     }
 
+    /// Takes in a number before the next comma, and returns its length; `None` of any other cell.
+    #[inline]
+    pub(super) fn push_leading(&mut self, text: &[u8]) -> Option<usize> {
+        let Cells::Numbers(values) = self else { return None };
+        let (value, length) = decimal::leading(text)?;
+        values.push(value);
+        Some(length)
+    }
+
     /// Ends a row.
     pub(super) fn end_row(&mut self) {
         if let Cells::Raw { table, .. } = self {
@@ -51,10 +60,12 @@ impl<'m> Cells<'m> {
         }
     }
 
-    /// Appends rows of numbers; those of a raw table come together.
+    /// Appends rows of the same columns.
     pub(super) fn append(&mut self, more: Self) {
-        if let (Cells::Numbers(values), Cells::Numbers(mut more)) = (self, more) {
-            values.append(&mut more);
+        match (self, more) {
+            (Cells::Numbers(values), Cells::Numbers(mut more)) => values.append(&mut more),
+            (Cells::Raw { table, .. }, Cells::Raw { table: more, .. }) => table.append(more),
+            (Cells::Numbers(_), Cells::Raw { .. }) | (Cells::Raw { .. }, Cells::Numbers(_)) => {}
         }
     }
 
@@ -75,30 +86,10 @@ impl<'m> Cells<'m> {
     }
 }
 
-/// Returns the number of a cell, most of which are short and have digits alone, or why there is
-/// none.
+/// Returns the number of a cell, or why there is none.
 #[inline]
 pub(super) fn number(cell: &str) -> Result<f64, String> {
-    match digits(cell) {
-        Some(value) => Ok(value),
-        None => other_number(cell),
-    }
-}
-
-/// Returns the value of a few digits, which a number of 64 bits holds exactly.
-#[inline]
-fn digits(cell: &str) -> Option<f64> {
-    const MOST: usize = 15;
-    if cell.is_empty() || cell.len() > MOST {
-        return None;
-    }
-    let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
-    let value = cell.bytes().try_fold(0, |value, byte| Some(10 * value + digit(byte)?));
-    value.map(|value: u64| value as f64)
-}
-
-fn other_number(cell: &str) -> Result<f64, String> {
-    match cell.parse::<f64>() {
+    match decimal::parse(cell) {
         Ok(value) if value.is_finite() => Ok(value),
         parsed => Err(match not_a_number(cell) {
             None => missing(cell),

@@ -36,15 +36,23 @@ pub(super) enum Features {
     Raw(RawTable, RowPlaces),
 }
 
-/// The file and the line of every row.
+/// The file and the line of every row, where rows have lines.
 #[derive(Default)]
 pub(super) struct RowPlaces {
     files: Vec<String>,
     /// The index of the file, and the line.
     rows: Vec<(usize, u64)>,
+    /// The number of rows before, where rows have no lines.
+    before: usize,
 }
 
 impl RowPlaces {
+    /// Returns the places of rows without lines, after so many others.
+    #[cfg(feature = "parquet")]
+    pub(super) fn after(before: usize) -> Self {
+        RowPlaces { before, ..RowPlaces::default() }
+    }
+
     /// Takes in the current line as the place of the next row.
     pub(super) fn push(&mut self, lines: &Lines<'_>) {
         if self.files.last().is_none_or(|file| file != lines.name()) {
@@ -53,16 +61,27 @@ impl RowPlaces {
         self.rows.push((self.files.len() - 1, lines.number()));
     }
 
+    /// Appends the places of further rows.
+    pub(super) fn append(&mut self, more: Self) {
+        let is_same = self.files.last().is_some_and(|last| more.files.first() == Some(last));
+        let shift = self.files.len() - usize::from(is_same);
+        self.files.extend(more.files.into_iter().skip(usize::from(is_same)));
+        self.rows.extend(more.rows.into_iter().map(|(file, line)| (file + shift, line)));
+    }
+
     /// Returns the place of a column of a row.
     pub(super) fn place(&self, row: usize, column: Column) -> Place {
         let (file, line) = self.rows[row];
         Place { file: self.files[file].clone(), line: Some(line), column: Some(column) }
     }
 
-    /// Gives an error at a cell the place of its row, where the rows have lines.
+    /// Gives an error at a cell the place of its row.
     pub(super) fn locate(&self, error: Error) -> Error {
         match error {
-            Error::Cell { row, column, reason } if !self.rows.is_empty() => {
+            Error::Cell { row, column, reason } if self.rows.is_empty() => {
+                Error::Cell { row: row + self.before, column, reason }
+            }
+            Error::Cell { row, column, reason } => {
                 Error::Malformed { place: self.place(row, Column::Name(column)), reason }
             }
             other => other,

@@ -3,8 +3,7 @@
 //! worse than none.
 
 mod part;
-
-use std::borrow::Cow;
+mod quoted;
 
 use memchr::memchr;
 
@@ -19,6 +18,7 @@ use crate::encode::MissingWords;
 use crate::error::columns_in_words;
 use crate::{Column, Error};
 use part::{Gathered, Part};
+use quoted::split_quoted;
 
 pub(super) fn read(
     lines: Lines<'_>,
@@ -27,12 +27,7 @@ pub(super) fn read(
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
     let mut rows = Rows::open(lines, options, purpose)?;
-    let table = match rows.layout.missing_words {
-        // The kinds of raw columns are those of all rows.
-        Some(_) => rows.next(Buffer::UNLIMITED, labels)?,
-        None => rows.all(labels)?,
-    };
-    table.ok_or_else(|| rows.none())
+    rows.all(labels)?.ok_or_else(|| rows.none())
 }
 
 /// The rows below a header, some at a time.
@@ -87,7 +82,7 @@ impl<'a> Rows<'a> {
         self.layout.parse(&mut self.lines, buffer).table(&self.layout, labels)
     }
 
-    /// Reads all rows, which are numbers, in blocks; `None` if there are none.
+    /// Reads all rows, in blocks; `None` if there are none.
     fn all(&mut self, labels: &mut LabelSink<'_>) -> Result<Option<Table>, Error> {
         let Rows { lines, layout } = self;
         let layout = &*layout;
@@ -161,42 +156,60 @@ impl Layout {
         let columns = self.header.len();
         part.places.push(lines);
         let mut feature = 0;
-        let mut take = |cell: &str, column: usize| {
-            let (cell, name) = (trimmed(cell), &self.header[column]);
-            match self.roles[column] {
-                Role::Feature => {
-                    part.cells.push(lines, feature, name, cell)?;
-                    feature += 1;
-                }
-                Role::Weight => {
-                    let placed = |reason| lines.malformed(Column::Name(name.clone()), reason);
-                    part.weights.push(weight(cell).map_err(placed)?);
-                }
-                Role::Label | Role::Fold if cell.is_empty() => return Err(empty_cell(lines, name)),
-                Role::Label => part.labels.push(Some(cell)),
-                Role::Fold => part.folds.push(Some(cell)),
-                Role::Dropped => {}
-            }
-            Ok(())
-        };
         if memchr(b'"', line.as_bytes()).is_some() {
             let cells = split_quoted(lines, line)?;
             check_cell_count(lines, cells.len(), columns)?;
-            cells.iter().zip(0..).try_for_each(|(cell, column)| take(cell, column))?;
+            for (column, cell) in cells.iter().enumerate() {
+                self.take(lines, part, (column, &mut feature), cell)?;
+            }
         } else {
             let commas = line.bytes().filter(|&byte| byte == b',').count();
             check_cell_count(lines, commas + 1, columns)?;
-            let mut start = 0;
+            let mut rest = line;
             for column in 0..columns {
-                // Cells are short, so that a loop over bytes is faster than a search.
-                let rest = &line.as_bytes()[start..];
-                let length = rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
-                take(&line[start..start + length], column)?;
-                start += length + 1;
+                let is_feature = self.roles[column] == Role::Feature;
+                let taken =
+                    if is_feature { part.cells.push_leading(rest.as_bytes()) } else { None };
+                let length = if let Some(length) = taken {
+                    feature += 1;
+                    length
+                } else {
+                    // Cells are short, so that a loop over bytes is faster than a search.
+                    let length = rest.bytes().position(|byte| byte == b',').unwrap_or(rest.len());
+                    self.take(lines, part, (column, &mut feature), &rest[..length])?;
+                    length
+                };
+                rest = rest.get(length + 1..).unwrap_or_default();
             }
         }
         part.cells.end_row();
         part.rows += 1;
+        Ok(())
+    }
+
+    /// Takes in the cell of a column, which may be that of the next feature.
+    fn take(
+        &self,
+        lines: &Lines<'_>,
+        part: &mut Part<'_>,
+        (column, feature): (usize, &mut usize),
+        cell: &str,
+    ) -> Result<(), Error> {
+        let (cell, name) = (trimmed(cell), &self.header[column]);
+        match self.roles[column] {
+            Role::Feature => {
+                part.cells.push(lines, *feature, name, cell)?;
+                *feature += 1;
+            }
+            Role::Weight => {
+                let placed = |reason| lines.malformed(Column::Name(name.clone()), reason);
+                part.weights.push(weight(cell).map_err(placed)?);
+            }
+            Role::Label | Role::Fold if cell.is_empty() => return Err(empty_cell(lines, name)),
+            Role::Label => part.labels.push(Some(cell)),
+            Role::Fold => part.folds.push(Some(cell)),
+            Role::Dropped => {}
+        }
         Ok(())
     }
 }
@@ -286,57 +299,6 @@ fn next_record(lines: &mut Lines<'_>) -> Result<bool, Error> {
         if !open || !lines.append()? {
             return Ok(true);
         }
-    }
-}
-
-/// Returns the cells of a record in which quotes occur: a cell that starts with one ends with one,
-/// and `""` within stands for one.
-fn split_quoted<'l>(lines: &Lines<'_>, line: &'l str) -> Result<Vec<Cow<'l, str>>, Error> {
-    let refuse = |at: usize, reason: &str| {
-        let column = Column::Character(line[..at].chars().count() + 1);
-        Err(lines.malformed(column, reason.to_owned()))
-    };
-    let mut cells = Vec::new();
-    let mut start = 0;
-    loop {
-        let rest = &line[start..];
-        let end = if let Some(inner) = rest.strip_prefix('"') {
-            let mut cell = String::new();
-            let mut at = 0;
-            loop {
-                let Some(length) = inner[at..].find('"') else {
-                    return refuse(start, "the quote that opens here is never closed");
-                };
-                cell.push_str(&inner[at..at + length]);
-                at += length + 1;
-                if !inner[at..].starts_with('"') {
-                    break;
-                }
-                cell.push('"');
-                at += 1;
-            }
-            let end = start + 1 + at;
-            if !matches!(line.as_bytes().get(end), None | Some(b',')) {
-                return refuse(
-                    end,
-                    "text follows a closing quote; write a quote within a cell twice",
-                );
-            }
-            cells.push(Cow::Owned(cell));
-            end
-        } else {
-            let end = start + rest.find(',').unwrap_or(rest.len());
-            if let Some(quote) = line[start..end].find('"') {
-                let reason = "a quote in the middle of a cell; put the whole cell in quotes";
-                return refuse(start + quote, reason);
-            }
-            cells.push(Cow::Borrowed(&line[start..end]));
-            end
-        };
-        if end == line.len() {
-            return Ok(cells);
-        }
-        start = end + 1;
     }
 }
 

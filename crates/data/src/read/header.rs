@@ -6,7 +6,7 @@ use super::ReadOptions;
 use super::labels::in_file;
 use super::table::Purpose;
 use crate::Error;
-use crate::error::quoted;
+use crate::error::{LABEL_ADVICE, quoted};
 
 const DEFAULT_LABEL: &str = "label";
 
@@ -51,12 +51,16 @@ pub(super) fn roles(
     let mut roles = vec![Role::Feature; header.len()];
     let fit = purpose == Purpose::Fit;
     let label = options.label.as_deref().unwrap_or(DEFAULT_LABEL);
+    let for_label = match options.label {
+        Some(_) => "for the label",
+        None => "for the label, which may have another name (--label)",
+    };
     // Without labels there is nothing to weigh.
     let weighed = fit || header.iter().any(|column| column == label);
     let weight = if weighed { Role::Weight } else { Role::Dropped };
     let fold = if fit { Role::Fold } else { Role::Dropped };
     let wanted = [
-        ("for the label", Some(label), Role::Label),
+        (for_label, Some(label), Role::Label),
         ("for the weights", options.weights_column.as_deref(), weight),
         ("for the folds", options.fold_column.as_deref(), fold),
     ];
@@ -90,7 +94,9 @@ pub(super) fn check_feature_count(
     match options.columns {
         _ if p == 0 => Err(wrong("there is no feature column".to_owned())),
         Some(expected) if expected != p => {
-            let reason = format!("the header names {p} features, but {expected} are expected");
+            let advice = if p == expected + 1 { LABEL_ADVICE } else { "" };
+            let reason =
+                format!("the header names {p} features, but {expected} are expected{advice}");
             Err(wrong(reason))
         }
         _ => Ok(()),

@@ -10,12 +10,12 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::ReadOptions;
-use super::cells::{number, weight};
+use super::cells::weight;
 use super::columns::{Features, RowPlaces};
 use super::folds::FileFolds;
 use super::header::{Role, check_feature_count, check_names, roles};
-use super::labels::in_file;
-use super::table::{LabelSink, Purpose, Table};
+use super::labels::{PlacedLabels, in_file};
+use super::table::{LabelSink, Purpose, Source, Table, collect_labels};
 use crate::encode::{EncodeOptions, RawColumn, RawTable, Words};
 use crate::error::columns_in_words;
 use crate::{Column, Design, Error, Place};
@@ -29,49 +29,67 @@ struct Layout<'o> {
 }
 
 pub(super) fn read(
-    reader: impl Read,
+    source: Source<'_>,
     name: &str,
     options: &ReadOptions,
     purpose: Purpose,
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
-    let first = ParquetFile::open(reader, name)?;
-    let header = first.header();
-    let wrong = |reason| first.wrong(reason);
-    check_names(&header, &wrong)?;
-    let roles = roles(name, &header, options, purpose, &wrong)?;
-    let features = roles.iter().filter(|&&role| role == Role::Feature).count();
-    check_feature_count(features, options, &wrong)?;
-    let layout = Layout { header, roles, options };
+    let (layout, first) = Layout::open(source, name, options, purpose)?;
     let mut gathered = layout.empty();
-    layout.take(&first, &mut gathered)?;
-    for path in &options.further_files {
-        let name = path.display().to_string();
-        let file = std::fs::File::open(path);
-        let file = file.map_err(|source| Error::Io { file: name.clone(), source })?;
-        let file = ParquetFile::open(file, &name)?;
-        let found = file.header();
-        if found != layout.header {
-            let found = columns_in_words(&found);
-            return Err(file.wrong(format!("the header is not that of the first file: {found}")));
-        }
-        layout.take(&file, &mut gathered)?;
-    }
-    layout.table(&gathered, name, labels).map_err(|error| in_file(name, error))
+    layout.each_group(first, |file, group| layout.take(file, group, &mut gathered))?;
+    layout.table(&gathered, name, 0, labels).map_err(|error| in_file(name, error))
 }
 
-/// A file in memory, whose pages are not yet decoded.
+/// Calls `turn` for the rows of one row group after the other, and `take` for the results.
+pub(super) fn each_table<T, E: From<Error>>(
+    source: Source<'_>,
+    name: &str,
+    options: &ReadOptions,
+    purpose: Purpose,
+    turn: impl Fn(Table, PlacedLabels) -> T,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let (layout, first) = Layout::open(source, name, options, purpose)?;
+    let mut before = 0;
+    layout.each_group(first, |file, group| {
+        let mut cells = layout.empty();
+        layout.take(file, group, &mut cells)?;
+        let rows = rows(&cells);
+        if rows == 0 {
+            return Ok(());
+        }
+        let read = |labels: &mut LabelSink<'_>| layout.table(&cells, &file.name, before, labels);
+        let placed = |error| in_file(&file.name, RowPlaces::after(before).locate(error));
+        let (table, labels) = collect_labels(read).map_err(placed)?;
+        before += rows;
+        take(turn(table, labels))
+    })?;
+    if before == 0 { Err(no_row(name).into()) } else { Ok(()) }
+}
+
+/// A file whose pages are not yet decoded.
 struct ParquetFile {
     name: String,
-    reader: SerializedFileReader<bytes::Bytes>,
+    reader: Box<dyn FileReader>,
 }
 
 impl ParquetFile {
-    fn open(mut reader: impl Read, name: &str) -> Result<Self, Error> {
-        let mut content = Vec::new();
+    /// Opens a file, which is read where it lies, or else in memory.
+    fn open(source: Source<'_>, name: &str) -> Result<Self, Error> {
         let io = |source| Error::Io { file: name.to_owned(), source };
-        reader.read_to_end(&mut content).map_err(io)?;
-        match SerializedFileReader::new(content.into()) {
+        let reader: Result<Box<dyn FileReader>, ParquetError> = match source {
+            Source::File(file) if file.metadata().map_err(io)?.is_file() => {
+                SerializedFileReader::new(file).map(|reader| Box::new(reader) as _)
+            }
+            mut source => {
+                let mut content = Vec::new();
+                source.read_to_end(&mut content).map_err(io)?;
+                let content = bytes::Bytes::from(content);
+                SerializedFileReader::new(content).map(|reader| Box::new(reader) as _)
+            }
+        };
+        match reader {
             Ok(reader) => Ok(ParquetFile { name: name.to_owned(), reader }),
             Err(error) => Err(malformed(name, None, error.to_string())),
         }
@@ -86,16 +104,15 @@ impl ParquetFile {
     fn wrong(&self, reason: String) -> Error {
         malformed(&self.name, None, reason)
     }
+}
 
-    /// Appends all cells of a column.
-    fn column(&self, at: usize, cells: &mut Cells) -> Result<(), ParquetError> {
-        for group in 0..self.reader.num_row_groups() {
-            let group = self.reader.get_row_group(group)?;
-            let rows = usize::try_from(group.metadata().num_rows())?;
-            cells.take(group.get_column_reader(at)?, rows)?;
-        }
-        Ok(())
-    }
+fn no_row(file: &str) -> Error {
+    malformed(file, None, "there are columns, but no row".to_owned())
+}
+
+/// Returns the number of rows of columns.
+fn rows(columns: &[Option<Cells>]) -> usize {
+    columns.iter().flatten().map(Cells::len).next().unwrap_or_default()
 }
 
 fn malformed(file: &str, column: Option<&str>, reason: String) -> Error {
@@ -103,7 +120,49 @@ fn malformed(file: &str, column: Option<&str>, reason: String) -> Error {
     Error::Malformed { place: Place { file: file.to_owned(), line: None, column }, reason }
 }
 
-impl Layout<'_> {
+impl<'o> Layout<'o> {
+    /// Opens the first file.
+    fn open(
+        source: Source<'_>,
+        name: &str,
+        options: &'o ReadOptions,
+        purpose: Purpose,
+    ) -> Result<(Self, ParquetFile), Error> {
+        let first = ParquetFile::open(source, name)?;
+        let header = first.header();
+        let wrong = |reason| first.wrong(reason);
+        check_names(&header, &wrong)?;
+        let roles = roles(name, &header, options, purpose, &wrong)?;
+        let features = roles.iter().filter(|&&role| role == Role::Feature).count();
+        check_feature_count(features, options, &wrong)?;
+        Ok((Layout { header, roles, options }, first))
+    }
+
+    /// Calls a function for the row groups of all files, one after the other.
+    fn each_group<E: From<Error>>(
+        &self,
+        first: ParquetFile,
+        mut take: impl FnMut(&ParquetFile, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut take_all =
+            |file: ParquetFile| (0..file.reader.num_row_groups()).try_for_each(|k| take(&file, k));
+        take_all(first)?;
+        for path in &self.options.further_files {
+            let name = path.display().to_string();
+            let file = std::fs::File::open(path);
+            let file = file.map_err(|source| Error::Io { file: name.clone(), source })?;
+            let file = ParquetFile::open(Source::File(file), &name)?;
+            let found = file.header();
+            if found != self.header {
+                let found = columns_in_words(&found);
+                let reason = format!("the header is not that of the first file: {found}");
+                return Err(file.wrong(reason).into());
+            }
+            take_all(file)?;
+        }
+        Ok(())
+    }
+
     /// Returns the columns without rows; `None` of a column that is not read.
     fn empty(&self) -> Vec<Option<Cells>> {
         (0..self.header.len()).map(|at| self.is_read(at).then(Cells::default)).collect()
@@ -122,29 +181,41 @@ impl Layout<'_> {
         self.options.features.options()
     }
 
-    /// Appends the rows of a file.
-    fn take(&self, file: &ParquetFile, all: &mut [Option<Cells>]) -> Result<(), Error> {
+    /// Appends the rows of a group.
+    fn take(
+        &self,
+        file: &ParquetFile,
+        group: usize,
+        all: &mut [Option<Cells>],
+    ) -> Result<(), Error> {
         let schema = file.reader.metadata().file_metadata().schema_descr();
+        let group = file.reader.get_row_group(group);
+        let group = group.map_err(|error| file.wrong(error.to_string()))?;
         for (at, cells) in all.iter_mut().enumerate() {
             let Some(cells) = cells else { continue };
             let name = self.header[at].as_str();
             let refuse = |reason| malformed(&file.name, Some(name), reason);
             let kind = Kind::of(&schema.column(at)).map_err(refuse)?;
             cells.expect(kind).map_err(refuse)?;
-            file.column(at, cells).map_err(|error| refuse(error.to_string()))?;
+            let taken = usize::try_from(group.metadata().num_rows())
+                .map_err(ParquetError::from)
+                .and_then(|rows| cells.take(group.get_column_reader(at)?, rows));
+            taken.map_err(|error| refuse(error.to_string()))?;
         }
         Ok(())
     }
 
+    /// Returns the table of rows, before which there are others.
     fn table(
         &self,
         all: &[Option<Cells>],
         file: &str,
+        before: usize,
         labels: &mut LabelSink<'_>,
     ) -> Result<Table, Error> {
-        let rows = all.iter().flatten().map(Cells::len).next().unwrap_or_default();
+        let rows = rows(all);
         if rows == 0 {
-            return Err(malformed(file, None, "there are columns, but no row".to_owned()));
+            return Err(no_row(file));
         }
         if let Some((name, cells)) = self.of(Role::Label, all) {
             let place = || Place {
@@ -167,7 +238,7 @@ impl Layout<'_> {
             Ok::<_, Error>(folds)
         });
         Ok(Table {
-            features: self.features(all, rows)?,
+            features: self.features(all, rows, before)?,
             weights: weights.transpose()?,
             folds: folds.transpose()?,
         })
@@ -179,7 +250,12 @@ impl Layout<'_> {
         Some((&self.header[at], all[at].as_ref()?))
     }
 
-    fn features(&self, all: &[Option<Cells>], rows: usize) -> Result<Features, Error> {
+    fn features(
+        &self,
+        all: &[Option<Cells>],
+        rows: usize,
+        before: usize,
+    ) -> Result<Features, Error> {
         let features = self.header.iter().zip(&self.roles).zip(all);
         let features = features.filter(|((_, role), _)| **role == Role::Feature);
         let features = features.map(|((name, _), cells)| (name.as_str(), cells.as_ref()));
@@ -189,15 +265,13 @@ impl Layout<'_> {
                 None => Ok(RawColumn::words(name, vec![None::<&str>; rows])),
             };
             let table = RawTable::from_columns(features.map(raw).collect::<Result<_, _>>()?)?;
-            return Ok(Features::Raw(table, RowPlaces::default()));
+            return Ok(Features::Raw(table, RowPlaces::after(before)));
         }
         let features: Vec<(&str, &Cells)> =
             features.filter_map(|(name, cells)| Some((name, cells?))).collect();
         let mut samples = DMatrix::zeros(features.len(), rows);
         for (feature, (name, cells)) in features.iter().enumerate() {
-            for (row, value) in cells.each(name, number).enumerate() {
-                samples[(feature, row)] = value?;
-            }
+            cells.numbers(name, |row, value| samples[(feature, row)] = value)?;
         }
         let names = features.iter().map(|(name, _)| (*name).to_owned()).collect();
         Ok(Features::Design { design: Design::from_samples(samples)?, names: Some(names) })

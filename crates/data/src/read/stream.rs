@@ -117,7 +117,8 @@ impl<'a> Stream<'a> {
                 (Rows::Csv(rows), columns)
             }
             Format::Parquet => {
-                let requirement = "CSV or svmlight: Parquet is read into memory as a whole";
+                let requirement =
+                    "CSV or svmlight: a row group of Parquet may have any number of rows";
                 return Err(Error::parameter("the format of a stream", "Parquet", requirement));
             }
             Format::Svmlight => {

@@ -1,10 +1,34 @@
 //! What the formats have in common.
 
+use std::fs::File;
+use std::io::{self, Read};
+
 use super::columns::Features;
 use super::folds::FileFolds;
 use super::labels::{PlacedLabels, in_file};
 use super::{FeatureColumns, ReadOptions, Unlabelled};
 use crate::{ClassLabels, Dataset, Error, Place};
+
+/// What rows are read from.
+pub(super) enum Source<'a> {
+    File(File),
+    Reader(Box<dyn Read + 'a>),
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn of(reader: impl Read + 'a) -> Self {
+        Source::Reader(Box::new(reader))
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(buffer),
+            Source::Reader(reader) => reader.read(buffer),
+        }
+    }
+}
 
 /// The content of a file of either format; labels go through a [`LabelSink`].
 pub(super) struct Table {

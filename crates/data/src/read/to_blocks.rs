@@ -8,7 +8,7 @@ use super::columns::Features;
 use super::folds::FileFolds;
 use super::labels::{FileLabels, PlacedLabels, in_file};
 use super::svmlight::NO_FEATURE;
-use super::table::{Purpose, Table, check_columns};
+use super::table::{Purpose, Source, Table, check_columns};
 use super::{FeatureColumns, Format, ReadOptions, open};
 use crate::blocks::{BlockSettings, CodedRows, Ending, RowWriter};
 use crate::class_collector::ClassCollector;
@@ -34,7 +34,7 @@ pub fn to_blocks(
     let path = path.as_ref();
     let (file, name, format) = open(path, options)?;
     let FeatureColumns::Learn(learn) = &options.features else {
-        return to_blocks_from(file, &name, format, options, settings, out);
+        return write(Source::File(file), &name, format, options, settings, out.as_ref());
     };
     let pipe = |path: &&Path| !path.is_file();
     let mut files = options.further_files.iter().map(AsRef::as_ref).chain([path]);
@@ -46,7 +46,7 @@ pub fn to_blocks(
     let options = ReadOptions { features, ..options.clone() };
     let sparse = settings.sparse.or(Some(encoding.is_sparse));
     let settings = BlockSettings { sparse, ..settings };
-    to_blocks_from(file, &name, format, &options, settings, out)
+    write(Source::File(file), &name, format, &options, settings, out.as_ref())
 }
 
 /// Writes what [`to_blocks`] does, from any reader; `name` stands for the file in messages, and
@@ -78,6 +78,17 @@ pub fn to_blocks_from(
     settings: BlockSettings,
     out: impl AsRef<Path>,
 ) -> Result<(), Error> {
+    write(Source::of(reader), name, format, options, settings, out.as_ref())
+}
+
+fn write(
+    source: Source<'_>,
+    name: &str,
+    format: Format,
+    options: &ReadOptions,
+    settings: BlockSettings,
+    out: &Path,
+) -> Result<(), Error> {
     check_columns(options)?;
     let encoding = match &options.features {
         FeatureColumns::Numbers => None,
@@ -85,14 +96,14 @@ pub fn to_blocks_from(
         FeatureColumns::Learn(_) => return Err(read_twice(&name)),
     };
     let mut blocks = Blocks {
-        rows: RowWriter::create(out.as_ref(), settings)?,
+        rows: RowWriter::create(out, settings)?,
         labels: FileLabels::new(ClassCollector::of_labels()),
         folds: None,
         names: None,
     };
     let features = &options.features;
     each_table(
-        reader,
+        source,
         name,
         format,
         options,
@@ -132,7 +143,8 @@ fn learned(path: &Path, options: &ReadOptions, learn: &EncodeOptions) -> Result<
             }
             Features::Design { .. } => Ok(()),
         };
-        each_table(file, &name, format, options, Purpose::Fit, |table, _| table.features, take)?;
+        let source = Source::File(file);
+        each_table(source, &name, format, options, Purpose::Fit, |table, _| table.features, take)?;
         if learner.ends_pass() {
             let located = |error| in_file(&name, error);
             let is_sparse = learner.is_sparse();

@@ -62,7 +62,7 @@ pub(super) struct Gathered<'m> {
     cells: Cells<'m>,
     weights: Vec<f64>,
     folds: Option<FileFolds>,
-    /// The places of the first part, which is the only one of a raw table.
+    /// The places of the rows of a raw table.
     places: RowPlaces,
     rows: usize,
 }
@@ -85,6 +85,9 @@ impl<'m> Gathered<'m> {
             (self.cells, self.places) = (part.cells, part.places);
         } else {
             self.cells.append(part.cells);
+            if self.layout.missing_words.is_some() {
+                self.places.append(part.places);
+            }
         }
         self.weights.append(&mut part.weights);
         self.folds.iter_mut().for_each(|folds| folds.append(&part.folds));

@@ -10,6 +10,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use crate::Error;
 use crate::encode::{MissingWords, RawColumn};
+use crate::read::cells::number;
 
 /// The rows that are decoded at a time.
 const BATCH: usize = 1 << 13;
@@ -142,6 +143,24 @@ impl Cells {
             let cell = self.text(row).and_then(|text| make(&text));
             cell.map_err(|reason| Error::Cell { row, column: column.to_owned(), reason })
         })
+    }
+
+    /// Calls a function for every row and its number, or returns the first refusal.
+    pub(super) fn numbers(
+        &self,
+        column: &str,
+        mut take: impl FnMut(usize, f64),
+    ) -> Result<(), Error> {
+        match self {
+            Cells::Numbers { values, .. } if values.iter().all(|value| value.is_finite()) => {
+                values.iter().enumerate().for_each(|(row, &value)| take(row, value));
+                Ok(())
+            }
+            _ => (0..).zip(self.each(column, number)).try_for_each(|(row, value)| {
+                take(row, value?);
+                Ok(())
+            }),
+        }
     }
 
     /// Returns the text of every cell, which none may lack.

@@ -1,0 +1,78 @@
+//! Numbers as most files write them: a sign perhaps, a few digits, and a point somewhere.
+
+use std::num::ParseFloatError;
+
+/// The most digits that a number of 64 bits surely holds, as it does the powers of ten up to them.
+const DIGITS: usize = 15;
+
+/// The powers of ten that divide the digits for the point among them.
+const POWERS: [f64; DIGITS + 1] =
+    [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Returns the number that a text says.
+#[inline]
+pub(crate) fn parse(text: &str) -> Result<f64, ParseFloatError> {
+    match leading(text.as_bytes()) {
+        Some((value, length)) if length == text.len() => Ok(value),
+        _ => text.parse(),
+    }
+}
+
+/// Returns the number before the first comma, or before the end, and its length; `None` where that takes
+/// more than a look at a few digits.
+///
+/// Digits and power are exact, so that their quotient is the nearest number to the decimal one.
+#[inline]
+pub(crate) fn leading(text: &[u8]) -> Option<(f64, usize)> {
+    let sign = usize::from(text.first() == Some(&b'-'));
+    let (mut value, mut digits, mut point) = (0_u64, 0, None);
+    let mut at = sign;
+    while let Some(&byte) = text.get(at).filter(|&&byte| byte != b',') {
+        match byte {
+            b'0'..=b'9' if digits < DIGITS => {
+                value = 10 * value + u64::from(byte - b'0');
+                digits += 1;
+            }
+            b'.' if point.is_none() => point = Some(digits),
+            _ => return None,
+        }
+        at += 1;
+    }
+    if digits == 0 {
+        return None;
+    }
+    let magnitude = match point {
+        None => value as f64,
+        Some(before) => value as f64 / POWERS[digits - before],
+    };
+    Some((if sign == 1 { -magnitude } else { magnitude }, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_decimal_is_what_the_standard_library_makes_of_it(text in "-?[0-9]{0,9}[.]?[0-9]{0,9}") {
+            prop_assert_eq!(parse(&text).map(f64::to_bits), text.parse::<f64>().map(f64::to_bits));
+        }
+
+        #[test]
+        fn any_text_is_what_the_standard_library_makes_of_it(text in "[-+.,0-9eE]{0,20}") {
+            prop_assert_eq!(parse(&text).map(f64::to_bits), text.parse::<f64>().map(f64::to_bits));
+        }
+    }
+
+    #[test]
+    fn a_decimal_ends_at_a_comma_or_with_the_text() {
+        assert_eq!(leading(b"39.1,-18.7"), Some((39.1, 4)));
+        assert_eq!(leading(b"-18.7"), Some((-18.7, 5)));
+        assert_eq!(leading(b"123456789012345,"), Some((123_456_789_012_345.0, 15)));
+        for other in ["", ",", "-", ".", "-.", "1 ,", "1e3", "1.2.3", "+1", "1234567890123456", "x"]
+        {
+            assert_eq!(leading(other.as_bytes()), None, "{other}");
+        }
+    }
+}
