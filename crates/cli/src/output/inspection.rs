@@ -126,11 +126,24 @@ impl InspectionDocument<'_> {
                 format!("{columns}: each alone tells every label; leave out what comes with it");
             lines.push(("warning", warning));
         }
+        let naming = self.naming_columns();
+        if !naming.is_empty() {
+            let warning = "every row has a level of its own; leave out what names the rows";
+            lines.push(("warning", format!("{}: {warning}", Listed(&naming))));
+        }
         lines.extend(self.bayes_error.as_ref().map(|bayes| {
             let (rate, error) = (100.0 * bayes.rate, 100.0 * bayes.error);
             ("Bayes error", format!("{rate:.3} % +- {error:.3}"))
         }));
         lines
+    }
+
+    /// Returns the raw columns of words in which no word occurs twice.
+    fn naming_columns(&self) -> Vec<&str> {
+        let names = |column: &&RawColumnDocument| {
+            column.levels.as_ref().is_some_and(|levels| levels.len() == self.rows)
+        };
+        self.raw_columns.iter().flatten().filter(names).map(|column| column.name.as_str()).collect()
     }
 
     /// Counts the constant columns, and names them.
