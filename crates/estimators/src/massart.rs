@@ -107,7 +107,7 @@ pub struct Fitted {
 }
 
 /// The choice of a halfspace among candidates, by rows held out.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
     /// The number of candidates.
     pub candidates: usize,
@@ -115,6 +115,11 @@ pub struct Selection {
     pub held_out: usize,
     /// The share of them that the halfspace gets wrong, by weight.
     pub error: f64,
+    /// The index of the halfspace among the candidates.
+    pub index: usize,
+    /// The same share for candidates by their index: for all of them, or for a hundred that are spread
+    /// evenly and the one chosen.
+    pub candidate_errors: Vec<(usize, f64)>,
 }
 
 /// The answer of a learner.
@@ -310,6 +315,8 @@ impl Answer {
                 candidates: learned.selected.candidates,
                 held_out: learned.held_out,
                 error: learned.selected.error,
+                index: learned.selected.index,
+                candidate_errors: learned.candidate_errors,
             }),
             steps: learned.steps,
             dimensions: None,

@@ -191,6 +191,9 @@ pub struct Learned {
     pub selected: Selected,
     /// The number of rows held out for it.
     pub held_out: usize,
+    /// Candidates by their index with the share of these rows that they get wrong: all of them, or a
+    /// hundred that are spread evenly and the one selected.
+    pub candidate_errors: Vec<(usize, f64)>,
     /// The bound on the error that holds with probability at least `1 - delta`: Hoeffding's
     /// inequality for all candidates on the selection sample, of whose samples no weight says that
     /// they are several.
@@ -212,6 +215,7 @@ impl Learned {
         let deviation = ((count / delta).ln() / (2.0 * selection.effective_size())).sqrt();
         let coef = candidates.get(selected.index).to_vec();
         Learned {
+            candidate_errors: some_errors(candidates, selected, selection),
             classifier: LinearClassifier { intercept: 0.0, coef },
             steps,
             error_bound: (selected.error + deviation).min(1.0),
@@ -220,6 +224,21 @@ impl Learned {
             stopped,
         }
     }
+}
+
+/// Returns the errors of candidates that are spread evenly, and of the one selected.
+fn some_errors(
+    candidates: &Candidates,
+    selected: Selected,
+    sample: &SphereSample<'_>,
+) -> Vec<(usize, f64)> {
+    const MOST: usize = 100;
+    let shown = candidates.len().min(MOST);
+    let mut indices: Vec<usize> = (0..shown).map(|k| k * candidates.len() / shown).collect();
+    if let Err(place) = indices.binary_search(&selected.index) {
+        indices.insert(place, selected.index);
+    }
+    indices.into_iter().map(|index| (index, sample.error(candidates.get(index)))).collect()
 }
 
 /// Returns the halfspace of algorithm 1 on a stream: draws are rows of `points`, each with its

@@ -47,7 +47,7 @@ impl Report {
                     (origin.program)
                     @if let Some(seed) = origin.seed { ", seed " (seed) }
                     @if !origin.time.is_empty() { ", " time datetime=(origin.time) { (origin.time) } }
-                    @if origin.seconds > 0.0 { ", " (number::short(origin.seconds)) " s" }
+                    @if origin.seconds > 0.0 { ", " (number::duration(origin.seconds)) }
                 }
             }
             @if !self.warnings.is_empty() {
@@ -77,7 +77,10 @@ impl Report {
         add("Probabilities", evaluations::reliability(&self.evaluations));
         add("Coefficients", self.members.iter().map(tables::coefficients).collect());
         add("Hardest samples", self.evaluations.iter().map(tables::hardest).collect());
-        add("Choice of the halfspace", self.candidates.iter().map(tables::candidates).collect());
+        let choice = self.candidates.as_ref();
+        let picture = choice.and_then(figures::candidates);
+        let table = choice.map(tables::candidates);
+        add("Choice of the halfspace", picture.into_iter().chain(table).collect());
         add(
             "Suspected outliers",
             self.outliers.iter().map(|rows| tables::outliers(rows)).collect(),

@@ -67,7 +67,7 @@ pub struct Fact {
 }
 
 /// The choice of a halfspace under Massart noise among candidates, by rows held out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CandidateChoice {
     /// The noise rate of the run that the halfspace comes from.
     pub eta: f64,
@@ -83,6 +83,10 @@ pub struct CandidateChoice {
     pub bound: f64,
     /// The probability with which the bound may fail.
     pub delta: f64,
+    /// The number of the halfspace among the candidates, from 1.
+    pub chosen: usize,
+    /// Candidates by their number with the share of rows held out that they get wrong.
+    pub errors: Vec<(usize, f64)>,
 }
 
 /// A fit of a path.

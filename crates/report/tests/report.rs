@@ -74,6 +74,8 @@ fn complete() -> Report {
         error: 0.125,
         bound: 0.175,
         delta: 0.05,
+        chosen: 2,
+        errors: vec![(1, 0.25), (2, 0.125), (64, 0.1875)],
     });
     report.with_warnings()
 }

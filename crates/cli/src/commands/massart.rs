@@ -3,7 +3,7 @@
 use margins::Registry;
 use margins::data::Dataset;
 use margins::estimators::Evidence;
-use margins::estimators::massart::{Fitted, Method, Settings};
+use margins::estimators::massart::{Fitted, Method, Selection, Settings};
 use margins::massart::cutting_planes::End;
 use margins::massart::{Problem, Target};
 use margins_report::CandidateChoice;
@@ -112,7 +112,7 @@ fn fit(
 /// Returns the choice among candidates with the bound that it gives, if there was one.
 fn choice(fitted: &Fitted) -> Option<CandidateChoice> {
     let Evidence::ErrorBound { bound, delta } = fitted.evidence else { return None };
-    let selection = fitted.selection?;
+    let selection = fitted.selection.as_ref()?;
     Some(CandidateChoice {
         eta: fitted.problem.noise.get(),
         gamma: fitted.problem.margin.get(),
@@ -121,7 +121,14 @@ fn choice(fitted: &Fitted) -> Option<CandidateChoice> {
         error: selection.error,
         bound,
         delta,
+        chosen: selection.index + 1,
+        errors: candidate_errors(selection),
     })
+}
+
+/// Returns candidates by their number, from 1, with their errors.
+fn candidate_errors(selection: &Selection) -> Vec<(usize, f64)> {
+    selection.candidate_errors.iter().map(|&(index, error)| (index + 1, error)).collect()
 }
 
 fn document<'a>(
@@ -130,6 +137,7 @@ fn document<'a>(
     rows: usize,
 ) -> MassartDocument<'a> {
     let (classes, problem) = (fitted.model.classes(), &fitted.problem);
+    let selection = fitted.selection.as_ref();
     MassartDocument {
         format: "margins-massart",
         version: VERSION,
@@ -148,9 +156,11 @@ fn document<'a>(
         stopped: fitted.stopped.map(status_name),
         dimensions: fitted.dimensions,
         training_error: fitted.training_error,
-        candidates: fitted.selection.map(|selection| selection.candidates),
-        held_out_rows: fitted.selection.map(|selection| selection.held_out),
-        held_out_error: fitted.selection.map(|selection| selection.error),
+        candidates: selection.map(|selection| selection.candidates),
+        held_out_rows: selection.map(|selection| selection.held_out),
+        held_out_error: selection.map(|selection| selection.error),
+        chosen_candidate: selection.map(|selection| selection.index + 1),
+        candidate_errors: selection.map(candidate_errors),
         error_bound: match fitted.evidence {
             Evidence::ErrorBound { bound, .. } => Some(bound),
             _ => None,

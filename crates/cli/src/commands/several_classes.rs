@@ -62,7 +62,7 @@ pub(super) fn fit(
     let training_error = fitted.training_error()?;
     page.write(
         "Several classes",
-        || Ok(describe(task, &fitted, &rows)),
+        || Ok([describe(task, &fitted, &rows), outcome(&fitted, training_error)].concat()),
         |report| {
             report.selection = chosen(summary);
             page.describe(report, &fitted.model, rows.here())
@@ -77,8 +77,7 @@ pub(super) fn fit(
         OutputFormat::Table => report(outputs, |out| {
             facts(out, &describe(task, &fitted, &rows))?;
             write_tables(out, &fitted)?;
-            let error = format!("{} %", percent(training_error));
-            facts(out, &[("lambda", number(lambda_of(&fitted))), ("training error", error)])
+            facts(out, &chosen_lambda(&fitted, training_error))
         }),
     }
 }
@@ -100,6 +99,20 @@ fn write_tables(out: &mut dyn Write, fitted: &Fitted) -> io::Result<()> {
         writeln!(out, "... and {} more members", summary.members.len() - MOST_LISTED)?;
     }
     writeln!(out)
+}
+
+/// Returns what came out, in lines.
+fn outcome(fitted: &Fitted, training_error: f64) -> Lines {
+    let summary = &fitted.report;
+    let curve = summary.curve.as_ref().zip(fitted.folds.as_ref());
+    let mut lines = curve.map_or_else(Lines::new, |(curve, folds)| describe_cv(curve, folds.count));
+    lines.extend(chosen_lambda(fitted, training_error));
+    lines
+}
+
+fn chosen_lambda(fitted: &Fitted, training_error: f64) -> Lines {
+    let error = format!("{} %", percent(training_error));
+    vec![("lambda", number(lambda_of(fitted))), ("training error", error)]
 }
 
 fn describe(task: Task<'_>, fitted: &Fitted, rows: &Rows<Classes>) -> Lines {

@@ -36,6 +36,10 @@ pub(crate) struct MassartDocument<'a> {
     pub(crate) held_out_rows: Option<usize>,
     /// The share of those rows on the wrong side.
     pub(crate) held_out_error: Option<f64>,
+    /// The number of the halfspace among the candidates, from 1.
+    pub(crate) chosen_candidate: Option<usize>,
+    /// Candidates by their number with that share for each of them.
+    pub(crate) candidate_errors: Option<Vec<(usize, f64)>>,
     /// With probability 1 - delta the error is at most this; `None` where no rows were held out.
     pub(crate) error_bound: Option<f64>,
     pub(crate) coef: &'a [f64],

@@ -76,6 +76,8 @@ pub enum Style {
     Bars(Vec<f64>),
     /// A large dot at each point.
     Marks,
+    /// A ring around each point, which hides no dot in it.
+    Rings,
     /// A small dot at each of many points.
     Dots,
     /// A dashed line through the points.
@@ -149,6 +151,15 @@ impl Series {
         Series { name: name.into(), points, style: Style::Line }
     }
 
+    /// Returns the class of the symbol in the legend beside that of its colour.
+    fn symbol(&self) -> &'static str {
+        match self.style {
+            Style::Rings => " ring",
+            Style::Dashed => " dashed",
+            _ => "",
+        }
+    }
+
     /// Returns what stands beside each point: the length of its bar, or the value of its cell.
     fn third(&self) -> Option<&[f64]> {
         match &self.style {
@@ -165,9 +176,11 @@ impl Chart {
             figure {
                 figcaption { (self.title) }
                 (self.picture())
-                p.legend {
-                    @for (k, series) in self.series.iter().enumerate() {
-                        span { i.{ "c" (k % COLOURS.len()) } {} (series.name) " " }
+                @if self.needs_legend() {
+                    p.legend {
+                        @for (k, series) in self.series.iter().enumerate() {
+                            span { i.{ "c" (k % COLOURS.len()) (series.symbol()) } {} (series.name) " " }
+                        }
                     }
                 }
                 details {
@@ -176,6 +189,11 @@ impl Chart {
                 }
             }
         }
+    }
+
+    /// Returns false where the axis has the name of the only series.
+    fn needs_legend(&self) -> bool {
+        !matches!(&self.series[..], [one] if one.name == self.y.label)
     }
 
     fn picture(&self) -> Markup {
@@ -285,6 +303,10 @@ impl Chart {
                 let radius = if matches!(series.style, Style::Marks) { 5 } else { 2 };
                 let dot = |at| Circle::new(at, radius, colour.filled());
                 chart.draw_series(places.into_iter().map(dot))?;
+            }
+            Style::Rings => {
+                let ring = |at| Circle::new(at, 8, thick);
+                chart.draw_series(places.into_iter().map(ring))?;
             }
             Style::Pieces => {
                 let piece = |ends: &[(f64, f64)]| PathElement::new(ends, thick);

@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::chart::{Axis, Chart, Series, Style};
 use super::number::{percent, short};
 use crate::excess_risk::ExcessRisk;
-use crate::report::PathPoint;
-use crate::selection::{KernelErrors, LambdaError, Selection};
+use crate::report::{CandidateChoice, PathPoint};
+use crate::selection::{LambdaError, Selection};
 
 const LAMBDA: &str = "lambda";
 
@@ -14,11 +14,6 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
     let lambdas = &selection.lambdas;
     let (best, chosen) = (&lambdas[selection.best], &lambdas[selection.one_standard_error]);
     let point = |at: &LambdaError| (at.lambda, at.mean_error);
-    let mark = |name: &str, at: &LambdaError| Series {
-        name: name.to_owned(),
-        points: vec![point(at)],
-        style: Style::Marks,
-    };
     let bars = lambdas.iter().map(|at| at.standard_error).collect();
     let errors = Chart {
         key: "errors".to_owned(),
@@ -34,24 +29,33 @@ pub(super) fn selection(selection: &Selection) -> Vec<Markup> {
         ),
         x: Axis::log(LAMBDA),
         y: Axis::new("error"),
-        series: vec![
-            Series {
-                name: "mean and standard error".to_owned(),
-                points: lambdas.iter().map(point).collect(),
-                style: Style::Bars(bars),
-            },
-            mark("least error", best),
-            mark("one standard error", chosen),
-        ],
+        series: vec![Series {
+            name: "mean and standard error".to_owned(),
+            points: lambdas.iter().map(point).collect(),
+            style: Style::Bars(bars),
+        }]
+        .into_iter()
+        .chain(choices(point(best), point(chosen)))
+        .collect(),
     };
     let gaps = lambdas.iter().map(|at| (at.lambda, at.worst_relative_gap)).collect();
     let certified = lambdas.iter().filter(|at| at.certified).count();
     let mut parts = vec![errors.figure()];
     if !selection.kernels.is_empty() {
-        parts.push(kernels(lambdas, &selection.kernels));
+        parts.push(kernels(selection));
     }
     parts.push(gap_chart("fold-gaps", gaps, certified).figure());
     parts
+}
+
+/// Returns the marks of the two choices.
+fn choices(best: (f64, f64), one_standard_error: (f64, f64)) -> [Series; 2] {
+    let mark =
+        |name: &str, point, style| Series { name: name.to_owned(), points: vec![point], style };
+    [
+        mark("least error", best, Style::Marks),
+        mark("largest lambda within one standard error", one_standard_error, Style::Rings),
+    ]
 }
 
 /// Returns the chart of relative gaps along lambda, of which so many are certified.
@@ -72,7 +76,8 @@ fn gap_chart(key: &str, gaps: Vec<(f64, f64)>, certified: usize) -> Chart {
 }
 
 /// Returns the errors of all kernels and lambdas as a heat map.
-fn kernels(lambdas: &[LambdaError], kernels: &[KernelErrors]) -> Markup {
+fn kernels(selection: &Selection) -> Markup {
+    let Selection { lambdas, kernels, best, one_standard_error } = selection;
     let (mut points, mut errors) = (Vec::new(), Vec::new());
     for (number, kernel) in kernels.iter().enumerate() {
         for (at, error) in lambdas.iter().zip(&kernel.errors) {
@@ -82,7 +87,7 @@ fn kernels(lambdas: &[LambdaError], kernels: &[KernelErrors]) -> Markup {
     }
     let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let largest = errors.iter().copied().fold(0.0, f64::max);
-    let chart = Chart {
+    let mut chart = Chart {
         key: "kernels".to_owned(),
         title: "Error by kernel and lambda".to_owned(),
         description: format!(
@@ -100,6 +105,10 @@ fn kernels(lambdas: &[LambdaError], kernels: &[KernelErrors]) -> Markup {
             style: Style::Cells(errors),
         }],
     };
+    if let Some(chosen) = kernels.iter().position(|kernel| kernel.chosen) {
+        let at = |k: usize| (lambdas[k].lambda, (chosen + 1) as f64);
+        chart.series.extend(choices(at(*best), at(*one_standard_error)));
+    }
     html! {
         div {
             (chart.figure())
@@ -130,7 +139,7 @@ pub(super) fn path(path: &[PathPoint]) -> Vec<Markup> {
         ),
         x: Axis::log(LAMBDA),
         y,
-        series: vec![Series::line(title, along(value))],
+        series: vec![Series::line(y.label, along(value))],
     };
     let certified = path.iter().filter(|point| point.converged).count();
     let (error, norm) = (Axis::new("training error"), Axis::log("norm"));
@@ -163,4 +172,36 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
         series: vec![Series::line("inverse of Psi", points)],
     };
     html! { div { (chart.figure()) p { (words) } } }
+}
+
+/// Returns the errors of single candidates on the rows held out, and the bound that holds for all.
+pub(super) fn candidates(choice: &CandidateChoice) -> Option<Markup> {
+    let CandidateChoice { candidates, held_out, error, bound, chosen, errors, .. } = choice;
+    let points: Vec<(f64, f64)> =
+        errors.iter().map(|&(number, error)| (number as f64, error)).collect();
+    let (first, last) = points.first().zip(points.last())?;
+    let line = vec![(first.0, *bound), (last.0, *bound)];
+    let chart = Chart {
+        key: "candidates".to_owned(),
+        title: "Candidates on the rows held out".to_owned(),
+        description: format!(
+            "Of {candidates} candidates, {} of them shown, number {chosen} is wrong on the least share of \
+             {held_out} rows held out, {}. With the part for the choice and for chance the bound is {}.",
+            errors.len(),
+            percent(*error),
+            percent(*bound)
+        ),
+        x: Axis::new("candidate"),
+        y: Axis::new("error"),
+        series: vec![
+            Series { name: "error of a candidate".to_owned(), points, style: Style::Dots },
+            Series {
+                name: "chosen".to_owned(),
+                points: vec![(*chosen as f64, *error)],
+                style: Style::Rings,
+            },
+            Series { name: "bound on the error".to_owned(), points: line, style: Style::Dashed },
+        ],
+    };
+    Some(chart.figure())
 }

@@ -23,11 +23,44 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
+/// Returns a number of seconds.
+pub(super) fn duration(seconds: f64) -> String {
+    if seconds < 1.0 {
+        format!("{} ms", short(1e3 * seconds))
+    } else {
+        format!("{} s", short(seconds))
+    }
+}
+
 /// Returns a power of ten given by its exponent.
 pub(super) fn power_of_ten(exponent: f64) -> String {
-    if (exponent - exponent.round()).abs() < 1e-9 {
-        format!("1e{exponent:.0}")
+    let whole = exponent.round();
+    let is_whole = (exponent - whole).abs() < 1e-9;
+    if (-3.0..4.0).contains(&exponent) {
+        let power = 10f64.powf(if is_whole { whole } else { exponent });
+        let digits = f64::max(if is_whole { 0.0 } else { 1.0 } - exponent.floor(), 0.0) as usize;
+        format!("{power:.digits$}")
+    } else if is_whole {
+        format!("1e{whole}")
     } else {
         format!("{:.0e}", 10f64.powf(exponent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_ten_are_read_at_a_glance() {
+        let all = [-7.5, -6.0, -2.0, -0.5, -1e-17, 0.0, 0.25, 1.0, 2.5, 3.0, 4.0].map(power_of_ten);
+        let expected =
+            ["3e-8", "1e-6", "0.01", "0.32", "1", "1", "1.8", "10", "316", "1000", "1e4"];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn short_times_are_told_in_milliseconds() {
+        assert_eq!([4.776e-2, 1.25, 75.0].map(duration), ["47.76 ms", "1.25 s", "75 s"]);
     }
 }

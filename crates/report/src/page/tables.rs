@@ -39,10 +39,12 @@ pub(super) fn data(data: &DataSummary) -> Markup {
 }
 
 pub(super) fn candidates(choice: &CandidateChoice) -> Markup {
-    let CandidateChoice { eta, gamma, candidates, held_out, error, bound, delta } = choice;
+    let CandidateChoice { eta, gamma, candidates, held_out, error, bound, delta, chosen, .. } =
+        choice;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let rows = [
         row("candidates", candidates.to_string()),
+        row("chosen", format!("number {chosen}")),
         row("rows held out", held_out.to_string()),
         row("error of the best on them", percent(*error)),
         row("added for the choice and for chance", percent(bound - error)),
@@ -134,17 +136,15 @@ pub(super) fn hardest(evaluation: &Evaluation) -> Markup {
         .hardest
         .iter()
         .map(|sample| {
-            vec![
-                sample.row.to_string(),
-                sample.label.clone(),
-                sample.decided.clone(),
-                short(sample.margin),
-                sample.probability.map_or_else(|| "none".to_owned(), short),
-            ]
+            let row = sample.row.to_string();
+            let cells = [row, sample.label.clone(), sample.decided.clone(), short(sample.margin)];
+            cells.into_iter().chain(sample.probability.map(short)).collect()
         })
         .collect();
     let caption = format!("The smallest margins on {}", evaluation.data);
-    table(&caption, &["row", "label", "decision", "margin", "probability of the label"], &rows)
+    let header = ["row", "label", "decision", "margin", "probability of the label"];
+    // The last column is one of models with probabilities.
+    table(&caption, &header[..rows.first().map_or(header.len(), Vec::len)], &rows)
 }
 
 pub(super) fn outliers(rows: &[usize]) -> Markup {
