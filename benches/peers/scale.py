@@ -4,7 +4,12 @@ Runs take turns, and the medians of several turns count. Every objective is comp
 Starting a cluster, and bringing the data to it, are left out of the times of Dask and Spark.
 
     python benches/peers/scale.py dense --rows 2000000 --spark
+    python benches/peers/scale.py dense --rows 2000000 --loss hinge --spark
+    python benches/peers/scale.py copies news20_half.svm.gz --times 20 --loss hinge --spark
+    python benches/peers/scale.py copies covtype.svm.gz --times 30
     python benches/peers/scale.py file --margins target/release/margins --rows 10000000
+
+`copies` repeats the rows of a file, each time with other noise of a thousandth of every value.
 """
 
 from __future__ import annotations
@@ -32,10 +37,11 @@ def table(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, X @ w + 5 * np.random.default_rng([seed, 2]).normal(size=rows) > 0
 
 
-def objective(X: np.ndarray, y: np.ndarray, intercept: float, coef: np.ndarray) -> float:
-    """Returns the regularised logistic risk."""
-    margins = np.where(y, 1.0, -1.0) * (X.astype(np.float64) @ coef + intercept)
-    return float(np.logaddexp(0, -margins).mean() + LAMBDA * coef @ coef)
+def objective(loss: str, X: Any, y: np.ndarray, intercept: float, coef: np.ndarray) -> float:
+    """Returns the regularised risk."""
+    margins = np.where(y, 1.0, -1.0) * (X @ coef + intercept)
+    losses = np.maximum(0, 1 - margins) if loss == "hinge" else np.logaddexp(0, -margins)
+    return float(losses.mean() + LAMBDA * coef @ coef)
 
 
 def timed(job: Any) -> tuple[float, Any]:
@@ -54,59 +60,105 @@ def show(times: dict[str, list[float]], objectives: dict[str, float], reference:
 
 
 def dense(arguments: argparse.Namespace) -> None:
+    """Compares a fit to drawn rows in memory with the same on two Dask workers, and with Spark on two threads."""
+    compare(arguments, *table(arguments.rows, 1))
+
+
+def copies(arguments: argparse.Namespace) -> None:
+    """Compares fits as `dense` does, to rows of a file that are repeated."""
+    from scipy import sparse
+    from sklearn.datasets import load_svmlight_file
+
+    X, labels = load_svmlight_file(arguments.data)
+    random = np.random.default_rng(1)
+
+    def jittered() -> Any:
+        copy = X.copy()
+        copy.data *= 1 + 1e-3 * random.normal(size=copy.nnz)
+        return copy
+
+    rows = sparse.vstack([jittered() for _ in range(arguments.times)]).tocsr()
+    y = np.tile(labels == labels.max(), arguments.times)
+    compare(arguments, rows.toarray() if rows.nnz > 0.2 * rows.shape[0] * rows.shape[1] else rows, y)
+
+
+def compare(arguments: argparse.Namespace, X: Any, y: np.ndarray) -> None:
     """Compares a fit in memory with the same on two Dask workers, and with Spark on two threads."""
-    import dask.array as da
     from dask.distributed import Client, LocalCluster
 
     import margins_learn as ml
     import margins_learn.dask as md
 
-    X, y = table(arguments.rows, 1)
-    C = 1 / (2 * len(y) * LAMBDA)
-    lines = len(y) // 16
+    loss, C = arguments.loss, 1 / (2 * len(y) * LAMBDA)
+    ends = np.linspace(0, len(y), 17).astype(int)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        parts = [da.from_array(part, chunks=(lines, *part.shape[1:])).persist() for part in (X, y)]
-        client.rebalance()
+        homes = list(client.scheduler_info()["workers"])
+        parts = [
+            [client.scatter(part[start:end], workers=homes[k % 2]) for k, (start, end) in enumerate(zip(ends, ends[1:]))]
+            for part in (X, y)
+        ]
+        parts = [[dask_delayed(future) for future in each] for each in parts]
         fits = {
-            "margins, in memory": lambda: ml.MarginClassifier("logistic", C=C, n_jobs=2).fit(X, y),
-            "margins, two workers of Dask": lambda: md.MarginClassifier("logistic", C=C, client=client).fit(*parts),
+            "margins, in memory": lambda: ml.MarginClassifier(loss, C=C, n_jobs=2).fit(X, y),
+            "margins, two workers of Dask": lambda: md.MarginClassifier(loss, C=C, client=client).fit(*parts),
         }
         if arguments.spark:
-            fits["Spark MLlib LogisticRegression, local[2]"] = spark_fit(X, y)
+            name = "LinearSVC" if loss == "hinge" else "LogisticRegression"
+            fits[f"Spark MLlib {name}, local[2]"] = spark_fit(loss, X, y)
         times, objectives = {name: [] for name in fits}, {}
         for _ in range(arguments.turns):
             for name, fit in fits.items():
                 seconds, fitted = timed(fit)
                 times[name].append(seconds)
                 coef, intercept = (fitted.coef_[0], fitted.intercept_[0]) if hasattr(fitted, "coef_") else fitted
-                objectives[name] = objective(X, y, intercept, coef)
+                objectives[name] = objective(loss, X, y, intercept, coef)
         show(times, objectives, "margins, two workers of Dask" if arguments.spark else "margins, in memory")
 
 
-def spark_fit(X: np.ndarray, y: np.ndarray) -> Any:
+def dask_delayed(future: Any) -> Any:
+    """Returns a delayed block of what workers hold."""
+    from dask.delayed import Delayed
+
+    return Delayed(future.key, {future.key: future})
+
+
+def spark_fit(loss: str, X: Any, y: np.ndarray) -> Any:
     """Returns a job that fits by Spark to rows that it holds in memory."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from pyspark.ml.classification import LogisticRegression
-    from pyspark.ml.functions import array_to_vector
+    from pyspark.ml.classification import LinearSVC, LogisticRegression
+    from pyspark.ml.linalg import SparseVector
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.master("local[2]").config("spark.driver.memory", "8g").config("spark.ui.enabled", "false").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    folder = tempfile.mkdtemp()
-    column = pa.FixedSizeListArray.from_arrays(pa.array(X.astype(np.float64).ravel()), FEATURES).cast(pa.list_(pa.float64()))
-    pq.write_table(pa.table({"x": column, "label": pa.array(y.astype(np.float64))}), folder + "/rows.parquet", row_group_size=len(y) // 16)
-    rows = session.read.parquet(folder).repartition(16)
-    rows = rows.select(array_to_vector("x").alias("features"), "label").cache()
+    if not isinstance(X, np.ndarray):
+        size, bounds = X.shape[1], X.indptr
+        each = ((SparseVector(size, X.indices[a:b], X.data[a:b]), float(own)) for a, b, own in zip(bounds, bounds[1:], y))
+        rows = session.createDataFrame(session.sparkContext.parallelize(list(each), 16), ["features", "label"]).cache()
+    else:
+        rows = dense_rows(session, X, y)
     rows.count()
+    kind = LinearSVC if loss == "hinge" else LogisticRegression
 
     def fit() -> tuple[np.ndarray, float]:
         # Spark minimises the mean loss and regParam/2 times the square of the norm.
-        model = LogisticRegression(regParam=2 * LAMBDA, standardization=False, tol=1e-6, maxIter=1000).fit(rows)
+        model = kind(regParam=2 * LAMBDA, standardization=False, tol=1e-6, maxIter=1000).fit(rows)
         return model.coefficients.toArray(), float(model.intercept)
 
     return fit
+
+
+def dense_rows(session: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """Returns cached rows of Spark."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyspark.ml.functions import array_to_vector
+
+    folder = tempfile.mkdtemp()
+    column = pa.FixedSizeListArray.from_arrays(pa.array(X.astype(np.float64).ravel()), X.shape[1]).cast(pa.list_(pa.float64()))
+    pq.write_table(pa.table({"x": column, "label": pa.array(y.astype(np.float64))}), folder + "/rows.parquet", row_group_size=len(y) // 16)
+    rows = session.read.parquet(folder).repartition(16)
+    return rows.select(array_to_vector("x").alias("features"), "label").cache()
 
 
 def file(arguments: argparse.Namespace) -> None:
@@ -141,12 +193,17 @@ def file(arguments: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = parser.add_subparsers(required=True)
-    for kind in (dense, file):
+    for kind in (dense, copies, file):
         own = kinds.add_parser(kind.__name__, help=kind.__doc__)
-        own.add_argument("--rows", type=int, default=2_000_000)
         own.add_argument("--turns", type=int, default=3)
         own.set_defaults(run=kind)
-        if kind is dense:
+        if kind is copies:
+            own.add_argument("data", help="a file of svmlight")
+            own.add_argument("--times", type=int, default=30)
+        else:
+            own.add_argument("--rows", type=int, default=2_000_000)
+        if kind is not file:
+            own.add_argument("--loss", choices=["logistic", "hinge"], default="logistic")
             own.add_argument("--spark", action="store_true", help="compare with Spark MLlib, which needs Java and pyspark")
         else:
             own.add_argument("--margins", default="target/release/margins", help="the command")

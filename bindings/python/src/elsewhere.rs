@@ -1,5 +1,7 @@
 //! Samples on other workers: the shards there, and the way to them here.
 
+use std::path::PathBuf;
+
 use margins::DEFAULT_FOLDS;
 use margins::data::blocks::BlockFile;
 use margins::data::{Classes, Dataset, Design};
@@ -110,6 +112,8 @@ pub(crate) struct Remote {
     ask: Py<PyAny>,
     /// The number of trial steps to send at once.
     trials: usize,
+    /// The file that keeps the points reached.
+    checkpoint: Option<PathBuf>,
     summary: DataSummary,
 }
 
@@ -126,6 +130,7 @@ struct Given {
     partitions: usize,
     folds: usize,
     names: Option<Vec<String>>,
+    checkpoint: Option<PathBuf>,
 }
 
 impl Ground {
@@ -145,7 +150,8 @@ impl Ground {
             feature_names: given.names,
             encoding: None,
         };
-        Ok(Ground::Elsewhere(Remote { ask: given.workers, trials: given.trials, summary }))
+        let Given { workers: ask, trials, checkpoint, .. } = given;
+        Ok(Ground::Elsewhere(Remote { ask, trials, checkpoint, summary }))
     }
 
     /// Returns the number of rows.
@@ -192,6 +198,7 @@ impl Ground {
         match self {
             Ground::Here(data) => settings.fit(data),
             Ground::Elsewhere(remote) => {
+                let settings = remote.settings(settings);
                 settings.fit_elsewhere(&mut Asked { remote, stop }, &remote.summary)
             }
         }
@@ -202,9 +209,17 @@ impl Ground {
         match self {
             Ground::Here(data) => settings.path(data),
             Ground::Elsewhere(remote) => {
+                let settings = remote.settings(settings);
                 settings.path_elsewhere(&mut Asked { remote, stop }, &remote.summary)
             }
         }
+    }
+}
+
+impl Remote {
+    /// Returns the settings with the file that keeps the points reached.
+    fn settings(&self, settings: &Settings) -> Settings {
+        Settings { checkpoint: self.checkpoint.clone(), ..settings.clone() }
     }
 }
 

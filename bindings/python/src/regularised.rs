@@ -53,6 +53,7 @@ macro_rules! shared {
             seed: $given.random_state,
             threads: None,
             time_limit: limit_of($given.time_limit)?,
+            checkpoint: None,
             progress: Observer::default(),
             iterations: IterationObserver::default(),
         }

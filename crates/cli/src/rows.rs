@@ -24,12 +24,26 @@ pub(crate) enum Rows<Y: ClassLabels> {
 /// other units, and what a solver makes of them.
 pub(crate) const COPIES: usize = 3;
 
-/// Returns the memory for the rows of a file, if it is less than so many copies of all take there.
-pub(crate) fn too_small(file: &BlockFile, memory: Option<Memory>, copies: usize) -> Option<Memory> {
-    let bytes = (0..file.partitions()).map(|k| file.bytes_of(k)).sum::<usize>();
+/// Returns the memory for the rows of a file, if it is less than so many copies of all take there,
+/// with so many features in the place of those of the file if these are told.
+pub(crate) fn too_small(
+    file: &BlockFile,
+    memory: Option<Memory>,
+    copies: usize,
+    features: Option<usize>,
+) -> Option<Memory> {
+    let bytes = match features {
+        Some(features) => file.rows() * features * size_of::<f64>(),
+        None => (0..file.partitions()).map(|k| file.bytes_of(k)).sum::<usize>(),
+    };
     let all = Memory::from_bytes(copies * (bytes + file.rows() * OnDisk::BYTES_A_ROW));
-    let memory = memory.or_else(|| Memory::free().map(Memory::half))?;
+    let memory = half_of_free(memory)?;
     (all > memory).then_some(memory)
+}
+
+/// Returns the memory told, or half of what is free where the system tells that.
+pub(crate) fn half_of_free(told: Option<Memory>) -> Option<Memory> {
+    told.or_else(|| Memory::free().map(Memory::half))
 }
 
 impl<Y: ClassLabels> Rows<Y> {

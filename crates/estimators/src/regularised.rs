@@ -24,6 +24,10 @@ mod fit;
 mod fitted;
 #[cfg(feature = "serde")]
 mod kept_folds;
+#[cfg(feature = "serde")]
+mod kept_places;
+#[cfg(feature = "kernels")]
+mod landmarks;
 #[cfg(feature = "kernels")]
 mod margin_distribution;
 mod model;

@@ -4,11 +4,15 @@ use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::{ClassLabels, Classes, Dataset, Memory};
 use margins_estimators::regularised::{
-    ClassCosts, CrossValidation, FileRows, Fitted, Held, Probabilities, Regularisation, Settings,
+    ClassCosts, CrossValidation, FileRows, Fitted, Held, IterationObserver, KernelChoice, Probabilities,
+    Regularisation, Settings,
 };
-use margins_losses::{Hinge, Logistic};
+use margins_losses::{Hinge, Logistic, ZeroOne};
+use margins_model::Registry;
 use margins_optim::{ClassWeights, Lambda, Options, lambda_grid};
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Returns samples of three classes with weights and folds.
 fn three() -> Dataset<Classes> {
@@ -122,9 +126,98 @@ fn what_needs_the_samples_is_refused() {
     assert!(message.starts_with("Platt scaling and samples that are not in memory"), "{message}");
     let message = refusal(Settings { sample_weights: Some(vec![1.0]), ..settings(single()) });
     assert!(message.starts_with("sample_weights and samples"), "{message}");
-    let message = refusal(Settings { loss: Arc::new(Hinge), ..settings(single()) });
-    assert!(message.contains("kink") || message.contains("differentiable"), "{message}");
+    let message = refusal(Settings { loss: Arc::new(ZeroOne), ..settings(single()) });
+    assert!(message.contains("is not convex"), "{message}");
     let how = CrossValidation { folds: Some(3), ..CrossValidation::default() };
     let message = refusal(settings(Regularisation::CrossValidated(how)));
     assert!(message.contains("the samples have folds of their own"), "{message}");
+}
+
+/// The linear support vector machine has the minimum that it has in memory.
+#[test]
+fn the_hinge_agrees_with_that_in_memory() {
+    let lambdas = lambda_grid(1.0, 1e-3, 4).expect("a grid");
+    let options = Options { tolerance: 1e-7, ..Options::default() };
+    for data in [two(), three()] {
+        for way in [single(), Regularisation::path(lambdas.clone()).expect("lambdas")] {
+            let hinge = Settings { loss: Arc::new(Hinge), options, ..settings(way) };
+            let elsewhere = fit(&data, &hinge).expect("a fit");
+            let here = hinge.fit(&data).expect("a fit");
+            assert!(elsewhere.report.is_certified() && here.report.is_certified());
+            for (one, other) in elsewhere.fits.iter().zip(&here.fits) {
+                let (a, b) = (one.report.objective, other.report.objective);
+                assert!((a - b).abs() <= 2e-7 * a, "{a} and {b}");
+            }
+        }
+    }
+}
+
+/// What an interrupted fit has reached is kept, certified anew by the next run, and refused for
+/// other settings and other fits.
+#[test]
+fn fits_go_on_from_their_points() {
+    let (data, folder) = (two(), tempfile::tempdir().expect("a folder"));
+    let path = folder.path().join("points.json");
+    let lambdas = lambda_grid(1.0, 1e-3, 4).expect("a grid");
+    let way = Regularisation::path(lambdas).expect("lambdas");
+    let whole = settings(way.clone());
+    let kept = Settings { checkpoint: Some(path.clone()), ..whole.clone() };
+    let expected = fit(&data, &whole).expect("a fit");
+    let seen = AtomicUsize::new(0);
+    let iterations = IterationObserver::new(move |_| {
+        let is_early = seen.fetch_add(1, Ordering::Relaxed) < 4;
+        if is_early { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    let cut = fit(&data, &Settings { iterations, ..kept.clone() }).expect("a fit");
+    assert!(!cut.report.is_certified());
+    let resumed = fit(&data, &kept).expect("a fit");
+    let iterations = |fitted: &Fitted| fitted.fits[0].report.iterations;
+    for (fitted, most) in [(resumed, usize::MAX), (fit(&data, &kept).expect("a fit"), 1)] {
+        assert!(fitted.report.is_certified() && iterations(&fitted) <= most);
+        let [a, b] = [&fitted, &expected].map(|fitted| fitted.fits[0].report.objective);
+        assert!((a - b).abs() <= 2e-9 * a, "{a} and {b}");
+    }
+    let other = Settings { standardize: true, ..kept.clone() };
+    let message = fit(&data, &other).expect_err("other settings");
+    assert!(message.contains("it is of a fit with standardize 'false', not 'true'"), "{message}");
+    let message = kept.fit(&data).expect_err("in memory").to_string();
+    assert!(message.contains("a fit in memory without folds"), "{message}");
+    std::fs::write(&path, "height,width\n").expect("a file");
+    let message = fit(&data, &kept).expect_err("no checkpoint");
+    assert!(message.contains("it is no checkpoint of fits to samples"), "{message}");
+}
+
+/// Nystrom features are made of blocks with the landmarks that a fit in memory draws.
+#[test]
+fn nystrom_features_are_those_in_memory() {
+    let kernels = KernelChoice {
+        specifications: vec!["gaussian:sigma=2".to_owned()],
+        approximation: "nystrom:m=40".parse().expect("an approximation"),
+        ..KernelChoice::default()
+    };
+    let lambdas = lambda_grid(1.0, 1e-3, 4).expect("a grid");
+    let crossed = CrossValidation { lambdas, ..CrossValidation::default() };
+    for data in [two(), three()] {
+        for way in [single(), Regularisation::CrossValidated(crossed.clone())] {
+            let settings = Settings { kernels: kernels.clone(), ..settings(way) };
+            assert_agree(&data, &settings);
+            let (elsewhere, here) =
+                (fit(&data, &settings).expect("a fit"), settings.fit(&data).expect("a fit"));
+            assert_eq!(elsewhere.report.kernel, here.report.kernel);
+            let registry = Registry::standard();
+            let scores = |fitted: &Fitted| {
+                fitted.model.decision_functions(data.design(), &registry).expect("scores")
+            };
+            for (a, b) in scores(&elsewhere).iter().zip(scores(&here).iter()) {
+                assert!((a - b).abs() <= 1e-3, "{a} and {b}");
+            }
+        }
+    }
+    let standardised = Settings { kernels: kernels.clone(), standardize: true, ..settings(single()) };
+    let message = fit(&two(), &standardised).expect_err("refused");
+    assert!(message.starts_with("standardize and Nystrom features"), "{message}");
+    let approximation = "nystrom:m=40,leverage=1e-3".parse().expect("an approximation");
+    let kernels = KernelChoice { approximation, ..kernels };
+    let message = fit(&two(), &Settings { kernels, ..settings(single()) }).expect_err("refused");
+    assert!(message.starts_with("a kernel and samples that are not in memory"), "{message}");
 }

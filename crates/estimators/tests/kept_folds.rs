@@ -33,17 +33,20 @@ fn name_of(sign: f64) -> &'static str {
     if sign > 0.0 { "b" } else { "c" }
 }
 
-fn grid(path: Option<&Path>) -> CrossValidation {
+fn grid() -> CrossValidation {
     CrossValidation {
         lambdas: lambda_grid(1.0, 1e-3, 6).unwrap(),
         folds: Some(4),
-        checkpoint: path.map(Path::to_owned),
         ..CrossValidation::default()
     }
 }
 
 fn settings(how: CrossValidation) -> Settings {
     Settings { regularisation: Regularisation::CrossValidated(how), ..Settings::default() }
+}
+
+fn kept(how: CrossValidation, path: &Path) -> Settings {
+    Settings { checkpoint: Some(path.to_owned()), ..settings(how) }
 }
 
 fn gaussians() -> KernelChoice {
@@ -69,9 +72,7 @@ fn counted(settings: &Settings, fit: impl Fn(&Settings) -> Fitted) -> (Fitted, u
 fn goes_on(name: &str, whole: &Settings, fit: impl Fn(&Settings) -> Fitted) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("grid.json");
-    let Regularisation::CrossValidated(how) = &whole.regularisation else { panic!() };
-    let how = CrossValidation { checkpoint: Some(path.clone()), ..how.clone() };
-    let kept = Settings { regularisation: Regularisation::CrossValidated(how), ..whole.clone() };
+    let kept = Settings { checkpoint: Some(path.clone()), ..whole.clone() };
     let (expected, all) = counted(whole, &fit);
     let mut last = 0;
     let mut fits = all;
@@ -108,20 +109,20 @@ fn a_cross_validation_goes_on_to_the_same_bits() {
     let (two, three) = (data(), three());
     let fit_two = |settings: &Settings| settings.fit(&two).unwrap();
     let fit_three = |settings: &Settings| settings.fit(&three).unwrap();
-    goes_on("linear", &settings(grid(None)), fit_two);
-    let standardize = Settings { standardize: true, ..settings(grid(None)) };
+    goes_on("linear", &settings(grid()), fit_two);
+    let standardize = Settings { standardize: true, ..settings(grid()) };
     goes_on("standardised", &standardize, fit_two);
-    let kernels = Settings { kernels: gaussians(), ..settings(grid(None)) };
+    let kernels = Settings { kernels: gaussians(), ..settings(grid()) };
     goes_on("several kernels", &kernels, fit_two);
     goes_on("hinge", &Settings { loss: Arc::new(Hinge), ..kernels.clone() }, fit_two);
     for approximation in ["cholesky:tol=1e-3", "nystrom:m=20"] {
         let approximation = approximation.parse().unwrap();
         let kernels = KernelChoice { approximation, ..gaussians() };
-        goes_on("approximated", &Settings { kernels, ..settings(grid(None)) }, fit_two);
+        goes_on("approximated", &Settings { kernels, ..settings(grid()) }, fit_two);
     }
-    let abandoning = CrossValidation { abandon_hopeless: true, ..grid(None) };
+    let abandoning = CrossValidation { abandon_hopeless: true, ..grid() };
     goes_on("hopeless abandoned", &settings(abandoning), fit_two);
-    goes_on("several classes", &settings(grid(None)), fit_three);
+    goes_on("several classes", &settings(grid()), fit_three);
     goes_on("classes with kernels", &kernels, fit_three);
 }
 
@@ -129,8 +130,7 @@ fn a_cross_validation_goes_on_to_the_same_bits() {
 fn kernels_may_be_added_to_a_finished_grid() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     let path = folder.path().join("grid.json");
-    let how = grid(Some(&path));
-    let some = Settings { kernels: gaussians(), ..settings(how) };
+    let some = Settings { kernels: gaussians(), ..kept(grid(), &path) };
     some.fit(&data).unwrap();
     let mut more = some.clone();
     more.kernels.sigmas = Some(Sigmas::Given(vec![0.1, 1.0, 3.0, 9.0]));
@@ -142,7 +142,7 @@ fn kernels_may_be_added_to_a_finished_grid() {
 fn files_of_other_jobs_are_refused() {
     let (data, folder) = (data(), tempfile::tempdir().unwrap());
     let path = folder.path().join("grid.json");
-    let made = settings(grid(Some(&path)));
+    let made = kept(grid(), &path);
     made.fit(&data).unwrap();
     let whole = std::fs::read_to_string(&path).unwrap();
     let refusal = |settings: &Settings, data: &Dataset| {
@@ -158,7 +158,7 @@ fn files_of_other_jobs_are_refused() {
         "FILE: it is of a cross-validation with loss 'lhs', not 'hinge'"
     );
     let lambdas = lambda_grid(1.0, 1e-2, 6).unwrap();
-    let other = settings(CrossValidation { lambdas, ..grid(Some(&path)) });
+    let other = kept(CrossValidation { lambdas, ..grid() }, &path);
     assert!(refusal(&other, &data).contains("with lambdas '"));
     let rows: Vec<usize> = (1..80).chain([0]).collect();
     assert!(refusal(&made, &data.select(&rows)).contains("with data '"));
@@ -182,7 +182,7 @@ fn files_of_other_jobs_are_refused() {
 #[test]
 fn what_does_not_go_on_to_the_same_end_is_refused() {
     let path = Path::new("grid.json");
-    let kept = settings(grid(Some(path)));
+    let kept = self::kept(grid(), path);
     let refusal = |settings: Settings| settings.check().unwrap_err().to_string();
     let late = Settings { time_limit: Some(Duration::from_secs(1)), ..kept.clone() };
     assert_eq!(
@@ -190,17 +190,14 @@ fn what_does_not_go_on_to_the_same_end_is_refused() {
         "checkpoint grid.json and a time limit of 1s contradict each other: what the clock cuts short is not the \
          same when it goes on"
     );
-    let one = CrossValidation {
-        leave_one_out: Some(LeaveOneOut::Exact),
-        folds: None,
-        ..grid(Some(path))
-    };
-    assert!(refusal(settings(one)).contains("leave_one_out"));
+    let one =
+        CrossValidation { leave_one_out: Some(LeaveOneOut::Exact), folds: None, ..grid() };
+    assert!(refusal(self::kept(one, path)).contains("leave_one_out"));
     let options = Options { solver: Solver::MmBatched, ..Options::default() };
     let batched = Settings { options, ..kept.clone() };
     assert!(batched.check().is_ok());
     assert!(refusal(Settings { kernels: gaussians(), ..batched }).contains("mm-batched"));
-    let nowhere = settings(grid(Some(Path::new("no/such/folder/grid.json"))));
+    let nowhere = self::kept(grid(), Path::new("no/such/folder/grid.json"));
     assert!(
         nowhere.fit(&data()).unwrap_err().to_string().starts_with("no/such/folder/grid.json: ")
     );
@@ -214,7 +211,7 @@ fn only_regular_files_are_checkpoints() {
     let pipe = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [&pipe, Path::new("/dev/null"), folder.path()] {
-        let refused = settings(grid(Some(path))).fit(&data()).unwrap_err().to_string();
+        let refused = kept(grid(), path).fit(&data()).unwrap_err().to_string();
         assert_eq!(
             refused,
             format!(

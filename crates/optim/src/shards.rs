@@ -13,13 +13,15 @@
 //!   memory or [`OnDisk`].
 //! * [`Request`], [`Ask`], [`Reply`]: the messages.
 //! * [`Threads`]: shards in this process.
-//! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights.
+//! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights; [`Places`]:
+//!   where it keeps how far it has come.
 
 mod answer;
 mod block;
 mod on_disk;
 mod open;
 mod part;
+mod places;
 mod request;
 mod shard;
 mod sharded;
@@ -33,6 +35,7 @@ mod workers;
 pub use block::{Block, Rows};
 pub use on_disk::OnDisk;
 pub use open::{BinaryProblem, errors_over_shards, path_over_shards};
+pub use places::Places;
 pub use request::{
     Answer, Ask, Definition, Description, DualStep, FoldDraw, Partial, Reply, Request, Rule,
     SampledRows, Spot, Weighting,

@@ -21,6 +21,7 @@ mod options;
 mod proximal_newton;
 mod report;
 mod sdca;
+mod smoothing;
 mod watch;
 
 pub use batched::{Reached, paths};
@@ -36,4 +37,5 @@ pub use options::{Options, Solver, StepRule, StoppingRule};
 pub(crate) use proximal_newton::ProximalNewton;
 pub use report::{Elapsed, Ending, Fit, HistoryEntry, Observed, Observer, Report, Status};
 pub(crate) use sdca::DualAscent;
+pub(crate) use smoothing::Smoothing;
 pub use watch::{Iteration, Limits, Watch};

@@ -1,6 +1,7 @@
 //! Samples in shards: the same bits for any number of shards, and the certificates of the whole.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
@@ -8,7 +9,7 @@ use margins_data::{Dataset, Design, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
-    Answer, Ask, BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Reply, Request,
+    Answer, Ask, BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Places, Reply, Request,
     Resident, Rule, Shard, Sharded, Threads, Weighting, Workers, errors_over_shards,
     path_over_shards,
 };
@@ -95,7 +96,7 @@ fn solve(
     count: usize,
 ) -> Vec<Fit> {
     let workers = threads(data, loss, count);
-    path_over_shards(workers, training, &BinaryProblem::default(), &grid()).expect("a path")
+    path_over_shards(workers, training, &BinaryProblem::default(), &grid(), None).expect("a path")
 }
 
 fn assert_agree(fits: &[Fit], expected: &[Fit], what: &str) {
@@ -174,7 +175,7 @@ fn a_fold_is_held_out() {
             let training = Training { standardize, of_rows, ..training(&loss) };
             let problem = BinaryProblem { held_out: Some(1), ..BinaryProblem::default() };
             let workers = threads(&data, &loss, 3);
-            let fits = path_over_shards(workers, &training, &problem, &grid()).expect("a path");
+            let fits = path_over_shards(workers, &training, &problem, &grid(), None).expect("a path");
             assert_agree(&fits, &training.path(&part, &grid()).expect("a path"), "held out");
         }
     }
@@ -189,7 +190,7 @@ fn errors_are_those_in_memory() {
     let costs = [2.0, 0.5];
     let training = training(&loss);
     let problem = BinaryProblem { costs: costs.to_vec(), ..BinaryProblem::default() };
-    let fits = path_over_shards(&mut workers, &training, &problem, &grid()).expect("a path");
+    let fits = path_over_shards(&mut workers, &training, &problem, &grid(), None).expect("a path");
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
     let problem = BinaryProblem { held_out: Some(2), ..problem };
@@ -300,7 +301,7 @@ fn lost_shards_change_no_bit() {
     }
     let workers = Forgetful { data, loss: Arc::clone(&loss), shards, rounds: 0 };
     let problem = BinaryProblem::default();
-    let fits = path_over_shards(workers, &training(&loss), &problem, &grid());
+    let fits = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
     assert_eq!(bits(&fits.expect("a path")), expected);
 }
 
@@ -325,7 +326,7 @@ fn a_failure_ends_a_path_with_its_reason() {
             let loss = loss(name);
             let workers = Mortal(threads(&data, &loss, 2), rounds);
             let problem = BinaryProblem::default();
-            let fits = path_over_shards(workers, &training(&loss), &problem, &grid());
+            let fits = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
             let Err(Error::Shards(reason)) = fits else { panic!("{rounds}: {fits:?}") };
             assert_eq!(reason.to_string(), "the worker of partition 3 has died", "{rounds}");
         }
@@ -385,7 +386,7 @@ fn histories_are_those_in_memory() {
     let lambda = [Lambda::new(0.01).expect("positive")];
     let workers = threads(&data, &loss, 2);
     let training = Training { options, ..training(&loss) };
-    let fits = path_over_shards(workers, &training, &BinaryProblem::default(), &lambda);
+    let fits = path_over_shards(workers, &training, &BinaryProblem::default(), &lambda, None);
     let expected = training.path(&data, &lambda).expect("a path");
     let last = |fit: &Fit| fit.report.history.last().map(|entry| entry.margins);
     let (one, other) =
@@ -409,7 +410,7 @@ mod bytes {
     use super::*;
 
     fn request() -> Request {
-        let spot = Spot { terms: vec![(1.0, 3), (-0.25, 7)], intercept: f64::NEG_INFINITY };
+        let spot = Spot { terms: vec![(1.0, 3), (-0.25, 7)], intercept: f64::NEG_INFINITY, smoothing: 0.5 };
         Request {
             anew: true,
             define: vec![Definition { slot: 3, coef: Arc::new(vec![0.1, -2.0, 1e300]) }],
@@ -445,7 +446,7 @@ mod bytes {
         assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
         let mut other = bytes.clone();
         other[4] = 9;
-        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 1"));
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 2"));
         let mut longer = bytes.clone();
         longer.push(0);
         assert_eq!(refusal(&longer), "1 bytes stand behind the message");
@@ -507,7 +508,7 @@ fn sampled_rows_whose_parts_do_not_fit_are_refused() {
     let (data, loss) = (mixture.sample(14_000, 5).expect("samples"), loss("logistic"));
     let workers = Careless(threads(&data, &loss, 2));
     let problem = BinaryProblem::default();
-    let refused = path_over_shards(workers, &training(&loss), &problem, &grid());
+    let refused = path_over_shards(workers, &training(&loss), &problem, &grid(), None);
     let message = refused.expect_err("a sign is missing").to_string();
     assert!(message.contains("whose parts do not fit"), "{message}");
 }
@@ -548,7 +549,7 @@ fn a_file_has_the_bits_of_memory() {
             let shards = shares.into_iter().map(|share| Shard::new(Arc::clone(&loss), share));
             let workers = Threads::new(shards.collect());
             let problem = BinaryProblem::default();
-            (kept, path_over_shards(workers, &training, &problem, &grid()).expect("a path"))
+            (kept, path_over_shards(workers, &training, &problem, &grid(), None).expect("a path"))
         };
         let enough = 1 << 20;
         let (kept, expected) = path(enough, 1);
@@ -576,7 +577,7 @@ fn many_samples_begin_with_some_of_them() {
         let data = mixture.sample(rows, 5).expect("samples");
         let problem = BinaryProblem::default();
         let workers = threads(&data, &loss, count);
-        let fits = path_over_shards(workers, &training(&loss), &problem, &lambda).expect("a path");
+        let fits = path_over_shards(workers, &training(&loss), &problem, &lambda, None).expect("a path");
         let whole = training(&loss).path(&data, &lambda).expect("a path");
         assert_agree(&fits, &whole, "many");
         (bits(&fits), fits[0].report.iterations)
@@ -584,4 +585,98 @@ fn many_samples_begin_with_some_of_them() {
     let (few, many) = (report(1000, 2), report(14_000, 2));
     assert!(many.1 < few.1, "{} and {}", many.1, few.1);
     assert_eq!(many, report(14_000, 3));
+}
+
+/// Losses with kinks, which no sum is differentiable in, have the minimum that they have in memory.
+#[test]
+fn losses_with_kinks_are_smoothed_and_certified() {
+    for data in [weighted(data()), sparse(&data())] {
+        for name in ["hinge", "leaky-relu:lambda=0.1"] {
+            let loss = loss(name);
+            for intercept in [true, false] {
+                let options = Options { tolerance: 1e-7, ..Options::default() };
+                let training = Training { intercept, options, ..training(&loss) };
+                let lambdas = lambda_grid(1.0, 1e-4, 5).expect("a grid");
+                let problem = BinaryProblem::default();
+                let fits = |count| {
+                    let workers = threads(&data, &loss, count);
+                    path_over_shards(workers, &training, &problem, &lambdas, None).expect("a path")
+                };
+                let (one, three) = (fits(1), fits(3));
+                assert_eq!(bits(&one), bits(&three), "{name}");
+                let expected = training.path(&data, &lambdas).expect("a path");
+                for (fit, other) in three.iter().zip(&expected) {
+                    let what = format!("{name} {intercept} {}: {:?}", fit.lambda, fit.report);
+                    assert!(fit.report.converged() && other.report.converged(), "{what}");
+                    let (a, b) = (fit.report.objective, other.report.objective);
+                    assert!((a - b).abs() <= 2e-7 * a.abs().max(b.abs()), "{what}: {b}");
+                }
+            }
+        }
+    }
+}
+
+/// Points in memory.
+#[derive(Default)]
+struct Kept(Mutex<BTreeMap<u64, (f64, Vec<f64>)>>);
+
+impl Places for Kept {
+    fn find(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
+        self.0.lock().expect("not poisoned").get(&lambda.get().to_bits()).cloned()
+    }
+
+    fn keep(&self, lambda: Lambda, intercept: f64, coef: &[f64]) -> Result<(), Failure> {
+        let point = (intercept, coef.to_vec());
+        self.0.lock().expect("not poisoned").insert(lambda.get().to_bits(), point);
+        Ok(())
+    }
+}
+
+/// Workers that fail from some round on, and count the rounds.
+struct Counted<'c> {
+    workers: Threads<Resident, dyn MarginLoss>,
+    rounds: &'c mut usize,
+    last: usize,
+}
+
+impl Workers for Counted<'_> {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        *self.rounds += 1;
+        if *self.rounds > self.last {
+            return Err("the driver was killed".into());
+        }
+        self.workers.round(message)
+    }
+}
+
+/// A path that ended in the middle goes on from its places, in fewer rounds, to the same minima.
+#[test]
+fn a_path_goes_on_from_its_places() {
+    for name in ["logistic", "hinge"] {
+        let (data, loss) = (weighted(data()), loss(name));
+        let options = Options { tolerance: 1e-7, ..Options::default() };
+        let training = Training { options, standardize: true, ..training(&loss) };
+        let lambdas = lambda_grid(1.0, 1e-3, 6).expect("a grid");
+        let run = |last: usize, kept: &Kept| {
+            let mut rounds = 0;
+            let workers = Counted { workers: threads(&data, &loss, 2), rounds: &mut rounds, last };
+            let problem = BinaryProblem::default();
+            let fits = path_over_shards(workers, &training, &problem, &lambdas, Some(kept));
+            (fits, rounds)
+        };
+        let (whole, all) = run(usize::MAX, &Kept::default());
+        let whole = whole.expect("a path");
+        for share in [0.3, 0.6, 0.9] {
+            let kept = Kept::default();
+            let (killed, _) = run((share * all as f64) as usize, &kept);
+            assert!(killed.is_err());
+            let (fits, rounds) = run(usize::MAX, &kept);
+            assert!(rounds < all, "{name}: {rounds} of {all}");
+            for (fit, other) in fits.expect("a path").iter().zip(&whole) {
+                let (a, b) = (fit.report.objective, other.report.objective);
+                assert!(fit.report.converged(), "{name} {:?}", fit.report);
+                assert!((a - b).abs() <= 2e-7 * a.abs().max(b.abs()), "{name}: {a} and {b}");
+            }
+        }
+    }
 }

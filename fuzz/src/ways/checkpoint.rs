@@ -14,9 +14,9 @@ pub(super) fn ways() -> Vec<Way> {
         way("cv-checkpoint", |data, path| {
             let lambdas = [1.0, 0.1].map(|lambda| Lambda::new(lambda).expect("positive")).to_vec();
             let checkpoint = Some(path);
-            let how = CrossValidation { lambdas, folds: Some(2), checkpoint, ..Default::default() };
+            let how = CrossValidation { lambdas, folds: Some(2), ..Default::default() };
             let regularisation = Regularisation::CrossValidated(how);
-            let settings = regularised::Settings { regularisation, ..Default::default() };
+            let settings = regularised::Settings { regularisation, checkpoint, ..Default::default() };
             settings.fit(data).map(drop).map_err(|error| error.to_string())
         }),
         way("focus-checkpoint", |data, path| {

@@ -83,7 +83,7 @@ fn fit(mut workers: impl Workers, loss: &Loss) -> Result<(), margins_optim::Erro
     let training = Training { options, standardize: true, ..Training::new(&**loss) };
     let problem = BinaryProblem { held_out: Some(0), ..BinaryProblem::default() };
     let lambdas = [1e-1, 1e-3].map(|lambda| Lambda::new(lambda).expect("positive"));
-    let fits = path_over_shards(&mut workers, &training, &problem, &lambdas)?;
+    let fits = path_over_shards(&mut workers, &training, &problem, &lambdas, None)?;
     let rules: Vec<Rule> =
         fits.iter().map(|fit| Rule(vec![(fit.intercept, fit.coef.clone())])).collect();
     errors_over_shards(&mut workers, 2, &problem, &rules).map(drop)

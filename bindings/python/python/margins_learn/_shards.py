@@ -241,7 +241,7 @@ class Elsewhere:
     _local: type
     _engine_of: Callable[..., Any]
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, folds: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, folds: Any = None, checkpoint: Any = None) -> Any:
         """Fits to samples that workers hold.
 
         Parameters
@@ -254,6 +254,10 @@ class Elsewhere:
             Their weights, in the same partitions, 1 for None.
         folds : collection of shape (n_samples,) or None, default=None
             The fold of every sample, counted from 0, for a cross-validation; drawn in every partition for None.
+
+        checkpoint : path of a file or None, default=None
+            The file that keeps intercept, coefficients and lambda of the points reached; where it is there already, the fit goes
+            on from them, and certifies them anew.
 
         Returns
         -------
@@ -270,12 +274,12 @@ class Elsewhere:
         if folds is not None and not hasattr(self, "cv"):
             raise ValueError(f"folds are given, but {type(self).__name__} has no cross-validation.")
         self._engine = self._engine_of(self.client)
-        self._folds_given = folds
+        self._folds_given, self._checkpoint = folds, checkpoint
         try:
             return super().fit(X, y, sample_weight)
         finally:
             self._engine.close()
-            del self._engine, self._folds_given
+            del self._engine, self._folds_given, self._checkpoint
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         engine = self._engine
@@ -284,6 +288,7 @@ class Elsewhere:
         else:
             partitions = engine.partitions(X, y, sample_weight, self._folds_given)
             self.classes_, ground = ground_of(engine, self.loss, partitions, engine.TRIALS)
+        ground["checkpoint"] = self._checkpoint
         self.n_features_in_ = ground["features"]
         self.__dict__.pop("feature_names_in_", None)
         if ground["names"]:

@@ -6,7 +6,9 @@ use clap::Args;
 use margins::optim::{Lambda, StepRule};
 use margins::robust::Learner;
 
-use super::regularised::{ClassifierArguments, ModelArguments, RegularisedArguments};
+use super::regularised::{
+    ClassifierArguments, ModelArguments, PointsArguments, RegularisedArguments,
+};
 use super::report::{PageArguments, TestArguments};
 use super::values::{parse_lambda, parse_objective, step_rule};
 
@@ -35,6 +37,8 @@ pub(crate) struct FitArguments {
     pub(crate) output: ModelArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
+    #[command(flatten)]
+    pub(crate) points: PointsArguments,
     #[command(flatten)]
     pub(crate) test: TestArguments,
     /// Write a CSV file with a row for every iteration; - for standard output

@@ -3,7 +3,9 @@
 use clap::Args;
 
 use super::fit::ObjectiveArguments;
-use super::regularised::{FormatArguments, LambdasArguments, RegularisedArguments};
+use super::regularised::{
+    FormatArguments, LambdasArguments, PointsArguments, RegularisedArguments,
+};
 use super::report::PageArguments;
 
 #[derive(Debug, Args)]
@@ -18,4 +20,6 @@ pub(crate) struct PathArguments {
     pub(crate) output: FormatArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
+    #[command(flatten)]
+    pub(crate) points: PointsArguments,
 }

@@ -70,6 +70,19 @@ pub(crate) struct KernelArguments {
     pub(crate) certify_exact: bool,
 }
 
+/// The option for the points that a fit has reached.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct PointsArguments {
+    /// Write the points reached to this file; go on from it if it is there
+    ///
+    /// It is for linear classifiers of a block file. A run that was killed goes on from intercept,
+    /// coefficients and lambda when the same command is given again, and certifies them anew. A file
+    /// of other data or settings is refused.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub(crate) checkpoint: Option<PathBuf>,
+}
+
 /// The options for several classes and for probabilities.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Loss")]

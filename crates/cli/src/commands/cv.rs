@@ -42,7 +42,7 @@ pub(super) fn cv(
     check::checkpoint(checkpoint)?;
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed())
         .with_test(test.as_ref().map(|file| common.data.of(file)));
-    let task = Task { arguments: common, objective: None };
+    let task = Task { arguments: common, objective: None, keeps_points: false };
     let settings = settings(registry, arguments, task)?;
     if let Some(scheme) = classifier.multi_class {
         let settings = Settings { scheme: Some(scheme.into()), ..settings };
@@ -173,9 +173,9 @@ fn settings(
             selection: choice.select.into(),
             abandon_hopeless: choice.abandon_hopeless,
             leave_one_out: choice.leave_one_out.map(Into::into),
-            checkpoint: choice.checkpoint.clone(),
         }),
     )?;
+    settings.checkpoint.clone_from(&choice.checkpoint);
     settings.probabilities = probabilities(arguments.classifier.probability, choice.folds);
     let candidates = &arguments.candidates;
     settings.kernels.specifications.extend(candidates.or_kernel.iter().cloned());

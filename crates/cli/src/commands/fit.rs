@@ -29,8 +29,13 @@ pub(super) fn fit(
     check::fit(arguments)?;
     keep_files_apart(arguments)?;
     let test = arguments.test.file(&common.data.file)?;
-    let task = Task { arguments: common, objective: arguments.objective.objective };
+    let task = Task {
+        arguments: common,
+        objective: arguments.objective.objective,
+        keeps_points: arguments.points.checkpoint.is_some(),
+    };
     let mut settings = task.settings(registry, Regularisation::Single(arguments.lambda))?;
+    settings.checkpoint.clone_from(&arguments.points.checkpoint);
     settings.probabilities = probabilities(classifier.probability, None);
     let steps = arguments.step.unwrap_or_default();
     settings.options.solver = common.solver.solver().solver(common.solver.seed(), steps);
@@ -83,6 +88,7 @@ pub(super) fn fit(
 fn keep_files_apart(arguments: &FitArguments) -> Result<(), Failure> {
     keep_apart(inputs("--data", arguments.common.data.file.files()).chain([
         output("--out", arguments.output.out()),
+        output("--checkpoint", arguments.points.checkpoint.as_deref()),
         output("--history", arguments.history.as_deref()),
         output("--report", arguments.page.path()),
         arguments.test.path().map(|file| input("--test", file)),

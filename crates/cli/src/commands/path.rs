@@ -26,12 +26,19 @@ pub(super) fn path(
     let common = &arguments.common;
     keep_apart(
         inputs("--data", common.data.file.files())
-            .chain([output("--report", arguments.page.path())]),
+            .chain([output("--report", arguments.page.path())])
+            .chain([output("--checkpoint", arguments.points.checkpoint.as_deref())]),
     )?;
     check::path(arguments)?;
-    let task = Task { arguments: common, objective: arguments.objective.objective };
+    let checkpoint = &arguments.points.checkpoint;
+    let task = Task {
+        arguments: common,
+        objective: arguments.objective.objective,
+        keeps_points: checkpoint.is_some(),
+    };
     let regularisation = Regularisation::path(arguments.lambdas.lambdas.0.clone())?;
     let mut settings = task.settings(registry, regularisation)?;
+    settings.checkpoint.clone_from(checkpoint);
     let mut rows = task.rows()?;
     let (bar, observer) = progress();
     settings.progress = observer;

@@ -21,7 +21,7 @@ use crate::output::iterations::describe_iteration;
 use crate::output::table::percent;
 use crate::output::training::TrainingDocument;
 use crate::output::warnings::warn_of_gaps;
-use crate::rows::{COPIES, Rows, too_small};
+use crate::rows::{COPIES, Rows, half_of_free, too_small};
 use crate::terminal;
 
 /// The fits that a command asks for.
@@ -29,6 +29,8 @@ use crate::terminal;
 pub(super) struct Task<'a> {
     pub(super) arguments: &'a RegularisedArguments,
     pub(super) objective: Option<Learner>,
+    /// True if fits keep the points that they reach, as those to a block file on disk do.
+    pub(super) keeps_points: bool,
 }
 
 impl Task<'_> {
@@ -52,7 +54,7 @@ impl Task<'_> {
                 sigmas: None,
                 approximation: kernel.approx,
                 // Without a kernel it is that of the rows.
-                memory: kernel.memory.filter(|_| kernel.kernel.is_some()),
+                memory: kernel.memory.filter(|_| kernel.kernel.is_some() && self.landmarks().is_none()),
                 registry: registry.kernels.clone(),
             },
             certify_exact: kernel.certify_exact,
@@ -73,6 +75,15 @@ impl Task<'_> {
             iterations: iterations(),
             ..Settings::default()
         })
+    }
+
+    /// Returns the number of landmarks, if a kernel is approximated by features that can be made of
+    /// rows on disk.
+    fn landmarks(self) -> Option<usize> {
+        match self.arguments.kernel.approx {
+            Approximation::Nystrom { landmarks, leverage: None } => Some(landmarks),
+            _ => None,
+        }
     }
 
     /// Returns the rows with labels of two classes: in memory, but those of a block file for which
@@ -122,18 +133,24 @@ impl Task<'_> {
     /// not suffice for so many copies of all of them; a kernel needs them there whatever they take.
     fn file_beyond_memory(self, copies: usize) -> Result<Option<(BlockFile, Memory)>, Failure> {
         let KernelArguments { kernel, memory, .. } = &self.arguments.kernel;
-        if kernel.is_some() {
+        if kernel.is_some() && self.landmarks().is_none() && !self.keeps_points {
             return Ok(None);
         }
         match (self.arguments.source().block_file()?, memory) {
-            (None, None) => Ok(None),
-            (None, Some(_)) => Err(Failure::Usage(
+            (None, _) if self.keeps_points => Err(Failure::Usage(
+                "--checkpoint is for linear classifiers of a block file, which `margins blocks` \
+                 makes of other data"
+                    .to_owned(),
+            )),
+            (None, _) => Ok(None),
+            (None, Some(_)) if kernel.is_none() || self.landmarks().is_some() => Err(Failure::Usage(
                 "--memory is for a kernel or for a block file, which `margins blocks` makes of \
                  other data"
                     .to_owned(),
             )),
+            (Some(file), memory) if self.keeps_points => Ok(half_of_free(*memory).map(|memory| (file, memory))),
             (Some(file), memory) => {
-                Ok(too_small(&file, *memory, copies).map(|memory| (file, memory)))
+                Ok(too_small(&file, *memory, copies, self.landmarks()).map(|memory| (file, memory)))
             }
         }
     }

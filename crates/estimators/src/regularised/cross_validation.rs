@@ -81,11 +81,6 @@ pub struct CrossValidation {
     /// The way to leave one sample out at a time in the place of a fold: for two classes, and for
     /// kernels without approximation.
     pub leave_one_out: Option<LeaveOneOut>,
-    /// The file that folds are kept in as soon as they are finished; where it is there already, the
-    /// cross-validation goes on from it and ends with the same bits. A file of other data or
-    /// settings is refused; kernels may be added to those of the file.
-    #[cfg(feature = "serde")]
-    pub checkpoint: Option<std::path::PathBuf>,
 }
 
 impl Default for CrossValidation {
@@ -97,8 +92,6 @@ impl Default for CrossValidation {
             selection: Selection::default(),
             abandon_hopeless: false,
             leave_one_out: None,
-            #[cfg(feature = "serde")]
-            checkpoint: None,
         }
     }
 }

@@ -1,18 +1,20 @@
-//! Linear classifiers of samples that are elsewhere: workers hold them, and answer with sums.
+//! Classifiers, linear in features, of samples that are elsewhere: workers hold them, and answer with sums.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use margins_model::{Member, Model, Scheme};
+use margins_model::{Basis, Member, Model, Scheme};
 use margins_optim::path::{FoldError, FoldErrors};
 use margins_optim::shards::{
-    BinaryProblem, FoldDraw, Rule, Workers, errors_over_shards, path_over_shards,
+    BinaryProblem, FoldDraw, Places, Rule, Workers, errors_over_shards, path_over_shards,
 };
 use margins_optim::{ErrorCurve, Fit, Lambda, Observed, Solver, Training};
 
 use super::cross_validation::{CrossValidation, DEFAULT_FOLDS, Folds};
 use super::data_summary::DataSummary;
 use super::fitted::{Choice, Fitted, Ground, Path};
+#[cfg(feature = "serde")]
+use super::kept_places::KeptPlaces;
 use super::prepared::way_to;
 use super::progress::Progress;
 use super::settings::{Probabilities, Regularisation, Settings};
@@ -28,10 +30,24 @@ struct Search<'s, W: ?Sized> {
     members: Vec<String>,
     costs: Vec<f64>,
     workers: &'s mut W,
+    /// The points that an earlier run has reached, and this one.
+    #[cfg(feature = "serde")]
+    places: Option<KeptPlaces<'s>>,
     /// The number of fits made so far, and the most that there can be.
     done: usize,
     total: usize,
 }
+
+/// The functions that take the place of the features.
+pub(super) struct Functions<'f> {
+    /// The specification of their kernel.
+    pub(super) kernel: String,
+    /// Writes what a model of fits has to hold, and the coefficients of every fit.
+    pub(super) write: &'f WriteFits<'f>,
+}
+
+/// Returns the basis of a model of fits, and the coefficients of every fit.
+pub(super) type WriteFits<'f> = dyn Fn(&[Fit]) -> Result<(Basis, Vec<Vec<f64>>), Error> + 'f;
 
 /// The fits on all rows that a search has made.
 struct Found {
@@ -47,7 +63,7 @@ impl Settings {
     ///
     /// # Errors
     /// The settings ask for what needs the samples here: kernels, learners, Platt scaling, weights
-    /// that are not those of the samples, leave-one-out, a checkpoint, another solver than Newton's
+    /// that are not those of the samples, leave-one-out, another solver than Newton's
     /// method, one-versus-one. A cross-validation with a number of folds for samples that have folds.
     /// A loss that is not convex or has a kink. The workers fail, or a class has no samples.
     pub fn fit_elsewhere<W: Workers + ?Sized>(
@@ -55,24 +71,44 @@ impl Settings {
         workers: &mut W,
         table: &DataSummary,
     ) -> Result<Fitted, Error> {
-        let search = Search::new(self, workers, table)?;
+        self.fit_over(workers, table, None)
+    }
+
+    /// Fits as [`fit_elsewhere`](Self::fit_elsewhere) does, to features that workers make of the
+    /// samples by the kernel of these functions, if there are any.
+    pub(super) fn fit_over<W: Workers + ?Sized>(
+        &self,
+        workers: &mut W,
+        table: &DataSummary,
+        functions: Option<&Functions<'_>>,
+    ) -> Result<Fitted, Error> {
+        let search = Search::new(self, workers, table, functions.is_some())?;
         let (scheme, folds) = (search.scheme, search.folds());
         let Found { mut path, curve, errors } = search.run()?;
         let fits = path.pop().unwrap_or_default();
-        let member = |fit: &Fit| Member {
+        let (basis, coefs) = match functions {
+            None => (None, fits.iter().map(|fit| fit.coef.clone()).collect()),
+            Some(functions) => {
+                let (basis, coefs) = (functions.write)(&fits)?;
+                (Some(basis), coefs)
+            }
+        };
+        let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
             lambda: Some(fit.lambda.get()),
             intercept: fit.intercept,
-            coef: fit.coef.clone(),
+            coef,
             training: summary(&fit.report, table.rows(), self.standardize),
             platt: None,
         };
-        let members = fits.iter().map(member).collect();
+        let members = fits.iter().zip(coefs).map(member).collect();
         let (classes, names) = (table.classes.clone(), table.feature_names.clone());
-        let model = Model::from_members(&*self.loss, classes, scheme, names, None, members)?;
+        let model = Model::from_members(&*self.loss, classes, scheme, names, basis, members)?;
         let model = model.with_encoding(table.encoding.clone())?;
         let choice = Choice { curve, kernels: Vec::new(), folds };
         let errors = errors.last().copied().into_iter().collect();
-        Ok(Fitted::of_model(model, None, fits, choice, Ground::Elsewhere { errors }))
+        let kernel = functions.map(|functions| functions.kernel.clone());
+        let ground = Ground::Elsewhere { kernel: kernel.clone(), errors };
+        Ok(Fitted::of_model(model, kernel, fits, choice, ground))
     }
 
     /// Fits at every lambda of [`Regularisation::Path`] to samples that workers hold, down to the one
@@ -85,22 +121,39 @@ impl Settings {
         workers: &mut W,
         table: &DataSummary,
     ) -> Result<Path, Error> {
+        self.path_over(workers, table, None)
+    }
+
+    /// Fits as [`path_elsewhere`](Self::path_elsewhere) does, to features that workers make of the
+    /// samples by a kernel, if there is one.
+    pub(super) fn path_over<W: Workers + ?Sized>(
+        &self,
+        workers: &mut W,
+        table: &DataSummary,
+        kernel: Option<String>,
+    ) -> Result<Path, Error> {
         self.check_path()?;
-        let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
-        Ok(Path::new(path, Ground::Elsewhere { errors }))
+        let search = Search::new(self, workers, table, kernel.is_some())?;
+        let Found { path, errors, .. } = search.run()?;
+        Ok(Path::new(path, Ground::Elsewhere { kernel, errors }))
     }
 
     /// Refuses what needs the samples here.
-    fn check_elsewhere(&self, table: &DataSummary) -> Result<(), Error> {
+    fn check_elsewhere(&self, table: &DataSummary, is_mapped: bool) -> Result<(), Error> {
         let how = match &self.regularisation {
             Regularisation::CrossValidated(how) => Some(how),
             _ => None,
         };
         let linear =
-            "samples that are not in memory are fitted by linear functions of their features";
+            "samples that are not in memory are fitted by linear functions of their features, in a \
+             block file also of Nystrom features with uniform landmarks";
         let folds = "without their samples in memory folds are judged by their errors alone";
         let refused = [
-            (self.spaces()?.iter().any(|space| space.kernel().is_some()), "a kernel", linear),
+            (
+                !is_mapped && self.spaces()?.iter().any(|space| space.kernel().is_some()),
+                "a kernel",
+                linear,
+            ),
             (self.learner.is_some(), "a robust learner", "it sorts all margins"),
             (
                 self.sample_weights.is_some(),
@@ -120,8 +173,6 @@ impl Settings {
             (self.scheme == Some(Scheme::OneVersusOne), "one-versus-one", "take one-versus-rest"),
             (how.is_some_and(|how| how.leave_one_out.is_some()), "leave-one-out", "take folds"),
             (how.is_some_and(|how| how.abandon_hopeless), "abandon_hopeless", folds),
-            #[cfg(feature = "serde")]
-            (how.is_some_and(|how| how.checkpoint.is_some()), "a checkpoint", folds),
             (
                 how.is_some_and(|how| how.folds.is_some()) && table.folds > 0,
                 "a number of folds",
@@ -157,14 +208,28 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
         settings: &'s Settings,
         workers: &'s mut W,
         table: &'s DataSummary,
+        is_mapped: bool,
     ) -> Result<Self, Error> {
         settings.check()?;
-        settings.check_elsewhere(table)?;
+        settings.check_elsewhere(table, is_mapped)?;
         let scheme = settings.scheme_for(table.classes.len())?;
         let members = scheme.member_names(&table.classes);
         let total = members.len() * settings.fits_elsewhere(table);
         let costs = settings.class_costs.of(&table.classes)?;
-        Ok(Search { settings, table, scheme, members, costs, workers, done: 0, total })
+        #[cfg(feature = "serde")]
+        let places = settings.kept_places(table)?;
+        Ok(Search {
+            settings,
+            table,
+            scheme,
+            members,
+            costs,
+            workers,
+            #[cfg(feature = "serde")]
+            places,
+            done: 0,
+            total,
+        })
     }
 
     /// Returns the folds of a cross-validation; the rows know theirs.
@@ -250,7 +315,13 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
         };
         let training =
             Training { observer: &observer, ..settings.training(self.table.rows(), deadline) };
-        let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas);
+        #[cfg(feature = "serde")]
+        let kept = self.places.as_ref().map(|places| places.of(member, problem.held_out));
+        #[cfg(feature = "serde")]
+        let places = kept.as_ref().map(|kept| kept as &dyn Places);
+        #[cfg(not(feature = "serde"))]
+        let places: Option<&dyn Places> = None;
+        let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas, places);
         self.done = done.into_inner();
         fits.map_err(|error| self.named(error, problem))
     }

@@ -1,14 +1,27 @@
-//! Linear classifiers of the rows of a block file, which may be larger than memory.
+//! Classifiers of the rows of a block file, which may be larger than memory: linear ones, and those
+//! that are linear in Nystrom features.
 
 use std::sync::Arc;
 
 use margins_data::blocks::BlockFile;
 use margins_data::{Memory, parallel};
 use margins_losses::MarginLoss;
+#[cfg(feature = "kernels")]
+use margins_data::Design;
+#[cfg(feature = "kernels")]
+use margins_kernels::features::NystromMap;
+#[cfg(feature = "kernels")]
+use margins_optim::Fit;
+#[cfg(feature = "kernels")]
+use margins_optim::shards::Blocks;
 use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, Threads};
 
 use super::data_summary::DataSummary;
+#[cfg(feature = "kernels")]
+use super::elsewhere::Functions;
 use super::fitted::{Fitted, Path};
+#[cfg(feature = "kernels")]
+use super::landmarks::{LandmarkFeatures, Mapped};
 use super::settings::Settings;
 use crate::Error;
 
@@ -16,8 +29,9 @@ use crate::Error;
 #[derive(Debug)]
 pub struct FileRows {
     shares: Vec<OnDisk>,
-    /// The number of values of the sample that a fit begins with.
-    most_sampled: usize,
+    /// The bytes for the sample that a fit begins with, and for features in the place of those of
+    /// the blocks in use.
+    for_sample: usize,
     table: DataSummary,
 }
 
@@ -47,7 +61,7 @@ impl FileRows {
             feature_names: file.feature_names().map(<[String]>::to_vec),
             encoding: file.encoding().cloned(),
         };
-        Ok(FileRows { shares, most_sampled: for_sample / BYTES_A_SAMPLED_VALUE, table })
+        Ok(FileRows { shares, for_sample, table })
     }
 
     /// Returns what is known of the rows.
@@ -66,14 +80,82 @@ impl FileRows {
         loss: &Arc<dyn MarginLoss>,
     ) -> (Threads<&'r mut OnDisk, dyn MarginLoss>, &'r DataSummary) {
         let shards = self.shares.iter_mut().map(|share| Shard::new(Arc::clone(loss), share));
-        let workers = Threads::new(shards.collect()).with_most_sampled(self.most_sampled);
+        let most_sampled = self.for_sample / BYTES_A_SAMPLED_VALUE;
+        let workers = Threads::new(shards.collect()).with_most_sampled(most_sampled);
         (workers, &self.table)
+    }
+
+    /// Returns the rows as workers that make features of landmarks of them.
+    #[cfg(feature = "kernels")]
+    fn mapped<'r>(
+        &'r mut self,
+        loss: &Arc<dyn MarginLoss>,
+        features: &'r LandmarkFeatures,
+    ) -> Result<(MappedThreads<'r>, &'r DataSummary), Error> {
+        // Features are made of one block while those of the last are in use.
+        let largest = self.blocks().map(|(_, rows)| rows).max().unwrap_or(0);
+        let need = 2 * 8 * self.shares.len() * largest * features.count();
+        let Some(left) = self.for_sample.checked_sub(need) else {
+            let (need, left) = (Memory::from_bytes(need), Memory::from_bytes(self.for_sample));
+            let count = features.count();
+            let reason = format!(
+                "features of {count} landmarks take {need} for the blocks in use, and {left} are \
+                 left: write fewer rows a block, or give more memory"
+            );
+            return Err(margins_optim::Error::Shards(reason.into()).into());
+        };
+        let mapped = self.shares.iter_mut().map(|share| Mapped::new(share, features));
+        let shards = mapped.map(|blocks| Shard::new(Arc::clone(loss), blocks));
+        let workers = Threads::new(shards.collect());
+        Ok((workers.with_most_sampled(left / BYTES_A_SAMPLED_VALUE), &self.table))
+    }
+
+    /// Returns the numbers of the partitions, with those of their rows.
+    #[cfg(feature = "kernels")]
+    fn blocks(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.shares.iter().flat_map(|share| {
+            let of = |(k, &partition): (usize, &usize)| (partition, share.rows(k).len());
+            share.partitions().iter().enumerate().map(of)
+        })
+    }
+
+    /// Returns the features of some rows, in the order that they are given in.
+    #[cfg(feature = "kernels")]
+    fn select(&mut self, rows: &[usize]) -> Result<Design, Error> {
+        let mut starts = vec![0; self.table.partitions + 1];
+        self.blocks().for_each(|(partition, count)| starts[partition + 1] = count);
+        (1..starts.len()).for_each(|k| starts[k] += starts[k - 1]);
+        let mut found: Vec<(usize, Vec<usize>, Design)> = Vec::new();
+        for share in &mut self.shares {
+            for k in 0..share.partitions().len() {
+                let partition = share.partitions()[k];
+                let within = starts[partition]..starts[partition + 1];
+                let places: Vec<usize> =
+                    (0..rows.len()).filter(|&i| within.contains(&rows[i])).collect();
+                if !places.is_empty() {
+                    let own: Vec<usize> = places.iter().map(|&i| rows[i] - within.start).collect();
+                    let design = share.design(k).map_err(margins_optim::Error::Shards)?;
+                    found.push((partition, places, design.select(&own)));
+                }
+            }
+        }
+        found.sort_by_key(|(partition, ..)| *partition);
+        let places = found.iter().flat_map(|(_, places, _)| places);
+        let mut order = vec![0; rows.len()];
+        places.enumerate().for_each(|(at, &place)| order[place] = at);
+        let parts: Vec<Design> = found.into_iter().map(|(.., design)| design).collect();
+        Ok(Design::stack(&parts)?.select(&order))
     }
 }
 
+/// Threads with features of landmarks.
+#[cfg(feature = "kernels")]
+type MappedThreads<'r> = Threads<Mapped<'r, &'r mut OnDisk>, dyn MarginLoss>;
+
 impl Settings {
-    /// Fits a linear classifier to the rows of a block file, with a certificate over all of them. The
-    /// bits of the result depend neither on the memory nor on the number of threads.
+    /// Fits a classifier to the rows of a block file, with a certificate over all of them: a linear
+    /// one, or one in Nystrom features, whose landmarks are the rows that a fit in memory draws. The
+    /// features are made anew in every pass. The bits of the result depend neither on the memory nor on the number of threads.
     ///
     /// # Errors
     /// The errors of [`fit_elsewhere`](Self::fit_elsewhere); a block that cannot be read.
@@ -98,6 +180,13 @@ impl Settings {
     pub fn fit_file(&self, rows: &mut FileRows) -> Result<Fitted, Error> {
         self.check()?;
         self.on_threads(|| {
+            #[cfg(feature = "kernels")]
+            if let Some(features) = self.features_of(rows)? {
+                let (mut workers, table) = rows.mapped(&self.loss, &features)?;
+                let write = |fits: &[Fit]| features.basis(fits);
+                let functions = Functions { kernel: features.specification(), write: &write };
+                return self.fit_over(&mut workers, table, Some(&functions));
+            }
             let (mut workers, table) = rows.workers(&self.loss);
             self.fit_elsewhere(&mut workers, table)
         })
@@ -111,8 +200,22 @@ impl Settings {
     pub fn path_file(&self, rows: &mut FileRows) -> Result<Path, Error> {
         self.check()?;
         self.on_threads(|| {
+            #[cfg(feature = "kernels")]
+            if let Some(features) = self.features_of(rows)? {
+                let (mut workers, table) = rows.mapped(&self.loss, &features)?;
+                return self.path_over(&mut workers, table, Some(features.specification()));
+            }
             let (mut workers, table) = rows.workers(&self.loss);
             self.path_elsewhere(&mut workers, table)
         })
+    }
+
+    /// Returns the Nystrom features that take the place of those of the rows, if the settings name
+    /// such a kernel.
+    #[cfg(feature = "kernels")]
+    fn features_of(&self, rows: &mut FileRows) -> Result<Option<LandmarkFeatures>, Error> {
+        let Some((kernel, count)) = self.landmarks()? else { return Ok(None) };
+        let drawn = NystromMap::rows(rows.table.rows(), count, self.seed);
+        LandmarkFeatures::on(self, &kernel, &rows.select(&drawn)?).map(Some)
     }
 }

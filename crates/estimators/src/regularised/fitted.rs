@@ -59,8 +59,10 @@ pub(super) struct Here {
 pub(super) enum Ground {
     /// The data.
     Here(Box<Here>),
-    /// The errors on training data that are elsewhere, of linear classifiers.
+    /// The errors on training data that are elsewhere, of classifiers that are linear in features.
     Elsewhere {
+        /// The kernel whose features the fits are linear in, if there is one.
+        kernel: Option<String>,
         /// The share of training samples whose class is not decided, at each lambda.
         errors: Vec<f64>,
     },
@@ -171,7 +173,7 @@ impl Path {
     pub fn kernel_specification(&self) -> Option<String> {
         match &self.ground {
             Ground::Here(here) => here.prepared.kernel_specification(),
-            Ground::Elsewhere { .. } => None,
+            Ground::Elsewhere { kernel, .. } => kernel.clone(),
         }
     }
 
@@ -203,7 +205,7 @@ impl Ground {
     fn training_error(&self, at: usize, fits: &[Fit]) -> Result<f64, Error> {
         let Here { contests, prepared } = match self {
             Ground::Here(here) => &**here,
-            Ground::Elsewhere { errors } => return Ok(errors[at]),
+            Ground::Elsewhere { errors, .. } => return Ok(errors[at]),
         };
         let (data, scheme) = (contests.classes(), contests.scheme());
         let scores: Vec<Vec<f64>> =

@@ -137,12 +137,17 @@ impl Settings {
         data: &Dataset<Classes>,
         folds: Option<&Folds>,
     ) -> Result<Option<KeptFolds<'_>>, Error> {
-        let (Regularisation::CrossValidated(how), Some(folds)) = (&self.regularisation, folds)
-        else {
-            return Ok(None);
-        };
-        let open = |path| KeptFolds::open(path, self.describe(data, how, folds));
-        how.checkpoint.as_deref().map(open).transpose()
+        let Some(path) = &self.checkpoint else { return Ok(None) };
+        match (&self.regularisation, folds) {
+            (Regularisation::CrossValidated(how), Some(folds)) => {
+                KeptFolds::open(path, self.describe(data, how, folds)).map(Some)
+            }
+            _ => {
+                let other = "a fit in memory without folds".to_owned();
+                let reason = "it is folds, and points of fits to a block file, that are kept";
+                Err(Error::contradiction(format!("checkpoint {}", path.display()), other, reason))
+            }
+        }
     }
 
     /// Returns the settings that a fold depends on, in words: a file of another cross-validation is
@@ -179,8 +184,12 @@ impl Settings {
     }
 
     /// Refuses to keep folds that would not be the same when another run goes on.
-    pub(super) fn check_kept(&self, how: &CrossValidation) -> Result<(), Error> {
-        let Some(path) = &how.checkpoint else { return Ok(()) };
+    pub(super) fn check_kept(&self) -> Result<(), Error> {
+        let (Regularisation::CrossValidated(how), Some(path)) =
+            (&self.regularisation, &self.checkpoint)
+        else {
+            return Ok(());
+        };
         let refuse = |other: String, reason| {
             Err(Error::contradiction(format!("checkpoint {}", path.display()), other, reason))
         };

@@ -66,6 +66,13 @@ pub struct Settings {
     /// it and then chooses among the lambdas that were certified in all folds. It takes the place
     /// of the deadline of the options.
     pub time_limit: Option<Duration>,
+    /// The file that keeps what is finished of a job; where it is there already, the job goes on from
+    /// it. A cross-validation in memory keeps finished folds and ends with the same bits; kernels may
+    /// be added to those of the file. Fits to samples that are not in memory keep the points `(b, w)`
+    /// reached at each lambda, and certify them anew; an interruption loses at most the last tenth of
+    /// the time. A file of other data or settings is refused.
+    #[cfg(feature = "serde")]
+    pub checkpoint: Option<std::path::PathBuf>,
     /// The function that sees every fit on the way.
     pub progress: Observer,
     /// The function that sees every iteration of every fit, and may stop it.
@@ -140,6 +147,8 @@ impl Default for Settings {
             #[cfg(feature = "rayon")]
             threads: None,
             time_limit: None,
+            #[cfg(feature = "serde")]
+            checkpoint: None,
             progress: Observer::default(),
             iterations: IterationObserver::default(),
         }
@@ -205,9 +214,7 @@ impl Settings {
         }
         way.check()?;
         #[cfg(feature = "serde")]
-        if let Regularisation::CrossValidated(how) = way {
-            self.check_kept(how)?;
-        }
+        self.check_kept()?;
         if let Probabilities::Platt { folds } = self.probabilities {
             check_folds(folds)?;
         }

@@ -43,6 +43,11 @@ pub struct NystromMap {
     factor: Mat<f64>,
 }
 
+/// Returns m different rows of n, all of them if m is no less.
+fn draw(random: &mut ChaCha8Rng, n: usize, m: usize) -> Vec<usize> {
+    index::sample(random, n, m.min(n)).into_vec()
+}
+
 impl NystromMap {
     /// Makes the map of m landmarks among the samples, drawn without replacement from the seed; all
     /// samples if m is no less than their number.
@@ -61,7 +66,7 @@ impl NystromMap {
         }
         let n = design.rows();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let uniform = index::sample(&mut random, n, m.min(n)).into_vec();
+        let uniform = draw(&mut random, n, m);
         let map = Self::on(kernel, &design.select(&uniform))?;
         match landmarks {
             Landmarks::Leverage { lambda } if m < n => {
@@ -72,6 +77,12 @@ impl NystromMap {
             }
             _ => Ok(map),
         }
+    }
+
+    /// Returns the rows, of n, that [`new`](Self::new) draws uniformly for m landmarks, for samples
+    /// that are not all in memory.
+    pub fn rows(n: usize, m: usize, seed: u64) -> Vec<usize> {
+        draw(&mut ChaCha8Rng::seed_from_u64(seed), n, m)
     }
 
     /// Makes the map of given landmarks.

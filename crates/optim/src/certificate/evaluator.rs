@@ -118,6 +118,7 @@ impl<S: Samples> Evaluator<S> {
     /// Returns the certificate of a point whose intercept is settled.
     pub fn certificate(&mut self, lambda: Lambda, point: &Point<S::Products>) -> Certificate {
         self.set_gradient(lambda, point);
+        self.samples.reached(lambda, point);
         let sums = self.samples.sums();
         let score_error = self.samples.extent().score_error(&point.coef, sums.largest);
         self.drift = self.drift.hypot(score_error);

@@ -24,6 +24,11 @@ pub trait Minimizer {
         self.origin()
     }
 
+    /// Returns the point to start from at a lambda in any case, if one is known.
+    fn known(&mut self, _lambda: Lambda) -> Option<Point<Self::Products>> {
+        None
+    }
+
     /// Returns `F`.
     fn value(&mut self, lambda: Lambda, point: &Point<Self::Products>) -> f64;
 
@@ -57,9 +62,10 @@ pub fn follow<M: Minimizer>(
     let mut trail = Trail::new();
     for &lambda in lambdas {
         let before = solver.passes();
-        let mut point = match trail.last {
-            None => solver.begin(lambda, options),
-            Some(_) => trail.start(solver, lambda, options),
+        let mut point = match (&trail.last, solver.known(lambda)) {
+            (None, _) => solver.begin(lambda, options),
+            (Some(_), Some(point)) => point,
+            (Some(_), None) => trail.start(solver, lambda, options),
         };
         let mut ending = solver.minimize(lambda, &mut point, options);
         let failed =

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::certificate::Evaluator;
 use crate::path::follow::{Minimizer, follow, lower};
 use crate::problem::{Lambda, Point, Samples};
-use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, System};
+use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, Smoothing, System};
 
 /// Returns the minimisers of `F` by Newton's method at every lambda, each once and largest first,
 /// whatever the order given, over samples that may be anywhere; `observer` sees every fit as it is
@@ -15,7 +15,7 @@ use crate::solve::{Ending, Fit, Newton, Observed, Observer, Options, System};
 /// more samples than features.
 ///
 /// # Errors
-/// [`Error::Unsuitable`]: the loss is not convex or has a kink. [`Error::Tolerance`]: the tolerance
+/// [`Error::Unsuitable`]: the loss is not convex, or has a kink that the samples cannot smooth. [`Error::Tolerance`]: the tolerance
 /// is not positive. [`Error::NoLambdas`]: there are no lambdas. [`Error::Shards`]: samples elsewhere
 /// could no longer be asked.
 pub fn path_over<S: Samples>(
@@ -40,7 +40,8 @@ pub(crate) fn path_from<S: Samples>(
     samples.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
     let system = System::for_features(samples.shape().1);
-    let mut walk = Walk { evaluator: Evaluator::new(samples), system, start };
+    let smoothing = Smoothing::new(start.is_some());
+    let mut walk = Walk { evaluator: Evaluator::new(samples), system, start, smoothing };
     let mut fits = Vec::with_capacity(lambdas.len());
     let mut failure = None;
     let mut finish = |walk: &mut Walk<S>, lambda, point: &Point<S::Products>, ending, passes| {
@@ -69,6 +70,7 @@ struct Walk<S> {
     evaluator: Evaluator<S>,
     system: System,
     start: Option<(f64, Vec<f64>)>,
+    smoothing: Smoothing,
 }
 
 impl<S: Samples> Walk<S> {
@@ -109,6 +111,12 @@ impl<S: Samples> Minimizer for Walk<S> {
         lower(&mut self.evaluator, lambda, start, origin)
     }
 
+    fn known(&mut self, lambda: Lambda) -> Option<Point<S::Products>> {
+        let (intercept, coef) = self.evaluator.samples.known(lambda)?;
+        let products = self.evaluator.samples.products(&coef);
+        Some(Point { intercept, coef, products })
+    }
+
     fn value(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
         self.evaluator.value_at(lambda, point)
     }
@@ -119,7 +127,12 @@ impl<S: Samples> Minimizer for Walk<S> {
         point: &mut Point<S::Products>,
         options: &Options,
     ) -> Ending {
-        Newton::new(&mut self.evaluator, &mut self.system).minimize(lambda, point, options)
+        let Walk { evaluator, system, smoothing, .. } = self;
+        if evaluator.samples.is_smoothed() {
+            smoothing.minimize(evaluator, system, lambda, point, options)
+        } else {
+            Newton::new(evaluator, system).minimize(lambda, point, options)
+        }
     }
 
     fn large_lambda(&self) -> f64 {

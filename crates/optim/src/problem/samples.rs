@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use crate::Error;
 use crate::problem::summation::{SUM_ERROR, UNIT};
-use crate::problem::{Extent, FenchelYoung, MarginSummary, Point, Products};
+use crate::problem::{Extent, FenchelYoung, Lambda, MarginSummary, Point, Products};
 
 /// The samples of a problem `F(b, w) = (1/n) sum_i c_i L(y_i (b + <w, x_i>)) + lambda ||w||^2`,
 /// wherever they are.
@@ -121,8 +121,27 @@ pub trait Samples {
     /// Refuses a loss that Newton's method cannot take.
     ///
     /// # Errors
-    /// [`Error::Unsuitable`]: the loss is not convex or has a kink.
+    /// [`Error::Unsuitable`]: the loss is not convex, or has a kink and these samples cannot
+    /// [smooth](Self::smooth) it.
     fn check_loss(&self) -> Result<(), Error>;
+
+    /// Returns true if the loss has a kink, and these samples can [smooth](Self::smooth) it.
+    fn is_smoothed(&self) -> bool {
+        false
+    }
+
+    /// Returns the intercept and the coefficients to begin with at a lambda, if they are known.
+    fn known(&self, _lambda: Lambda) -> Option<(f64, Vec<f64>)> {
+        None
+    }
+
+    /// Hears of a point that was certified, from which another search could go on.
+    fn reached(&mut self, _lambda: Lambda, _point: &Point<Self::Products>) {}
+
+    /// Puts `max_s -L*(-s) - s u - (strength/2) s^2` in the place of the loss for all that is asked
+    /// from now on, the loss itself for a strength of 0. Samples that are [never
+    /// smoothed](Self::is_smoothed) have nothing to do.
+    fn smooth(&mut self, _strength: f64) {}
 
     /// Returns true if no dual is feasible, so that F falls without bound along the intercept,
     /// whatever lambda.

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use margins_data::Design;
@@ -17,6 +18,8 @@ use crate::shards::{
 /// What a question is about: a partition with what is kept of it and its weights.
 pub(super) struct Question<'q, L: MarginLoss + ?Sized> {
     risk: EmpiricalRisk<'q, L>,
+    /// The risk with the loss smoothed, and the strength.
+    smoothed: OnceCell<(f64, EmpiricalRisk<'q, L>)>,
     part: Part<'q>,
     state: &'q mut State,
     weighting: &'q Weighting,
@@ -30,7 +33,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         weighting: &'q Weighting,
     ) -> Self {
         let risk = EmpiricalRisk::of_part(loss, part.signs, part.weights(weighting));
-        Question { risk, part, state, weighting }
+        Question { risk, smoothed: OnceCell::new(), part, state, weighting }
     }
 
     /// Returns the answer to a question.
@@ -81,9 +84,25 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         Ok(Cow::Owned(scores))
     }
 
+    /// Returns the risk with the loss that is looked at in a place.
+    fn risk_of(&self, spot: &Spot) -> Result<&EmpiricalRisk<'q, L>, Failure> {
+        let strength = spot.smoothing;
+        if strength == 0.0 {
+            return Ok(&self.risk);
+        }
+        let (made, risk) = self.smoothed.get_or_init(|| {
+            let centres = vec![0.0; self.risk.weights().len()];
+            (strength, self.risk.clone().smoothed(centres, strength))
+        });
+        if *made == strength && strength > 0.0 && strength.is_finite() {
+            return Ok(risk);
+        }
+        Err(format!("the loss cannot be smoothed by {made} and {strength} in one answer").into())
+    }
+
     /// Returns the margins and slopes at scores, and the slope in the intercept.
     fn at(&self, spot: &Spot) -> Result<(Margins<'_, L>, f64), Failure> {
-        let mut margins = self.risk.margins();
+        let mut margins = self.risk_of(spot)?.margins();
         let slope = margins.set(&self.scores(spot)?, spot.intercept);
         Ok((margins, slope))
     }
@@ -94,7 +113,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             at == spot && weighting == self.weighting && kept.len() == self.part.rows.len()
         });
         if !is_kept {
-            let mut margins = self.risk.margins();
+            let mut margins = self.risk_of(spot)?.margins();
             margins.set_margins(&self.scores(spot)?, spot.intercept);
             let curvatures = margins.curvatures();
             self.state.curvatures = Some((spot.clone(), self.weighting.clone(), curvatures));
@@ -159,8 +178,10 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
     }
 
     fn risks(&self, spots: &[Spot]) -> Result<Vec<f64>, Failure> {
-        let mut margins = self.risk.margins();
-        let risk = |spot: &Spot| Ok(margins.risk_at(&self.scores(spot)?, spot.intercept));
+        let risk = |spot: &Spot| {
+            let mut margins = self.risk_of(spot)?.margins();
+            Ok(margins.risk_at(&self.scores(spot)?, spot.intercept))
+        };
         spots.iter().map(risk).collect()
     }
 
@@ -170,9 +191,8 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             None => None,
         };
         let mut out = Vec::with_capacity(4 * spots.len());
-        let mut margins = self.risk.margins();
         for spot in spots {
-            let slope = margins.set(&self.scores(spot)?, spot.intercept);
+            let (margins, slope) = self.at(spot)?;
             let along = direction.as_ref().map_or(0.0, |(scores, intercept)| {
                 let pull = |(i, d): (usize, &f64)| margins.pull(i) * (d + intercept);
                 scores.iter().enumerate().map(pull).sum()
@@ -184,9 +204,10 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
 
     fn sums(&mut self, at: &Spot, gradient: bool) -> Result<Answer, Failure> {
         let design = if gradient { Some(self.design()?) } else { None };
-        let (mut margins, _) = self.at(at)?;
+        let (mut margins, slope) = self.at(at)?;
         let sums = margins.sums();
-        let mut added = vec![sums.risk, sums.size, sums.slopes, sums.arguments, sums.curvature];
+        let mut added =
+            vec![sums.risk, sums.size, sums.slopes, sums.arguments, sums.curvature, slope];
         if let Some(design) = design {
             let start = added.len();
             added.resize(start + design.columns(), 0.0);

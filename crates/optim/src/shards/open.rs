@@ -3,12 +3,12 @@ use margins_losses::MarginLoss;
 
 use crate::Error;
 use crate::path::{ClassWeights, Training, path_from};
-use crate::problem::{Extent, Lambda};
+use crate::problem::{Extent, Lambda, Samples};
 use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
 use crate::shards::workers::sums;
 use crate::shards::{
-    Ask, Description, Failure, FoldDraw, Message, Request, Rule, Sharded, Weighting, Workers,
+    Ask, Description, Failure, FoldDraw, Message, Places, Request, Rule, Sharded, Weighting, Workers,
 };
 use crate::solve::Fit;
 
@@ -34,7 +34,8 @@ impl Default for BinaryProblem {
 
 /// Returns the minimisers of `F` at every lambda, largest first, over samples in shards, with
 /// coefficients for the features as given. The observer of the training sees every fit as it is
-/// made; that the training has an encoding or folds to keep does not count.
+/// made; that the training has an encoding or folds to keep does not count. A path with places keeps
+/// the points that it reaches there, and begins at those that it finds: each is certified anew.
 ///
 /// # Errors
 /// [`Error::Shards`]: a round of messages failed. [`Error::OneClass`]: no positive, or no negative
@@ -44,10 +45,15 @@ pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     problem: &BinaryProblem,
     lambdas: &[Lambda],
+    places: Option<&dyn Places>,
 ) -> Result<Vec<Fit>, Error> {
     let (mut sharded, standardizer) = Sharded::open(workers, training, problem)?;
     let first = Lambda::descending(lambdas)?[0];
-    let start = sharded.start(first, &training.options)?;
+    sharded.places = places;
+    let start = match sharded.known(first) {
+        Some(point) => Some(point),
+        None => sharded.start(first, &training.options)?,
+    };
     let mut fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;
     if let Some(standardizer) = standardizer {
         fits.iter_mut().for_each(|fit| fit.coef = standardizer.unscale_coefficients(&fit.coef));
@@ -136,6 +142,8 @@ impl<'a, W: Workers, L: MarginLoss + ?Sized> Sharded<'a, W, L> {
             totals: [0.0; 2],
             mean_square: 0.0,
             factors: None,
+            smoothing: 0.0,
+            places: None,
             slots: Slots::default(),
             state: State::default(),
             rounds: 0,

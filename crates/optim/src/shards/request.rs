@@ -68,7 +68,7 @@ impl Default for Weighting {
     }
 }
 
-/// Scores: a combination of slots and an intercept.
+/// Scores: a combination of slots and an intercept, with the loss that is looked at there.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Spot {
@@ -76,6 +76,9 @@ pub struct Spot {
     pub terms: Vec<(f64, u64)>,
     /// The intercept.
     pub intercept: f64,
+    /// The strength with which the loss is [smoothed](crate::problem::Samples::smooth); 0 for the
+    /// loss itself.
+    pub smoothing: f64,
 }
 
 /// A step by which a shard makes the duals that a question is about, one after another.
@@ -127,8 +130,8 @@ pub enum Ask {
         /// The direction; none has a slope of 0.
         direction: Option<Spot>,
     },
-    /// The risk, its size, the slopes, the arguments and the curvature at scores, and the gradient
-    /// behind them if it is asked for. `largest` holds the largest margin.
+    /// The risk, its size, the slopes, the arguments, the curvature and the slope in the intercept at
+    /// scores, and the gradient behind them if it is asked for. `largest` holds the largest margin.
     Sums {
         /// The scores.
         at: Spot,

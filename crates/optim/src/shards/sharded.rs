@@ -6,7 +6,7 @@ use crate::problem::{Extent, Sums};
 use crate::shards::slots::Slots;
 use crate::shards::workers::{descriptions, sums};
 use crate::shards::{
-    Ask, Description, DualStep, Failure, Handle, Message, Partial, Reply, Request, Spot, Weighting,
+    Ask, Description, DualStep, Failure, Handle, Message, Partial, Places, Reply, Request, Spot, Weighting,
     Workers,
 };
 
@@ -33,6 +33,9 @@ pub struct Sharded<'a, W, L: ?Sized> {
     pub(super) mean_square: f64,
     /// The factors by which features are multiplied.
     pub(super) factors: Option<Vec<f64>>,
+    /// The strength with which the loss is smoothed.
+    pub(super) smoothing: f64,
+    pub(super) places: Option<&'a dyn Places>,
     pub(super) slots: Slots,
     pub(super) state: State,
     pub(super) rounds: usize,
@@ -51,6 +54,9 @@ pub(super) struct State {
     sums: Option<Sums>,
     /// The slopes at scores that have been asked for lately.
     slopes: Vec<(Spot, Slopes)>,
+    /// The gradient at the scores where the margins are, without the factors of the features, if it
+    /// has come already.
+    gradient: Option<Vec<f64>>,
 }
 
 /// Scores, with a hold on their slots.
@@ -58,6 +64,7 @@ pub(super) struct State {
 pub struct Located {
     products: Handle,
     intercept: f64,
+    smoothing: f64,
 }
 
 /// The slopes at scores.
@@ -84,7 +91,7 @@ pub enum DualMove {
 
 impl Located {
     fn spot(&self) -> Spot {
-        self.products.spot(self.intercept)
+        self.products.spot(self.intercept, self.smoothing)
     }
 }
 
@@ -153,13 +160,13 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     /// Returns scores at products, which are in few enough slots afterwards.
     fn locate(&self, products: &Handle, intercept: f64, most: usize) -> Located {
         self.slots.compact(products, most);
-        Located { products: products.clone(), intercept }
+        Located { products: products.clone(), intercept, smoothing: self.smoothing }
     }
 
     /// Goes to scores.
     fn go_to(&mut self, at: Located) {
         self.state.at = Some(at);
-        self.state.sums = None;
+        (self.state.sums, self.state.gradient) = (None, None);
     }
 
     /// Returns the scores where the margins are.
@@ -195,6 +202,32 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         self.known_slopes(&spot).unwrap_or_else(|| self.slopes(vec![spot], None))
     }
 
+    /// Goes to an intercept that may be the last of a search, and returns the slopes there; sums and
+    /// gradient come in the same round.
+    fn set_intercept_with_gradient(&mut self, products: &Handle, intercept: f64) -> Slopes {
+        let at = self.locate(products, intercept, MOST_SLOTS);
+        self.go_to(at);
+        let answer = self.sums_and_gradient();
+        let sums = sums_of(&answer);
+        let slopes = Slopes {
+            slope: answer.added[5],
+            size: sums.slopes,
+            curvature: sums.curvature,
+            along: 0.0,
+        };
+        self.state.slopes = vec![(self.here(), slopes)];
+        self.state.gradient = Some(answer.added[OF_SUMS..].to_vec());
+        slopes
+    }
+
+    /// Asks for the sums and the gradient where the margins are.
+    fn sums_and_gradient(&mut self) -> Partial {
+        let ask = Ask::Sums { at: self.here(), gradient: true };
+        let answer = self.sum(ask, OF_SUMS + self.shape.1, 1);
+        self.state.sums = Some(sums_of(&answer));
+        answer
+    }
+
     /// Returns coefficients of the features as the shards have them.
     fn scaled(&self, coef: &[f64]) -> Vec<f64> {
         let mut coef = coef.to_vec();
@@ -225,6 +258,9 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         self.loss.conjugate_domain().unwrap_or(Interval::REALS)
     }
 }
+
+/// The number of sums before the gradient in an answer to [`Ask::Sums`].
+const OF_SUMS: usize = 6;
 
 fn sums_of(answer: &Partial) -> Sums {
     Sums {

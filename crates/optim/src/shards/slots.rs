@@ -98,9 +98,9 @@ impl Drop for Slot {
 
 impl Handle {
     /// Returns the scores of these products with an intercept, as messages name them.
-    pub(super) fn spot(&self, intercept: f64) -> Spot {
+    pub(super) fn spot(&self, intercept: f64, smoothing: f64) -> Spot {
         let terms = self.0.borrow().iter().map(|(t, slot)| (*t, slot.number)).collect();
-        Spot { terms, intercept }
+        Spot { terms, intercept, smoothing }
     }
 
     fn coefficients(&self) -> Vec<f64> {

@@ -1,4 +1,5 @@
-//! The start of a fit: near the minimiser for some of the samples, which the driver fetches.
+//! The start of a fit: near the minimiser for some of the samples, which the driver fetches, or at
+//! that for all of them.
 
 use std::borrow::Cow;
 
@@ -7,21 +8,24 @@ use margins_losses::MarginLoss;
 use nalgebra::DMatrix;
 
 use crate::Error;
-use crate::path::fit_to_part;
+use crate::path::{fit, fit_to_part};
 use crate::problem::{EmpiricalRisk, Lambda, Objective, part_of};
 use crate::shards::workers::sampled;
 use crate::shards::{Ask, Failure, SampledRows, Sharded, Workers};
-use crate::solve::Options;
+use crate::solve::{LARGEST_DENSE_ORDER, Options};
 
 impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     /// Returns intercept and coefficients of a fit to some of the samples, which are fetched: a few
-    /// steps there take the place of as many over all of them. `None` where the samples are not many
-    /// beside the features.
+    /// steps there take the place of as many over all of them. Where features are too many for Gram
+    /// matrices, so that every product takes a round, all samples are fetched if that many may be.
+    /// `None` where the samples are not many beside the features either.
     pub(super) fn start(
         &mut self,
         lambda: Lambda,
         options: &Options<'_>,
     ) -> Result<Option<(f64, Vec<f64>)>, Error> {
+        /// The share of the tolerance that a fit to all samples goes to.
+        const SHARE: f64 = 0.5;
         let Some(share) = self.share() else { return Ok(None) };
         let sampled = self.ask(Ask::Sample { share }).and_then(sampled).map_err(Error::Shards)?;
         sampled.check(self.shape.1).map_err(Error::Shards)?;
@@ -38,13 +42,21 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         if let Some(factors) = &self.factors {
             part.design.to_mut().scale_columns(factors);
         }
-        let fit = fit_to_part(&part, lambda, options).ok();
-        Ok(fit.map(|fit| (fit.intercept, fit.coef)))
+        let fit = if share < 1.0 {
+            fit_to_part(&part, lambda, options)
+        } else {
+            let tolerance = SHARE * options.tolerance;
+            fit(&part, lambda, &Options { tolerance, watch: None, history: false, ..*options })
+        };
+        Ok(fit.ok().map(|fit| (fit.intercept, fit.coef)))
     }
 
     /// Returns the share of the samples that is worth a fit of its own, if they may be fetched.
     fn share(&self) -> Option<f64> {
         let most = self.workers.most_sampled();
+        if self.shape.1 > LARGEST_DENSE_ORDER && self.stored <= most {
+            return Some(1.0);
+        }
         let share = part_of(self.shape, self.stored, most)? as f64 / self.shape.0 as f64;
         (share * self.stored as f64 <= most as f64).then_some(share)
     }

@@ -1,11 +1,13 @@
+use std::cell::Cell;
+
 use margins_losses::{HomogeneousTail, MarginLoss};
 use nalgebra::DMatrix;
 
-use super::{DualMove, Located, MOST_SLOTS, Sharded, Slopes, steps, sums_of};
+use super::{DualMove, Located, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums_of};
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
-    Balance, Extent, FenchelYoung, MarginSummary, Need, Point, Products, Samples, Sums,
+    Balance, Extent, FenchelYoung, Lambda, MarginSummary, Need, Point, Products, Samples, Sums,
     is_unbounded, settle,
 };
 use crate::shards::{Ask, Handle, Workers};
@@ -48,9 +50,20 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
             self.state.residual = 0.0;
             return 0.0;
         }
+        // A slope so far above its rounding costs a certificate less than 1e-15 of F, and most
+        // rounds of a search are for the last digits.
+        const ENOUGH: f64 = 1e6;
+        // A Newton step from a slope so small is the last one, for it squares the error.
+        const NEAR: f64 = 1e-4;
+        let nears = Cell::new(false);
         let set = |samples: &mut Self, b| {
-            let Slopes { slope, size, .. } = samples.set_intercept(products, b);
-            [slope, size]
+            let Slopes { slope, size, .. } = if nears.get() {
+                samples.set_intercept_with_gradient(products, b)
+            } else {
+                samples.set_intercept(products, b)
+            };
+            nears.set(slope.abs() <= NEAR * size);
+            [slope, ENOUGH * size]
         };
         let curvature = |samples: &mut Self| {
             samples.known_slopes(&samples.here()).map_or(f64::NAN, |slopes| slopes.curvature)
@@ -63,9 +76,11 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     fn along(&mut self, point: &Point<Handle>, direction: &Point<Handle>, t: f64) -> f64 {
         self.slots.compact(&point.products, MOST_SLOTS - 1);
         self.slots.compact(&direction.products, 1);
+        let smoothing = self.smoothing;
         let at = |t: f64| Located {
             products: point.products.plus(t, &direction.products),
             intercept: point.intercept + t * direction.intercept,
+            smoothing,
         };
         let here = at(t);
         let spot = here.spot();
@@ -77,7 +92,8 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         let trials = [t, 0.5 * t, 2.0 * t, 0.25 * t];
         let count = self.workers.trials().clamp(1, trials.len());
         let spots = trials[..count].iter().map(|&t| at(t).spot()).collect();
-        self.slopes(spots, Some(direction.products.spot(direction.intercept))).along
+        let direction = direction.products.spot(direction.intercept, smoothing);
+        self.slopes(spots, Some(direction)).along
     }
 
     fn risk_at(&mut self, products: &Handle, intercept: f64) -> f64 {
@@ -89,7 +105,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         let sums = match self.state.sums {
             Some(sums) => sums,
             None => {
-                let answer = self.sum(Ask::Sums { at: self.here(), gradient: false }, 5, 1);
+                let answer = self.sum(Ask::Sums { at: self.here(), gradient: false }, OF_SUMS, 1);
                 sums_of(&answer)
             }
         };
@@ -98,9 +114,13 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     }
 
     fn gradient(&mut self, out: &mut [f64]) {
-        let answer = self.sum(Ask::Sums { at: self.here(), gradient: true }, 5 + out.len(), 1);
-        self.state.sums = Some(sums_of(&answer));
-        self.write(&answer.added[5..], out);
+        match self.state.gradient.take() {
+            Some(gradient) => self.write(&gradient, out),
+            None => {
+                let answer = self.sums_and_gradient();
+                self.write(&answer.added[OF_SUMS..], out);
+            }
+        }
     }
 
     fn keep_curvatures(&mut self) {
@@ -113,7 +133,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
 
     fn curvature(&mut self) -> f64 {
         let ask = Ask::Sums { at: self.kept(), gradient: false };
-        sums_of(&self.sum(ask, 5, 1)).curvature
+        sums_of(&self.sum(ask, OF_SUMS, 1)).curvature
     }
 
     fn normal(&mut self, shift: f64, v: &[f64], out: &mut [f64]) -> f64 {
@@ -195,8 +215,26 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     }
 
     fn check_loss(&self) -> Result<(), Error> {
-        Need::Convexity.check(self.loss)?;
-        Need::Differentiability.check(self.loss)
+        Need::Convexity.check(self.loss)
+    }
+
+    fn is_smoothed(&self) -> bool {
+        !self.loss.is_differentiable()
+    }
+
+    fn known(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
+        self.places.and_then(|places| places.find(lambda)).filter(|(intercept, coef)| {
+            coef.len() == self.shape.1 && coef.iter().chain([intercept]).all(|w| w.is_finite())
+        })
+    }
+
+    fn reached(&mut self, lambda: Lambda, point: &Point<Handle>) {
+        let Some(places) = self.places.filter(|_| self.failure.is_none()) else { return };
+        self.failure = places.keep(lambda, point.intercept, &point.coef).err();
+    }
+
+    fn smooth(&mut self, strength: f64) {
+        self.smoothing = strength;
     }
 
     fn is_unbounded(&self) -> bool {

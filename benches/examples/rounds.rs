@@ -1,0 +1,72 @@
+//! Counts the messages of fits over shards: `cargo run --release -p margins-benches --example rounds
+//! -- FILE LOSS LAMBDA [standardize]`, over eight partitions, to a relative gap of 1e-6.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use margins::LossRegistry;
+use margins::data::{Dataset, svmlight};
+use margins::losses::MarginLoss;
+use margins::optim::shards::{
+    Ask, BinaryProblem, Block, Failure, Message, Reply, Resident, Shard, Threads, Workers,
+    path_over_shards,
+};
+use margins::optim::{Lambda, Training};
+
+const PARTITIONS: usize = 8;
+
+/// Workers that count the messages of each kind.
+struct Counted<'c> {
+    workers: Threads<Resident, dyn MarginLoss>,
+    messages: &'c mut BTreeMap<&'static str, usize>,
+}
+
+impl Workers for Counted<'_> {
+    fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        *self.messages.entry(kind(&message.request().ask)).or_default() += 1;
+        self.workers.round(message)
+    }
+}
+
+fn kind(ask: &Ask) -> &'static str {
+    match ask {
+        Ask::Describe { .. } => "describe",
+        Ask::Columns { .. } => "columns",
+        Ask::Risks(_) => "risks",
+        Ask::Slopes { .. } => "slopes",
+        Ask::Sums { gradient: true, .. } => "gradient",
+        Ask::Sums { .. } => "sums",
+        Ask::Diagonal(_) => "diagonal",
+        Ask::Normal { .. } => "product",
+        Ask::Gram(_) => "gram",
+        Ask::Sample { .. } => "sample",
+        Ask::Margins(_) => "margins",
+        Ask::Moments { .. } => "moments",
+        _ => "duals",
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [path, loss, lambda, rest @ ..] = &arguments[..] else {
+        return Err("FILE LOSS LAMBDA [standardize]".into());
+    };
+    let data: Dataset = svmlight::read(path)?;
+    let loss: Arc<dyn MarginLoss> = Arc::from(LossRegistry::standard().parse(loss)?);
+    let mut resident = Resident::default();
+    for k in 0..PARTITIONS {
+        let bounds = [k, k + 1].map(|k| k * data.rows() / PARTITIONS);
+        let rows: Vec<usize> = (bounds[0]..bounds[1]).collect();
+        resident.insert(k, Block::of(data.select(&rows)));
+    }
+    let mut messages = BTreeMap::new();
+    let workers = Threads::new(vec![Shard::new(Arc::clone(&loss), resident)]);
+    let counted = Counted { workers, messages: &mut messages };
+    let training = Training { standardize: !rest.is_empty(), ..Training::new(&*loss) };
+    let lambdas = [Lambda::new(lambda.parse()?)?];
+    let fits = path_over_shards(counted, &training, &BinaryProblem::default(), &lambdas, None)?;
+    let report = &fits[0].report;
+    println!("{:?}, gap {:.1e}", report.status, report.relative_gap);
+    println!("{} messages: {messages:?}", messages.values().sum::<usize>());
+    Ok(())
+}

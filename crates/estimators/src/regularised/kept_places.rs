@@ -1,0 +1,142 @@
+//! The points that fits to samples elsewhere have reached, in a file.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use margins_optim::Lambda;
+use margins_optim::shards::{Failure, Places};
+use serde::{Deserialize, Serialize};
+
+use super::data_summary::DataSummary;
+use super::settings::Settings;
+use crate::Error;
+use crate::checkpoint::{CheckpointFile, Kind, digest};
+
+const POINTS: Kind = Kind {
+    format: "margins-points-checkpoint",
+    version: 1,
+    job: "a fit",
+    method: "fits to samples that are not in memory",
+};
+
+/// The points of all problems.
+pub(super) struct KeptPlaces<'a> {
+    file: CheckpointFile<'a>,
+    state: Mutex<State>,
+}
+
+/// The points of one problem.
+pub(super) struct KeptOfProblem<'a> {
+    kept: &'a KeptPlaces<'a>,
+    member: usize,
+    fold: Option<u32>,
+}
+
+struct State {
+    points: Vec<KeptPoint>,
+    /// The time when the file was written last, and how long that took.
+    written: Instant,
+    took: Duration,
+}
+
+/// A point in the bits of its numbers, which text would round.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptPoint {
+    member: usize,
+    fold: Option<u32>,
+    lambda: u64,
+    intercept: u64,
+    coef: Vec<u64>,
+}
+
+impl KeptPlaces<'_> {
+    /// Returns the points of the problem of a member without a fold.
+    pub(super) fn of(&self, member: usize, fold: Option<u32>) -> KeptOfProblem<'_> {
+        KeptOfProblem { kept: self, member, fold }
+    }
+}
+
+impl KeptOfProblem<'_> {
+    fn is_at(&self, point: &KeptPoint, lambda: Lambda) -> bool {
+        (point.member, point.fold, point.lambda) == (self.member, self.fold, lambda.get().to_bits())
+    }
+}
+
+impl Places for KeptOfProblem<'_> {
+    fn find(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)> {
+        let state = self.kept.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let point = state.points.iter().find(|point| self.is_at(point, lambda))?;
+        let coef = point.coef.iter().map(|&bits| f64::from_bits(bits)).collect();
+        Some((f64::from_bits(point.intercept), coef))
+    }
+
+    /// Keeps a point, and writes the file if less than a tenth of the time has gone into that.
+    fn keep(&self, lambda: Lambda, intercept: f64, coef: &[f64]) -> Result<(), Failure> {
+        const SHARE: u32 = 10;
+        let mut state = self.kept.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let point = KeptPoint {
+            member: self.member,
+            fold: self.fold,
+            lambda: lambda.get().to_bits(),
+            intercept: intercept.to_bits(),
+            coef: coef.iter().map(|w| w.to_bits()).collect(),
+        };
+        match state.points.iter().position(|point| self.is_at(point, lambda)) {
+            Some(k) => state.points[k] = point,
+            None => state.points.push(point),
+        }
+        if state.written.elapsed() < SHARE * state.took {
+            return Ok(());
+        }
+        let start = Instant::now();
+        self.kept.file.write(&state.points)?;
+        (state.written, state.took) = (Instant::now(), start.elapsed());
+        Ok(())
+    }
+}
+
+impl Settings {
+    /// Reads the points that the file of the settings has, if they name one, and writes it if it is
+    /// not there: what cannot be written is refused before the first fit.
+    pub(super) fn kept_places(
+        &self,
+        table: &DataSummary,
+    ) -> Result<Option<KeptPlaces<'_>>, Error> {
+        let Some(path) = &self.checkpoint else { return Ok(None) };
+        let file = CheckpointFile { kind: &POINTS, path, settings: self.describe_problem(table) };
+        let start = Instant::now();
+        let found: Option<Vec<KeptPoint>> = file.read()?;
+        if found.is_none() {
+            file.write(&[(); 0])?;
+        }
+        let (points, took) = (found.unwrap_or_default(), start.elapsed());
+        let state = Mutex::new(State { points, written: Instant::now(), took });
+        Ok(Some(KeptPlaces { file, state }))
+    }
+
+    /// Returns what makes the problems, in words: a file of others is refused by it. Every point is
+    /// certified anew, so that the samples themselves need not be compared.
+    fn describe_problem(&self, table: &DataSummary) -> BTreeMap<String, String> {
+        let DataSummary { classes, class_rows, features, partitions, folds, .. } = table;
+        let data = format!("{classes:?} {class_rows:?} {features} {partitions} {folds}");
+        let settings = [
+            ("data", digest(&data)),
+            #[cfg(feature = "kernels")]
+            (
+                "kernel",
+                format!("{:?} {}", self.kernels.specifications, self.kernels.approximation),
+            ),
+            ("loss", self.loss.specification()),
+            ("held", format!("{:?}", self.held)),
+            ("scheme", format!("{:?}", self.scheme)),
+            ("intercept", self.intercept.to_string()),
+            ("standardize", self.standardize.to_string()),
+            ("class-weights", format!("{:?}", self.class_weights)),
+            ("class-costs", format!("{:?}", self.class_costs)),
+            ("seed", self.seed.to_string()),
+        ];
+        settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}

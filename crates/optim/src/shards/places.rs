@@ -1,0 +1,15 @@
+use crate::Lambda;
+use crate::shards::Failure;
+
+/// Where a path over shards keeps the points that it has reached, for another run that goes on from
+/// them. Coefficients are those of the features in the units of the fit.
+pub trait Places: Sync {
+    /// Returns the intercept and the coefficients reached last at a lambda, if they were kept.
+    fn find(&self, lambda: Lambda) -> Option<(f64, Vec<f64>)>;
+
+    /// Keeps the intercept and the coefficients reached at a lambda in the place of others there.
+    ///
+    /// # Errors
+    /// They cannot be kept.
+    fn keep(&self, lambda: Lambda, intercept: f64, coef: &[f64]) -> Result<(), Failure>;
+}
