@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use margins::LossRegistry;
-use margins::data::{Dataset, svmlight};
-use margins::losses::MarginLoss;
+use margins::data::read::{self, ReadOptions};
+use margins::losses::{LossRegistry, MarginLoss};
 use margins::optim::shards::{
     Ask, BinaryProblem, Block, Failure, Message, Reply, Resident, Shard, Threads, Workers,
     path_over_shards,
@@ -51,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [path, loss, lambda, rest @ ..] = &arguments[..] else {
         return Err("FILE LOSS LAMBDA [standardize]".into());
     };
-    let data: Dataset = svmlight::read(path)?;
+    let data = read::dataset(path, &ReadOptions::default())?;
     let loss: Arc<dyn MarginLoss> = Arc::from(LossRegistry::standard().parse(loss)?);
     let mut resident = Resident::default();
     for k in 0..PARTITIONS {

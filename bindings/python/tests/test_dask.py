@@ -74,6 +74,28 @@ def test_fits_are_the_local_ones(client, data, settings):
     assert (there.to_local().predict(X) == here.predict(X)).mean() > 0.99
 
 
+def test_the_hinge_is_the_local_one(client, data):
+    X, y, weights = data
+    here = local.MarginClassifier("hinge", tol=1e-7).fit(X, y, weights)
+    there = elsewhere.MarginClassifier("hinge", tol=1e-7, client=client).fit(*split(data))
+    assert there.status_ == "converged" and there.objective_ == pytest.approx(here.objective_, rel=2e-7)
+
+
+def test_fits_go_on_from_their_points(client, data, tmp_path):
+    classifier = elsewhere.MarginClassifier("logistic", tol=1e-9, client=client)
+    whole = clone(classifier).fit(*split(data))
+    points = tmp_path / "points.json"
+    cut = clone(classifier).set_params(max_iter=1)
+    with pytest.warns(UserWarning):
+        cut.fit(*split(data), checkpoint=points)
+    for most in (whole.n_iter_, 1):
+        again = clone(classifier).fit(*split(data), checkpoint=points)
+        assert again.status_ == "converged" and again.n_iter_ <= most
+        assert again.objective_ == pytest.approx(whole.objective_, rel=2e-9)
+    with pytest.raises(OSError, match="it is of a fit with standardize 'false', not 'true'"):
+        clone(classifier).set_params(standardize=True).fit(*split(data), checkpoint=points)
+
+
 def test_predictions_are_lazy_and_those_of_the_local_classifier(client, data):
     X, y, _ = data
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcde")), npartitions=3)
@@ -198,7 +220,6 @@ def test_what_is_wrong_is_named(client, data):
     assert "one class" in message(ValueError, blocks, partitions(np.full(ROWS, "no"))[0])
     kernel = elsewhere.MarginClassifier("logistic", kernel="gaussian", client=client)
     assert "kernel is 'gaussian'" in message(ValueError, blocks, labels, estimator=kernel)
-    assert "hinge" in message(ValueError, blocks, labels, estimator=elsewhere.MarginClassifier("hinge", client=client))
     assert "but must be a dask array" in message(TypeError, X, y)
     splits = elsewhere.MarginClassifierCV("logistic", cv=iter([]), client=client)
     assert "must be None or an int" in message(ValueError, blocks, labels, estimator=splits)

@@ -190,8 +190,7 @@ fn what_does_not_go_on_to_the_same_end_is_refused() {
         "checkpoint grid.json and a time limit of 1s contradict each other: what the clock cuts short is not the \
          same when it goes on"
     );
-    let one =
-        CrossValidation { leave_one_out: Some(LeaveOneOut::Exact), folds: None, ..grid() };
+    let one = CrossValidation { leave_one_out: Some(LeaveOneOut::Exact), folds: None, ..grid() };
     assert!(refusal(self::kept(one, path)).contains("leave_one_out"));
     let options = Options { solver: Solver::MmBatched, ..Options::default() };
     let batched = Settings { options, ..kept.clone() };

@@ -175,7 +175,8 @@ fn a_fold_is_held_out() {
             let training = Training { standardize, of_rows, ..training(&loss) };
             let problem = BinaryProblem { held_out: Some(1), ..BinaryProblem::default() };
             let workers = threads(&data, &loss, 3);
-            let fits = path_over_shards(workers, &training, &problem, &grid(), None).expect("a path");
+            let fits =
+                path_over_shards(workers, &training, &problem, &grid(), None).expect("a path");
             assert_agree(&fits, &training.path(&part, &grid()).expect("a path"), "held out");
         }
     }
@@ -410,7 +411,11 @@ mod bytes {
     use super::*;
 
     fn request() -> Request {
-        let spot = Spot { terms: vec![(1.0, 3), (-0.25, 7)], intercept: f64::NEG_INFINITY, smoothing: 0.5 };
+        let spot = Spot {
+            terms: vec![(1.0, 3), (-0.25, 7)],
+            intercept: f64::NEG_INFINITY,
+            smoothing: 0.5,
+        };
         Request {
             anew: true,
             define: vec![Definition { slot: 3, coef: Arc::new(vec![0.1, -2.0, 1e300]) }],
@@ -577,7 +582,8 @@ fn many_samples_begin_with_some_of_them() {
         let data = mixture.sample(rows, 5).expect("samples");
         let problem = BinaryProblem::default();
         let workers = threads(&data, &loss, count);
-        let fits = path_over_shards(workers, &training(&loss), &problem, &lambda, None).expect("a path");
+        let fits =
+            path_over_shards(workers, &training(&loss), &problem, &lambda, None).expect("a path");
         let whole = training(&loss).path(&data, &lambda).expect("a path");
         assert_agree(&fits, &whole, "many");
         (bits(&fits), fits[0].report.iterations)

@@ -27,6 +27,7 @@ pub(super) fn fit(
 ) -> Result<(), Failure> {
     let FitArguments { common, classifier, output: to, .. } = arguments;
     check::fit(arguments)?;
+    check::checkpoint(arguments.points.checkpoint.as_deref())?;
     keep_files_apart(arguments)?;
     let test = arguments.test.file(&common.data.file)?;
     let task = Task {

@@ -30,6 +30,7 @@ pub(super) fn path(
             .chain([output("--checkpoint", arguments.points.checkpoint.as_deref())]),
     )?;
     check::path(arguments)?;
+    check::checkpoint(arguments.points.checkpoint.as_deref())?;
     let checkpoint = &arguments.points.checkpoint;
     let task = Task {
         arguments: common,

@@ -54,7 +54,9 @@ impl Task<'_> {
                 sigmas: None,
                 approximation: kernel.approx,
                 // Without a kernel it is that of the rows.
-                memory: kernel.memory.filter(|_| kernel.kernel.is_some() && self.landmarks().is_none()),
+                memory: kernel
+                    .memory
+                    .filter(|_| kernel.kernel.is_some() && self.landmarks().is_none()),
                 registry: registry.kernels.clone(),
             },
             certify_exact: kernel.certify_exact,

@@ -1,5 +1,7 @@
 //! Block files in the place of text: written by the command, and read by all others.
 
+use serde_json::Value;
+
 use crate::{Workshop, text};
 
 /// Rows of dense text with weights, folds and labels of so many classes.
@@ -111,8 +113,63 @@ fn blocks_larger_than_memory_are_read_in_each_pass() {
     assert!(message.contains("--memory is for a kernel or for a block file"), "{message}");
     let message = refusal(&[&fit[..], &["three.blocks"], &small].concat());
     assert!(message.contains("'blue'") || message.contains("'red'"), "{message}");
-    let message = refusal(&[&fit[..], &["two.blocks", "--loss", "hinge"], &small].concat());
-    assert!(message.contains("hinge"), "{message}");
+}
+
+/// Losses with kinks, and Nystrom features, of rows that memory does not hold.
+#[test]
+fn hinge_and_nystrom_fits_read_blocks_in_each_pass() {
+    let workshop = Workshop::new();
+    workshop.write("two.csv", table(60, &["no", "yes"]).as_bytes());
+    let write = ["blocks", "--data", "two.csv", "--out", "two.blocks", "--rows", "7"];
+    workshop.output(&[&write[..], &COLUMNS].concat());
+    let nystrom = ["--kernel", "gaussian:sigma=1", "--approx", "nystrom:m=10"];
+    for (options, memory) in [(&["--loss", "hinge"][..], "6kB"), (&nystrom[..], "12kB")] {
+        let fit = ["fit", "--data", "two.blocks", "--lambda", "0.01", "--tol", "1e-7"];
+        let fit = [&fit[..], options].concat();
+        let objective = |document: Value| document["fits"][0]["objective"].as_f64();
+        let here = objective(workshop.json(&fit)).expect("an objective");
+        let small = [&fit[..], &["--memory", memory, "--threads", "1"]].concat();
+        let disk = objective(workshop.json(&small)).expect("an objective");
+        assert!((here - disk).abs() <= 2e-7 * here, "{options:?}: {here} and {disk}");
+        let table = workshop.output(&small);
+        assert!(table.contains("blocks, the others are read in each pass\n"), "{table}");
+    }
+}
+
+/// A fit goes on from the points that it has reached, and other jobs are refused.
+#[test]
+fn fits_of_a_block_file_keep_their_points() {
+    let workshop = Workshop::new();
+    workshop.write("two.csv", table(60, &["no", "yes"]).as_bytes());
+    let write = ["blocks", "--data", "two.csv", "--out", "two.blocks", "--rows", "7"];
+    workshop.output(&[&write[..], &COLUMNS].concat());
+    let kept = ["--checkpoint", "points.json"];
+    let common = ["--data", "two.blocks", "--loss", "logistic", "--standardize"];
+    let fit = [&["fit", "--lambda", "0.01"][..], &common, &kept].concat();
+    let path = [&["path", "--lambdas", "1:0.01:4"][..], &common, &kept].concat();
+    for job in [&fit, &path] {
+        let first = workshop.json(job);
+        let again = workshop.json(job);
+        let last =
+            |document: &Value| document["fits"].as_array().and_then(|fits| fits.last().cloned());
+        let (first, again) = (last(&first).expect("a fit"), last(&again).expect("a fit"));
+        assert!(again["iterations"].as_u64() <= Some(1), "{again}");
+        let objective = |fit: &Value| fit["objective"].as_f64().expect("an objective");
+        assert!((objective(&first) - objective(&again)).abs() <= 2e-6 * objective(&first));
+    }
+    let refusal = |arguments: &[&str]| {
+        let output = workshop.run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        text(&output.stderr)
+    };
+    let message = refusal(&[&fit[..], &["--no-intercept"]].concat());
+    assert!(message.contains("it is of a fit with intercept 'true', not 'false'"), "{message}");
+    let of_text = ["fit", "--lambda", "0.1", "--data", "two.csv", "--checkpoint", "points.json"];
+    let message = refusal(&[&of_text[..], &COLUMNS].concat());
+    assert!(
+        message.contains("--checkpoint is for linear classifiers of a block file"),
+        "{message}"
+    );
 }
 
 #[test]

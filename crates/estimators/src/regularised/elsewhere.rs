@@ -144,8 +144,7 @@ impl Settings {
             Regularisation::CrossValidated(how) => Some(how),
             _ => None,
         };
-        let linear =
-            "samples that are not in memory are fitted by linear functions of their features, in a \
+        let linear = "samples that are not in memory are fitted by linear functions of their features, in a \
              block file also of Nystrom features with uniform landmarks";
         let folds = "without their samples in memory folds are judged by their errors alone";
         let refused = [
@@ -323,6 +322,10 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
         let places: Option<&dyn Places> = None;
         let fits = path_over_shards(&mut *self.workers, &training, problem, lambdas, places);
         self.done = done.into_inner();
+        #[cfg(feature = "serde")]
+        if let Some(places) = &self.places {
+            places.write()?;
+        }
         fits.map_err(|error| self.named(error, problem))
     }
 

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use margins_data::blocks::BlockFile;
-use margins_data::{Memory, parallel};
-use margins_losses::MarginLoss;
 #[cfg(feature = "kernels")]
 use margins_data::Design;
+use margins_data::blocks::BlockFile;
+use margins_data::{Memory, parallel};
 #[cfg(feature = "kernels")]
 use margins_kernels::features::NystromMap;
+use margins_losses::MarginLoss;
 #[cfg(feature = "kernels")]
 use margins_optim::Fit;
 #[cfg(feature = "kernels")]

@@ -35,6 +35,8 @@ pub(super) struct KeptOfProblem<'a> {
 
 struct State {
     points: Vec<KeptPoint>,
+    /// True if the file lacks a point.
+    is_fresh: bool,
     /// The time when the file was written last, and how long that took.
     written: Instant,
     took: Duration,
@@ -55,6 +57,18 @@ impl KeptPlaces<'_> {
     /// Returns the points of the problem of a member without a fold.
     pub(super) fn of(&self, member: usize, fold: Option<u32>) -> KeptOfProblem<'_> {
         KeptOfProblem { kept: self, member, fold }
+    }
+
+    /// Writes the points that the file lacks.
+    pub(super) fn write(&self) -> Result<(), Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_fresh {
+            let start = Instant::now();
+            self.file.write(&state.points)?;
+            state.is_fresh = false;
+            (state.written, state.took) = (Instant::now(), start.elapsed());
+        }
+        Ok(())
     }
 }
 
@@ -87,23 +101,17 @@ impl Places for KeptOfProblem<'_> {
             Some(k) => state.points[k] = point,
             None => state.points.push(point),
         }
-        if state.written.elapsed() < SHARE * state.took {
-            return Ok(());
-        }
-        let start = Instant::now();
-        self.kept.file.write(&state.points)?;
-        (state.written, state.took) = (Instant::now(), start.elapsed());
-        Ok(())
+        state.is_fresh = true;
+        let is_early = state.written.elapsed() < SHARE * state.took;
+        drop(state);
+        if is_early { Ok(()) } else { Ok(self.kept.write()?) }
     }
 }
 
 impl Settings {
     /// Reads the points that the file of the settings has, if they name one, and writes it if it is
     /// not there: what cannot be written is refused before the first fit.
-    pub(super) fn kept_places(
-        &self,
-        table: &DataSummary,
-    ) -> Result<Option<KeptPlaces<'_>>, Error> {
+    pub(super) fn kept_places(&self, table: &DataSummary) -> Result<Option<KeptPlaces<'_>>, Error> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         let file = CheckpointFile { kind: &POINTS, path, settings: self.describe_problem(table) };
         let start = Instant::now();
@@ -112,7 +120,7 @@ impl Settings {
             file.write(&[(); 0])?;
         }
         let (points, took) = (found.unwrap_or_default(), start.elapsed());
-        let state = Mutex::new(State { points, written: Instant::now(), took });
+        let state = Mutex::new(State { points, is_fresh: false, written: Instant::now(), took });
         Ok(Some(KeptPlaces { file, state }))
     }
 
@@ -124,10 +132,7 @@ impl Settings {
         let settings = [
             ("data", digest(&data)),
             #[cfg(feature = "kernels")]
-            (
-                "kernel",
-                format!("{:?} {}", self.kernels.specifications, self.kernels.approximation),
-            ),
+            ("kernel", format!("{:?} {}", self.kernels.specifications, self.kernels.approximation)),
             ("loss", self.loss.specification()),
             ("held", format!("{:?}", self.held)),
             ("scheme", format!("{:?}", self.scheme)),

@@ -114,7 +114,11 @@ impl Settings {
         };
         let refused = [
             (self.standardize, "standardize", "standardise the features before blocks are written"),
-            (self.certify_exact, "certify_exact", "it takes a pass over the kernel matrix of all rows"),
+            (
+                self.certify_exact,
+                "certify_exact",
+                "it takes a pass over the kernel matrix of all rows",
+            ),
             (self.kernels.sigmas.is_some(), "sigmas", "give the kernel its sigma"),
         ];
         match refused.into_iter().find(|(given, ..)| *given) {

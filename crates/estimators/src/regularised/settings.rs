@@ -69,8 +69,8 @@ pub struct Settings {
     /// The file that keeps what is finished of a job; where it is there already, the job goes on from
     /// it. A cross-validation in memory keeps finished folds and ends with the same bits; kernels may
     /// be added to those of the file. Fits to samples that are not in memory keep the points `(b, w)`
-    /// reached at each lambda, and certify them anew; an interruption loses at most the last tenth of
-    /// the time. A file of other data or settings is refused.
+    /// reached at each lambda, and certify them anew: a tenth of the time at most goes into writing
+    /// the file, and the last points may be missing after a kill. A file of other data or settings is refused.
     #[cfg(feature = "serde")]
     pub checkpoint: Option<std::path::PathBuf>,
     /// The function that sees every fit on the way.

@@ -8,7 +8,8 @@ use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
 use crate::shards::workers::sums;
 use crate::shards::{
-    Ask, Description, Failure, FoldDraw, Message, Places, Request, Rule, Sharded, Weighting, Workers,
+    Ask, Description, Failure, FoldDraw, Message, Places, Request, Rule, Sharded, Weighting,
+    Workers,
 };
 use crate::solve::Fit;
 

@@ -6,8 +6,8 @@ use crate::problem::{Extent, Sums};
 use crate::shards::slots::Slots;
 use crate::shards::workers::{descriptions, sums};
 use crate::shards::{
-    Ask, Description, DualStep, Failure, Handle, Message, Partial, Places, Reply, Request, Spot, Weighting,
-    Workers,
+    Ask, Description, DualStep, Failure, Handle, Message, Partial, Places, Reply, Request, Spot,
+    Weighting, Workers,
 };
 
 /// The largest number of slots that make up the products of a point: a step adds one, and more are
