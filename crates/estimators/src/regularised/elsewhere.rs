@@ -65,7 +65,7 @@ impl Settings {
     /// The settings ask for what needs the samples here: kernels, learners, Platt scaling, weights
     /// that are not those of the samples, leave-one-out, another solver than Newton's
     /// method, one-versus-one. A cross-validation with a number of folds for samples that have folds.
-    /// A loss that is not convex or has a kink. The workers fail, or a class has no samples.
+    /// A loss that is not convex. The workers fail, or a class has no samples.
     pub fn fit_elsewhere<W: Workers + ?Sized>(
         &self,
         workers: &mut W,
