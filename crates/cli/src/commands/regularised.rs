@@ -46,6 +46,8 @@ impl Task<'_> {
             ClassWeight::Balanced => (ClassWeights::Balanced, Vec::new()),
             ClassWeight::Costs(costs) => (ClassWeights::AsGiven, costs.clone()),
         };
+        let maps_blocks =
+            self.landmarks().is_some() && self.arguments.source().block_file()?.is_some();
         Ok(Settings {
             loss: registry.losses.parse(&loss.loss).map_err(Failure::usage)?.into(),
             learner: self.objective,
@@ -54,9 +56,7 @@ impl Task<'_> {
                 sigmas: None,
                 approximation: kernel.approx,
                 // Without a kernel it is that of the rows.
-                memory: kernel
-                    .memory
-                    .filter(|_| kernel.kernel.is_some() && self.landmarks().is_none()),
+                memory: kernel.memory.filter(|_| kernel.kernel.is_some() && !maps_blocks),
                 registry: registry.kernels.clone(),
             },
             certify_exact: kernel.certify_exact,
@@ -138,21 +138,23 @@ impl Task<'_> {
         if kernel.is_some() && self.landmarks().is_none() && !self.keeps_points {
             return Ok(None);
         }
-        match (self.arguments.source().block_file()?, memory) {
-            (None, _) if self.keeps_points => Err(Failure::Usage(
-                "--checkpoint is for linear classifiers of a block file, which `margins blocks` \
-                 makes of other data"
-                    .to_owned(),
-            )),
-            (None, _) => Ok(None),
-            (None, Some(_)) if kernel.is_none() || self.landmarks().is_some() => Err(Failure::Usage(
-                "--memory is for a kernel or for a block file, which `margins blocks` makes of \
-                 other data"
-                    .to_owned(),
-            )),
-            (Some(file), memory) if self.keeps_points => Ok(half_of_free(*memory).map(|memory| (file, memory))),
-            (Some(file), memory) => {
-                Ok(too_small(&file, *memory, copies, self.landmarks()).map(|memory| (file, memory)))
+        let refuse = |option: &str| {
+            let reason = "a block file, which `margins blocks` makes of other data";
+            Err(Failure::Usage(format!("{option} {reason}")))
+        };
+        match self.arguments.source().block_file()? {
+            None if self.keeps_points => refuse("--checkpoint is for linear classifiers of"),
+            None if memory.is_some() && kernel.is_none() => {
+                refuse("--memory is for a kernel or for")
+            }
+            None => Ok(None),
+            Some(file) => {
+                let memory = if self.keeps_points {
+                    half_of_free(*memory)
+                } else {
+                    too_small(&file, *memory, copies, self.landmarks())
+                };
+                Ok(memory.map(|memory| (file, memory)))
             }
         }
     }
