@@ -95,7 +95,8 @@ fn raw_tables_of_many_blocks_are_those_of_their_rows() {
     let rows = 3 * SEVERAL / 96;
     let note = "long ".repeat(14);
     let cells = |i: usize| -> [String; 5] {
-        let late = if i > rows / 2 && i % 5 == 0 { "late" } else { ["1", "2.50", ""][i % 3] };
+        let late =
+            if i > rows / 2 && i.is_multiple_of(5) { "late" } else { ["1", "2.50", ""][i % 3] };
         let early = if i < 9 { ["b", "a", "3"][i % 3] } else { ["3.0", "NA"][i % 2] };
         let size = (i as f64 / 8.0).to_string();
         [(i % 1000).to_string(), late.to_owned(), early.to_owned(), note.clone(), size]

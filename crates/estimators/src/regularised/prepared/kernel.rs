@@ -160,10 +160,10 @@ impl Form {
     /// Returns what fits to these rows have in common.
     pub(super) fn part(&self, rows: Option<&[usize]>) -> Part<'_> {
         match self {
-            Form::Gram { gram, .. } => Part::Gram(match rows {
+            Form::Gram { gram, .. } => Part::Gram(Box::new(match rows {
                 Some(rows) => Cow::Owned(gram.select(rows)),
                 None => Cow::Borrowed(gram),
-            }),
+            })),
             Form::Cholesky { factor, basis } => Part::Cholesky(factor, basis),
             Form::Features { .. } => Part::Features,
         }

@@ -15,7 +15,7 @@ use crate::regularised::margin_distribution::margin_distribution;
 #[derive(Debug)]
 pub(in crate::regularised::prepared) enum Part<'s> {
     /// The kernel matrix of these rows.
-    Gram(Cow<'s, Gram>),
+    Gram(Box<Cow<'s, Gram>>),
     /// The factor for all rows.
     Cholesky(&'s PivotedCholesky, &'s KernelBasis),
     /// Features, which the subset has.
