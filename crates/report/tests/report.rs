@@ -266,7 +266,7 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
     let named = |name: &'static str| tree.descendants().filter(move |n| n.has_tag_name(name));
     let svg = ("http://www.w3.org/2000/svg", "svg");
     let pictures: Vec<_> = tree.descendants().filter(|node| node.has_tag_name(svg)).collect();
-    assert_eq!(pictures.len(), 13);
+    assert_eq!(pictures.len(), 14);
     for picture in pictures {
         assert_eq!(picture.attribute("role"), Some("img"));
         let words = picture.attribute("aria-labelledby").expect("a text alternative");

@@ -34,14 +34,14 @@ pub(super) fn duration(seconds: f64) -> String {
 
 /// Returns a power of ten given by its exponent.
 pub(super) fn power_of_ten(exponent: f64) -> String {
-    let whole = exponent.round();
-    let is_whole = (exponent - whole).abs() < 1e-9;
+    let is_whole = (exponent - exponent.round()).abs() < 1e-9;
+    let exponent = if is_whole { exponent.round() } else { exponent };
     if (-3.0..4.0).contains(&exponent) {
-        let power = 10f64.powf(if is_whole { whole } else { exponent });
+        let power = 10f64.powf(exponent);
         let digits = f64::max(if is_whole { 0.0 } else { 1.0 } - exponent.floor(), 0.0) as usize;
         format!("{power:.digits$}")
     } else if is_whole {
-        format!("1e{whole}")
+        format!("1e{exponent}")
     } else {
         format!("{:.0e}", 10f64.powf(exponent))
     }
