@@ -12,12 +12,14 @@ use crate::single_scale::SingleScale;
 const LARGEST_FACTOR: usize = 4000;
 /// The number of samples up to which no low rank is cheaper than such a factor.
 const SMALL: usize = 800;
+/// The number of samples up to which a factor costs too little to try without one.
+const AT_ONCE: usize = 400;
 
 /// A preconditioner: a factor kept from step to step, or a low rank made anew for each.
 ///
-/// Very many samples have a low rank at once. Of fewer nothing but the diagonal serves until its steps
-/// have cost as much as more than that; then a low rank, if there are many samples and it leaves little
-/// of K beside W, else a factor.
+/// Few samples have a factor at once, very many a low rank. Between those nothing but the diagonal
+/// serves until its steps have cost as much as more than that; then a low rank, if there are many
+/// samples and it leaves little of K beside W, else a factor.
 #[derive(Clone)]
 pub(crate) enum Preconditioner<'m> {
     Factor(SampleFactor<'m>),
@@ -271,10 +273,10 @@ impl<'m> SampleFactor<'m> {
         self.extend(roots);
     }
 
-    /// Takes the samples that have gained curvature into the factor, if there is one: few samples of
-    /// many may be curved at first.
+    /// Takes the samples that have gained curvature into the factor, if there is one or if there are few
+    /// samples: of many few may be curved at first.
     pub(crate) fn prepare(&mut self, roots: &[f64]) {
-        if !self.samples.is_empty() {
+        if !self.samples.is_empty() || roots.len() <= AT_ONCE {
             self.extend(roots);
         }
     }
