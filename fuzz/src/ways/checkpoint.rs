@@ -16,7 +16,8 @@ pub(super) fn ways() -> Vec<Way> {
             let checkpoint = Some(path);
             let how = CrossValidation { lambdas, folds: Some(2), ..Default::default() };
             let regularisation = Regularisation::CrossValidated(how);
-            let settings = regularised::Settings { regularisation, checkpoint, ..Default::default() };
+            let settings =
+                regularised::Settings { regularisation, checkpoint, ..Default::default() };
             settings.fit(data).map(drop).map_err(|error| error.to_string())
         }),
         way("focus-checkpoint", |data, path| {
