@@ -87,6 +87,11 @@ impl MatrixFree {
         if used.is_empty() {
             return out;
         }
+        if matches!(self.fault.get(), Some(Fault::Interrupted)) {
+            // Even to make ready for the first block takes time, and nobody wants the product.
+            out.fill(f64::NAN);
+            return out;
+        }
         let coefs = DMatrix::from_fn(count, used.len(), |k, j| x[(used[j], k)]);
         let columns = self.design.select(&used);
         let mut place = |rows: &[usize], products: &DMatrix<f64>| {
