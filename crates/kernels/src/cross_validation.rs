@@ -2,11 +2,14 @@ use margins_data::Dataset;
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::{EmpiricalRisk, Point};
 use margins_optim::solve::{Reached, paths};
-use margins_optim::{ErrorCurve, Lambda, Observed, Solver, Training, error_curve, training_rows};
+use margins_optim::{
+    ErrorCurve, Lambda, Observed, Options, Solver, Training, error_curve, training_rows,
+};
 use nalgebra::DMatrix;
 
 use crate::newton::SampleNewton;
 use crate::path::path;
+use crate::svm::Scored;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 
 /// Returns the cross-validated error of a path on a kernel matrix over all rows of the data: one
@@ -31,31 +34,40 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     if training.options.solver == Solver::MmBatched {
         return batched(training, data, gram, folds, lambdas);
     }
+    let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
-        let fits = fold_path(training, data, gram, rows, lambdas)?;
+        if is_hinge && gram.matrix().is_some() {
+            return svm_fold(training, data, gram, (rows, held_out), lambdas);
+        }
+        let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
         let scores = scores_of(&fits, gram, rows, held_out);
         Ok((fits, scores))
     })
 }
 
-/// Returns the path on some of the rows. Sequential minimal optimisation leaves samples of weight
-/// zero alone, so that all folds share the matrix; other solvers have a copy for their rows.
-fn fold_path<L: MarginLoss + ?Sized>(
+/// Returns the path of support vector machines on some of the rows, and the scores of the rows held
+/// out. Sequential minimal optimisation leaves samples of weight zero alone and keeps their scores,
+/// so that all folds share the matrix; other solvers have a copy for their rows.
+///
+/// The fits aim at a hundredth of the tolerance: steps get there for a tenth more time, and rows held
+/// out that lie on the boundary are then on the side where the minimiser has them.
+fn svm_fold<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     data: &Dataset,
     gram: &Gram,
-    rows: &[usize],
+    (rows, held_out): (&[usize], &[usize]),
     lambdas: &[Lambda],
-) -> Result<Vec<KernelFit>, Error> {
-    if training.loss.special_case() != Some(SpecialCase::Hinge) || gram.matrix().is_none() {
-        return training_path(training, &data.select(rows), &gram.select(rows), lambdas);
-    }
+) -> Result<(Vec<KernelFit>, Vec<Vec<f64>>), Error> {
+    const SHARE: f64 = 0.01;
     let risk = training.risk_of_rows(data, rows)?;
-    let mut fits = svm_path(training, &risk, gram, lambdas)?;
-    for fit in &mut fits {
-        fit.coef = rows.iter().map(|&i| fit.coef[i]).collect();
-    }
-    Ok(fits)
+    let path = svm_path(training, &risk, gram, lambdas, SHARE)?;
+    let of = |all: &[f64], some: &[usize]| some.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+    Ok(path
+        .into_iter()
+        .map(|Scored { fit, scores }| {
+            (KernelFit { coef: of(&fit.coef, rows), ..fit }, of(&scores, held_out))
+        })
+        .unzip())
 }
 
 /// Returns the scores of the samples held out by every fit to the samples of some rows.
@@ -119,7 +131,10 @@ pub fn training_path<L: MarginLoss + ?Sized>(
 ) -> Result<Vec<KernelFit>, Error> {
     let risk = training.risk(data)?;
     match training.loss.special_case() {
-        Some(SpecialCase::Hinge) => svm_path(training, &risk, gram, lambdas),
+        Some(SpecialCase::Hinge) => {
+            let path = svm_path(training, &risk, gram, lambdas, 1.0)?;
+            Ok(path.into_iter().map(|scored| scored.fit).collect())
+        }
         _ => {
             let objective = KernelObjective::from_risk(risk, gram)?;
             path(&objective, lambdas, &training.options, training.observer)
@@ -127,13 +142,15 @@ pub fn training_path<L: MarginLoss + ?Sized>(
     }
 }
 
-/// Returns the path of support vector machines, which only [`Solver::Auto`] stands for.
+/// Returns the path of support vector machines, which only [`Solver::Auto`] stands for; fits aim at
+/// this share of the tolerance.
 fn svm_path<L: MarginLoss + ?Sized>(
     training: &Training<'_, L>,
     risk: &EmpiricalRisk<'_, L>,
     gram: &Gram,
     lambdas: &[Lambda],
-) -> Result<Vec<KernelFit>, Error> {
+    share: f64,
+) -> Result<Vec<Scored>, Error> {
     match training.options.solver {
         Solver::Auto => {}
         solver if solver.is_linear_only() => {
@@ -148,7 +165,12 @@ fn svm_path<L: MarginLoss + ?Sized>(
             .into());
         }
     }
-    let fits = svm::path_of_risk(gram, risk, lambdas, &training.options)?;
-    fits.iter().for_each(|fit| (training.observer)(&Observed::new(fit.lambda, &fit.report)));
-    Ok(fits)
+    let tolerance = training.options.tolerance;
+    let options = Options { tolerance: share * tolerance, ..training.options };
+    let mut path = svm::path_of_risk(gram, risk, lambdas, &options)?;
+    for Scored { fit, .. } in &mut path {
+        fit.report.converge_to(tolerance);
+        (training.observer)(&Observed::new(fit.lambda, &fit.report));
+    }
+    Ok(path)
 }

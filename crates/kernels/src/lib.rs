@@ -65,6 +65,7 @@ mod low_rank;
 mod newton;
 #[cfg(feature = "solvers")]
 mod newton_equation;
+mod number;
 #[cfg(feature = "solvers")]
 mod objective;
 #[cfg(feature = "solvers")]

@@ -134,7 +134,13 @@ pub fn path_with_cache(
     let problem = Problem::new(gram, signs, weights, intercept)?;
     let fits = path_of(&problem, lambdas, options, cache_bytes);
     gram.check()?;
-    Ok(fits)
+    Ok(fits.into_iter().map(|scored| scored.fit).collect())
+}
+
+/// A fit with the scores that it gives all samples, those of weight zero among them.
+pub(crate) struct Scored {
+    pub(crate) fit: KernelFit,
+    pub(crate) scores: Vec<f64>,
 }
 
 /// Fits as [`path`] does to the samples of a risk, by the hinge whatever its loss.
@@ -143,7 +149,7 @@ pub(crate) fn path_of_risk<L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'_, L>,
     lambdas: &[Lambda],
     options: &Options,
-) -> Result<Vec<KernelFit>, Error> {
+) -> Result<Vec<Scored>, Error> {
     check(lambdas, options)?;
     let n = risk.weights().len() as f64;
     let weights: Vec<f64> = risk.weights().iter().map(|c| c * n).collect();
@@ -169,19 +175,20 @@ fn path_of(
     lambdas: &[Lambda],
     options: &Options,
     cache_bytes: usize,
-) -> Vec<KernelFit> {
+) -> Vec<Scored> {
     let mut lambdas = lambdas.to_vec();
     lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
     lambdas.dedup();
 
     match problem.entries.held() {
         Some(matrix) => {
-            let mut solver = SequentialMinimization::new(problem, matrix, cache_bytes);
-            lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect()
+            let single = problem.entries.single_columns();
+            let mut solver = SequentialMinimization::new(problem, matrix, single, cache_bytes);
+            lambdas.into_iter().map(|lambda| solver.fit(lambda, options).scored(problem)).collect()
         }
         None => {
             let mut solver = Decomposition::new(problem, cache_bytes);
-            lambdas.into_iter().map(|lambda| solver.fit(lambda, options)).collect()
+            lambdas.into_iter().map(|lambda| solver.fit(lambda, options).scored(problem)).collect()
         }
     }
 }

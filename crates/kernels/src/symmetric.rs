@@ -3,13 +3,14 @@
 
 mod single;
 
-use std::ops::{AddAssign, Mul, Range};
+use std::ops::Range;
 
 use margins_data::parallel;
 use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
 
-pub(crate) use self::single::SingleHalf;
+pub(crate) use self::single::{SingleColumns, SingleHalf};
+use crate::number::{MOST_LANES, Number};
 
 /// The number of columns that go through memory together.
 const COLUMNS: usize = 4;
@@ -28,7 +29,7 @@ pub(crate) fn multiply(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64]) {
 
 /// Computes `out = K x`, given the columns of K, each from the first row of its block on the
 /// diagonal down.
-fn half_product<'k, T: Number + Send + Sync>(
+fn half_product<'k, T: Number>(
     column: impl Fn(usize) -> &'k [T] + Copy + Sync,
     x: &[T],
     out: &mut [T],
@@ -74,60 +75,6 @@ pub(crate) fn multiply_sparse(matrix: &DMatrix<f64>, x: &[f64], out: &mut [f64])
     }
     Arch::new().dispatch(ColumnSum { entries: matrix.as_slice(), columns: &columns, x, out });
 }
-
-/// A number that vectors of the machine hold.
-trait Number: Copy + Default + AddAssign + Mul<Output = Self> + 'static {
-    /// The lanes of a sum, whatever the machine has.
-    const LANES: usize;
-    type Vector<S: Simd>: Copy;
-
-    fn vectors<S: Simd>(x: &[Self]) -> &[Self::Vector<S>];
-    fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::Vector<S>];
-    fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
-    fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
-    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
-}
-
-/// Makes numbers of a type, given its lanes, the vectors of it, and what the machine does with these.
-macro_rules! number {
-    ($number:ty, $lanes:literal, $vector:ident, $as:ident, $as_mut:ident, $splat:ident, $add:ident, $mul:ident) => {
-        impl Number for $number {
-            const LANES: usize = $lanes;
-            type Vector<S: Simd> = S::$vector;
-
-            #[inline(always)]
-            fn vectors<S: Simd>(x: &[Self]) -> &[S::$vector] {
-                S::$as(x).0
-            }
-
-            #[inline(always)]
-            fn vectors_mut<S: Simd>(x: &mut [Self]) -> &mut [S::$vector] {
-                S::$as_mut(x).0
-            }
-
-            #[inline(always)]
-            fn splat<S: Simd>(simd: S, x: Self) -> S::$vector {
-                simd.$splat(x)
-            }
-
-            #[inline(always)]
-            fn plus<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
-                simd.$add(a, b)
-            }
-
-            #[inline(always)]
-            fn times<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
-                simd.$mul(a, b)
-            }
-        }
-    };
-}
-
-number!(f64, 8, f64s, as_simd_f64s, as_mut_simd_f64s, splat_f64s, add_f64s, mul_f64s);
-number!(f32, 16, f32s, as_simd_f32s, as_mut_simd_f32s, splat_f32s, add_f32s, mul_f32s);
-
-/// The most lanes of a sum.
-const MOST_LANES: usize = 16;
 
 /// Computes `out += K x` over some columns of the lower half of K.
 struct HalfProduct<'a, T, C> {

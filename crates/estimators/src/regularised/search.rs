@@ -2,12 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use margins_data::{ClassLabels, Dataset};
+use margins_data::{ClassLabels, Dataset, parallel};
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
 use super::contests::{Contests, Watcher};
 use super::cross_validation::{CrossValidation, Folds, Selection};
+#[cfg(feature = "serde")]
+use super::kept_folds::KeptFolds;
 use super::prepared::{Prepared, way_to};
 use super::progress::Progress;
 use super::report::KernelReport;
@@ -61,6 +63,68 @@ struct Search<'a> {
     limit: Option<TimeLimit>,
 }
 
+/// What the searches in all spaces have in common.
+struct Common<'a, 'd> {
+    settings: &'a Settings,
+    contests: &'d Contests,
+    folds: Option<&'a Folds>,
+    /// The names of the contests.
+    members: &'a [String],
+    /// The most fits that the observer can see, and how many it has seen.
+    total: usize,
+    done: AtomicUsize,
+    /// The folds that are finished, if they are kept.
+    #[cfg(feature = "serde")]
+    kept: Option<&'a KeptFolds<'a>>,
+}
+
+impl<'d> Common<'_, 'd> {
+    /// Returns the space with the end of the search in it, or nothing if its time is over: another
+    /// kernel may have had the time. The best error is that of the spaces searched before.
+    fn search(
+        &self,
+        space: &Space,
+        limit: Option<TimeLimit>,
+        best_error: Option<f64>,
+    ) -> Result<Option<(Prepared<'d>, Found)>, Error> {
+        let Common { settings, contests, folds, .. } = *self;
+        let prepared = settings.prepare(space, contests.any())?;
+        let watcher = |member: usize, made: &Observed<'_>| {
+            let Some(watch) = settings.progress.watch() else { return };
+            watch(&Progress {
+                done: 1 + self.done.fetch_add(1, Ordering::Relaxed),
+                total: self.total,
+                kernel: space.kernel(),
+                member: &self.members[member],
+                fold: made.fold,
+                lambda: made.lambda.get(),
+                best_error,
+                report: made.report,
+            });
+        };
+        #[cfg(feature = "serde")]
+        let kept = self.kept.map(|kept| kept.of_space(space));
+        let deadline = limit.and_then(|limit| limit.of_fit());
+        let search = Search {
+            contests,
+            prepared: &prepared,
+            training: settings.training(contests.any().rows(), deadline),
+            watcher: &watcher,
+            folds,
+            #[cfg(feature = "serde")]
+            kept: kept.as_ref().map(|kept| kept as &dyn FinishedFolds),
+            #[cfg(not(feature = "serde"))]
+            kept: None,
+            limit,
+        };
+        match search.by(&settings.regularisation) {
+            Ok(found) => Ok(Some((prepared, found))),
+            Err(Error::TimeLimit(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 impl Settings {
     /// Returns the best space with the fits at the lambda selected there.
     pub(super) fn search<'d>(
@@ -71,57 +135,56 @@ impl Settings {
     ) -> Result<Selected<'d>, Error> {
         let spaces = self.spaces_for(contests.any())?;
         let members = contests.scheme().member_names(contests.classes().labels().names());
-        let count = spaces.len();
-        let total = count * self.fits_at_most(&spaces, contests.len(), folds);
+        let total = spaces.len() * self.fits_at_most(&spaces, contests.len(), folds);
         #[cfg(feature = "serde")]
         let kept = self.kept_folds(contests.classes(), folds)?;
-        let done = AtomicUsize::new(0);
+        let common = Common {
+            settings: self,
+            contests,
+            folds,
+            members: &members,
+            total,
+            done: AtomicUsize::new(0),
+            #[cfg(feature = "serde")]
+            kept: kept.as_ref(),
+        };
+        let at_once = self.spaces_at_once(contests.any().rows(), folds).min(spaces.len()).max(1);
+        let groups = spaces.len().div_ceil(at_once);
         let mut best: Option<(Prepared<'d>, Found)> = None;
         let mut kernels = Vec::new();
-        for (place, space) in spaces.iter().enumerate() {
-            let limit = limit.map(|limit| limit.part(place, count));
-            let prepared = self.prepare(space, contests.any())?;
+        for (place, group) in spaces.chunks(at_once).enumerate() {
+            let limit = limit.map(|limit| limit.part(place, groups));
             let best_error = best.as_ref().and_then(|(_, found)| found.least_error);
-            let watcher = |member: usize, made: &Observed<'_>| {
-                let Some(watch) = self.progress.watch() else { return };
-                watch(&Progress {
-                    done: 1 + done.fetch_add(1, Ordering::Relaxed),
-                    total,
-                    kernel: space.kernel(),
-                    member: &members[member],
-                    fold: made.fold,
-                    lambda: made.lambda.get(),
-                    best_error,
-                    report: made.report,
-                });
-            };
-            #[cfg(feature = "serde")]
-            let kept = kept.as_ref().map(|kept| kept.of_space(space));
-            let deadline = limit.and_then(|limit| limit.of_fit());
-            let search = Search {
-                contests,
-                prepared: &prepared,
-                training: self.training(contests.any().rows(), deadline),
-                watcher: &watcher,
-                folds,
-                #[cfg(feature = "serde")]
-                kept: kept.as_ref().map(|kept| kept as &dyn FinishedFolds),
-                #[cfg(not(feature = "serde"))]
-                kept: None,
-                limit,
-            };
-            let found = match search.by(&self.regularisation) {
-                // Another kernel may have had the time.
-                Err(Error::TimeLimit(_)) => continue,
-                found => found?,
-            };
-            kernels.extend(found.report_on(&prepared).filter(|_| count > 1));
-            if best.as_ref().is_none_or(|(_, best)| found.least_error < best.least_error) {
-                best = Some((prepared, found));
+            let searched =
+                parallel::try_map(0..group.len(), |i| common.search(&group[i], limit, best_error))?;
+            for (prepared, found) in searched.into_iter().flatten() {
+                kernels.extend(found.report_on(&prepared).filter(|_| spaces.len() > 1));
+                if best.as_ref().is_none_or(|(_, best)| found.least_error < best.least_error) {
+                    best = Some((prepared, found));
+                }
             }
         }
         let late = || Error::TimeLimit(self.time_limit.unwrap_or_default());
         self.selected(contests, limit, best.ok_or_else(late)?, kernels)
+    }
+
+    /// Returns the number of kernels that are searched at the same time: so many that their folds
+    /// keep all threads busy, as far as their matrices fit in the memory beside that of the best
+    /// kernel so far.
+    #[cfg(feature = "kernels")]
+    fn spaces_at_once(&self, rows: usize, folds: Option<&Folds>) -> usize {
+        // With so many folds for every thread, a thread has none for a small part of the time.
+        const FOLDS: usize = 4;
+        let Some(folds) = folds else { return 1 };
+        let wanted = (FOLDS * parallel::threads()).div_ceil(folds.count.max(1));
+        let matrix = rows.saturating_mul(rows).saturating_mul(size_of::<f64>()).max(1);
+        wanted.min((self.kernels.memory_of_matrix().bytes() / matrix).saturating_sub(1))
+    }
+
+    /// Returns one: without kernels there is one space.
+    #[cfg(not(feature = "kernels"))]
+    fn spaces_at_once(&self, _: usize, _: Option<&Folds>) -> usize {
+        1
     }
 
     /// Returns the best space with its fits on all rows, which are made if the search has made none.

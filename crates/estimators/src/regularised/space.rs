@@ -77,6 +77,13 @@ impl KernelChoice {
         self.spaces_with(sigmas, some)
     }
 
+    /// Returns the memory for matrices of kernels, which is 1 GB where neither the user nor the system
+    /// tells.
+    pub(super) fn memory_of_matrix(&self) -> Memory {
+        const UNKNOWN: Memory = Memory::from_bytes(1_000_000_000);
+        self.memory.or_else(|| Memory::free().map(Memory::half)).unwrap_or(UNKNOWN)
+    }
+
     /// Returns the spaces for data: a space a kernel and sigma, or the linear one.
     pub(super) fn spaces_for(
         &self,

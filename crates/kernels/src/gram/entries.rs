@@ -6,13 +6,14 @@ use nalgebra::DMatrix;
 use super::matrix_free::MatrixFree;
 use super::product;
 use crate::rkhs_norm::dot;
-use crate::symmetric::{self, SingleHalf};
+use crate::symmetric::{self, SingleColumns, SingleHalf};
 
 /// The entries of a kernel matrix as solvers see them.
 #[derive(Debug, Clone)]
 pub(crate) enum Entries {
-    /// All of them in memory, and half of them in single precision once a solver asks for that.
-    Held { matrix: DMatrix<f64>, single: OnceLock<SingleHalf> },
+    /// All of them in memory, and half or all of them in single precision once a solver asks for
+    /// that.
+    Held { matrix: DMatrix<f64>, half: OnceLock<SingleHalf>, columns: OnceLock<SingleColumns> },
     /// None of them: each use computes those that it needs.
     Computed(MatrixFree),
 }
@@ -20,13 +21,23 @@ pub(crate) enum Entries {
 impl Entries {
     /// Takes a matrix that is in memory.
     pub(crate) fn of(matrix: DMatrix<f64>) -> Self {
-        Entries::Held { matrix, single: OnceLock::new() }
+        Entries::Held { matrix, half: OnceLock::new(), columns: OnceLock::new() }
     }
 
     /// Returns the matrix, if it is in memory.
     pub(crate) fn held(&self) -> Option<&DMatrix<f64>> {
         match self {
             Entries::Held { matrix, .. } => Some(matrix),
+            Entries::Computed(_) => None,
+        }
+    }
+
+    /// Returns all columns in single precision, if the matrix is in memory.
+    pub(crate) fn single_columns(&self) -> Option<&SingleColumns> {
+        match self {
+            Entries::Held { matrix, columns, .. } => {
+                Some(columns.get_or_init(|| SingleColumns::new(matrix)))
+            }
             Entries::Computed(_) => None,
         }
     }
@@ -110,8 +121,8 @@ impl Entries {
     /// [`multiply_sparse`](Self::multiply_sparse) if the matrix is held.
     pub(crate) fn multiply_roughly(&self, x: &[f64], out: &mut [f64]) {
         match self {
-            Entries::Held { matrix, single } => {
-                single.get_or_init(|| SingleHalf::new(matrix)).multiply(x, out);
+            Entries::Held { matrix, half, .. } => {
+                half.get_or_init(|| SingleHalf::new(matrix)).multiply(x, out);
             }
             Entries::Computed(_) => self.multiply_sparse(x, out),
         }

@@ -6,29 +6,63 @@ use pulp::Arch;
 
 use super::columns::Columns;
 use super::problem::Problem;
-use super::sweep::{Bests, LANES, Search, Update};
+use super::sweep::{Bests, Search, Update};
+use crate::number::{MOST_LANES, Number};
+
+/// Where the numbers of steps are measured from and in which units.
+///
+/// A gradient is `center + unit * number` and a value of K is `scale * number`. Around the threshold
+/// of the gradients, in units of the violation, single precision has seven digits of what steps look
+/// at, however small that is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) center: f64,
+    pub(super) unit: f64,
+    pub(super) scale: f64,
+}
+
+impl Frame {
+    /// The numbers as they are.
+    pub(super) const PLAIN: Frame = Frame { center: 0.0, unit: 1.0, scale: 1.0 };
+
+    fn number<P: Number>(&self, gradient: f64) -> P {
+        P::of((gradient - self.center) / self.unit)
+    }
+
+    fn gradient<P: Number>(&self, number: P) -> f64 {
+        self.center + self.slope(number)
+    }
+
+    /// Returns a difference of gradients, or one from the center.
+    fn slope<P: Number>(&self, number: P) -> f64 {
+        self.unit * number.double()
+    }
+}
 
 /// The samples that steps move, with all that steps read side by side.
 ///
 /// Invariants: `gradient` belongs to `coef`; `rise[k]` is 0 if coefficient k can rise and minus
 /// infinity if not, `fall[k]` is 0 if it can fall and infinity if not. All five vectors of numbers
 /// that the vector loops read are padded to whole lanes with samples that can do neither.
-pub(super) struct Active<'p, 'a> {
+pub(super) struct Active<'p, 'a, P> {
     problem: &'p Problem<'a>,
     matrix: &'a DMatrix<f64>,
     lambda: Lambda,
+    frame: Frame,
     members: Vec<usize>,
     coef: Vec<f64>,
-    gradient: Vec<f64>,
-    diagonal: Vec<f64>,
-    rise: Vec<f64>,
-    fall: Vec<f64>,
-    pub(super) columns: Columns<'a>,
+    /// The least and greatest value of every coefficient.
+    bounds: Vec<(f64, f64)>,
+    gradient: Vec<P>,
+    diagonal: Vec<P>,
+    rise: Vec<P>,
+    fall: Vec<P>,
+    columns: &'p mut Columns<'a, P>,
     pub(super) entries: f64,
     arch: Arch,
 }
 
-impl<'p, 'a> Active<'p, 'a> {
+impl<'p, 'a, P: Number> Active<'p, 'a, P> {
     /// Returns the samples of positive weight, or all if these are many, with their coefficients and
     /// the gradient there: bounds let no sample of weight zero move.
     pub(super) fn new(
@@ -36,19 +70,22 @@ impl<'p, 'a> Active<'p, 'a> {
         matrix: &'a DMatrix<f64>,
         lambda: Lambda,
         (all_coefs, all_gradients): (&[f64], &[f64]),
-        columns: Columns<'a>,
+        frame: Frame,
+        columns: &'p mut Columns<'a, P>,
     ) -> Self {
         let n = problem.len();
-        let many = !Columns::are_worth_copies(problem.samples.len(), n);
+        let many = !Columns::<P>::are_worth_copies(problem.samples.len(), n);
         let members = if many { (0..n).collect() } else { problem.samples.clone() };
         let coef = members.iter().map(|&i| all_coefs[i]).collect();
-        let gradient = members.iter().map(|&i| all_gradients[i]).collect();
+        let gradient = members.iter().map(|&i| frame.number(all_gradients[i])).collect();
         let mut active = Active {
             problem,
             matrix,
             lambda,
+            frame,
             members,
             coef,
+            bounds: Vec::new(),
             gradient,
             diagonal: Vec::new(),
             rise: Vec::new(),
@@ -64,32 +101,39 @@ impl<'p, 'a> Active<'p, 'a> {
     /// Sets up everything that follows from members, coefficients and gradient.
     fn complete(&mut self) {
         let count = self.members.len();
-        let height = count.next_multiple_of(LANES);
-        self.diagonal = self.members.iter().map(|&i| self.matrix[(i, i)]).collect();
-        self.diagonal.resize(height, 0.0);
+        let height = count.next_multiple_of(MOST_LANES);
+        let bounds = self.members.iter().map(|&i| self.problem.bounds(i, self.lambda));
+        self.bounds = bounds.collect();
+        let scale = self.frame.scale;
+        let diagonal = self.members.iter().map(|&i| P::of(self.matrix[(i, i)] / scale));
+        self.diagonal = diagonal.collect();
+        self.diagonal.resize(height, P::of(0.0));
         self.gradient.truncate(count);
-        self.gradient.resize(height, 0.0);
-        self.rise = vec![f64::NEG_INFINITY; height];
-        self.fall = vec![f64::INFINITY; height];
+        self.gradient.resize(height, P::of(0.0));
+        self.rise = vec![P::of(f64::NEG_INFINITY); height];
+        self.fall = vec![P::of(f64::INFINITY); height];
         for k in 0..count {
             self.set_directions(k);
         }
         // With few samples the padding of more than the last column would be beyond the matrix.
-        if count == self.problem.len() && count >= LANES {
-            self.columns.reset_to_all(self.matrix, height);
+        if count == self.problem.len() && count >= MOST_LANES {
+            self.columns.reset_to_all(height);
         } else {
             self.columns.reset(count, height);
         }
     }
 
-    fn bounds(&self, k: usize) -> (f64, f64) {
-        self.problem.bounds(self.members[k], self.lambda)
+    fn can_rise(&self, k: usize) -> bool {
+        self.coef[k] < self.bounds[k].1
+    }
+
+    fn can_fall(&self, k: usize) -> bool {
+        self.coef[k] > self.bounds[k].0
     }
 
     fn set_directions(&mut self, k: usize) {
-        let (lower, upper) = self.bounds(k);
-        self.rise[k] = if self.coef[k] < upper { 0.0 } else { f64::NEG_INFINITY };
-        self.fall[k] = if self.coef[k] > lower { 0.0 } else { f64::INFINITY };
+        self.rise[k] = P::of(if self.can_rise(k) { 0.0 } else { f64::NEG_INFINITY });
+        self.fall[k] = P::of(if self.can_fall(k) { 0.0 } else { f64::INFINITY });
     }
 
     /// Sets aside the samples at a bound that the extremes say will stay there, if that leaves few
@@ -97,14 +141,14 @@ impl<'p, 'a> Active<'p, 'a> {
     pub(super) fn shrink(&mut self, extremes: Bests, coef: &mut [f64]) -> bool {
         let (low, high) = extremes.values().window(self.problem.intercept);
         let stays = |k: usize| {
-            let g = self.gradient[k];
-            let (full, empty) = (self.rise[k] < 0.0, self.fall[k] > 0.0);
+            let g = self.gradient[k].double();
+            let (full, empty) = (!self.can_rise(k), !self.can_fall(k));
             (full && g > high) || (empty && g < low) || (full && empty)
         };
         let kept: Vec<usize> = (0..self.members.len()).filter(|&k| !stays(k)).collect();
         let (count, n) = (self.members.len(), self.problem.len());
         let fewer = 5 * kept.len() <= 4 * count;
-        if !fewer || (count == n && !Columns::are_worth_copies(kept.len(), n)) {
+        if !fewer || (count == n && !Columns::<P>::are_worth_copies(kept.len(), n)) {
             return false;
         }
         self.store(coef);
@@ -122,10 +166,17 @@ impl<'p, 'a> Active<'p, 'a> {
         }
     }
 
+    /// Returns the samples whose coefficients can move both ways, with the gradients as steps have
+    /// kept them.
+    pub(super) fn kept_gradients(&self) -> Vec<(usize, f64)> {
+        let free = (0..self.members.len()).filter(|&k| self.can_rise(k) && self.can_fall(k));
+        free.map(|k| (self.members[k], self.frame.gradient(self.gradient[k]))).collect()
+    }
+
     pub(super) fn extremes(&mut self) -> Bests {
-        let zeros = vec![0.0; self.gradient.len()];
+        let zeros = vec![P::of(0.0); self.gradient.len()];
         self.arch.dispatch(Update {
-            steps: [0.0; 2],
+            steps: [P::of(0.0); 2],
             columns: [&zeros; 2],
             gradient: &mut self.gradient,
             rise: &self.rise,
@@ -133,10 +184,14 @@ impl<'p, 'a> Active<'p, 'a> {
         })
     }
 
-    fn load(&mut self, k: usize) -> usize {
-        let n = self.matrix.nrows();
-        let column = &self.matrix.as_slice()[self.members[k] * n..][..n];
-        self.columns.load(k, &self.members, column)
+    /// Returns the violation of the conditions of optimality that the extremes tell.
+    pub(super) fn violation(&self, extremes: Bests) -> f64 {
+        self.frame.unit * extremes.violation(self.problem.intercept)
+    }
+
+    /// Returns the value of K between two of the samples.
+    fn value(&self, i: usize, j: usize) -> f64 {
+        self.matrix[(self.members[i], self.members[j])]
     }
 
     /// Moves a pair of coefficients and returns the extremes that this leads to, or nothing if
@@ -149,16 +204,15 @@ impl<'p, 'a> Active<'p, 'a> {
     /// Steinwart, Hush and Scovel, *Training SVMs without offset*, JMLR 12, 2011).
     pub(super) fn step(&mut self, extremes: Bests) -> Option<Bests> {
         let i = extremes.first(self.problem.intercept);
-        let slot_i = self.load(i);
+        let slot_i = self.columns.load(i, &self.members);
         let j = self.second(i, self.columns.at(slot_i));
         // The column of i, used last, stays.
-        let slot_j = self.load(j);
-        let column_i = self.columns.at(slot_i);
+        let slot_j = self.columns.load(j, &self.members);
         let (move_i, move_j) = if self.problem.intercept {
-            let t = self.transfer(i, j, column_i[j]);
+            let t = self.transfer(i, j, self.columns.at(slot_i));
             (t, -t)
         } else {
-            self.pair_step(i, j, column_i[j])
+            self.pair_step(i, j)
         };
         let before = [self.coef[i], self.coef[j]];
         self.coef[i] = self.moved(i, move_i);
@@ -172,10 +226,10 @@ impl<'p, 'a> Active<'p, 'a> {
         self.set_directions(i);
         self.set_directions(j);
         self.entries += 2.0 * self.members.len() as f64;
-        let (column_i, column_j) = (self.columns.at(slot_i), self.columns.at(slot_j));
+        let Frame { unit, scale, .. } = self.frame;
         Some(self.arch.dispatch(Update {
-            steps,
-            columns: [column_i, column_j],
+            steps: steps.map(|step| P::of(step * scale / unit)),
+            columns: [self.columns.at(slot_i), self.columns.at(slot_j)],
             gradient: &mut self.gradient,
             rise: &self.rise,
             fall: &self.fall,
@@ -183,8 +237,9 @@ impl<'p, 'a> Active<'p, 'a> {
     }
 
     /// Returns the partner of i that promises the largest gain.
-    fn second(&self, i: usize, column: &[f64]) -> usize {
-        let least_curvature = self.problem.least_curvature;
+    fn second(&self, i: usize, column: &[P]) -> usize {
+        let scale = self.frame.scale;
+        let least_curvature = self.problem.least_curvature::<P>() / scale;
         self.arch.dispatch(Search {
             intercept: self.problem.intercept,
             gradient: &self.gradient,
@@ -193,28 +248,42 @@ impl<'p, 'a> Active<'p, 'a> {
             fall: &self.fall,
             column,
             slope: self.gradient[i],
-            curvature: self.diagonal[i].max(least_curvature),
-            least_curvature,
+            curvature: P::of(self.diagonal[i].double().max(least_curvature)),
+            least_curvature: P::of(least_curvature),
         })
     }
 
+    /// Returns `K_ii + K_jj - 2 K_ij`, given `K_ij` as the columns have it: from K itself where
+    /// little is left of the sum.
+    fn curvature(&self, i: usize, j: usize, k_ij: P) -> f64 {
+        const LITTLE: f64 = 1e-2;
+        let sum = self.diagonal[i].double() + self.diagonal[j].double();
+        let difference = sum - 2.0 * k_ij.double();
+        if difference > LITTLE * sum {
+            return self.frame.scale * difference;
+        }
+        self.value(i, i) + self.value(j, j) - 2.0 * self.value(i, j)
+    }
+
     /// Returns how much coefficient i takes from coefficient j.
-    fn transfer(&self, i: usize, j: usize, k_ij: f64) -> f64 {
-        let curvature = self.diagonal[i] + self.diagonal[j] - 2.0 * k_ij;
-        let step =
-            (self.gradient[i] - self.gradient[j]) / curvature.max(self.problem.least_curvature);
-        step.min(self.bounds(i).1 - self.coef[i]).min(self.coef[j] - self.bounds(j).0)
+    fn transfer(&self, i: usize, j: usize, column: &[P]) -> f64 {
+        let curvature = self.curvature(i, j, column[j]);
+        let slope = self.frame.slope(self.gradient[i]) - self.frame.slope(self.gradient[j]);
+        let step = slope / curvature.max(self.problem.least_curvature::<f64>());
+        step.min(self.bounds[i].1 - self.coef[i]).min(self.coef[j] - self.bounds[j].0)
     }
 
     /// Returns the largest gain in the box of coefficients i and j.
-    fn pair_step(&self, i: usize, j: usize, k_ij: f64) -> (f64, f64) {
+    fn pair_step(&self, i: usize, j: usize) -> (f64, f64) {
         let room = |k: usize| {
-            let (lower, upper) = self.bounds(k);
+            let (lower, upper) = self.bounds[k];
             (lower - self.coef[k], upper - self.coef[k])
         };
-        let least = self.problem.least_curvature;
-        let (g_i, g_j) = (self.gradient[i], self.gradient[j]);
-        let (k_ii, k_jj) = (self.diagonal[i].max(least), self.diagonal[j].max(least));
+        let least = self.problem.least_curvature::<f64>();
+        // Without an intercept gradients are measured from 0.
+        let [g_i, g_j] = [i, j].map(|k| self.frame.slope(self.gradient[k]));
+        let [k_ii, k_jj] = [i, j].map(|k| self.value(k, k).max(least));
+        let k_ij = self.value(i, j);
         let ((low_i, high_i), (low_j, high_j)) = (room(i), room(j));
         let best_i = |t_j: f64| (((g_i - k_ij * t_j) / k_ii).max(low_i).min(high_i), t_j);
         let best_j = |t_i: f64| (t_i, ((g_j - k_ij * t_i) / k_jj).max(low_j).min(high_j));
@@ -239,7 +308,7 @@ impl<'p, 'a> Active<'p, 'a> {
 
     /// Returns coefficient k after a step; exactly at the bound if the step was all the room.
     fn moved(&self, k: usize, step: f64) -> f64 {
-        let (lower, upper) = self.bounds(k);
+        let (lower, upper) = self.bounds[k];
         let a = self.coef[k];
         if step >= upper - a {
             upper

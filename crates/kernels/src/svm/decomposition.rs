@@ -14,10 +14,9 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::dual_point::DualPoint;
+use super::dual_point::{DualPoint, Solution};
 use super::problem::Problem;
-use super::sequential::SequentialMinimization;
-use crate::KernelFit;
+use super::sequential::{Round, SequentialMinimization};
 
 /// The numbers of samples between which the size of a working set lies. Larger sets make no more
 /// progress for the entries of K that they need.
@@ -43,7 +42,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         Decomposition { problem, size, cache_bytes, last: None, entries: 0.0 }
     }
 
-    pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
+    pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> Solution {
         self.entries = 0.0;
         let start = match self.last.take() {
             Some((at, last)) => {
@@ -57,11 +56,8 @@ impl<'p, 'a> Decomposition<'p, 'a> {
             }
         };
         let (point, ending) = self.maximize(lambda, start, options);
-        let report = ending.report(self.passes());
-        let fit =
-            KernelFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
-        self.last = Some((lambda, point));
-        fit
+        self.last = Some((lambda, point.clone()));
+        Solution { lambda, point, report: ending.report(self.passes()) }
     }
 
     fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {
@@ -134,7 +130,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         let fit = solver.fit(lambda, &options);
         self.entries += solver.entries;
         let mut coef = vec![0.0; n];
-        some.iter().zip(&fit.coef).for_each(|(&i, &a)| coef[i] = a);
+        some.iter().zip(&fit.point.coef).for_each(|(&i, &a)| coef[i] = a);
         let gradient = self.point(lambda, coef).gradient;
         problem.settled(lambda, &gradient)
     }
@@ -181,11 +177,11 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         let signs = of(self.problem.signs);
         // Steps read the part of K that they are given; the entries of all are for products alone.
         let part = self.problem.restricted(set, self.problem.entries, &signs);
-        let mut solver = SequentialMinimization::new(&part, &matrix, self.cache_bytes);
+        let mut solver = SequentialMinimization::new(&part, &matrix, None, self.cache_bytes);
         let coef = of(&point.coef);
         let target = SHARE * point.violation;
         let start = (&coef[..], &of(&point.gradient)[..]);
-        let (moved, steps) = solver.round(lambda, start, target, budget);
+        let Round { coef: moved, steps, .. } = solver.round(lambda, start, target, budget);
         let changes = set.iter().zip(moved.iter().zip(&coef));
         let changes = changes.filter(|(_, (new, old))| new != old);
         (changes.map(|(&i, (&new, _))| (i, new)).collect(), steps)

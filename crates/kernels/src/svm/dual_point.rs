@@ -1,8 +1,10 @@
 //! Points of the dual, and what they are worth.
 
-use margins_optim::{Certificate, Lambda};
+use margins_optim::{Certificate, Lambda, Report};
 
+use super::Scored;
 use super::problem::{Drift, Problem, UNITS};
+use crate::KernelFit;
 
 /// A point of the dual: coefficients with what they are worth.
 #[derive(Clone)]
@@ -141,12 +143,7 @@ impl DualPoint {
             rounding += (c * slope + lambda.get() * a.abs()) * error;
             farthest = farthest.max(shortfall.abs());
             square += a * (y - g);
-            if a < upper {
-                extremes.rising = extremes.rising.max(g);
-            }
-            if a > lower {
-                extremes.falling = extremes.falling.min(g);
-            }
+            extremes.include((lower, upper), a, g);
         }
         let penalty = lambda.get() * square;
         rounding += UNITS * f64::EPSILON * (risk + penalty.abs());
@@ -171,6 +168,25 @@ impl DualPoint {
     }
 }
 
+/// A point that a solver has ended at.
+pub(super) struct Solution {
+    pub(super) lambda: Lambda,
+    pub(super) point: DualPoint,
+    pub(super) report: Report,
+}
+
+impl Solution {
+    /// Returns the fit with the scores that it gives all samples.
+    pub(super) fn scored(self, problem: &Problem<'_>) -> Scored {
+        let Solution { lambda, point, report } = self;
+        let DualPoint { intercept, coef, gradient, .. } = point;
+        // The gradient of sample i is y_i - (K a)_i.
+        let score = |(g, y): (f64, &f64)| y - g + intercept;
+        let scores = gradient.into_iter().zip(problem.signs).map(score).collect();
+        Scored { fit: KernelFit { lambda, intercept, coef, report }, scores }
+    }
+}
+
 /// The gradients that decide about optimality: the largest of a coefficient that can rise, the
 /// smallest of one that can fall.
 #[derive(Debug, Clone, Copy)]
@@ -182,6 +198,22 @@ pub(super) struct Extremes {
 impl Extremes {
     pub(super) const NONE: Extremes =
         Extremes { rising: f64::NEG_INFINITY, falling: f64::INFINITY };
+
+    /// Takes the gradient of a coefficient into account.
+    pub(super) fn include(&mut self, (lower, upper): (f64, f64), coef: f64, gradient: f64) {
+        if coef < upper {
+            self.rising = self.rising.max(gradient);
+        }
+        if coef > lower {
+            self.falling = self.falling.min(gradient);
+        }
+    }
+
+    /// Returns the middle between the two, or 0 if one is missing.
+    pub(super) fn middle(self) -> f64 {
+        let middle = 0.5 * self.rising + 0.5 * self.falling;
+        if middle.is_finite() { middle } else { 0.0 }
+    }
 
     pub(super) fn violation(self, intercept: bool) -> f64 {
         let violation =

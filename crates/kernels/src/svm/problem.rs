@@ -2,14 +2,12 @@
 
 use margins_optim::{Lambda, MarginSummary};
 
+use super::active::Frame;
+use super::dual_point::Extremes;
 use crate::gram::Entries;
+use crate::number::Number;
 use crate::rkhs_norm::SampleNorms;
 use crate::{Error, Gram};
-
-/// The least curvature, as a share: curvatures count as at least this times the largest size of a
-/// diagonal entry of K, a little above the rounding of `K_ii + K_jj - 2 K_ij`: duplicate samples
-/// have none.
-const LEAST_CURVATURE: f64 = 1e-14;
 
 /// The units of roundoff that a few operations lose.
 pub(super) const UNITS: f64 = 16.0;
@@ -26,7 +24,7 @@ pub(super) struct Problem<'a> {
     /// The samples of positive weight.
     pub(super) samples: Vec<usize>,
     norms: SampleNorms,
-    pub(super) least_curvature: f64,
+    largest_diagonal: f64,
 }
 
 impl<'a> Problem<'a> {
@@ -59,7 +57,6 @@ impl<'a> Problem<'a> {
             }
         }
         let largest_diagonal = diagonal.iter().fold(0.0, |most: f64, k| most.max(k.abs()));
-        let least_curvature = (LEAST_CURVATURE * largest_diagonal).max(f64::MIN_POSITIVE);
         Ok(Problem {
             entries,
             signs,
@@ -68,7 +65,7 @@ impl<'a> Problem<'a> {
             intercept,
             samples,
             norms: SampleNorms::new(diagonal),
-            least_curvature,
+            largest_diagonal,
         })
     }
 
@@ -97,6 +94,40 @@ impl<'a> Problem<'a> {
         if self.signs[i] > 0.0 { (0.0, size) } else { (-size, 0.0) }
     }
 
+    /// Returns the least curvature of the dual along two coefficients that counts in this precision:
+    /// a little above the rounding of `K_ii + K_jj - 2 K_ij`, as duplicate samples have none.
+    pub(super) fn least_curvature<P: Number>(&self) -> f64 {
+        (8.0 * P::EPSILON * self.largest_diagonal).max(f64::MIN_POSITIVE)
+    }
+
+    /// Returns the frame for steps in single precision from these coefficients and their gradient: the
+    /// middle between the extreme gradients for the center, if there is an intercept, and the
+    /// violation for the unit.
+    pub(super) fn frame(
+        &self,
+        lambda: Lambda,
+        (coef, gradient): (&[f64], &[f64]),
+        scale: f64,
+    ) -> Frame {
+        /// The most units that a gradient may be away from the center: its square is still a number.
+        const FARTHEST: f64 = 1e18;
+        let extremes = self.extremes(lambda, coef, gradient);
+        let center = if self.intercept { extremes.middle() } else { 0.0 };
+        let farthest =
+            self.samples.iter().map(|&i| (gradient[i] - center).abs()).fold(0.0, f64::max);
+        let unit = extremes.violation(self.intercept).max(farthest / FARTHEST);
+        Frame { center, unit: if unit > 0.0 { unit } else { 1.0 }, scale }
+    }
+
+    /// Returns the extreme gradients of coefficients that can rise and that can fall.
+    fn extremes(&self, lambda: Lambda, coef: &[f64], gradient: &[f64]) -> Extremes {
+        let mut extremes = Extremes::NONE;
+        self.samples.iter().for_each(|&i| {
+            extremes.include(self.bounds(i, lambda), coef[i], gradient[i]);
+        });
+        extremes
+    }
+
     /// Returns the number of entries of K that the products with coefficients need.
     pub(super) fn entries_read(&self, coef: &[f64]) -> f64 {
         coef.iter().filter(|a| **a != 0.0).count() as f64 * self.len() as f64
@@ -118,7 +149,7 @@ impl<'a> Problem<'a> {
             intercept: self.intercept,
             samples: (0..to.len()).collect(),
             norms: self.norms.select(to),
-            least_curvature: self.least_curvature,
+            largest_diagonal: self.largest_diagonal,
         }
     }
 

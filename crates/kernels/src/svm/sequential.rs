@@ -4,12 +4,13 @@ use margins_optim::solve::{Ending, Monitor};
 use margins_optim::{Lambda, Options, Status};
 use nalgebra::DMatrix;
 
-use super::active::Active;
+use super::active::{Active, Frame};
 use super::columns::Columns;
-use super::dual_point::DualPoint;
+use super::dual_point::{DualPoint, Solution, balance};
 use super::face::Face;
 use super::problem::Problem;
-use crate::KernelFit;
+use crate::number::Number;
+use crate::symmetric::SingleColumns;
 
 /// The number of steps between two looks at which samples to set aside.
 const SHRINKING_PERIOD: usize = 1000;
@@ -19,7 +20,10 @@ pub(super) struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
     matrix: &'a DMatrix<f64>,
     last: Option<(Lambda, DualPoint)>,
-    columns: Columns<'a>,
+    columns: Columns<'a, f64>,
+    /// The columns in single precision and their scale, as long as steps on them come to what K
+    /// itself says.
+    single: Option<(Columns<'a, f32>, f64)>,
     /// The number of entries of K read.
     entries: f64,
     /// The number of entries that steps have read since a face was last climbed.
@@ -28,25 +32,39 @@ pub(super) struct SequentialMinimization<'p, 'a> {
     shrinking: bool,
 }
 
+/// Where a round of steps has led.
+pub(super) struct Round {
+    pub(super) coef: Vec<f64>,
+    pub(super) steps: usize,
+    /// Samples with the gradients that the steps have kept.
+    gradients: Vec<(usize, f64)>,
+}
+
 impl<'p, 'a> SequentialMinimization<'p, 'a> {
     pub(super) fn new(
         problem: &'p Problem<'a>,
         matrix: &'a DMatrix<f64>,
+        single: Option<&'a SingleColumns>,
         cache_bytes: usize,
     ) -> Self {
-        let columns = Columns::new(cache_bytes);
+        let n = matrix.nrows();
+        let columns = Columns::new(matrix.as_slice(), n, cache_bytes);
+        let in_single = |single: &'a SingleColumns| {
+            (Columns::new(&single.entries, n, cache_bytes), single.scale)
+        };
         SequentialMinimization {
             problem,
             matrix,
             last: None,
             columns,
+            single: single.map(in_single),
             entries: 0.0,
             entries_since_face: 0.0,
             shrinking: true,
         }
     }
 
-    pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> KernelFit {
+    pub(super) fn fit(&mut self, lambda: Lambda, options: &Options) -> Solution {
         self.entries = 0.0;
         self.entries_since_face = 0.0;
         let start = match self.last.take() {
@@ -58,17 +76,42 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             None => DualPoint::origin(self.problem, lambda),
         };
         let (point, ending) = self.maximize(lambda, start, options);
-        let report = ending.report(self.passes());
-        let fit =
-            KernelFit { lambda, intercept: point.intercept, coef: point.coef.clone(), report };
-        self.last = Some((lambda, point));
-        fit
+        self.last = Some((lambda, point.clone()));
+        Solution { lambda, point, report: ending.report(self.passes()) }
     }
 
     fn point(&mut self, lambda: Lambda, coef: Vec<f64>) -> DualPoint {
         self.entries += self.problem.entries_read(&coef);
         DualPoint::of(self.problem, lambda, coef)
     }
+
+    /// Returns the point that steps from another one have led to: by the columns of K of the
+    /// coefficients that have changed, or afresh where these are many, or where the rounding of
+    /// changes would count for the tolerance.
+    fn next(
+        &mut self,
+        lambda: Lambda,
+        point: &DualPoint,
+        mut coef: Vec<f64>,
+        tolerance: f64,
+    ) -> DualPoint {
+        /// The share of the tolerance that rounding may take.
+        const SHARE: f64 = 0.05;
+        if self.problem.intercept {
+            balance(self.problem, lambda, &mut coef);
+        }
+        let step: Vec<f64> = coef.iter().zip(&point.coef).map(|(new, old)| new - old).collect();
+        let entries = self.problem.entries_read(&step);
+        if 2.0 * entries <= self.problem.entries_read(&coef) {
+            self.entries += entries;
+            let next = point.clone().moved_to(self.problem, lambda, coef.clone(), &step);
+            if next.rounding <= SHARE * tolerance * next.objective.abs() {
+                return next;
+            }
+        }
+        self.point(lambda, coef)
+    }
+
     /// Takes rounds of steps until the gap is small enough.
     fn maximize(
         &mut self,
@@ -112,11 +155,15 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             let excess = 0.5 * options.tolerance / point.certificate().relative_gap();
             let target = point.violation * excess.clamp(0.02, 0.5);
             let budget = most_in_round.min(monitor.left());
-            let (next, steps) = self.climb_face(lambda, &point, budget).unwrap_or_else(|| {
-                let start = (&*point.coef, &*point.gradient);
-                let (coef, steps) = self.round(lambda, start, target, budget);
-                (self.point(lambda, coef), steps)
-            });
+            let (next, steps) =
+                self.climb_face(lambda, &point, budget, options.tolerance).unwrap_or_else(|| {
+                    let start = (&*point.coef, &*point.gradient);
+                    let Round { coef, steps, gradients } =
+                        self.round(lambda, start, target, budget);
+                    let next = self.next(lambda, &point, coef, options.tolerance);
+                    self.check_single(&gradients, &next.gradient, target);
+                    (next, steps)
+                });
             monitor.count(steps);
             point = next;
         }
@@ -130,6 +177,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         lambda: Lambda,
         point: &DualPoint,
         budget: usize,
+        tolerance: f64,
     ) -> Option<(DualPoint, usize)> {
         /// The operations of a face that take the time of reading an entry, by measurement.
         const OPERATIONS_PER_ENTRY: f64 = 10.0;
@@ -147,7 +195,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         let face = Face::of(self.problem, self.matrix, lambda, members, start)?;
         let mut coef = point.coef.clone();
         let steps = face.climb(&mut coef, budget);
-        let top = self.point(lambda, coef);
+        let top = self.next(lambda, point, coef, tolerance);
         (top.gap < point.gap).then_some((top, steps))
     }
 
@@ -157,37 +205,76 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         (self.entries / (n * n)).ceil() as usize
     }
 
+    /// Goes on in double precision if the gradients that steps have kept are off by more than the
+    /// violation that they were to leave.
+    fn check_single(&mut self, kept: &[(usize, f64)], gradient: &[f64], target: f64) {
+        if kept.iter().any(|&(i, g)| (g - gradient[i]).abs() > target) {
+            self.single = None;
+        }
+    }
+
     /// Takes steps until the active samples violate optimality by at most `target`.
     pub(super) fn round(
         &mut self,
         lambda: Lambda,
-        (coef, gradient): (&[f64], &[f64]),
+        start: (&[f64], &[f64]),
         target: f64,
         budget: usize,
-    ) -> (Vec<f64>, usize) {
-        let start = (coef, gradient);
-        let mut coef = coef.to_vec();
-        let columns = std::mem::replace(&mut self.columns, Columns::new(0));
-        let mut active = Active::new(self.problem, self.matrix, lambda, start, columns);
-        let mut steps = 0;
-        let mut extremes = active.extremes();
-        while steps < budget && extremes.violation(self.problem.intercept) > target {
-            let due = self.shrinking && steps.is_multiple_of(SHRINKING_PERIOD);
-            if due && active.shrink(extremes, &mut coef) {
-                extremes = active.extremes();
+    ) -> Round {
+        let (problem, matrix, shrinking) = (self.problem, self.matrix, self.shrinking);
+        let goal = Goal { target, budget, shrinking };
+        let (round, entries) = match &mut self.single {
+            Some((columns, scale)) => {
+                let frame = problem.frame(lambda, start, *scale);
+                take_steps(
+                    Active::new(problem, matrix, lambda, start, frame, columns),
+                    start.0,
+                    goal,
+                )
             }
-            match active.step(extremes) {
-                Some(next) => extremes = next,
-                None => break,
+            None => {
+                let (frame, columns) = (Frame::PLAIN, &mut self.columns);
+                take_steps(
+                    Active::new(problem, matrix, lambda, start, frame, columns),
+                    start.0,
+                    goal,
+                )
             }
-            steps += 1;
-        }
-        active.store(&mut coef);
-        self.entries += active.entries;
-        self.entries_since_face += active.entries;
-        self.columns = active.columns;
-        (coef, steps)
+        };
+        self.entries += entries;
+        self.entries_since_face += entries;
+        round
     }
+}
+
+/// When a round of steps ends.
+#[derive(Clone, Copy)]
+struct Goal {
+    /// The violation to be left.
+    target: f64,
+    /// The most steps.
+    budget: usize,
+    shrinking: bool,
+}
+
+/// Takes the steps of a round from these coefficients; also returns the number of entries read.
+fn take_steps<P: Number>(mut active: Active<'_, '_, P>, coef: &[f64], goal: Goal) -> (Round, f64) {
+    let mut coef = coef.to_vec();
+    let mut steps = 0;
+    let mut extremes = active.extremes();
+    while steps < goal.budget && active.violation(extremes) > goal.target {
+        let due = goal.shrinking && steps.is_multiple_of(SHRINKING_PERIOD);
+        if due && active.shrink(extremes, &mut coef) {
+            extremes = active.extremes();
+        }
+        match active.step(extremes) {
+            Some(next) => extremes = next,
+            None => break,
+        }
+        steps += 1;
+    }
+    active.store(&mut coef);
+    (Round { coef, steps, gradients: active.kept_gradients() }, active.entries)
 }
 
 #[cfg(test)]
@@ -198,7 +285,7 @@ mod tests {
     use super::super::CACHE_BYTES;
     use super::super::dual_point::DualPoint;
     use super::super::problem::Problem;
-    use super::SequentialMinimization;
+    use super::{Round, SequentialMinimization};
     use crate::Gram;
 
     /// Two noisy rings, enough of them for samples to be set aside again and again.
@@ -223,7 +310,12 @@ mod tests {
             let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
             let mut solvers = [true, false].map(|shrinking| SequentialMinimization {
                 shrinking,
-                ..SequentialMinimization::new(&problem, matrix, CACHE_BYTES)
+                ..SequentialMinimization::new(
+                    &problem,
+                    matrix,
+                    gram.entries().single_columns(),
+                    CACHE_BYTES,
+                )
             });
             for &lambda in &lambdas {
                 let [one, other] = solvers.each_mut().map(|solver| by_steps_alone(solver, lambda));
@@ -242,7 +334,7 @@ mod tests {
                 return point.objective;
             }
             let start = (&*point.coef, &*point.gradient);
-            let (coef, _) = solver.round(lambda, start, 0.1 * point.violation, usize::MAX);
+            let Round { coef, .. } = solver.round(lambda, start, 0.1 * point.violation, usize::MAX);
             point = DualPoint::of(solver.problem, lambda, coef);
         }
         panic!("100 rounds left a gap of {}", point.gap);

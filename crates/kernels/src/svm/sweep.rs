@@ -3,8 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::dual_point::Extremes;
-
-pub(super) const LANES: usize = 8;
+use crate::number::{MOST_LANES, Number};
 
 /// The extremes of the active set and where they are.
 #[derive(Debug, Clone, Copy)]
@@ -29,78 +28,83 @@ impl Bests {
 }
 
 /// The largest value so far in every lane and where it was, as a floating-point number.
-struct Largest<S: Simd> {
+struct Largest<P: Number, S: Simd> {
     simd: S,
-    values: S::f64s,
-    places: S::f64s,
+    values: P::Vector<S>,
+    places: P::Vector<S>,
 }
 
-impl<S: Simd> Largest<S> {
+impl<P: Number, S: Simd> Largest<P, S> {
     #[inline(always)]
     fn new(simd: S) -> Self {
-        let values = simd.splat_f64s(f64::NEG_INFINITY);
-        Largest { simd, values, places: simd.splat_f64s(0.0) }
+        let values = P::splat(simd, P::of(f64::NEG_INFINITY));
+        Largest { simd, values, places: P::splat(simd, P::of(0.0)) }
     }
 
     #[inline(always)]
-    fn see(&mut self, values: S::f64s, places: S::f64s) {
-        let larger = self.simd.greater_than_f64s(values, self.values);
-        self.values = self.simd.select_f64s(larger, values, self.values);
-        self.places = self.simd.select_f64s(larger, places, self.places);
+    fn see(&mut self, values: P::Vector<S>, places: P::Vector<S>) {
+        let larger = P::greater(self.simd, values, self.values);
+        self.values = P::select(self.simd, larger, values, self.values);
+        self.places = P::select(self.simd, larger, places, self.places);
     }
 
     /// Returns the largest of all and its first place.
     #[inline(always)]
     fn first(&self) -> (f64, usize) {
         let simd = self.simd;
-        let largest = simd.reduce_max_f64s(self.values);
-        let here = simd.greater_than_or_equal_f64s(self.values, simd.splat_f64s(largest));
-        let nowhere = simd.splat_f64s(f64::INFINITY);
-        let place = simd.reduce_min_f64s(simd.select_f64s(here, self.places, nowhere));
-        (largest, place as usize)
+        let largest = P::largest(simd, self.values);
+        let less = P::greater(simd, P::splat(simd, largest), self.values);
+        let nowhere = P::splat(simd, P::of(f64::INFINITY));
+        let place = P::least(simd, P::select(simd, less, nowhere, self.places));
+        (largest.double(), place.double() as usize)
     }
 }
 
-/// The places of the first lanes.
-const PLACES: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-
-/// Returns the first so many vectors of numbers.
+/// Returns the number of lanes of a vector.
 #[inline(always)]
-fn vectors<S: Simd>(x: &[f64], count: usize) -> &[S::f64s] {
-    &S::as_simd_f64s(x).0[..count]
+fn lanes_of<P: Number, S: Simd>() -> usize {
+    size_of::<P::Vector<S>>() / size_of::<P>()
+}
+
+/// Returns the places of the lanes of the first vector.
+#[inline(always)]
+fn first_places<P: Number, S: Simd>() -> P::Vector<S> {
+    let places: [P; MOST_LANES] = std::array::from_fn(|lane| P::of(lane as f64));
+    P::vectors::<S>(&places)[0]
 }
 
 /// A sweep that subtracts a step along two columns from the gradient and finds the extremes.
-pub(super) struct Update<'s> {
-    pub(super) steps: [f64; 2],
-    pub(super) columns: [&'s [f64]; 2],
-    pub(super) gradient: &'s mut [f64],
-    pub(super) rise: &'s [f64],
-    pub(super) fall: &'s [f64],
+pub(super) struct Update<'s, P> {
+    pub(super) steps: [P; 2],
+    pub(super) columns: [&'s [P]; 2],
+    pub(super) gradient: &'s mut [P],
+    pub(super) rise: &'s [P],
+    pub(super) fall: &'s [P],
 }
 
-impl WithSimd for Update<'_> {
+impl<P: Number> WithSimd for Update<'_, P> {
     type Output = Bests;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Bests {
-        let [t_i, t_j] = self.steps.map(|t| simd.splat_f64s(t));
-        let (mut rising, mut falling) = (Largest::new(simd), Largest::new(simd));
-        let gradient = S::as_mut_simd_f64s(self.gradient).0;
+        let [t_i, t_j] = self.steps.map(|t| P::splat(simd, t));
+        let (mut rising, mut falling) = (Largest::<P, S>::new(simd), Largest::<P, S>::new(simd));
+        let gradient = P::vectors_mut::<S>(self.gradient);
         let count = gradient.len();
-        let column_i = vectors::<S>(self.columns[0], count);
-        let column_j = vectors::<S>(self.columns[1], count);
-        let (rise, fall) = (vectors::<S>(self.rise, count), vectors::<S>(self.fall, count));
-        let mut places = S::as_simd_f64s(&PLACES).0[0];
+        let [column_i, column_j] = self.columns.map(|column| &P::vectors::<S>(column)[..count]);
+        let rise = &P::vectors::<S>(self.rise)[..count];
+        let fall = &P::vectors::<S>(self.fall)[..count];
+        let mut places = first_places::<P, S>();
+        let lanes = P::splat(simd, P::of(lanes_of::<P, S>() as f64));
         // An index, unlike iterators, becomes plain loads in every build.
         for k in 0..count {
-            let along_i = simd.mul_f64s(t_i, column_i[k]);
-            let change = simd.add_f64s(along_i, simd.mul_f64s(t_j, column_j[k]));
-            let g = simd.sub_f64s(gradient[k], change);
+            let along_i = P::times(simd, t_i, column_i[k]);
+            let change = P::plus(simd, along_i, P::times(simd, t_j, column_j[k]));
+            let g = P::minus(simd, gradient[k], change);
             gradient[k] = g;
-            rising.see(simd.add_f64s(g, rise[k]), places);
-            falling.see(simd.neg_f64s(simd.add_f64s(g, fall[k])), places);
-            places = simd.add_f64s(places, simd.splat_f64s(S::F64_LANES as f64));
+            rising.see(P::plus(simd, g, rise[k]), places);
+            falling.see(P::negative(simd, P::plus(simd, g, fall[k])), places);
+            places = P::plus(simd, places, lanes);
         }
         let (falling, place) = falling.first();
         Bests { rising: rising.first(), falling: (-falling, place) }
@@ -112,74 +116,76 @@ impl WithSimd for Update<'_> {
 /// With an intercept it falls by what the first one, i, rises: the gain along that direction is
 /// half of `(g_i - g_j)^2 / (K_ii + K_jj - 2 K_ij)`. Without, what j adds to the step of i alone is
 /// half of `r_j^2 / (K_jj - K_ij^2/K_ii)`, `r_j = g_j - g_i K_ij/K_ii`.
-pub(super) struct Search<'s> {
+pub(super) struct Search<'s, P> {
     pub(super) intercept: bool,
-    pub(super) gradient: &'s [f64],
-    pub(super) diagonal: &'s [f64],
-    pub(super) rise: &'s [f64],
-    pub(super) fall: &'s [f64],
+    pub(super) gradient: &'s [P],
+    pub(super) diagonal: &'s [P],
+    pub(super) rise: &'s [P],
+    pub(super) fall: &'s [P],
     /// The column, gradient and curvature of the first coefficient.
-    pub(super) column: &'s [f64],
-    pub(super) slope: f64,
-    pub(super) curvature: f64,
-    pub(super) least_curvature: f64,
+    pub(super) column: &'s [P],
+    pub(super) slope: P,
+    pub(super) curvature: P,
+    pub(super) least_curvature: P,
 }
 
-impl Search<'_> {
+impl<P: Number> Search<'_, P> {
     /// Returns the place of the largest `slope^2/curvature`, of which `candidate` makes the two
     /// from gradient, diagonal, rise, fall and entry of the column.
     #[inline(always)]
     fn run<S: Simd>(
         &self,
         simd: S,
-        candidate: impl Fn([S::f64s; 5]) -> (S::f64s, S::f64s),
+        candidate: impl Fn([P::Vector<S>; 5]) -> (P::Vector<S>, P::Vector<S>),
     ) -> usize {
-        let mut best = Largest::new(simd);
-        let gradient = S::as_simd_f64s(self.gradient).0;
+        let mut best = Largest::<P, S>::new(simd);
+        let gradient = P::vectors::<S>(self.gradient);
         let count = gradient.len();
-        let diagonal = vectors::<S>(self.diagonal, count);
-        let (rise, fall) = (vectors::<S>(self.rise, count), vectors::<S>(self.fall, count));
-        let column = vectors::<S>(self.column, count);
-        let mut places = S::as_simd_f64s(&PLACES).0[0];
+        let [diagonal, rise, fall, column] = [self.diagonal, self.rise, self.fall, self.column]
+            .map(|numbers| &P::vectors::<S>(numbers)[..count]);
+        let least = P::splat(simd, self.least_curvature);
+        let mut places = first_places::<P, S>();
+        let lanes = P::splat(simd, P::of(lanes_of::<P, S>() as f64));
         for k in 0..count {
             let (slope, curvature) =
                 candidate([gradient[k], diagonal[k], rise[k], fall[k], column[k]]);
-            let curvature = simd.max_f64s(curvature, simd.splat_f64s(self.least_curvature));
-            best.see(simd.div_f64s(simd.mul_f64s(slope, slope), curvature), places);
-            places = simd.add_f64s(places, simd.splat_f64s(S::F64_LANES as f64));
+            let curvature = P::max(simd, curvature, least);
+            best.see(P::over(simd, P::times(simd, slope, slope), curvature), places);
+            places = P::plus(simd, places, lanes);
         }
         best.first().1
     }
 }
 
-impl WithSimd for Search<'_> {
+impl<P: Number> WithSimd for Search<'_, P> {
     type Output = usize;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> usize {
-        let zero = simd.splat_f64s(0.0);
-        let g_i = simd.splat_f64s(self.slope);
+        let zero = P::splat(simd, P::of(0.0));
+        let g_i = P::splat(simd, self.slope);
         if self.intercept {
-            let k_ii = simd.splat_f64s(self.curvature);
+            let k_ii = P::splat(simd, self.curvature);
             self.run(
                 simd,
                 #[inline(always)]
                 |[g, d, _, fall, k]| {
-                    let slope = simd.max_f64s(simd.sub_f64s(g_i, simd.add_f64s(g, fall)), zero);
-                    (slope, simd.sub_f64s(simd.add_f64s(k_ii, d), simd.add_f64s(k, k)))
+                    let slope = P::max(simd, P::minus(simd, g_i, P::plus(simd, g, fall)), zero);
+                    (slope, P::minus(simd, P::plus(simd, k_ii, d), P::plus(simd, k, k)))
                 },
             )
         } else {
-            let inverse = simd.splat_f64s(1.0 / self.curvature);
+            let inverse = P::splat(simd, P::of(1.0 / self.curvature.double()));
             self.run(
                 simd,
                 #[inline(always)]
                 |[g, d, rise, fall, k]| {
-                    let ratio = simd.mul_f64s(k, inverse);
-                    let slope = simd.sub_f64s(g, simd.mul_f64s(ratio, g_i));
-                    let up = simd.max_f64s(simd.add_f64s(slope, rise), zero);
-                    let down = simd.min_f64s(simd.add_f64s(slope, fall), zero);
-                    (simd.add_f64s(up, down), simd.sub_f64s(d, simd.mul_f64s(ratio, k)))
+                    let ratio = P::times(simd, k, inverse);
+                    let slope = P::minus(simd, g, P::times(simd, ratio, g_i));
+                    let up = P::max(simd, P::plus(simd, slope, rise), zero);
+                    let down = P::min(simd, P::plus(simd, slope, fall), zero);
+                    let curvature = P::minus(simd, d, P::times(simd, ratio, k));
+                    (P::plus(simd, up, down), curvature)
                 },
             )
         }

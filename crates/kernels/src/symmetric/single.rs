@@ -1,6 +1,7 @@
 //! Products with the lower half of a symmetric matrix in single precision, at half the time of
 //! reading it in double precision, for steps that need not be exact.
 
+use margins_data::parallel;
 use nalgebra::DMatrix;
 
 use super::{COLUMNS, block_of, half_product};
@@ -21,8 +22,7 @@ pub(crate) struct SingleHalf {
 impl SingleHalf {
     pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
         let n = matrix.nrows();
-        let largest = matrix.diagonal().iter().copied().fold(0.0, f64::max);
-        let scale = if largest > 0.0 { largest } else { 1.0 };
+        let scale = largest_entry(matrix);
         let mut entries = Vec::with_capacity(start_of(n, n));
         for (j, column) in matrix.as_slice().chunks_exact(n.max(1)).enumerate() {
             let part = &column[block_of(j)..];
@@ -48,6 +48,34 @@ impl SingleHalf {
     fn column(&self, j: usize) -> &[f32] {
         &self.entries[start_of(self.order, j)..][..self.order - block_of(j)]
     }
+}
+
+/// All columns of a symmetric matrix in single precision, divided by its largest entry.
+#[derive(Debug, Clone)]
+pub(crate) struct SingleColumns {
+    pub(crate) scale: f64,
+    pub(crate) entries: Vec<f32>,
+}
+
+impl SingleColumns {
+    pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
+        /// Entries that a thread converts at a time.
+        const PART: usize = 1 << 16;
+        let scale = largest_entry(matrix);
+        let mut entries = vec![0.0; matrix.len()];
+        parallel::for_each_chunk(&mut entries, PART, |k, part| {
+            let given = &matrix.as_slice()[k * PART..];
+            part.iter_mut().zip(given).for_each(|(entry, x)| *entry = single(x / scale));
+        });
+        SingleColumns { scale, entries }
+    }
+}
+
+/// Returns the largest entry of a positive semidefinite matrix, which is on its diagonal, or 1 if
+/// all are zero.
+fn largest_entry(matrix: &DMatrix<f64>) -> f64 {
+    let largest = matrix.diagonal().iter().copied().fold(0.0, f64::max);
+    if largest > 0.0 { largest } else { 1.0 }
 }
 
 /// Returns a number of size at most 1 in single precision, or zero if it is tiny.

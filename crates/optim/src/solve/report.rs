@@ -95,6 +95,15 @@ impl Report {
     pub fn converged(&self) -> bool {
         self.status == Status::Converged
     }
+
+    /// Makes it the report of a solver for this tolerance that has aimed at a smaller gap: it has
+    /// converged if the gap is within the tolerance, unless something has stopped it.
+    pub fn converge_to(&mut self, tolerance: f64) {
+        let stopped = matches!(self.status, Status::Interrupted | Status::Contradicted);
+        if !stopped && self.relative_gap <= tolerance {
+            self.status = Status::Converged;
+        }
+    }
 }
 
 /// The state of a solver after an iteration.
