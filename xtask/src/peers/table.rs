@@ -13,41 +13,58 @@ use crate::Outcome;
 
 const BEGIN: &str = "<!-- cargo xtask peers: begin -->";
 const END: &str = "<!-- cargo xtask peers: end -->";
+/// What goes before the days of the measurements, and between two of them.
+const MEASURED: &str = "Measured on ";
+const BETWEEN: &str = "; on ";
 
-/// Puts the table of all stored results into the page.
+/// Puts the table of all stored results into the page; rows without one stay as the page has them.
 pub(super) fn replace(page: &Path, rows: &[Row], work: &Path) -> Outcome {
     let text = fs::read_to_string(page)?;
     let parts = text.split_once(BEGIN).and_then(|(a, rest)| Some((a, rest.split_once(END)?.1)));
     let Some((before, after)) = parts else {
         return Err(format!("{} has no lines {BEGIN} and {END}", page.display()).into());
     };
-    let table = table(rows, |row| {
+    let old = &text[before.len()..text.len() - after.len()];
+    let table = table(rows, old, |row| {
         serde_json::from_str(&fs::read_to_string(result_file(row, work)).ok()?).ok()
     });
     let text = format!("{before}{BEGIN}\n\n{table}\n{END}{after}");
     Ok(write_atomically(page, |out| out.write_all(text.as_bytes()))?)
 }
 
-/// Returns the table as Markdown: a row is marked if it was not run, or its opponent is missing.
-fn table(rows: &[Row], result: impl Fn(&Row) -> Option<Value>) -> String {
+/// Returns the table as Markdown. A row without a result is the one of the old table, or is marked if
+/// it was never run; a row without its opponent is marked.
+fn table(rows: &[Row], old: &str, result: impl Fn(&Row) -> Option<Value>) -> String {
     let mut text = String::from(
         "| work | opponent | ours | theirs | ratio | goal | our memory | our gap | their excess | our error | their error | turns |\n\
          | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     let mut days = Vec::new();
-    for row in rows {
-        let head = format!("| {} | {} ", row.in_words(), row.opponent.in_words());
-        let Some(result) = result(row) else {
-            text += &format!("{head}| not run | | | {} | | | | | | |\n", row.goal);
-            continue;
-        };
-        text += &format!("{head}{}\n", cells(row, &result));
-        let day = format!("{}, {}", string(&result["date"]), string(&result["machine"]));
+    let mut add = |day: String| {
         if !days.contains(&day) {
             days.push(day);
         }
+    };
+    for row in rows {
+        let head = format!("| {} | {} ", row.in_words(), row.opponent.in_words());
+        if let Some(result) = result(row) {
+            text += &format!("{head}{}\n", cells(row, &result));
+            add(format!("{}, {}", string(&result["date"]), string(&result["machine"])));
+        } else if let Some(line) = old.lines().find(|line| is_result(line, &head)) {
+            text += &format!("{line}\n");
+            let measured = old.lines().find_map(|line| line.strip_prefix(MEASURED));
+            let listed = measured.and_then(|days| days.strip_suffix('.')).unwrap_or_default();
+            listed.split(BETWEEN).for_each(|day| add(day.to_owned()));
+        } else {
+            text += &format!("{head}| not run | | | {} | | | | | | |\n", row.goal);
+        }
     }
-    format!("{text}\nMeasured on {}.\n", days.join("; on "))
+    format!("{text}\n{MEASURED}{}.\n", days.join(BETWEEN))
+}
+
+/// Returns true if a line of a table is the result of the row that begins like this.
+fn is_result(line: &str, head: &str) -> bool {
+    line.strip_prefix(head).is_some_and(|rest| !rest.starts_with("| not run"))
 }
 
 fn cells(row: &Row, result: &Value) -> String {
@@ -126,7 +143,7 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), rows.len());
-        let text = table(&rows, |_| None);
+        let text = table(&rows, "", |_| None);
         assert_eq!(text.matches("| not run |").count(), rows.len());
     }
 
@@ -141,10 +158,18 @@ mod tests {
             "ours": {"seconds": 1.0, "memory": 5e8, "answer": answer},
             "theirs": {"seconds": 2.0, "answer": {"error": 0.21}},
         });
-        let text = table(&rows::all()[..1], |_| Some(result.clone()));
+        let rows = rows::all();
+        let text = table(&rows[..1], "", |_| Some(result.clone()));
         let cells =
             "| 1.00 s | 2.00 s | 0.50 | 1.5 | 0.50 GB | 9e-7 | 2e-2 | 20.00 % | 21.00 % | 3 |";
         assert!(text.contains(cells), "{text}");
         assert!(text.contains("Measured on 1 May 2026, 2 cores."));
+        // Another folder keeps what the page knows of rows that it has no result of.
+        let two = table(&rows[..2], &text, |row| {
+            let later = json!({"date": "2 May 2026", "machine": "2 cores"});
+            (row.name() == rows[1].name()).then_some(later)
+        });
+        assert!(two.contains(cells), "{two}");
+        assert!(two.contains("Measured on 1 May 2026, 2 cores; on 2 May 2026, 2 cores."));
     }
 }
