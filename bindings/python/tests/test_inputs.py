@@ -88,6 +88,14 @@ def test_categories_are_labels(two):
     assert ml.MarginClassifier("logistic").fit(X, series).classes_.tolist() == ["no", "yes"]
 
 
+@pytest.mark.parametrize("kind", ["Int64", "UInt8", "boolean"])
+def test_nullable_labels_are_what_they_are_without_gaps(kind, two):
+    X, y = two
+    fitted = ml.MarginClassifier("logistic").fit(X, pd.Series(y).astype(kind))
+    assert fitted.classes_.dtype.kind in "iub" and fitted.classes_.tolist() == [0, 1]
+    assert fitted.predict(X).dtype == fitted.classes_.dtype
+
+
 def test_weights_are_repetitions_and_classes_have_costs(two):
     X, y = two
     weights = np.arange(len(y)) % 3

@@ -39,6 +39,18 @@ def test_documentation_names_every_attribute(estimator, settings, two):
     assert there <= named(estimator, "Attributes", "Examples")
 
 
+@pytest.mark.parametrize("estimator", [ml.MarginClassifier, ml.MarginClassifierCV])
+def test_probabilities_are_of_the_loss_or_scaled(estimator, two):
+    with pytest.raises(ValueError, match="probability is True, but must be 'loss' or 'platt'"):
+        estimator(probability=True).fit(*two)
+
+
+@pytest.mark.parametrize(("kernels", "told"), [(max, "function max.*GridSearchCV"), (["linear", 3], "holds 3")])
+def test_a_search_takes_kernels_as_texts(kernels, told, two):
+    with pytest.raises(TypeError, match=told):
+        ml.MarginClassifierCV(kernels=kernels).fit(*two)
+
+
 def named(estimator, section, following):
     """Returns the names that a section of the documentation explains."""
     text = inspect.getdoc(estimator).split(f"{section}\n--")[1].split(f"{following}\n--")[0]

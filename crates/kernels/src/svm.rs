@@ -182,8 +182,8 @@ fn path_of(
 
     match problem.entries.held() {
         Some(matrix) => {
-            let single = problem.entries.single_columns();
-            let mut solver = SequentialMinimization::new(problem, matrix, single, cache_bytes);
+            let count = lambdas.len();
+            let mut solver = SequentialMinimization::new(problem, matrix, count, cache_bytes);
             lambdas.into_iter().map(|lambda| solver.fit(lambda, options).scored(problem)).collect()
         }
         None => {

@@ -139,7 +139,7 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Returns the classes in order, and the index of that of every sample."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else y, warn=True)
+    y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else _without_gaps(y), warn=True)
     assert_all_finite(y, input_name="y")
     try:
         classes = np.unique(y)
@@ -152,6 +152,12 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
         only = classes.tolist()[0] if len(classes) else None
         raise ValueError(f"y has one class, {only!r}, but a classifier needs samples of two classes.")
     return classes, _indices(classes, y)
+
+
+def _without_gaps(y: Any) -> Any:
+    """Returns nullable integers or booleans of pandas as those of numpy, if none is missing: scikit-learn makes numbers with a point of them."""
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y if plain is None or y.isna().any() else y.to_numpy(dtype=plain)
 
 
 def _indices(classes: np.ndarray, y: np.ndarray) -> np.ndarray:

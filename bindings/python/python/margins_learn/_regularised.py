@@ -21,6 +21,8 @@ class Regularised(Fitting):
 
     def _fit(self, fit: Callable[..., dict[str, Any]], X: Any, y: Any, sample_weight: Any, **changed: Any) -> dict[str, Any]:
         """Returns the report of a fit by a function of the native module."""
+        if getattr(self, "probability", "loss") not in ("loss", "platt"):
+            raise ValueError(f"probability is {self.probability!r}, but must be 'loss' or 'platt'.")
         data = self._data(X, y, sample_weight)
         settings = self._settings(class_weight=self._class_costs(), encode=told(self.encode, X), **changed)
         with watchers(self.callback, self.progress) as watching:

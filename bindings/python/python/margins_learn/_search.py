@@ -165,7 +165,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
             sample_weight,
             Cs=Cs_given(self.Cs),
             lambdas=numbers_of(self.lambdas, "lambdas"),
-            kernels=[self.kernels] if isinstance(self.kernels, str) else self.kernels,
+            kernels=_specifications(self.kernels),
             sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas, "sigmas"),
             cv=self._cv(X, y),
         )
@@ -191,6 +191,18 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
     def _cv(self, X: Any, y: Any) -> Any:
         """Returns the folds for the native module."""
         return _folds(self.cv, X, y)
+
+
+def _specifications(kernels: Any) -> list[str] | None:
+    """Returns the kernels for the native module."""
+    if kernels is None or isinstance(kernels, str):
+        return kernels if kernels is None else [kernels]
+    listed = [kernels] if callable(kernels) else list(kernels)
+    for kernel in listed:
+        if not isinstance(kernel, str):
+            advice = ": MarginClassifier(kernel=...) takes a function, which GridSearchCV can search for" if callable(kernel) else ""
+            raise TypeError(f"kernels holds {kernel!r}, but must hold texts such as 'gaussian:sigma=0.5'{advice}.")
+    return listed
 
 
 def _folds(cv: Any, X: Any, y: Any) -> Any:

@@ -10,7 +10,6 @@ use super::dual_point::{DualPoint, Solution, balance};
 use super::face::Face;
 use super::problem::Problem;
 use crate::number::Number;
-use crate::symmetric::SingleColumns;
 
 /// The number of steps between two looks at which samples to set aside.
 const SHRINKING_PERIOD: usize = 1000;
@@ -21,15 +20,26 @@ pub(super) struct SequentialMinimization<'p, 'a> {
     matrix: &'a DMatrix<f64>,
     last: Option<(Lambda, DualPoint)>,
     columns: Columns<'a, f64>,
-    /// The columns in single precision and their scale, as long as steps on them come to what K
-    /// itself says.
-    single: Option<(Columns<'a, f32>, f64)>,
-    /// The number of entries of K read.
+    single: Single<'a>,
+    cache_bytes: usize,
+    /// The number of entries of K read at this lambda.
     entries: f64,
     /// The number of entries that steps have read since a face was last climbed.
     entries_since_face: f64,
+    /// The number of steps in double precision that are left.
+    steps_before_single: usize,
     /// True if samples that look settled are set aside; switched off in tests alone.
     shrinking: bool,
+}
+
+/// Steps in single precision.
+enum Single<'a> {
+    /// The steps so far have cost less than a copy of K.
+    Later,
+    /// The columns and their scale.
+    Columns(Columns<'a, f32>, f64),
+    /// K is a part of a larger matrix, or steps came to something else than what K itself says.
+    Never,
 }
 
 /// Where a round of steps has led.
@@ -41,25 +51,27 @@ pub(super) struct Round {
 }
 
 impl<'p, 'a> SequentialMinimization<'p, 'a> {
+    /// Returns the solver for a matrix, which is the one of the problem or a part of it, and for this
+    /// number of lambdas.
     pub(super) fn new(
         problem: &'p Problem<'a>,
         matrix: &'a DMatrix<f64>,
-        single: Option<&'a SingleColumns>,
+        lambdas: usize,
         cache_bytes: usize,
     ) -> Self {
-        let n = matrix.nrows();
-        let columns = Columns::new(matrix.as_slice(), n, cache_bytes);
-        let in_single = |single: &'a SingleColumns| {
-            (Columns::new(&single.entries, n, cache_bytes), single.scale)
-        };
+        /// The steps a sample that take the time of the copy of K.
+        const STEPS: usize = 4;
+        let is_part = !problem.entries.is_held();
         SequentialMinimization {
             problem,
             matrix,
             last: None,
-            columns,
-            single: single.map(in_single),
+            columns: Columns::new(matrix.as_slice(), matrix.nrows(), cache_bytes),
+            single: if is_part { Single::Never } else { Single::Later },
+            cache_bytes,
             entries: 0.0,
             entries_since_face: 0.0,
+            steps_before_single: STEPS * matrix.nrows() / lambdas.max(1),
             shrinking: true,
         }
     }
@@ -209,8 +221,27 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     /// violation that they were to leave.
     fn check_single(&mut self, kept: &[(usize, f64)], gradient: &[f64], target: f64) {
         if kept.iter().any(|&(i, g)| (g - gradient[i]).abs() > target) {
-            self.single = None;
+            self.single = Single::Never;
         }
+    }
+
+    /// Begins steps in single precision once those before have cost the share of a lambda in the copy of K:
+    /// a single fit may need few. Returns the most steps of a round.
+    fn begin_single(&mut self, budget: usize) -> usize {
+        if !matches!(self.single, Single::Later) {
+            return budget;
+        }
+        if self.steps_before_single > 0 {
+            return budget.min(self.steps_before_single);
+        }
+        self.single = match self.problem.entries.single_columns() {
+            Some(copy) => {
+                let columns = Columns::new(&copy.entries, self.matrix.nrows(), self.cache_bytes);
+                Single::Columns(columns, copy.scale)
+            }
+            None => Single::Never,
+        };
+        budget
     }
 
     /// Takes steps until the active samples violate optimality by at most `target`.
@@ -222,9 +253,9 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         budget: usize,
     ) -> Round {
         let (problem, matrix, shrinking) = (self.problem, self.matrix, self.shrinking);
-        let goal = Goal { target, budget, shrinking };
+        let goal = Goal { target, budget: self.begin_single(budget), shrinking };
         let (round, entries) = match &mut self.single {
-            Some((columns, scale)) => {
+            Single::Columns(columns, scale) => {
                 let frame = problem.frame(lambda, start, *scale);
                 take_steps(
                     Active::new(problem, matrix, lambda, start, frame, columns),
@@ -232,7 +263,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
                     goal,
                 )
             }
-            None => {
+            Single::Later | Single::Never => {
                 let (frame, columns) = (Frame::PLAIN, &mut self.columns);
                 take_steps(
                     Active::new(problem, matrix, lambda, start, frame, columns),
@@ -243,6 +274,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         };
         self.entries += entries;
         self.entries_since_face += entries;
+        self.steps_before_single = self.steps_before_single.saturating_sub(round.steps);
         round
     }
 }
@@ -310,12 +342,7 @@ mod tests {
             let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
             let mut solvers = [true, false].map(|shrinking| SequentialMinimization {
                 shrinking,
-                ..SequentialMinimization::new(
-                    &problem,
-                    matrix,
-                    gram.entries().single_columns(),
-                    CACHE_BYTES,
-                )
+                ..SequentialMinimization::new(&problem, matrix, lambdas.len(), CACHE_BYTES)
             });
             for &lambda in &lambdas {
                 let [one, other] = solvers.each_mut().map(|solver| by_steps_alone(solver, lambda));
