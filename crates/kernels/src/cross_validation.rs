@@ -59,15 +59,26 @@ fn svm_fold<L: MarginLoss + ?Sized>(
     lambdas: &[Lambda],
 ) -> Result<(Vec<KernelFit>, Vec<Vec<f64>>), Error> {
     const SHARE: f64 = 0.01;
+    const SMALL: f64 = 1e-6;
     let risk = training.risk_of_rows(data, rows)?;
     let path = svm_path(training, &risk, gram, lambdas, SHARE)?;
     let of = |all: &[f64], some: &[usize]| some.iter().map(|&i| all[i]).collect::<Vec<f64>>();
-    Ok(path
+    let (fits, scores): (Vec<_>, Vec<_>) = path
         .into_iter()
         .map(|Scored { fit, scores }| {
             (KernelFit { coef: of(&fit.coef, rows), ..fit }, of(&scores, held_out))
         })
-        .unzip())
+        .unzip();
+    // Labels less gradients say little of functions far smaller than labels.
+    let is_small = |(fit, scores): (&KernelFit, &Vec<f64>)| {
+        scores.iter().all(|score| (score - fit.intercept).abs() <= SMALL)
+    };
+    let scores = if fits.iter().zip(&scores).any(is_small) {
+        scores_of(&fits, gram, rows, held_out)
+    } else {
+        scores
+    };
+    Ok((fits, scores))
 }
 
 /// Returns the scores of the samples held out by every fit to the samples of some rows.

@@ -19,7 +19,9 @@
 //! machines*, JMLR 6, 2005), and sets aside those that look settled at a bound (Joachims's
 //! shrinking, as in Chang and Lin, *LIBSVM: a library for support vector machines*, 2011). It runs
 //! in rounds: a round ends when its active samples violate optimality by little enough, then `K a`
-//! is computed afresh for all samples and the duality gap decides whether the fit is done. If not,
+//! follows for all samples, afresh or by the columns of the coefficients that have changed, and the
+//! duality gap decides whether the fit is done. Steps are in single precision once many have been
+//! taken; coefficients, `K a` after a round and the gap are in double precision. If not done,
 //! the next round aims at a violation smaller in the proportion in which the gap is too large.
 //! Between rounds Newton's method moves all coefficients between their bounds at once.
 //!
@@ -94,7 +96,8 @@ pub fn fit(
 /// smallest gap so far, and 0 if there are none.
 ///
 /// Columns of K are cached for the samples that are not set aside, in at most [`CACHE_BYTES`] of
-/// memory; [`path_with_cache`] takes another budget. A matrix that is
+/// memory; [`path_with_cache`] takes another budget. A copy of K in single precision, half as large as
+/// K, serves all fits to the same matrix. A matrix that is
 /// [not held](Gram::matrix_free) is taken by working sets, whose part of it is computed.
 ///
 /// # Errors

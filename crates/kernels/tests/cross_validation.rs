@@ -41,6 +41,42 @@ fn problems_that_advance_together_get_where_they_get_alone() {
     }
 }
 
+/// The decisions of the hinge are those of the functions that the coefficients are, as the folds keep
+/// scores: in steps of either precision, and for functions far smaller than the labels.
+#[test]
+fn errors_of_support_vector_machines_are_those_of_their_coefficients() {
+    let data = circles();
+    let hinge = loss("hinge");
+    let folds: Vec<usize> = (0..60).map(|i| (i / 2) % 4).collect();
+    let grid = lambda_grid(1.0, 1e-5, 12).unwrap();
+    for (size, intercept) in [(1.0, true), (1.0, false), (1e-30, false)] {
+        let matrix = gram("gaussian:sigma=0.7", data.design()).matrix().unwrap() * size;
+        let gram = Gram::precomputed(matrix).unwrap();
+        let training = Training { intercept, ..Training::new(&*hinge) };
+        let curve = cross_validate(&training, &data, &gram, &folds, &grid).unwrap();
+        assert!(curve.certified.iter().all(|&certified| certified));
+        for (k, error) in curve.mean_error.iter().enumerate() {
+            let wrong = |fold: usize| {
+                let rows: Vec<usize> = (0..60).filter(|&i| folds[i] != fold).collect();
+                let test: Vec<usize> = (0..60).filter(|&i| folds[i] == fold).collect();
+                let tight = Options { tolerance: 1e-8, ..Options::default() };
+                let training = Training { options: tight, ..training };
+                let fits =
+                    training_path(&training, &data.select(&rows), &gram.select(&rows), &grid);
+                let fit = &fits.unwrap()[k];
+                let coefs = nalgebra::DMatrix::from_row_slice(1, rows.len(), &fit.coef);
+                let scores = gram.combine(&test, &rows, &coefs);
+                let signs = data.labels().signs();
+                let is_wrong =
+                    |(t, &i): (usize, &usize)| signs[i] * (scores[(0, t)] + fit.intercept) <= 0.0;
+                test.iter().enumerate().filter(|&pair| is_wrong(pair)).count()
+            };
+            let count: usize = (0..4).map(wrong).sum();
+            assert!(close(60.0 * error, count as f64, 1e-12), "{size} {k}: {error} {count}");
+        }
+    }
+}
+
 #[test]
 fn cross_validation_is_the_same_on_any_number_of_threads_and_by_hand() {
     let weights: Vec<f64> = (0..60).map(|i| f64::from(1 + i % 3)).collect();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,11 @@ class ErrorPathDisplay(_Display):
         return self
 
 
+def _shortened(specification: str) -> str:
+    """Returns a specification with numbers of four digits, for a picture."""
+    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", specification)
+
+
 class KernelGridDisplay(_Display):
     """The cross-validated error of every kernel at every C, as a grid of colours.
 
@@ -184,7 +190,7 @@ class KernelGridDisplay(_Display):
         # The cell of the least error has the lightest colour.
         ax.plot(self.Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
         ax.set(xscale="log", xlabel="C", ylabel="kernel")
-        ax.set_yticks(rows, self.kernels)
+        ax.set_yticks(rows, [_shortened(kernel) for kernel in self.kernels])
         ax.invert_yaxis()
         self.figure_.colorbar(mesh, ax=ax, label="cross-validated error (%)")
         return self

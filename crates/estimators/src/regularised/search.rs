@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use margins_data::{ClassLabels, Dataset, parallel};
+use margins_data::{ClassLabels, Dataset, Memory, parallel};
 use margins_losses::MarginLoss;
 use margins_optim::{ErrorCurve, FinishedFolds, Fit, Lambda, Observed, Options, Training};
 
@@ -73,6 +73,8 @@ struct Common<'a, 'd> {
     /// The most fits that the observer can see, and how many it has seen.
     total: usize,
     done: AtomicUsize,
+    /// The memory for the matrix of a kernel.
+    memory: Option<Memory>,
     /// The folds that are finished, if they are kept.
     #[cfg(feature = "serde")]
     kept: Option<&'a KeptFolds<'a>>,
@@ -88,7 +90,7 @@ impl<'d> Common<'_, 'd> {
         best_error: Option<f64>,
     ) -> Result<Option<(Prepared<'d>, Found)>, Error> {
         let Common { settings, contests, folds, .. } = *self;
-        let prepared = settings.prepare(space, contests.any())?;
+        let prepared = settings.prepare(space, contests.any(), self.memory)?;
         let watcher = |member: usize, made: &Observed<'_>| {
             let Some(watch) = settings.progress.watch() else { return };
             watch(&Progress {
@@ -138,6 +140,8 @@ impl Settings {
         let total = spaces.len() * self.fits_at_most(&spaces, contests.len(), folds);
         #[cfg(feature = "serde")]
         let kept = self.kept_folds(contests.classes(), folds)?;
+        // Told once: what is free changes while kernels are at work, and with it which matrices are held.
+        let memory = self.memory_of_matrix(spaces.len());
         let common = Common {
             settings: self,
             contests,
@@ -145,10 +149,11 @@ impl Settings {
             members: &members,
             total,
             done: AtomicUsize::new(0),
+            memory,
             #[cfg(feature = "serde")]
             kept: kept.as_ref(),
         };
-        let at_once = self.spaces_at_once(contests.any().rows(), folds).min(spaces.len()).max(1);
+        let at_once = self.spaces_at_once(contests, folds, memory).clamp(1, spaces.len().max(1));
         let groups = spaces.len().div_ceil(at_once);
         let mut best: Option<(Prepared<'d>, Found)> = None;
         let mut kernels = Vec::new();
@@ -168,22 +173,32 @@ impl Settings {
         self.selected(contests, limit, best.ok_or_else(late)?, kernels)
     }
 
-    /// Returns the number of kernels that are searched at the same time: so many that their folds
-    /// keep all threads busy, as far as their matrices fit in the memory beside that of the best
-    /// kernel so far.
+    /// Returns the number of kernels that are searched at the same time: so many that their folds and
+    /// contests keep all threads busy, as far as their matrices fit in the memory beside that of the
+    /// best kernel so far and the folds at work. Kernels that share a limit on time come one after the
+    /// other.
     #[cfg(feature = "kernels")]
-    fn spaces_at_once(&self, rows: usize, folds: Option<&Folds>) -> usize {
-        // With so many folds for every thread, a thread has none for a small part of the time.
-        const FOLDS: usize = 4;
-        let Some(folds) = folds else { return 1 };
-        let wanted = (FOLDS * parallel::threads()).div_ceil(folds.count.max(1));
-        let matrix = rows.saturating_mul(rows).saturating_mul(size_of::<f64>()).max(1);
-        wanted.min((self.kernels.memory_of_matrix().bytes() / matrix).saturating_sub(1))
+    fn spaces_at_once(
+        &self,
+        contests: &Contests,
+        folds: Option<&Folds>,
+        memory: Option<Memory>,
+    ) -> usize {
+        /// The tasks for each thread that leave it without one for a small part of the time.
+        const TASKS: usize = 4;
+        /// The bytes an entry of a matrix, in both precisions.
+        const BYTES: usize = size_of::<f64>() + size_of::<f32>();
+        let (Some(folds), Some(memory), None) = (folds, memory, self.time_limit) else { return 1 };
+        let (rows, threads) = (contests.any().rows(), parallel::threads());
+        let tasks = (folds.count * contests.len()).max(1);
+        let wanted = (TASKS * threads).div_ceil(tasks).min(threads);
+        let matrix = rows.saturating_mul(rows).saturating_mul(BYTES).max(1);
+        wanted.min((memory.bytes() / matrix).saturating_sub(1 + threads))
     }
 
     /// Returns one: without kernels there is one space.
     #[cfg(not(feature = "kernels"))]
-    fn spaces_at_once(&self, _: usize, _: Option<&Folds>) -> usize {
+    fn spaces_at_once(&self, _: &Contests, _: Option<&Folds>, _: Option<Memory>) -> usize {
         1
     }
 
@@ -219,7 +234,10 @@ impl Settings {
         &self,
         space: &Space,
         data: &'d Dataset,
+        memory: Option<Memory>,
     ) -> Result<Prepared<'d>, Error> {
+        #[cfg(not(feature = "kernels"))]
+        let _ = memory;
         match space {
             Space::Linear => Ok(Prepared::linear(data)),
             #[cfg(feature = "kernels")]
@@ -227,7 +245,7 @@ impl Settings {
                 specification,
                 *approximation,
                 &self.kernels.registry,
-                self.kernels.memory,
+                memory,
                 data,
                 self.standardize,
                 self.seed,

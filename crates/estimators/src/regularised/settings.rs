@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use margins_data::Dataset;
+use margins_data::{Dataset, Memory};
 use margins_losses::{LeakyHockeyStick, MarginLoss};
 use margins_model::Scheme;
 use margins_optim::{ClassWeights, Lambda, Options, Solver, Training};
@@ -284,6 +284,18 @@ impl Settings {
         #[cfg(not(feature = "kernels"))]
         let spaces = Ok(vec![Space::Linear]);
         spaces
+    }
+
+    /// Returns the most memory for the matrix of one of so many kernels, if any is told or known.
+    #[cfg(feature = "kernels")]
+    pub(super) fn memory_of_matrix(&self, kernels: usize) -> Option<Memory> {
+        self.kernels.memory_of_matrix(kernels)
+    }
+
+    /// Returns none: there are no kernels.
+    #[cfg(not(feature = "kernels"))]
+    pub(super) fn memory_of_matrix(&self, _: usize) -> Option<Memory> {
+        None
     }
 
     /// Returns the settings of fits to data of this number of rows or parts of them, which end by

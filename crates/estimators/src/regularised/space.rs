@@ -77,11 +77,12 @@ impl KernelChoice {
         self.spaces_with(sigmas, some)
     }
 
-    /// Returns the memory for matrices of kernels, which is 1 GB where neither the user nor the system
-    /// tells.
-    pub(super) fn memory_of_matrix(&self) -> Memory {
-        const UNKNOWN: Memory = Memory::from_bytes(1_000_000_000);
-        self.memory.or_else(|| Memory::free().map(Memory::half)).unwrap_or(UNKNOWN)
+    /// Returns the most memory for the matrix of one of so many kernels: what the user tells, or half of
+    /// what is free, of which the best of several kernels so far has a half. `None` where the system
+    /// does not tell.
+    pub(super) fn memory_of_matrix(&self, kernels: usize) -> Option<Memory> {
+        let of_one = |half: Memory| if kernels > 1 { half.half() } else { half };
+        self.memory.or_else(|| Memory::free().map(Memory::half).map(of_one))
     }
 
     /// Returns the spaces for data: a space a kernel and sigma, or the linear one.

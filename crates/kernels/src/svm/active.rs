@@ -239,7 +239,9 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
     /// Returns the partner of i that promises the largest gain.
     fn second(&self, i: usize, column: &[P]) -> usize {
         let scale = self.frame.scale;
-        let least_curvature = self.problem.least_curvature::<P>() / scale;
+        // Where all values are 0 it is still a number in single precision.
+        let least_curvature =
+            (self.problem.least_curvature::<P>() / scale).max(f64::from(f32::MIN_POSITIVE));
         self.arch.dispatch(Search {
             intercept: self.problem.intercept,
             gradient: &self.gradient,

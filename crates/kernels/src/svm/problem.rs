@@ -97,7 +97,7 @@ impl<'a> Problem<'a> {
     /// Returns the least curvature of the dual along two coefficients that counts in this precision:
     /// a little above the rounding of `K_ii + K_jj - 2 K_ij`, as duplicate samples have none.
     pub(super) fn least_curvature<P: Number>(&self) -> f64 {
-        (8.0 * P::EPSILON * self.largest_diagonal).max(f64::MIN_POSITIVE)
+        (45.0 * P::EPSILON * self.largest_diagonal).max(f64::MIN_POSITIVE)
     }
 
     /// Returns the frame for steps in single precision from these coefficients and their gradient: the
@@ -109,12 +109,12 @@ impl<'a> Problem<'a> {
         (coef, gradient): (&[f64], &[f64]),
         scale: f64,
     ) -> Frame {
-        /// The most units that a gradient may be away from the center: its square is still a number.
-        const FARTHEST: f64 = 1e18;
+        /// The most units that a gradient may be away from the center: its square over the least
+        /// curvature is still a number in single precision.
+        const FARTHEST: f64 = 1e15;
         let extremes = self.extremes(lambda, coef, gradient);
         let center = if self.intercept { extremes.middle() } else { 0.0 };
-        let farthest =
-            self.samples.iter().map(|&i| (gradient[i] - center).abs()).fold(0.0, f64::max);
+        let farthest = gradient.iter().map(|g| (g - center).abs()).fold(0.0, f64::max);
         let unit = extremes.violation(self.intercept).max(farthest / FARTHEST);
         Frame { center, unit: if unit > 0.0 { unit } else { 1.0 }, scale }
     }

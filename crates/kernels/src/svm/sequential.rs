@@ -26,8 +26,8 @@ pub(super) struct SequentialMinimization<'p, 'a> {
     entries: f64,
     /// The number of entries that steps have read since a face was last climbed.
     entries_since_face: f64,
-    /// The number of steps in double precision that are left.
-    steps_before_single: usize,
+    /// The number of steps in double precision before those in single precision.
+    doubles_left: usize,
     /// True if samples that look settled are set aside; switched off in tests alone.
     shrinking: bool,
 }
@@ -71,7 +71,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             cache_bytes,
             entries: 0.0,
             entries_since_face: 0.0,
-            steps_before_single: STEPS * matrix.nrows() / lambdas.max(1),
+            doubles_left: STEPS * matrix.nrows() / lambdas.max(1),
             shrinking: true,
         }
     }
@@ -158,6 +158,11 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             let certificate = best.certificate();
             let margins = || self.problem.summary(&best.gradient, best.intercept);
             let status = match monitor.judge(self.passes(), &certificate, margins) {
+                None if idle >= PATIENCE && self.is_single() => {
+                    self.single = Single::Never;
+                    idle = 0;
+                    None
+                }
                 None if idle >= PATIENCE => Some(Status::Stalled),
                 status => status,
             };
@@ -217,31 +222,39 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         (self.entries / (n * n)).ceil() as usize
     }
 
-    /// Goes on in double precision if the gradients that steps have kept are off by more than the
-    /// violation that they were to leave.
+    /// Goes on in double precision if the gradients that steps in single precision have kept are off by
+    /// more than the violation that they were to leave.
     fn check_single(&mut self, kept: &[(usize, f64)], gradient: &[f64], target: f64) {
-        if kept.iter().any(|&(i, g)| (g - gradient[i]).abs() > target) {
+        let is_right = |&(i, g): &(usize, f64)| (g - gradient[i]).abs() <= target;
+        if self.is_single() && !kept.iter().all(is_right) {
             self.single = Single::Never;
         }
     }
 
-    /// Begins steps in single precision once those before have cost the share of a lambda in the copy of K:
-    /// a single fit may need few. Returns the most steps of a round.
-    fn begin_single(&mut self, budget: usize) -> usize {
-        if !matches!(self.single, Single::Later) {
-            return budget;
+    /// Returns true if steps are in single precision.
+    fn is_single(&self) -> bool {
+        matches!(self.single, Single::Columns(..))
+    }
+
+    /// Begins steps in single precision if enough in double precision have gone before: a path that ends
+    /// sooner does without the copy of K. Its columns are cached in the place of those of K.
+    fn begin_single(&mut self) {
+        if !matches!(self.single, Single::Later) || self.doubles_left > 0 {
+            return;
         }
-        if self.steps_before_single > 0 {
-            return budget.min(self.steps_before_single);
+        let n = self.matrix.nrows();
+        let Some(copy) = self.problem.entries.single_columns() else { return };
+        self.single = Single::Columns(Columns::new(&copy.entries, n, self.cache_bytes), copy.scale);
+        self.columns = Columns::new(self.matrix.as_slice(), n, self.cache_bytes);
+    }
+
+    /// Returns the most steps of a round, given the most that there may be: a round in double precision
+    /// ends where steps in single precision begin.
+    fn most_steps(&self, budget: usize) -> usize {
+        match self.single {
+            Single::Later => budget.min(self.doubles_left),
+            Single::Columns(..) | Single::Never => budget,
         }
-        self.single = match self.problem.entries.single_columns() {
-            Some(copy) => {
-                let columns = Columns::new(&copy.entries, self.matrix.nrows(), self.cache_bytes);
-                Single::Columns(columns, copy.scale)
-            }
-            None => Single::Never,
-        };
-        budget
     }
 
     /// Takes steps until the active samples violate optimality by at most `target`.
@@ -253,7 +266,8 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         budget: usize,
     ) -> Round {
         let (problem, matrix, shrinking) = (self.problem, self.matrix, self.shrinking);
-        let goal = Goal { target, budget: self.begin_single(budget), shrinking };
+        self.begin_single();
+        let goal = Goal { target, budget: self.most_steps(budget), shrinking };
         let (round, entries) = match &mut self.single {
             Single::Columns(columns, scale) => {
                 let frame = problem.frame(lambda, start, *scale);
@@ -274,7 +288,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         };
         self.entries += entries;
         self.entries_since_face += entries;
-        self.steps_before_single = self.steps_before_single.saturating_sub(round.steps);
+        self.doubles_left = self.doubles_left.saturating_sub(round.steps);
         round
     }
 }
@@ -311,13 +325,13 @@ fn take_steps<P: Number>(mut active: Active<'_, '_, P>, coef: &[f64], goal: Goal
 
 #[cfg(test)]
 mod tests {
-    use margins_optim::{Lambda, lambda_grid};
+    use margins_optim::{Lambda, Options, lambda_grid};
     use nalgebra::DMatrix;
 
     use super::super::CACHE_BYTES;
     use super::super::dual_point::DualPoint;
     use super::super::problem::Problem;
-    use super::{Round, SequentialMinimization};
+    use super::{Round, SequentialMinimization, Single};
     use crate::Gram;
 
     /// Two noisy rings, enough of them for samples to be set aside again and again.
@@ -350,6 +364,30 @@ mod tests {
             }
             let entries = solvers.map(|solver| solver.entries);
             assert!(entries[0] < entries[1], "{entries:?}");
+        }
+    }
+
+    /// What is left of a flat matrix beside its ones is below the rounding of single precision: steps
+    /// there lead astray, and the path ends in double precision.
+    #[test]
+    fn single_precision_serves_where_it_can_and_is_left_where_it_cannot() {
+        let n = 120;
+        let signs: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let narrow = |i: usize, j: usize| (-0.05 * (i as f64 - j as f64).powi(2)).exp();
+        let lambdas = lambda_grid(1e-2, 1e-7, 20).expect("a grid");
+        for (part, is_flat) in [(1.0, false), (1e-9, true)] {
+            let gram = DMatrix::from_fn(n, n, |i, j| 1.0 - part + part * narrow(i, j));
+            let gram = Gram::precomputed(gram).expect("positive semidefinite");
+            let problem = Problem::new(&gram, &signs, None, true).expect("a problem");
+            let matrix = gram.matrix().expect("held");
+            let mut solver = SequentialMinimization::new(&problem, matrix, 20, CACHE_BYTES);
+            for &lambda in &lambdas {
+                let at = Lambda::new(part * lambda.get()).expect("positive");
+                let solution = solver.fit(at, &Options::default());
+                assert!(solution.report.converged(), "{:?}", solution.report);
+            }
+            assert_eq!(solver.is_single(), !is_flat);
+            assert_eq!(matches!(solver.single, Single::Never), is_flat);
         }
     }
 

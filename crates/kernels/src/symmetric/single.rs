@@ -1,7 +1,6 @@
-//! Products with the lower half of a symmetric matrix in single precision, at half the time of
-//! reading it in double precision, for steps that need not be exact.
+//! Symmetric matrices in single precision, at half the time of reading them in double precision, for
+//! steps that need not be exact: the lower half for products, all columns for steps along them.
 
-use margins_data::parallel;
 use nalgebra::DMatrix;
 
 use super::{COLUMNS, block_of, half_product};
@@ -59,14 +58,9 @@ pub(crate) struct SingleColumns {
 
 impl SingleColumns {
     pub(crate) fn new(matrix: &DMatrix<f64>) -> Self {
-        /// Entries that a thread converts at a time.
-        const PART: usize = 1 << 16;
         let scale = largest_entry(matrix);
-        let mut entries = vec![0.0; matrix.len()];
-        parallel::for_each_chunk(&mut entries, PART, |k, part| {
-            let given = &matrix.as_slice()[k * PART..];
-            part.iter_mut().zip(given).for_each(|(entry, x)| *entry = single(x / scale));
-        });
+        // Other folds wait for the copy: a loop on several threads could take up one of them here.
+        let entries = matrix.iter().map(|entry| single(entry / scale)).collect();
         SingleColumns { scale, entries }
     }
 }

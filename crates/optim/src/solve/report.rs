@@ -310,3 +310,25 @@ impl Fit {
         scores
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_within_the_tolerance_is_enough_unless_something_stopped_the_solver() {
+        let mut report = Ending::unbounded(1.0).report(0);
+        for (status, gap, expected) in [
+            (Status::Stalled, 1e-7, Status::Converged),
+            (Status::IterationLimit, 1e-6, Status::Converged),
+            (Status::Converged, 1e-9, Status::Converged),
+            (Status::Stalled, 2e-6, Status::Stalled),
+            (Status::Interrupted, 1e-7, Status::Interrupted),
+            (Status::Contradicted, 1e-7, Status::Contradicted),
+        ] {
+            (report.status, report.relative_gap) = (status, gap);
+            report.converge_to(1e-6);
+            assert_eq!(report.status, expected);
+        }
+    }
+}
