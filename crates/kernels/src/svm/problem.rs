@@ -2,8 +2,8 @@
 
 use margins_optim::{Lambda, MarginSummary};
 
-use super::active::Frame;
-use super::dual_point::Extremes;
+use super::extremes::Extremes;
+use super::frame::Frame;
 use crate::gram::Entries;
 use crate::number::Number;
 use crate::rkhs_norm::SampleNorms;

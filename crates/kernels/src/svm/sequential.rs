@@ -4,10 +4,11 @@ use margins_optim::solve::{Ending, Monitor};
 use margins_optim::{Lambda, Options, Status};
 use nalgebra::DMatrix;
 
-use super::active::{Active, Frame};
+use super::active::Active;
 use super::columns::Columns;
 use super::dual_point::{DualPoint, Solution, balance};
 use super::face::Face;
+use super::frame::Frame;
 use super::problem::Problem;
 use crate::number::Number;
 

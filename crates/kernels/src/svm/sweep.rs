@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::dual_point::Extremes;
+use super::extremes::Extremes;
 use crate::number::{MOST_LANES, Number};
 
 /// The extremes of the active set and where they are.
