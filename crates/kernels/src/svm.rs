@@ -47,6 +47,7 @@ mod extremes;
 mod face;
 mod frame;
 mod problem;
+mod round;
 mod sequential;
 mod sweep;
 

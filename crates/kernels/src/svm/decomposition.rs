@@ -16,7 +16,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::dual_point::{DualPoint, Solution};
 use super::problem::Problem;
-use super::sequential::{Round, SequentialMinimization};
+use super::round::Round;
+use super::sequential::SequentialMinimization;
 
 /// The numbers of samples between which the size of a working set lies. Larger sets make no more
 /// progress for the entries of K that they need.

@@ -10,10 +10,7 @@ use super::dual_point::{DualPoint, Solution, balance};
 use super::face::Face;
 use super::frame::Frame;
 use super::problem::Problem;
-use crate::number::Number;
-
-/// The number of steps between two looks at which samples to set aside.
-const SHRINKING_PERIOD: usize = 1000;
+use super::round::{Goal, Round, take_steps};
 
 /// The state that carries over from one lambda to the next.
 pub(super) struct SequentialMinimization<'p, 'a> {
@@ -41,14 +38,6 @@ enum Single<'a> {
     Columns(Columns<'a, f32>, f64),
     /// K is a part of a larger matrix, or steps came to something else than what K itself says.
     Never,
-}
-
-/// Where a round of steps has led.
-pub(super) struct Round {
-    pub(super) coef: Vec<f64>,
-    pub(super) steps: usize,
-    /// Samples with the gradients that the steps have kept.
-    gradients: Vec<(usize, f64)>,
 }
 
 impl<'p, 'a> SequentialMinimization<'p, 'a> {
@@ -292,36 +281,6 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         self.doubles_left = self.doubles_left.saturating_sub(round.steps);
         round
     }
-}
-
-/// When a round of steps ends.
-#[derive(Clone, Copy)]
-struct Goal {
-    /// The violation to be left.
-    target: f64,
-    /// The most steps.
-    budget: usize,
-    shrinking: bool,
-}
-
-/// Takes the steps of a round from these coefficients; also returns the number of entries read.
-fn take_steps<P: Number>(mut active: Active<'_, '_, P>, coef: &[f64], goal: Goal) -> (Round, f64) {
-    let mut coef = coef.to_vec();
-    let mut steps = 0;
-    let mut extremes = active.extremes();
-    while steps < goal.budget && active.violation(extremes) > goal.target {
-        let due = goal.shrinking && steps.is_multiple_of(SHRINKING_PERIOD);
-        if due && active.shrink(extremes, &mut coef) {
-            extremes = active.extremes();
-        }
-        match active.step(extremes) {
-            Some(next) => extremes = next,
-            None => break,
-        }
-        steps += 1;
-    }
-    active.store(&mut coef);
-    (Round { coef, steps, gradients: active.kept_gradients() }, active.entries)
 }
 
 #[cfg(test)]
