@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use margins_data::Dataset;
 use margins_data::generate::{Example, GaussianMixture};
-use margins_estimators::regularised::{Approximation, Regularisation, Settings};
+use margins_estimators::regularised::{Approximation, CrossValidation, Regularisation, Settings};
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::Scheme;
-use margins_optim::lambda_grid;
+use margins_optim::{Solver, lambda_grid};
 
 fn settings(loss: Arc<dyn MarginLoss>, approximation: Approximation) -> Settings {
     let mut settings = Settings { loss, certify_exact: true, ..Settings::default() };
@@ -49,6 +49,34 @@ fn the_exact_minimum_lies_within_the_gap() {
         }
         assert!(gaps[1] < gaps[0], "{gaps:?}");
     }
+}
+
+/// On Nystrom features the hinge goes by steps along the inner products of the samples where nothing
+/// else is asked for, and by proximal steps in the coefficients: both reach the same minima, in folds
+/// and on all rows.
+#[test]
+fn the_hinge_on_features_has_one_minimum_whatever_the_solver() {
+    let data = GaussianMixture::example(Example::One, 1).unwrap().sample(200, 2).unwrap();
+    let by = |solver: Solver| {
+        let mut settings = settings(Arc::new(Hinge), nystrom(30));
+        settings.options.solver = solver;
+        let path = settings.path(&data).unwrap();
+        let lambdas = lambda_grid(0.1, 1e-3, 3).unwrap();
+        let how = CrossValidation { lambdas, folds: Some(3), ..CrossValidation::default() };
+        settings.regularisation = Regularisation::CrossValidated(how);
+        (path, settings.fit(&data).unwrap().fits.swap_remove(0))
+    };
+    let ((one, of_one), (other, of_other)) = (by(Solver::Auto), by(Solver::ProximalNewton));
+    for (one, other) in one.fits.iter().flatten().zip(other.fits.iter().flatten()) {
+        let (one, other) = (&one.report, &other.report);
+        assert!(one.converged() && other.converged(), "{one:?} {other:?}");
+        let apart = (one.objective - other.objective).abs();
+        assert!(apart <= one.duality_gap + other.duality_gap + 1e-12, "{one:?} {other:?}");
+        // The steps differ: it is not one solver twice.
+        assert_ne!(one.iterations, other.iterations);
+    }
+    assert!(of_one.report.converged() && of_other.report.converged());
+    assert_eq!(of_one.lambda, of_other.lambda);
 }
 
 /// Every member has its certificate, over the rows that take part.

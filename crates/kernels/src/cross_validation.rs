@@ -36,7 +36,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     }
     let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
-        if is_hinge && gram.matrix().is_some() {
+        if is_hinge && gram.has_columns() {
             return svm_fold(training, data, gram, (rows, held_out), lambdas);
         }
         let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
@@ -151,6 +151,28 @@ pub fn training_path<L: MarginLoss + ?Sized>(
             path(&objective, lambdas, &training.options, training.observer)
         }
     }
+}
+
+/// Returns the path of support vector machines on some of the rows of the data, or on all if none are
+/// named, given the kernel matrix over all rows: the coefficient of a row that is left out is 0.
+/// The matrix is not copied.
+///
+/// # Errors
+/// The errors of [`svm::path`](crate::svm::path) and [`Training::risk_of_rows`]; a solver other than
+/// [`Solver::Auto`].
+pub fn svm_path_of_rows<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    gram: &Gram,
+    rows: Option<&[usize]>,
+    lambdas: &[Lambda],
+) -> Result<Vec<KernelFit>, Error> {
+    let risk = match rows {
+        Some(rows) => training.risk_of_rows(data, rows)?,
+        None => training.risk(data)?,
+    };
+    let path = svm_path(training, &risk, gram, lambdas, 1.0)?;
+    Ok(path.into_iter().map(|scored| scored.fit).collect())
 }
 
 /// Returns the path of support vector machines, which only [`Solver::Auto`] stands for; fits aim at

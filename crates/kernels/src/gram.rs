@@ -1,4 +1,5 @@
 mod entries;
+mod feature_products;
 mod matrix_free;
 
 use std::sync::{Arc, OnceLock};
@@ -9,9 +10,11 @@ use margins_optim::problem::Eigenspace;
 use nalgebra::DMatrix;
 
 pub(crate) use self::entries::Entries;
+pub(crate) use self::feature_products::FeatureProducts;
 use self::matrix_free::MatrixFree;
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, fill};
+use crate::number::Number;
 use crate::{Block, Error, Kernel, PivotedCholesky};
 
 /// The memory of solvers on a matrix that is not held where nothing else is told.
@@ -60,7 +63,7 @@ impl Gram {
     pub fn new(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
         let points = Points::new(design, &center(design))?;
         let n = points.len();
-        let mut matrix = room_for(n)?;
+        let mut matrix = DMatrix::from_vec(n, n, room_for(n)?);
         // Each task owns the columns of one block and fills their part from the diagonal down.
         parallel::try_for_each_chunk(matrix.as_mut_slice(), n * SIDE, |k, columns| {
             let first_column = k * SIDE;
@@ -83,7 +86,7 @@ impl Gram {
             }
             Ok::<(), Error>(())
         })?;
-        mirror(&mut matrix);
+        mirror(matrix.as_mut_slice(), n);
         if !kernel.is_positive_semidefinite() {
             check_semidefinite(&matrix)?;
         }
@@ -129,6 +132,16 @@ impl Gram {
         Ok(Gram::of(Entries::Computed(MatrixFree::new(kernel, design, memory)?)))
     }
 
+    /// Returns the matrix `Z Z'` of inner products of features, one sample a row of Z, for support
+    /// vector machines: all columns in single precision, in `4 n^2` bytes, and products in double
+    /// precision through the features.
+    ///
+    /// # Errors
+    /// More samples than there is memory for.
+    pub fn of_features(features: Design) -> Result<Self, Error> {
+        Ok(Gram::of(Entries::Features(FeatureProducts::new(features)?)))
+    }
+
     /// Takes a matrix computed elsewhere.
     ///
     /// # Errors
@@ -168,9 +181,14 @@ impl Gram {
         Gram::of(Entries::of(matrix))
     }
 
-    /// Returns the matrix; `None` if it is computed where it is needed.
+    /// Returns the matrix; `None` if it is computed where it is needed, or that of features.
     pub fn matrix(&self) -> Option<&DMatrix<f64>> {
         self.entries.held()
+    }
+
+    /// Returns true if columns of the matrix are in memory, in double or in single precision.
+    pub(crate) fn has_columns(&self) -> bool {
+        !matches!(self.entries, Entries::Computed(_))
     }
 
     /// Returns the matrix for a purpose that needs all of it.
@@ -185,7 +203,7 @@ impl Gram {
     /// Refuses what was computed with the matrix if some value of it was not finite.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.entries {
-            Entries::Held { .. } => Ok(()),
+            Entries::Held { .. } | Entries::Features(_) => Ok(()),
             Entries::Computed(matrix) => matrix.check(),
         }
     }
@@ -226,6 +244,7 @@ impl Gram {
         assert_eq!(coefs.ncols(), columns.len(), "one coefficient a column");
         match &self.entries {
             Entries::Held { .. } => product(coefs, &self.entries.block(columns, rows)),
+            Entries::Features(products) => products.combine(rows, columns, coefs),
             Entries::Computed(matrix) => matrix.combine(rows, columns, coefs),
         }
     }
@@ -298,21 +317,21 @@ pub(crate) fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     out
 }
 
-/// Returns a zero matrix of order n, if the system has the memory.
-fn room_for(n: usize) -> Result<DMatrix<f64>, Error> {
-    let too_large = Error::TooLarge { n, gigabytes: 8e-9 * n as f64 * n as f64 };
+/// Returns zeros for a matrix of order n, if the system has the memory.
+fn room_for<T: Number>(n: usize) -> Result<Vec<T>, Error> {
+    let gigabytes = 1e-9 * size_of::<T>() as f64 * n as f64 * n as f64;
+    let too_large = Error::TooLarge { n, gigabytes };
     let Some(length) = n.checked_mul(n) else { return Err(too_large) };
     // Asked for first, as what follows aborts where there is none; zeros from the system come for
     // free.
-    Vec::<f64>::new().try_reserve_exact(length).map_err(|_| too_large)?;
-    Ok(DMatrix::from_vec(n, n, vec![0.0; length]))
+    Vec::<T>::new().try_reserve_exact(length).map_err(|_| too_large)?;
+    Ok(vec![T::default(); length])
 }
 
-/// Fills the upper half from the lower one, tile by tile, so that both stay in the cache.
-fn mirror(matrix: &mut DMatrix<f64>) {
+/// Fills the upper half of a matrix of order n from the lower one, tile by tile, so that both stay in
+/// the cache.
+fn mirror<T: Number>(entries: &mut [T], n: usize) {
     const TILE: usize = 32;
-    let n = matrix.nrows();
-    let entries = matrix.as_mut_slice();
     for first_column in (0..n).step_by(TILE) {
         for first_row in (first_column..n).step_by(TILE) {
             for column in first_column..n.min(first_column + TILE) {

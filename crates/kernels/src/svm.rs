@@ -49,7 +49,9 @@ mod frame;
 mod problem;
 mod round;
 mod sequential;
+mod steps;
 mod sweep;
+mod values;
 
 use margins_losses::MarginLoss;
 use margins_optim::problem::EmpiricalRisk;
@@ -58,6 +60,7 @@ use margins_optim::{Lambda, Options};
 use self::decomposition::Decomposition;
 use self::problem::Problem;
 use self::sequential::SequentialMinimization;
+use self::values::Values;
 use crate::{Error, Gram, KernelFit};
 
 /// Fits the support vector machine at one lambda. See [`path`], also for the errors.
@@ -100,7 +103,8 @@ pub fn fit(
 ///
 /// Columns of K are cached for the samples that are not set aside, in at most [`CACHE_BYTES`] of
 /// memory; [`path_with_cache`] takes another budget. A copy of K in single precision, half as large as
-/// K, serves all fits to the same matrix. A matrix that is
+/// K, serves all fits to the same matrix. The matrix [of features](Gram::of_features) has such columns
+/// alone: where steps along them lead no further, the status is `Stalled`. A matrix that is
 /// [not held](Gram::matrix_free) is taken by working sets, whose part of it is computed.
 ///
 /// # Errors
@@ -186,10 +190,10 @@ fn path_of(
     lambdas.sort_by(|a, b| b.get().total_cmp(&a.get()));
     lambdas.dedup();
 
-    match problem.entries.held() {
-        Some(matrix) => {
+    match Values::of(problem.entries) {
+        Some(values) => {
             let count = lambdas.len();
-            let mut solver = SequentialMinimization::new(problem, matrix, count, cache_bytes);
+            let mut solver = SequentialMinimization::new(problem, values, count, cache_bytes);
             lambdas.into_iter().map(|lambda| solver.fit(lambda, options).scored(problem)).collect()
         }
         None => {

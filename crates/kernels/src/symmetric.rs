@@ -9,7 +9,7 @@ use margins_data::parallel;
 use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
 
-pub(crate) use self::single::{SingleColumns, SingleHalf};
+pub(crate) use self::single::{SingleColumns, SingleHalf, single};
 use crate::number::{MOST_LANES, Number};
 
 /// The number of columns that go through memory together.

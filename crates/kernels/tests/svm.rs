@@ -1,5 +1,6 @@
 //! The support vector machine against a slow solver and its own symmetries.
 
+use margins_data::Design;
 use margins_kernels::{Gram, KernelFit, svm};
 use margins_optim::{Options, Status, lambda_grid};
 use margins_test_support::lambda;
@@ -422,4 +423,58 @@ fn wrong_input_is_named() {
     assert!(refusal(&good.select(&[]), &[], None).contains("class"));
     assert!(svm::path(&good, &signs, None, true, &[], &Options::default()).is_err());
     assert!(svm::fit(&good, &signs, None, true, lambda(1.0), &tight(f64::NAN)).is_err());
+}
+
+/// Samples as features and as the matrix of their inner products have the same minima, whatever rows
+/// are left out, to the gaps of both.
+#[test]
+fn features_and_the_matrix_of_their_products_have_the_same_minima() {
+    let (n, p) = (150, 20);
+    let feature = |i: usize, j: usize| ((i * i + 3 * i * j + j) as f64 * 0.37).sin() + 0.3;
+    let rows: Vec<Vec<f64>> = (0..n).map(|i| (0..p).map(|j| feature(i, j)).collect()).collect();
+    let signs: Vec<f64> = (0..n).map(|i| if (i * i) % 7 < 3 { 1.0 } else { -1.0 }).collect();
+    let weights: Vec<f64> = (0..n).map(|i| [1.0, 0.0, 2.0, 0.5][i % 4]).collect();
+    let of_matrix = gram(&rows, linear);
+    let of_features = Gram::of_features(Design::from_rows(&rows).unwrap()).unwrap();
+    assert!(of_features.matrix().is_none() && of_features.len() == n);
+    let lambdas = lambda_grid(1.0, 1e-5, 8).unwrap();
+    for intercept in [true, false] {
+        let path = |gram: &Gram| {
+            svm::path(gram, &signs, Some(&weights), intercept, &lambdas, &tight(1e-6)).unwrap()
+        };
+        for (one, other) in path(&of_features).iter().zip(&path(&of_matrix)) {
+            // Both definitions go by the matrix, which is the same to rounding.
+            is_certified(&of_matrix, &signs, &weights, one);
+            let difference = (one.report.objective - other.report.objective).abs();
+            let gaps = one.report.duality_gap + other.report.duality_gap;
+            assert!(difference <= gaps + 1e-12, "{:?} {:?}", one.report, other.report);
+        }
+    }
+}
+
+#[test]
+fn products_of_features_are_those_of_their_matrix() {
+    let rows: Vec<Vec<f64>> =
+        (0..30).map(|i| (0..7).map(|j| ((5 * i + j * j) as f64).cos()).collect()).collect();
+    let of_matrix = gram(&rows, linear);
+    let of_features = Gram::of_features(Design::from_rows(&rows).unwrap()).unwrap();
+    let some = [3, 29, 0, 14, 3];
+    let x = DMatrix::from_fn(30, 2, |i, j| if i % 3 == j { 0.0 } else { (i as f64).sin() });
+    let coefs = DMatrix::from_fn(2, 5, |i, j| (i + 2 * j) as f64 - 3.0);
+    let vector: Vec<f64> = x.column(0).iter().copied().collect();
+    let all = |gram: &Gram| {
+        let part = gram.select(&some);
+        let quadratic = DMatrix::from_element(1, 1, gram.quadratic_form(&vector));
+        [
+            gram.multiply(&x),
+            gram.cross_of(&some, &[1, 2]),
+            gram.combine(&[7, 8, 9], &some, &coefs),
+            part.multiply(&coefs.transpose()),
+            quadratic,
+        ]
+    };
+    for (one, other) in all(&of_features).iter().zip(all(&of_matrix)) {
+        // Sums of at most 30 terms of size 7 times 20.
+        assert!((one - &other).amax() <= 1e-12 * (1.0 + other.amax()), "{one} {other}");
+    }
 }

@@ -31,7 +31,7 @@ use engine::{Engine, Machine, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
-    CrossValidation, cross_validate, error_curve, held_out_curve, training_rows,
+    CrossValidation, cross_validate, cross_validate_by, error_curve, held_out_curve, training_rows,
 };
 pub(crate) use engine::fit_to_part;
 pub use error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors};

@@ -3,6 +3,7 @@ use std::sync::OnceLock;
 use margins_data::Memory;
 use nalgebra::DMatrix;
 
+use super::feature_products::FeatureProducts;
 use super::matrix_free::MatrixFree;
 use super::product;
 use crate::rkhs_norm::dot;
@@ -14,6 +15,8 @@ pub(crate) enum Entries {
     /// All of them in memory, and half or all of them in single precision once a solver asks for
     /// that.
     Held { matrix: DMatrix<f64>, half: OnceLock<SingleHalf>, columns: OnceLock<SingleColumns> },
+    /// Those of a matrix of inner products, all of them in single precision.
+    Features(FeatureProducts),
     /// None of them: each use computes those that it needs.
     Computed(MatrixFree),
 }
@@ -28,16 +31,17 @@ impl Entries {
     pub(crate) fn held(&self) -> Option<&DMatrix<f64>> {
         match self {
             Entries::Held { matrix, .. } => Some(matrix),
-            Entries::Computed(_) => None,
+            Entries::Features(_) | Entries::Computed(_) => None,
         }
     }
 
-    /// Returns all columns in single precision, if the matrix is in memory.
+    /// Returns all columns in single precision, if these or the matrix are in memory.
     pub(crate) fn single_columns(&self) -> Option<&SingleColumns> {
         match self {
             Entries::Held { matrix, columns, .. } => {
                 Some(columns.get_or_init(|| SingleColumns::new(matrix)))
             }
+            Entries::Features(products) => Some(products.columns()),
             Entries::Computed(_) => None,
         }
     }
@@ -51,7 +55,7 @@ impl Entries {
     /// a matrix that is held, which bounds it.
     pub(crate) fn memory(&self) -> Option<Memory> {
         match self {
-            Entries::Held { .. } => None,
+            Entries::Held { .. } | Entries::Features(_) => None,
             Entries::Computed(matrix) => Some(matrix.memory()),
         }
     }
@@ -60,6 +64,7 @@ impl Entries {
     pub(crate) fn order(&self) -> usize {
         match self {
             Entries::Held { matrix, .. } => matrix.nrows(),
+            Entries::Features(products) => products.diagonal().len(),
             Entries::Computed(matrix) => matrix.diagonal().len(),
         }
     }
@@ -67,7 +72,19 @@ impl Entries {
     pub(crate) fn diagonal(&self) -> Vec<f64> {
         match self {
             Entries::Held { matrix, .. } => matrix.diagonal().as_slice().to_vec(),
+            Entries::Features(products) => products.diagonal().to_vec(),
             Entries::Computed(matrix) => matrix.diagonal().to_vec(),
+        }
+    }
+
+    /// Returns how many times that of sums of n terms the rounding of a product is: products with
+    /// features are sums of sums.
+    pub(crate) fn rounding_factor(&self) -> f64 {
+        match self {
+            Entries::Held { .. } | Entries::Computed(_) => 1.0,
+            Entries::Features(products) => {
+                1.0 + (products.width() as f64 / self.order().max(1) as f64).sqrt()
+            }
         }
     }
 
@@ -86,6 +103,7 @@ impl Entries {
                 }
                 DMatrix::from_vec(rows.len(), columns.len(), out)
             }
+            Entries::Features(products) => products.block(rows, columns),
             Entries::Computed(matrix) => matrix.block(rows, columns),
         }
     }
@@ -97,6 +115,7 @@ impl Entries {
     pub(crate) fn select(&self, samples: &[usize]) -> Entries {
         match self {
             Entries::Held { .. } => Entries::of(self.block(samples, samples)),
+            Entries::Features(products) => Entries::Features(products.select(samples)),
             Entries::Computed(matrix) => Entries::Computed(matrix.select(samples)),
         }
     }
@@ -105,6 +124,7 @@ impl Entries {
     pub(crate) fn multiply(&self, x: &[f64], out: &mut [f64]) {
         match self {
             Entries::Held { matrix, .. } => symmetric::multiply(matrix, x, out),
+            Entries::Features(products) => products.multiply(x, out),
             Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
         }
     }
@@ -113,6 +133,7 @@ impl Entries {
     pub(crate) fn multiply_sparse(&self, x: &[f64], out: &mut [f64]) {
         match self {
             Entries::Held { matrix, .. } => symmetric::multiply_sparse(matrix, x, out),
+            Entries::Features(products) => products.multiply(x, out),
             Entries::Computed(_) => out.copy_from_slice(self.multiply_one(x).as_slice()),
         }
     }
@@ -124,7 +145,7 @@ impl Entries {
             Entries::Held { matrix, half, .. } => {
                 half.get_or_init(|| SingleHalf::new(matrix)).multiply(x, out);
             }
-            Entries::Computed(_) => self.multiply_sparse(x, out),
+            Entries::Features(_) | Entries::Computed(_) => self.multiply_sparse(x, out),
         }
     }
 
@@ -136,6 +157,7 @@ impl Entries {
     pub(crate) fn quadratic_form(&self, x: &[f64]) -> f64 {
         match self {
             Entries::Held { matrix, .. } => symmetric::quadratic_form(matrix, x),
+            Entries::Features(products) => products.quadratic_form(x),
             Entries::Computed(_) => dot(x, self.multiply_one(x).as_slice()),
         }
     }
@@ -144,6 +166,7 @@ impl Entries {
     pub(crate) fn multiply_all(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Entries::Held { matrix, .. } => product(matrix, x),
+            Entries::Features(products) => products.multiply_all(x),
             Entries::Computed(matrix) => matrix.multiply(x),
         }
     }

@@ -1,13 +1,13 @@
 //! Steps on the samples that are not set aside.
 
 use margins_optim::Lambda;
-use nalgebra::DMatrix;
 use pulp::Arch;
 
 use super::columns::Columns;
 use super::frame::Frame;
 use super::problem::Problem;
 use super::sweep::{Bests, Search, Update};
+use super::values::Values;
 use crate::number::{MOST_LANES, Number};
 
 /// The samples that steps move, with all that steps read side by side.
@@ -17,7 +17,7 @@ use crate::number::{MOST_LANES, Number};
 /// that the vector loops read are padded to whole lanes with samples that can do neither.
 pub(super) struct Active<'p, 'a, P> {
     problem: &'p Problem<'a>,
-    matrix: &'a DMatrix<f64>,
+    values: Values<'a>,
     lambda: Lambda,
     frame: Frame,
     members: Vec<usize>,
@@ -38,7 +38,7 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
     /// the gradient there: bounds let no sample of weight zero move.
     pub(super) fn new(
         problem: &'p Problem<'a>,
-        matrix: &'a DMatrix<f64>,
+        values: Values<'a>,
         lambda: Lambda,
         (all_coefs, all_gradients): (&[f64], &[f64]),
         frame: Frame,
@@ -51,7 +51,7 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
         let gradient = members.iter().map(|&i| frame.number(all_gradients[i])).collect();
         let mut active = Active {
             problem,
-            matrix,
+            values,
             lambda,
             frame,
             members,
@@ -76,7 +76,7 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
         let bounds = self.members.iter().map(|&i| self.problem.bounds(i, self.lambda));
         self.bounds = bounds.collect();
         let scale = self.frame.scale;
-        let diagonal = self.members.iter().map(|&i| P::of(self.matrix[(i, i)] / scale));
+        let diagonal = self.members.iter().map(|&i| P::of(self.values.at(i, i) / scale));
         self.diagonal = diagonal.collect();
         self.diagonal.resize(height, P::of(0.0));
         self.gradient.truncate(count);
@@ -162,7 +162,7 @@ impl<'p, 'a, P: Number> Active<'p, 'a, P> {
 
     /// Returns the value of K between two of the samples.
     fn value(&self, i: usize, j: usize) -> f64 {
-        self.matrix[(self.members[i], self.members[j])]
+        self.values.at(self.members[i], self.members[j])
     }
 
     /// Moves a pair of coefficients and returns the extremes that this leads to, or nothing if

@@ -178,7 +178,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         let signs = of(self.problem.signs);
         // Steps read the part of K that they are given; the entries of all are for products alone.
         let part = self.problem.restricted(set, self.problem.entries, &signs);
-        let mut solver = SequentialMinimization::new(&part, &matrix, 1, self.cache_bytes);
+        let mut solver = SequentialMinimization::of_part(&part, &matrix, self.cache_bytes);
         let coef = of(&point.coef);
         let target = SHARE * point.violation;
         let start = (&coef[..], &of(&point.gradient)[..]);

@@ -2,9 +2,9 @@
 
 use margins_optim::Lambda;
 use margins_optim::solve::GrowingCholesky;
-use nalgebra::DMatrix;
 
 use super::problem::Problem;
+use super::values::Values;
 
 /// The largest order of a face: its factor takes 128 MiB and half a second.
 const MOST_MEMBERS: usize = 4096;
@@ -33,7 +33,7 @@ impl<'p, 'a> Face<'p, 'a> {
     /// large, or if its matrix has no factor.
     pub(super) fn of(
         problem: &'p Problem<'a>,
-        matrix: &DMatrix<f64>,
+        values: Values<'_>,
         lambda: Lambda,
         members: Vec<usize>,
         (coef, gradient): (&[f64], &[f64]),
@@ -42,12 +42,11 @@ impl<'p, 'a> Face<'p, 'a> {
         if order <= usize::from(problem.intercept) || order > MOST_MEMBERS {
             return None;
         }
-        let largest = members.iter().fold(0.0, |most: f64, &i| most.max(matrix[(i, i)]));
-        let damping = DAMPING * largest;
+        let matrix = values.among(&members);
+        let damping = DAMPING * matrix.diagonal().iter().copied().fold(0.0, f64::max);
         let mut factor = GrowingCholesky::new(order);
-        let definite = factor.extend(order, |k, l| {
-            matrix[(members[k], members[l])] + if k == l { damping } else { 0.0 }
-        });
+        let definite =
+            factor.extend(order, |k, l| matrix[(k, l)] + if k == l { damping } else { 0.0 });
         definite.then(|| Face {
             problem,
             lambda,
@@ -139,6 +138,7 @@ mod tests {
 
     use super::super::dual_point::DualPoint;
     use super::super::problem::Problem;
+    use super::super::values::Values;
     use super::Face;
     use crate::Gram;
 
@@ -149,7 +149,7 @@ mod tests {
         let x = |i: usize| (7.0 * i as f64).sin();
         let gram = DMatrix::from_fn(n, n, |i, j| (-4.0 * (x(i) - x(j)).powi(2)).exp());
         let gram = Gram::precomputed(gram).expect("positive semidefinite");
-        let matrix = gram.matrix().expect("held");
+        let values = Values::of(gram.entries()).expect("held");
         let signs: Vec<f64> =
             (0..n).map(|i| if i.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
         let lambda = Lambda::new(1e-3).expect("positive");
@@ -164,7 +164,7 @@ mod tests {
             for _ in 0..10 {
                 let free = free(&problem, lambda, &coef);
                 let start = (&*coef.clone(), &*gradient);
-                let face = Face::of(&problem, matrix, lambda, free, start).expect("a factor");
+                let face = Face::of(&problem, values, lambda, free, start).expect("a factor");
                 assert!(face.climb(&mut coef, usize::MAX) > 0);
                 gradient = DualPoint::of(&problem, lambda, coef.clone()).gradient;
             }

@@ -167,7 +167,7 @@ impl<'a> Problem<'a> {
 
     /// Returns the rounding of products with K, by the norm of a sample.
     pub(super) fn product_error(&self, coef: &[f64]) -> f64 {
-        self.norms.product_error(coef)
+        self.entries.rounding_factor() * self.norms.product_error(coef)
     }
 
     /// Returns the same problem with weights that add up to those of another one.

@@ -5,63 +5,64 @@ use margins_optim::{Lambda, Options, Status};
 use nalgebra::DMatrix;
 
 use super::active::Active;
-use super::columns::Columns;
 use super::dual_point::{DualPoint, Solution, balance};
 use super::face::Face;
 use super::frame::Frame;
 use super::problem::Problem;
 use super::round::{Goal, Round, take_steps};
+use super::steps::Steps;
+use super::values::Values;
 
 /// The state that carries over from one lambda to the next.
 pub(super) struct SequentialMinimization<'p, 'a> {
     problem: &'p Problem<'a>,
-    matrix: &'a DMatrix<f64>,
+    values: Values<'a>,
     last: Option<(Lambda, DualPoint)>,
-    columns: Columns<'a, f64>,
-    single: Single<'a>,
+    steps: Steps<'a>,
     cache_bytes: usize,
     /// The number of entries of K read at this lambda.
     entries: f64,
     /// The number of entries that steps have read since a face was last climbed.
     entries_since_face: f64,
-    /// The number of steps in double precision before those in single precision.
-    doubles_left: usize,
     /// True if samples that look settled are set aside; switched off in tests alone.
     shrinking: bool,
 }
 
-/// Steps in single precision.
-enum Single<'a> {
-    /// The steps so far have cost less than a copy of K.
-    Later,
-    /// The columns and their scale.
-    Columns(Columns<'a, f32>, f64),
-    /// K is a part of a larger matrix, or steps came to something else than what K itself says.
-    Never,
-}
-
 impl<'p, 'a> SequentialMinimization<'p, 'a> {
-    /// Returns the solver for a matrix, which is the one of the problem or a part of it, and for this
-    /// number of lambdas.
+    /// Returns the solver for the matrix of the problem and for this number of lambdas.
     pub(super) fn new(
         problem: &'p Problem<'a>,
-        matrix: &'a DMatrix<f64>,
+        values: Values<'a>,
         lambdas: usize,
         cache_bytes: usize,
     ) -> Self {
-        /// The steps a sample that take the time of the copy of K.
-        const STEPS: usize = 4;
-        let is_part = !problem.entries.is_held();
+        Self::with_steps(problem, values, Steps::first(values, lambdas, cache_bytes), cache_bytes)
+    }
+
+    /// Returns the solver for a part of a matrix, of which there is no copy in single precision.
+    pub(super) fn of_part(
+        problem: &'p Problem<'a>,
+        matrix: &'a DMatrix<f64>,
+        cache_bytes: usize,
+    ) -> Self {
+        let steps = Steps::double(matrix, cache_bytes);
+        Self::with_steps(problem, Values::Matrix(matrix), steps, cache_bytes)
+    }
+
+    fn with_steps(
+        problem: &'p Problem<'a>,
+        values: Values<'a>,
+        steps: Steps<'a>,
+        cache_bytes: usize,
+    ) -> Self {
         SequentialMinimization {
             problem,
-            matrix,
+            values,
             last: None,
-            columns: Columns::new(matrix.as_slice(), matrix.nrows(), cache_bytes),
-            single: if is_part { Single::Never } else { Single::Later },
+            steps,
             cache_bytes,
             entries: 0.0,
             entries_since_face: 0.0,
-            doubles_left: STEPS * matrix.nrows() / lambdas.max(1),
             shrinking: true,
         }
     }
@@ -148,8 +149,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
             let certificate = best.certificate();
             let margins = || self.problem.summary(&best.gradient, best.intercept);
             let status = match monitor.judge(self.passes(), &certificate, margins) {
-                None if idle >= PATIENCE && self.is_single() => {
-                    self.single = Single::Never;
+                None if idle >= PATIENCE && self.leave_single() => {
                     idle = 0;
                     None
                 }
@@ -199,7 +199,7 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         }
         self.entries_since_face = 0.0;
         let start = (&*point.coef, &*point.gradient);
-        let face = Face::of(self.problem, self.matrix, lambda, members, start)?;
+        let face = Face::of(self.problem, self.values, lambda, members, start)?;
         let mut coef = point.coef.clone();
         let steps = face.climb(&mut coef, budget);
         let top = self.next(lambda, point, coef, tolerance);
@@ -216,35 +216,27 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
     /// more than the violation that they were to leave.
     fn check_single(&mut self, kept: &[(usize, f64)], gradient: &[f64], target: f64) {
         let is_right = |&(i, g): &(usize, f64)| (g - gradient[i]).abs() <= target;
-        if self.is_single() && !kept.iter().all(is_right) {
-            self.single = Single::Never;
+        if !kept.iter().all(is_right) {
+            self.leave_single();
         }
     }
 
-    /// Returns true if steps are in single precision.
-    fn is_single(&self) -> bool {
-        matches!(self.single, Single::Columns(..))
+    /// Leaves single precision for good; returns true if steps were in it and K is held in double
+    /// precision.
+    fn leave_single(&mut self) -> bool {
+        let (Steps::Single(..), Values::Matrix(matrix)) = (&self.steps, self.values) else {
+            return false;
+        };
+        self.steps = Steps::double(matrix, self.cache_bytes);
+        true
     }
 
     /// Begins steps in single precision if enough in double precision have gone before: a path that ends
     /// sooner does without the copy of K. Its columns are cached in the place of those of K.
     fn begin_single(&mut self) {
-        if !matches!(self.single, Single::Later) || self.doubles_left > 0 {
-            return;
-        }
-        let n = self.matrix.nrows();
+        let Steps::Double(_, Some(0)) = self.steps else { return };
         let Some(copy) = self.problem.entries.single_columns() else { return };
-        self.single = Single::Columns(Columns::new(&copy.entries, n, self.cache_bytes), copy.scale);
-        self.columns = Columns::new(self.matrix.as_slice(), n, self.cache_bytes);
-    }
-
-    /// Returns the most steps of a round, given the most that there may be: a round in double precision
-    /// ends where steps in single precision begin.
-    fn most_steps(&self, budget: usize) -> usize {
-        match self.single {
-            Single::Later => budget.min(self.doubles_left),
-            Single::Columns(..) | Single::Never => budget,
-        }
+        self.steps = Steps::single(copy, self.values.order(), self.cache_bytes);
     }
 
     /// Takes steps until the active samples violate optimality by at most `target`.
@@ -255,30 +247,26 @@ impl<'p, 'a> SequentialMinimization<'p, 'a> {
         target: f64,
         budget: usize,
     ) -> Round {
-        let (problem, matrix, shrinking) = (self.problem, self.matrix, self.shrinking);
         self.begin_single();
-        let goal = Goal { target, budget: self.most_steps(budget), shrinking };
-        let (round, entries) = match &mut self.single {
-            Single::Columns(columns, scale) => {
+        let (problem, values, shrinking) = (self.problem, self.values, self.shrinking);
+        let goal = Goal { target, budget, shrinking };
+        let (round, entries) = match &mut self.steps {
+            Steps::Single(columns, scale) => {
                 let frame = problem.frame(lambda, start, *scale);
-                take_steps(
-                    Active::new(problem, matrix, lambda, start, frame, columns),
-                    start.0,
-                    goal,
-                )
+                let active = Active::new(problem, values, lambda, start, frame, columns);
+                take_steps(active, start.0, goal)
             }
-            Single::Later | Single::Never => {
-                let (frame, columns) = (Frame::PLAIN, &mut self.columns);
-                take_steps(
-                    Active::new(problem, matrix, lambda, start, frame, columns),
-                    start.0,
-                    goal,
-                )
+            Steps::Double(columns, left) => {
+                // A round ends where steps in single precision begin.
+                let goal = Goal { budget: left.map_or(budget, |left| budget.min(left)), ..goal };
+                let active = Active::new(problem, values, lambda, start, Frame::PLAIN, columns);
+                let (round, entries) = take_steps(active, start.0, goal);
+                *left = left.map(|left| left.saturating_sub(round.steps));
+                (round, entries)
             }
         };
         self.entries += entries;
         self.entries_since_face += entries;
-        self.doubles_left = self.doubles_left.saturating_sub(round.steps);
         round
     }
 }
@@ -291,7 +279,8 @@ mod tests {
     use super::super::CACHE_BYTES;
     use super::super::dual_point::DualPoint;
     use super::super::problem::Problem;
-    use super::{Round, SequentialMinimization, Single};
+    use super::super::values::Values;
+    use super::{Round, SequentialMinimization, Steps};
     use crate::Gram;
 
     /// Two noisy rings, enough of them for samples to be set aside again and again.
@@ -308,7 +297,7 @@ mod tests {
             (-(a - c).powi(2) - (b - d).powi(2)).exp()
         });
         let gram = Gram::precomputed(gram).expect("positive semidefinite");
-        let matrix = gram.matrix().expect("held");
+        let values = Values::of(gram.entries()).expect("held");
         let signs: Vec<f64> =
             (0..n).map(|i| if i.is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
         let lambdas = lambda_grid(0.1, 1e-5, 7).expect("a grid");
@@ -316,7 +305,7 @@ mod tests {
             let problem = Problem::new(&gram, &signs, None, intercept).expect("a problem");
             let mut solvers = [true, false].map(|shrinking| SequentialMinimization {
                 shrinking,
-                ..SequentialMinimization::new(&problem, matrix, lambdas.len(), CACHE_BYTES)
+                ..SequentialMinimization::new(&problem, values, lambdas.len(), CACHE_BYTES)
             });
             for &lambda in &lambdas {
                 let [one, other] = solvers.each_mut().map(|solver| by_steps_alone(solver, lambda));
@@ -339,15 +328,15 @@ mod tests {
             let gram = DMatrix::from_fn(n, n, |i, j| 1.0 - part + part * narrow(i, j));
             let gram = Gram::precomputed(gram).expect("positive semidefinite");
             let problem = Problem::new(&gram, &signs, None, true).expect("a problem");
-            let matrix = gram.matrix().expect("held");
-            let mut solver = SequentialMinimization::new(&problem, matrix, 20, CACHE_BYTES);
+            let values = Values::of(gram.entries()).expect("held");
+            let mut solver = SequentialMinimization::new(&problem, values, 20, CACHE_BYTES);
             for &lambda in &lambdas {
                 let at = Lambda::new(part * lambda.get()).expect("positive");
                 let solution = solver.fit(at, &Options::default());
                 assert!(solution.report.converged(), "{:?}", solution.report);
             }
-            assert_eq!(solver.is_single(), !is_flat);
-            assert_eq!(matches!(solver.single, Single::Never), is_flat);
+            assert_eq!(matches!(solver.steps, Steps::Single(..)), !is_flat);
+            assert_eq!(matches!(solver.steps, Steps::Double(_, None)), is_flat);
         }
     }
 

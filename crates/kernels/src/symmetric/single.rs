@@ -63,17 +63,22 @@ impl SingleColumns {
         let entries = matrix.iter().map(|entry| single(entry / scale)).collect();
         SingleColumns { scale, entries }
     }
+
+    /// Returns the scale of a matrix with this diagonal.
+    pub(crate) fn scale_of(diagonal: &[f64]) -> f64 {
+        let largest = diagonal.iter().copied().fold(0.0, f64::max);
+        if largest > 0.0 { largest } else { 1.0 }
+    }
 }
 
 /// Returns the largest entry of a positive semidefinite matrix, which is on its diagonal, or 1 if
 /// all are zero.
 fn largest_entry(matrix: &DMatrix<f64>) -> f64 {
-    let largest = matrix.diagonal().iter().copied().fold(0.0, f64::max);
-    if largest > 0.0 { largest } else { 1.0 }
+    SingleColumns::scale_of(matrix.diagonal().as_slice())
 }
 
 /// Returns a number of size at most 1 in single precision, or zero if it is tiny.
-fn single(x: f64) -> f32 {
+pub(crate) fn single(x: f64) -> f32 {
     if x.abs() < LEAST { 0.0 } else { x as f32 }
 }
 

@@ -36,20 +36,46 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     folds: &[usize],
     lambdas: &[Lambda],
 ) -> Result<CrossValidation, Error> {
+    let on_all = || training.path(data, lambdas);
+    cross_validate_by(
+        training,
+        data,
+        folds,
+        lambdas,
+        on_all,
+        |training, rows, held_out, lambdas| {
+            let data = data.learned_on(rows)?;
+            let fits = training.path(&data.select(rows), lambdas)?;
+            let design = data.design().select(held_out);
+            let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
+            Ok((fits, scores))
+        },
+    )
+}
+
+/// Returns the cross-validated error of any solver, as [`error_curve`] does, and the path on all rows,
+/// which `on_all` makes at the same time.
+///
+/// # Errors
+/// The errors of [`error_curve`] and of `on_all`.
+pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    folds: &[usize],
+    lambdas: &[Lambda],
+    on_all: impl FnOnce() -> Result<Vec<Fit>, E> + Send,
+    solve: impl Fn(
+        &Training<'_, L>,
+        &[usize],
+        &[usize],
+        &[Lambda],
+    ) -> Result<(Vec<Fit>, Vec<Vec<f64>>), E>
+    + Sync,
+) -> Result<CrossValidation, E> {
     check_folds(data, folds)?;
     // The path on all rows is the largest task and goes first.
-    let (fits, curve) = parallel::join(
-        || training.path(data, lambdas),
-        || {
-            error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
-                let data = data.learned_on(rows)?;
-                let fits = training.path(&data.select(rows), lambdas)?;
-                let design = data.design().select(held_out);
-                let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
-                Ok::<_, Error>((fits, scores))
-            })
-        },
-    );
+    let of_folds = || error_curve(training, data, folds, lambdas, &solve);
+    let (fits, curve) = parallel::join(on_all, of_folds);
     let (fits, mut curve) = (fits?, curve?);
     curve.include(&fits);
     Ok(CrossValidation { curve, fits })

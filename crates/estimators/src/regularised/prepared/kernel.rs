@@ -1,3 +1,4 @@
+mod feature_space;
 mod part;
 
 use std::borrow::Cow;
@@ -11,9 +12,10 @@ use margins_model::{Basis, Functions};
 use margins_optim::{ErrorCurve, Fit, Lambda, Training, error_curve};
 use nalgebra::DMatrix;
 
+use feature_space::FeatureSpace;
 pub(super) use part::Part;
 
-use super::{Approximation, Prepared, coefs, linear_cross_validate, linear_norm, linear_scores_of};
+use super::{Approximation, Prepared, coefs, linear_norm, linear_scores_of};
 use crate::Error;
 
 /// The specification of a kernel matrix given in the place of features.
@@ -22,20 +24,9 @@ pub const PRECOMPUTED: &str = "precomputed";
 /// Data in the function space of a kernel.
 #[derive(Debug)]
 pub(super) enum Form {
-    Gram {
-        gram: Gram,
-        basis: Option<KernelBasis>,
-    },
-    Cholesky {
-        factor: PivotedCholesky,
-        basis: KernelBasis,
-    },
-    /// Features of a map in the place of the features of the data.
-    Features {
-        features: Design,
-        map: FeatureMap,
-        basis: KernelBasis,
-    },
+    Gram { gram: Gram, basis: Option<KernelBasis> },
+    Cholesky { factor: PivotedCholesky, basis: KernelBasis },
+    Features(FeatureSpace),
 }
 
 #[derive(Debug)]
@@ -120,14 +111,14 @@ impl Form {
                 };
                 let map = NystromMap::new(&**kernel, design, landmarks, rule, seed)?;
                 let features = map.transform(&**kernel, design)?;
-                Form::Features { features, map: FeatureMap::Nystrom(map), basis }
+                Form::Features(FeatureSpace::new(features, FeatureMap::Nystrom(map), basis, memory))
             }
             Approximation::Fourier { features } => {
                 let gaussian = kernel.as_gaussian();
                 let gaussian = gaussian.ok_or_else(|| Error::Fourier(kernel.specification()))?;
                 let map = RandomFourierMap::new(gaussian, design.columns(), features, seed)?;
                 let features = map.transform(design)?;
-                Form::Features { features, map: FeatureMap::Fourier(map), basis }
+                Form::Features(FeatureSpace::new(features, FeatureMap::Fourier(map), basis, memory))
             }
         })
     }
@@ -143,7 +134,9 @@ impl Form {
     /// Returns the matrix of the kernel that Nystrom features approximate, which is not held; `None`
     /// of other forms: random Fourier features span no part of the space of their kernel.
     pub(super) fn approximated(&self) -> Option<Result<Gram, Error>> {
-        let Form::Features { map: FeatureMap::Nystrom(_), basis, .. } = self else { return None };
+        let Form::Features(FeatureSpace { map: FeatureMap::Nystrom(_), basis, .. }) = self else {
+            return None;
+        };
         let memory = Memory::free().map_or(Memory::from_bytes(1 << 30), Memory::half);
         let gram = Gram::matrix_free(basis.kernel.clone(), basis.design.clone(), memory);
         Some(gram.map_err(Error::from))
@@ -152,7 +145,7 @@ impl Form {
     /// Returns the features in the place of those of the data, if there are any.
     pub(super) fn features(&self) -> Option<&Design> {
         match self {
-            Form::Features { features, .. } => Some(features),
+            Form::Features(space) => Some(&space.features),
             _ => None,
         }
     }
@@ -165,7 +158,7 @@ impl Form {
                 None => Cow::Borrowed(gram),
             })),
             Form::Cholesky { factor, basis } => Part::Cholesky(factor, basis),
-            Form::Features { .. } => Part::Features,
+            Form::Features(space) => Part::Features(space),
         }
     }
 
@@ -178,9 +171,8 @@ impl Form {
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         let data = prepared.data();
         let curve = match self {
-            Form::Features { .. } => {
-                let chosen = prepared.subset(None).chosen(data)?;
-                return linear_cross_validate(&unscaled(training), &chosen, folds, lambdas);
+            Form::Features(space) => {
+                return space.cross_validate(training, data, folds, lambdas);
             }
             Form::Gram { gram, .. } => {
                 margins_kernels::cross_validate(training, data, gram, folds, lambdas)?
@@ -201,7 +193,7 @@ impl Form {
         let coefs =
             |used: &[usize]| DMatrix::from_fn(fits.len(), used.len(), |k, i| fits[k].coef[used[i]]);
         let products = match self {
-            Form::Features { features, .. } => return Ok(linear_scores_of(features, fits, rows)),
+            Form::Features(space) => return Ok(linear_scores_of(&space.features, fits, rows)),
             Form::Gram { gram, .. } => {
                 let used = |&i: &usize| fits.iter().any(|fit| fit.coef[i] != 0.0);
                 let support: Vec<usize> = (0..gram.len()).filter(used).collect();
@@ -221,7 +213,7 @@ impl Form {
 
     pub(super) fn scores(&self, fit: &Fit) -> Result<Vec<f64>, Error> {
         let mut scores = match self {
-            Form::Features { features, .. } => return Ok(fit.decision_function(features)),
+            Form::Features(space) => return Ok(fit.decision_function(&space.features)),
             Form::Gram { gram, .. } => {
                 let coef = DMatrix::from_column_slice(fit.coef.len(), 1, &fit.coef);
                 gram.multiply(&coef).as_slice().to_vec()
@@ -237,7 +229,7 @@ impl Form {
     }
 
     pub(super) fn norm(&self, fit: &Fit) -> Result<f64, Error> {
-        if let Form::Features { .. } = self {
+        if let Form::Features(_) = self {
             return Ok(linear_norm(fit));
         }
         let products = self.scores(fit)?;
@@ -266,12 +258,12 @@ impl Form {
                 let sections = Functions::Sections(basis.design.select(&support));
                 (new(basis, sections)?, fits.iter().map(coef).collect())
             }
-            Form::Features { map: FeatureMap::Nystrom(map), basis, .. } => {
+            Form::Features(FeatureSpace { map: FeatureMap::Nystrom(map), basis, .. }) => {
                 let sections = Functions::Sections(map.landmarks().clone());
                 let coef = |fit: &Fit| map.kernel_coefficients(&fit.coef);
                 (new(basis, sections)?, fits.iter().map(coef).collect())
             }
-            Form::Features { map: FeatureMap::Fourier(map), basis, .. } => {
+            Form::Features(FeatureSpace { map: FeatureMap::Fourier(map), basis, .. }) => {
                 let frequencies = Design::from_samples(map.frequencies().clone())?;
                 (new(basis, Functions::Fourier(frequencies))?, coefs(fits))
             }
@@ -283,7 +275,7 @@ impl Form {
             Form::Gram { basis: None, .. } => PRECOMPUTED.to_owned(),
             Form::Gram { basis: Some(basis), .. }
             | Form::Cholesky { basis, .. }
-            | Form::Features { basis, .. } => basis.kernel.specification(),
+            | Form::Features(FeatureSpace { basis, .. }) => basis.kernel.specification(),
         }
     }
 
@@ -291,8 +283,7 @@ impl Form {
         match self {
             Form::Gram { gram, .. } => gram.len(),
             Form::Cholesky { factor, .. } => factor.pivots().len(),
-            Form::Features { map: FeatureMap::Nystrom(map), .. } => map.features(),
-            Form::Features { map: FeatureMap::Fourier(map), .. } => map.features(),
+            Form::Features(space) => space.features.columns(),
         }
     }
 }

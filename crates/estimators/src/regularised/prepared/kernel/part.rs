@@ -6,8 +6,8 @@ use margins_losses::MarginLoss;
 use margins_optim::{Fit, Lambda, Training};
 use margins_robust::Learner;
 
-use super::super::{Subset, linear_path};
-use super::{KernelBasis, into_fit, unscaled};
+use super::super::Subset;
+use super::{FeatureSpace, KernelBasis, into_fit};
 use crate::Error;
 use crate::regularised::margin_distribution::margin_distribution;
 
@@ -18,8 +18,8 @@ pub(in crate::regularised::prepared) enum Part<'s> {
     Gram(Box<Cow<'s, Gram>>),
     /// The factor for all rows.
     Cholesky(&'s PivotedCholesky, &'s KernelBasis),
-    /// Features, which the subset has.
-    Features,
+    /// The features of all rows.
+    Features(&'s FeatureSpace),
 }
 
 impl Part<'_> {
@@ -35,8 +35,8 @@ impl Part<'_> {
     ) -> Result<Vec<Fit>, Error> {
         let (options, observer) = (&training.options, training.observer);
         let mut fits = match (self, learner) {
-            (Part::Features, _) => {
-                return linear_path(&unscaled(training), learner, &subset.chosen(data)?, lambdas);
+            (Part::Features(space), _) => {
+                return space.path(training, learner, data, subset.rows, lambdas);
             }
             (Part::Cholesky(factor, KernelBasis { kernel, design, .. }), None) => {
                 // Samples that are left out are samples of weight zero: the factor serves every

@@ -1,0 +1,143 @@
+use std::sync::OnceLock;
+
+use margins_data::{Dataset, Design, Memory};
+use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
+use margins_losses::{MarginLoss, SpecialCase};
+use margins_optim::{
+    CrossValidation, ErrorCurve, Fit, Lambda, Solver, Status, Training, cross_validate_by,
+};
+use margins_robust::Learner;
+
+use super::super::{linear_cross_validate, linear_path, linear_scores_of};
+use super::{FeatureMap, KernelBasis, unscaled};
+use crate::Error;
+
+/// Features of a map in the place of the features of the data.
+#[derive(Debug)]
+pub(in crate::regularised::prepared) struct FeatureSpace {
+    pub(super) features: Design,
+    pub(super) map: FeatureMap,
+    pub(super) basis: KernelBasis,
+    memory: Option<Memory>,
+    /// The inner products of the samples, once a support vector machine asks for them; `None` where
+    /// there is not the memory.
+    products: OnceLock<Option<Gram>>,
+}
+
+impl FeatureSpace {
+    /// Takes features and the memory that their inner products may have, half of what is free unless
+    /// told.
+    pub(super) fn new(
+        features: Design,
+        map: FeatureMap,
+        basis: KernelBasis,
+        memory: Option<Memory>,
+    ) -> Self {
+        FeatureSpace { features, map, basis, memory, products: OnceLock::new() }
+    }
+
+    /// Returns the inner products of the samples where steps along them are the faster way to a
+    /// minimum: for the hinge, if the samples are not too many beside the features.
+    fn products<L: MarginLoss + ?Sized>(&self, training: &Training<'_, L>) -> Option<&Gram> {
+        /// The samples a feature up to which sequential minimal optimisation is faster.
+        const MOST: usize = 64;
+        let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
+        let n = self.features.rows();
+        if !is_hinge
+            || training.options.solver != Solver::Auto
+            || n > MOST * self.features.columns()
+        {
+            return None;
+        }
+        if self.products.get().is_none() {
+            // Made outside the lock: threads that wait for one another in a lock and in loops could
+            // wait for ever. Two that come at the same time both make them, and the first counts.
+            let products = self.make_products();
+            let _ = self.products.set(products);
+        }
+        self.products.get()?.as_ref()
+    }
+
+    fn make_products(&self) -> Option<Gram> {
+        let n = self.features.rows();
+        let memory = self.memory.or_else(|| Memory::free().map(Memory::half));
+        let bytes = n.checked_mul(n)?.checked_mul(size_of::<f32>())?;
+        let fits = memory.is_none_or(|memory| bytes <= memory.bytes());
+        if fits { Gram::of_features(self.features.clone()).ok() } else { None }
+    }
+
+    /// Returns the fits of the learner, or of the regularised risk without one, to some of the rows,
+    /// or to all if none are named, at every lambda, largest first.
+    pub(super) fn path<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        learner: Option<&Learner>,
+        data: &Dataset,
+        rows: Option<&[usize]>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let training = &unscaled(training);
+        let linear = |lambdas: &[Lambda]| {
+            let chosen = match rows {
+                Some(rows) => data.select_as(rows, self.features.select(rows)),
+                None => data.over(self.features.clone()),
+            };
+            linear_path(training, learner, &chosen?, lambdas)
+        };
+        let Some(gram) = self.products(training).filter(|_| learner.is_none()) else {
+            return linear(lambdas);
+        };
+        let fits = svm_path_of_rows(training, data, gram, rows, lambdas)?;
+        let fits = fits.into_iter().map(|fit| {
+            let is_stuck = matches!(
+                fit.report.status,
+                Status::Stalled | Status::RoundingLimit | Status::NumericalTrouble
+            );
+            // Steps in single precision may end before the tolerance.
+            if is_stuck {
+                Ok(linear(&[fit.lambda])?.swap_remove(0))
+            } else {
+                Ok(self.in_features(fit))
+            }
+        });
+        fits.collect()
+    }
+
+    /// Returns the fit in the coordinates of the features.
+    fn in_features(&self, fit: KernelFit) -> Fit {
+        let KernelFit { lambda, intercept, coef, report } = fit;
+        let mut w = vec![0.0; self.features.columns()];
+        self.features.multiply_transposed(&coef, &mut w);
+        Fit { lambda, intercept, coef: w, report }
+    }
+
+    /// Returns the cross-validated error along the lambdas, and the fits on all of the data if these
+    /// come with it.
+    pub(super) fn cross_validate<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+        data: &Dataset,
+        folds: &[usize],
+        lambdas: &[Lambda],
+    ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
+        let training = &unscaled(training);
+        if self.products(training).is_none() {
+            let chosen = data.over(self.features.clone())?;
+            return linear_cross_validate(training, &chosen, folds, lambdas);
+        }
+        let on_all = || self.path(training, None, data, None, lambdas);
+        let CrossValidation { curve, fits } = cross_validate_by(
+            training,
+            data,
+            folds,
+            lambdas,
+            on_all,
+            |training, rows, held_out, lambdas| {
+                let fits = self.path(training, None, data, Some(rows), lambdas)?;
+                let scores = linear_scores_of(&self.features, &fits, held_out);
+                Ok::<_, Error>((fits, scores))
+            },
+        )?;
+        Ok((curve, Some(fits)))
+    }
+}
