@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use margins_data::Dataset;
 use margins_data::generate::{Example, GaussianMixture};
+use margins_data::{Dataset, Memory};
 use margins_estimators::regularised::{Approximation, CrossValidation, Regularisation, Settings};
 use margins_losses::{Hinge, LeakyHockeyStick, Logistic, MarginLoss};
 use margins_model::Scheme;
@@ -57,16 +57,21 @@ fn the_exact_minimum_lies_within_the_gap() {
 #[test]
 fn the_hinge_on_features_has_one_minimum_whatever_the_solver() {
     let data = GaussianMixture::example(Example::One, 1).unwrap().sample(200, 2).unwrap();
-    let by = |solver: Solver| {
+    let by = |solver: Solver, memory: Option<Memory>| {
         let mut settings = settings(Arc::new(Hinge), nystrom(30));
         settings.options.solver = solver;
+        settings.kernels.memory = memory;
         let path = settings.path(&data).unwrap();
         let lambdas = lambda_grid(0.1, 1e-3, 3).unwrap();
         let how = CrossValidation { lambdas, folds: Some(3), ..CrossValidation::default() };
         settings.regularisation = Regularisation::CrossValidated(how);
         (path, settings.fit(&data).unwrap().fits.swap_remove(0))
     };
-    let ((one, of_one), (other, of_other)) = (by(Solver::Auto), by(Solver::ProximalNewton));
+    let (one, of_one) = by(Solver::Auto, None);
+    let (other, of_other) = by(Solver::ProximalNewton, None);
+    // The inner products of 200 samples take 160,000 bytes.
+    let (without, _) = by(Solver::Auto, Some(Memory::from_bytes(159_999)));
+    assert_eq!(without.fits, other.fits);
     for (one, other) in one.fits.iter().flatten().zip(other.fits.iter().flatten()) {
         let (one, other) = (&one.report, &other.report);
         assert!(one.converged() && other.converged(), "{one:?} {other:?}");

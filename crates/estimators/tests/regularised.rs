@@ -279,6 +279,13 @@ fn what_no_fit_can_use_is_refused() {
         (Settings { loss: Arc::new(Logistic), ..hinge() }, "shifts the scores"),
         (Settings { kernels: bounded(&[]), ..at(0.1) }, "memory 2 GB and a linear classifier"),
         (Settings { kernels: bounded(&["precomputed"]), ..at(0.1) }, "and kernel precomputed"),
+        (
+            Settings {
+                kernels: KernelChoice { approximation, ..bounded(&["gaussian"]) },
+                ..at(0.1)
+            },
+            "of features the memory is that of their inner products",
+        ),
     ];
     for (settings, words) in refused {
         let message = settings.check().unwrap_err().to_string();
@@ -286,6 +293,8 @@ fn what_no_fit_can_use_is_refused() {
         assert_eq!(settings.fit(&two()).unwrap_err().to_string(), message);
     }
     hinge().check().unwrap();
+    let kernels = KernelChoice { approximation, ..bounded(&["gaussian"]) };
+    Settings { loss: Arc::new(Hinge), kernels, ..at(0.1) }.check().unwrap();
 }
 
 /// Robust learners end by the clock as all solvers do.

@@ -134,12 +134,24 @@ impl Gram {
 
     /// Returns the matrix `Z Z'` of inner products of features, one sample a row of Z, for support
     /// vector machines: all columns in single precision, in `4 n^2` bytes, and products in double
-    /// precision through the features.
+    /// precision through the features. `is_over` is asked before every 256 columns, by whatever thread
+    /// computes them.
+    ///
+    /// ```
+    /// use margins_data::Design;
+    /// use margins_kernels::Gram;
+    ///
+    /// let features = Design::from_rows(&[[1.0, 2.0], [3.0, -1.0]])?;
+    /// let gram = Gram::of_features(features, || false)?;
+    /// assert_eq!(gram.cross_of(&[0], &[0, 1]).as_slice(), [5.0, 1.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// More samples than there is memory for.
-    pub fn of_features(features: Design) -> Result<Self, Error> {
-        Ok(Gram::of(Entries::Features(FeatureProducts::new(features)?)))
+    /// [`Error::TooLarge`]: there are more samples than there is memory for. [`Error::Interrupted`]:
+    /// `is_over` has returned true.
+    pub fn of_features(features: Design, is_over: impl Fn() -> bool + Sync) -> Result<Self, Error> {
+        Ok(Gram::of(Entries::Features(FeatureProducts::new(features, is_over)?)))
     }
 
     /// Takes a matrix computed elsewhere.

@@ -1,7 +1,7 @@
 //! The support vector machine against a slow solver and its own symmetries.
 
 use margins_data::Design;
-use margins_kernels::{Gram, KernelFit, svm};
+use margins_kernels::{Error, Gram, KernelFit, svm};
 use margins_optim::{Options, Status, lambda_grid};
 use margins_test_support::lambda;
 use nalgebra::{DMatrix, DVector};
@@ -435,8 +435,10 @@ fn features_and_the_matrix_of_their_products_have_the_same_minima() {
     let signs: Vec<f64> = (0..n).map(|i| if (i * i) % 7 < 3 { 1.0 } else { -1.0 }).collect();
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 0.0, 2.0, 0.5][i % 4]).collect();
     let of_matrix = gram(&rows, linear);
-    let of_features = Gram::of_features(Design::from_rows(&rows).unwrap()).unwrap();
+    let of_features = Gram::of_features(Design::from_rows(&rows).unwrap(), || false).unwrap();
     assert!(of_features.matrix().is_none() && of_features.len() == n);
+    let over = Gram::of_features(Design::from_rows(&rows).unwrap(), || true);
+    assert!(matches!(over, Err(Error::Interrupted)));
     let lambdas = lambda_grid(1.0, 1e-5, 8).unwrap();
     for intercept in [true, false] {
         let path = |gram: &Gram| {
@@ -457,7 +459,7 @@ fn products_of_features_are_those_of_their_matrix() {
     let rows: Vec<Vec<f64>> =
         (0..30).map(|i| (0..7).map(|j| ((5 * i + j * j) as f64).cos()).collect()).collect();
     let of_matrix = gram(&rows, linear);
-    let of_features = Gram::of_features(Design::from_rows(&rows).unwrap()).unwrap();
+    let of_features = Gram::of_features(Design::from_rows(&rows).unwrap(), || false).unwrap();
     let some = [3, 29, 0, 14, 3];
     let x = DMatrix::from_fn(30, 2, |i, j| if i % 3 == j { 0.0 } else { (i as f64).sin() });
     let coefs = DMatrix::from_fn(2, 5, |i, j| (i + 2 * j) as f64 - 3.0);

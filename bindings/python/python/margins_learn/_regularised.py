@@ -109,9 +109,10 @@ class MarginClassifier(OneKernel, ModelClassifier):
     approximation : str or None, default=None
         The approximation of the kernel for many rows: `"cholesky"`, `"nystrom:m=1000"` or `"rff:m=2000"`.
     memory : int, str or None, default=None
-        The most memory for the matrix of a kernel that is not approximated, in bytes or such as `"2GB"`; None takes half
+        The most memory for the matrix of a kernel, in bytes or such as `"2GB"`; None takes half
         of what is free. The values of a larger matrix are computed anew wherever they are needed, which takes longer; fits are
-        certified as ever.
+        certified as ever. With `"nystrom"`, `"rff"` and the hinge it is the most for the inner products of all rows, without which
+        a fit takes longer.
     certify_exact : bool, default=False
         True tells how far a fit on Nystrom features is from the best one of the kernel itself, by one pass over the
         kernel matrix, which is never held.

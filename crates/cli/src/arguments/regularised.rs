@@ -59,8 +59,9 @@ pub(crate) struct KernelArguments {
     ///
     /// The values of a larger matrix are computed anew wherever they are needed, which takes
     /// longer; fits are certified as ever. hinge takes the time of a few matrices and the other
-    /// losses that of 20 to 100 of them for each lambda. Of a block file that is larger in memory,
-    /// linear classifiers read in each pass what memory does not hold.
+    /// losses that of 20 to 100 of them for each lambda. Of features in the place of a kernel it is
+    /// that of their inner products, which hinge takes where they fit. Of a block file that is
+    /// larger in memory, linear classifiers read in each pass what memory does not hold.
     #[arg(long, value_name = "AMOUNT", hide_short_help = true)]
     pub(crate) memory: Option<Memory>,
     /// Tell how far fits on Nystrom features are from those of the kernel itself

@@ -231,8 +231,28 @@ impl Settings {
         }
         self.options.check()?;
         #[cfg(feature = "kernels")]
-        self.check_exact()?;
+        {
+            self.check_memory()?;
+            self.check_exact()?;
+        }
         self.learner.map_or(Ok(()), |learner| self.check_learner(&learner))
+    }
+
+    /// Refuses a bound on memory for features whose inner products nobody asks for.
+    #[cfg(feature = "kernels")]
+    fn check_memory(&self) -> Result<(), Error> {
+        let KernelChoice { memory: Some(memory), approximation, .. } = &self.kernels else {
+            return Ok(());
+        };
+        let is_hinge = self.loss.special_case() == Some(margins_losses::SpecialCase::Hinge);
+        let by_steps = is_hinge && self.options.solver == Solver::Auto && self.learner.is_none();
+        if by_steps || !approximation.has_features() {
+            return Ok(());
+        }
+        let reason = "of features the memory is that of their inner products, for the hinge with the \
+                      automatic solver";
+        let other = format!("approximation {approximation}");
+        Err(Error::contradiction(format!("memory {memory}"), other, reason))
     }
 
     /// Refuses what a robust learner does not look at, and probabilities of scores that it shifts.

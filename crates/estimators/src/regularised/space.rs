@@ -137,10 +137,10 @@ impl KernelChoice {
         Ok(specifications.iter().map(space).collect())
     }
 
-    /// Refuses a bound on the memory of a matrix that is not computed.
+    /// Refuses a bound on the memory of a matrix that is not computed, whatever the loss.
     fn check_memory(&self, specifications: &[String]) -> Result<(), Error> {
         let Some(memory) = self.memory else { return Ok(()) };
-        let other = if self.approximation != Approximation::None {
+        let other = if let Approximation::Cholesky { .. } = self.approximation {
             format!("approximation {}", self.approximation)
         } else if specifications.is_empty() {
             "a linear classifier".to_owned()

@@ -21,8 +21,8 @@ impl FeatureProducts {
     /// Computes the columns, [in parallel](margins_data::parallel), each pair once.
     ///
     /// # Errors
-    /// More samples than there is memory for.
-    pub(super) fn new(features: Design) -> Result<Self, Error> {
+    /// More samples than there is memory for; `is_over` has returned true.
+    pub(super) fn new(features: Design, is_over: impl Fn() -> bool + Sync) -> Result<Self, Error> {
         /// The columns that one task computes.
         const WIDTH: usize = 256;
         let n = features.rows();
@@ -35,7 +35,10 @@ impl FeatureProducts {
             sample.for_each(|k, z| out[k] = single(z / unit));
         }
         let mut entries = super::room_for(n)?;
-        parallel::for_each_chunk(&mut entries, (n * WIDTH).max(1), |k, columns| {
+        parallel::try_for_each_chunk(&mut entries, (n * WIDTH).max(1), |k, columns| {
+            if is_over() {
+                return Err(Error::Interrupted);
+            }
             let first = k * WIDTH;
             let (count, rows) = (columns.len() / n, n - first);
             let out = MatMut::from_column_major_slice_mut(&mut *columns, n, count);
@@ -48,7 +51,8 @@ impl FeatureProducts {
                 Par::Seq,
             );
             columns.iter_mut().for_each(|entry| *entry = single(f64::from(*entry)));
-        });
+            Ok(())
+        })?;
         super::mirror(&mut entries, n);
         Ok(FeatureProducts { features, diagonal, columns: SingleColumns { scale, entries } })
     }
@@ -68,9 +72,11 @@ impl FeatureProducts {
 
     /// Returns one of the entries.
     pub(crate) fn value(&self, i: usize, j: usize) -> f64 {
-        let mut row = vec![0.0; self.width()];
-        self.features.sample(i).add_to(1.0, &mut row);
-        self.features.dot(j, &row)
+        if let Some(samples) = self.features.dense_samples() {
+            let row = |i: usize| &samples[i * self.width()..][..self.width()];
+            return dot(row(i), row(j));
+        }
+        self.features.dot(j, &self.sum([(i, 1.0)]))
     }
 
     /// Returns the products of some samples, one a row, with others, one a column.
@@ -91,15 +97,21 @@ impl FeatureProducts {
         }
     }
 
+    /// Returns the sum of some samples times their factors.
+    fn sum(&self, terms: impl IntoIterator<Item = (usize, f64)>) -> Vec<f64> {
+        let mut sum = vec![0.0; self.width()];
+        terms.into_iter().for_each(|(i, factor)| self.features.sample(i).add_to(factor, &mut sum));
+        sum
+    }
+
     /// Returns `Z'x`.
-    pub(crate) fn combined(&self, x: &[f64]) -> Vec<f64> {
-        let mut w = vec![0.0; self.width()];
+    fn combined(&self, x: &[f64]) -> Vec<f64> {
         let used: Vec<usize> = (0..x.len()).filter(|&i| x[i] != 0.0).collect();
-        if 2 * used.len() > x.len() {
-            self.features.multiply_transposed(x, &mut w);
-        } else {
-            used.iter().for_each(|&i| self.features.sample(i).add_to(x[i], &mut w));
+        if 2 * used.len() <= x.len() {
+            return self.sum(used.into_iter().map(|i| (i, x[i])));
         }
+        let mut w = vec![0.0; self.width()];
+        self.features.multiply_transposed(x, &mut w);
         w
     }
 
@@ -132,11 +144,8 @@ impl FeatureProducts {
         coefs: &DMatrix<f64>,
     ) -> DMatrix<f64> {
         let mut functions = DMatrix::zeros(coefs.nrows(), self.width());
-        let chosen = self.features.select(columns);
         for (mut function, coefs) in functions.row_iter_mut().zip(coefs.row_iter()) {
-            let coefs: Vec<f64> = coefs.iter().copied().collect();
-            let mut w = vec![0.0; self.width()];
-            chosen.multiply_transposed(&coefs, &mut w);
+            let w = self.sum(columns.iter().copied().zip(coefs.iter().copied()));
             function.iter_mut().zip(w).for_each(|(out, w)| *out = w);
         }
         self.features.select(rows).multiply_all(&functions)

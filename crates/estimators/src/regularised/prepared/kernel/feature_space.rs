@@ -4,7 +4,7 @@ use margins_data::{Dataset, Design, Memory};
 use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::{
-    CrossValidation, ErrorCurve, Fit, Lambda, Solver, Status, Training, cross_validate_by,
+    CrossValidation, ErrorCurve, Fit, Lambda, Options, Solver, Status, Training, cross_validate_by,
 };
 use margins_robust::Learner;
 
@@ -38,32 +38,47 @@ impl FeatureSpace {
 
     /// Returns the inner products of the samples where steps along them are the faster way to a
     /// minimum: for the hinge, if the samples are not too many beside the features.
-    fn products<L: MarginLoss + ?Sized>(&self, training: &Training<'_, L>) -> Option<&Gram> {
+    ///
+    /// # Errors
+    /// Nobody wants them any more.
+    fn products<L: MarginLoss + ?Sized>(
+        &self,
+        training: &Training<'_, L>,
+    ) -> Result<Option<&Gram>, Error> {
         /// The samples a feature up to which sequential minimal optimisation is faster.
         const MOST: usize = 64;
         let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
-        let n = self.features.rows();
-        if !is_hinge
-            || training.options.solver != Solver::Auto
-            || n > MOST * self.features.columns()
-        {
-            return None;
+        let is_long = self.features.rows() > MOST * self.features.columns();
+        if !is_hinge || training.options.solver != Solver::Auto || is_long {
+            return Ok(None);
         }
         if self.products.get().is_none() {
             // Made outside the lock: threads that wait for one another in a lock and in loops could
             // wait for ever. Two that come at the same time both make them, and the first counts.
-            let products = self.make_products();
+            let products = self.make_products(&training.options)?;
             let _ = self.products.set(products);
         }
-        self.products.get()?.as_ref()
+        Ok(self.products.get().and_then(Option::as_ref))
     }
 
-    fn make_products(&self) -> Option<Gram> {
+    /// Returns the inner products, if there are the memory and the time.
+    fn make_products(&self, options: &Options<'_>) -> Result<Option<Gram>, Error> {
         let n = self.features.rows();
         let memory = self.memory.or_else(|| Memory::free().map(Memory::half));
-        let bytes = n.checked_mul(n)?.checked_mul(size_of::<f32>())?;
-        let fits = memory.is_none_or(|memory| bytes <= memory.bytes());
-        if fits { Gram::of_features(self.features.clone()).ok() } else { None }
+        let bytes = n.checked_mul(n).and_then(|entries| entries.checked_mul(size_of::<f32>()));
+        let fits = |memory: Memory| bytes.is_some_and(|bytes| bytes <= memory.bytes());
+        if !memory.is_none_or(fits) {
+            return Ok(None);
+        }
+        let is_over = || self.basis.kernel.is_interrupted() || options.is_late();
+        match Gram::of_features(self.features.clone(), is_over) {
+            Ok(gram) => Ok(Some(gram)),
+            Err(margins_kernels::Error::Interrupted) if self.basis.kernel.is_interrupted() => {
+                Err(margins_kernels::Error::Interrupted.into())
+            }
+            // Without the memory or the time the linear solver goes on.
+            Err(_) => Ok(None),
+        }
     }
 
     /// Returns the fits of the learner, or of the regularised risk without one, to some of the rows,
@@ -84,23 +99,25 @@ impl FeatureSpace {
             };
             linear_path(training, learner, &chosen?, lambdas)
         };
-        let Some(gram) = self.products(training).filter(|_| learner.is_none()) else {
-            return linear(lambdas);
-        };
+        let products = if learner.is_none() { self.products(training)? } else { None };
+        let Some(gram) = products else { return linear(lambdas) };
         let fits = svm_path_of_rows(training, data, gram, rows, lambdas)?;
-        let fits = fits.into_iter().map(|fit| {
-            let is_stuck = matches!(
-                fit.report.status,
-                Status::Stalled | Status::RoundingLimit | Status::NumericalTrouble
-            );
-            // Steps in single precision may end before the tolerance.
-            if is_stuck {
-                Ok(linear(&[fit.lambda])?.swap_remove(0))
-            } else {
-                Ok(self.in_features(fit))
-            }
-        });
-        fits.collect()
+        let mut fits: Vec<Fit> = fits.into_iter().map(|fit| self.in_features(fit)).collect();
+        // Steps in single precision may end before the tolerance.
+        let is_stuck = |fit: &Fit| {
+            let status = fit.report.status;
+            matches!(status, Status::Stalled | Status::RoundingLimit | Status::NumericalTrouble)
+        };
+        let stuck: Vec<Lambda> =
+            fits.iter().filter(|fit| is_stuck(fit)).map(|fit| fit.lambda).collect();
+        if !stuck.is_empty() {
+            let others = linear(&stuck)?;
+            fits.iter_mut()
+                .filter(|fit| is_stuck(fit))
+                .zip(others)
+                .for_each(|(fit, other)| *fit = other);
+        }
+        Ok(fits)
     }
 
     /// Returns the fit in the coordinates of the features.
@@ -121,7 +138,7 @@ impl FeatureSpace {
         lambdas: &[Lambda],
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         let training = &unscaled(training);
-        if self.products(training).is_none() {
+        if self.products(training)?.is_none() {
             let chosen = data.over(self.features.clone())?;
             return linear_cross_validate(training, &chosen, folds, lambdas);
         }
