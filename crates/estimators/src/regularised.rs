@@ -33,6 +33,8 @@ mod margin_distribution;
 mod model;
 mod platt;
 mod prepared;
+#[cfg(feature = "serde")]
+mod problem_in_words;
 mod progress;
 mod report;
 mod search;

@@ -17,7 +17,8 @@ pub struct ExcessRisk {
     pub data: String,
     /// The mean loss, by weight.
     pub risk: Measured,
-    /// Excess risks from 0 to the mean loss with what they allow.
+    /// Excess risks with what they allow, from 0 to the mean loss; where that is not positive, to the
+    /// excess that allows an error of one half above the least.
     pub points: Vec<ExcessRiskPoint>,
 }
 
@@ -32,7 +33,7 @@ pub struct ExcessRiskPoint {
 
 impl ExcessRisk {
     /// Returns the excess risks below the mean loss of scores; `None` for a loss that is not
-    /// calibrated, or whose mean is not a finite positive number.
+    /// calibrated, or whose mean is not finite.
     pub(crate) fn new(
         sample: &Labelled<'_>,
         loss: &dyn MarginLoss,
@@ -43,11 +44,12 @@ impl ExcessRisk {
         let margins = sample.signs(1).into_iter().zip(scores);
         let losses: Vec<f64> = margins.map(|(sign, score)| loss.value(sign * score)).collect();
         let risk: Measured = mean_loss(&losses, sample.weights).ok()?.into();
-        if !(risk.value.is_finite() && risk.value > 0.0) {
+        let most = if risk.value > 0.0 { risk.value } else { transform.value(0.5) };
+        if !(risk.value.is_finite() && most.is_finite()) {
             return None;
         }
         let point = |k: usize| {
-            let excess_risk = risk.value * k as f64 / POINTS as f64;
+            let excess_risk = most * k as f64 / POINTS as f64;
             ExcessRiskPoint { excess_risk, excess_error: transform.inverse(excess_risk) }
         };
         let points = (0..=POINTS).map(point).collect();

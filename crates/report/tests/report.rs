@@ -2,7 +2,7 @@
 
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Ranking;
-use margins_data::{ClassLabels, Classes, Dataset, Design};
+use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
 use margins_estimators::regularised::{Regularisation, Settings};
 use margins_losses::{Logistic, MarginLoss};
 use margins_model::{Model, Registry, Scheme};
@@ -124,6 +124,25 @@ fn numbers_are_their_definitions() {
     let excess = report.excess_risk.as_ref().unwrap();
     assert!((excess.risk.value - mean).abs() < 1e-14);
     assert!(excess.points.windows(2).all(|p| p[0].excess_error <= p[1].excess_error));
+}
+
+/// The leaky hockey stick has no lower bound: where its mean is negative, Psi is shown as far as it
+/// allows an error of one half above the least.
+#[test]
+fn a_negative_mean_loss_does_not_hide_the_transform() {
+    let rows: Vec<[f64; 1]> = (0..20).map(|i| [f64::from(i) - 9.5]).collect();
+    let labels = Labels::from_signs(rows.iter().map(|[x]| x.signum()).collect()).unwrap();
+    let data = Dataset::new(Design::from_rows(&rows).unwrap(), labels).unwrap();
+    let regularisation = Regularisation::Single(Lambda::new(1e-6).unwrap());
+    let settings = Settings { regularisation, ..Settings::default() };
+    let model = settings.fit(&data).unwrap().model;
+    let mut report = Report::new("separable", Origin::default());
+    let sample = Labelled::new("training", &data, &model).unwrap();
+    report.evaluate(&sample, &model, &Registry::standard()).unwrap();
+    let excess = report.excess_risk.as_ref().expect("a calibrated loss");
+    assert!(excess.risk.value < 0.0, "{:?}", excess.risk);
+    let last = excess.points.last().expect("points");
+    assert!((last.excess_error - 0.5).abs() < 1e-12, "{last:?}");
 }
 
 /// Three classes of two features each around a point of its own, with weights 0 to 3.

@@ -60,7 +60,8 @@ pub(super) fn cv(
     }
     let kernels = kernels(&fitted, curve);
     let (loss, kernel) = (fitted.report.loss.clone(), fitted.report.kernel.clone());
-    let found = || describe_found(&fitted, curve);
+    let tolerance = common.solver.tolerance();
+    let found = || describe_found(&fitted, tolerance);
     let about = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         [rows.describe(&common.data.name()), functions].concat()
@@ -98,9 +99,9 @@ fn keep_files_apart(arguments: &CvArguments) -> Result<(), Failure> {
 }
 
 /// Returns the lines on a cross-validation and the fit that it selects.
-fn describe_found(fitted: &Fitted, curve: &ErrorCurve) -> Result<Lines, Failure> {
+fn describe_found(fitted: &Fitted, tolerance: f64) -> Result<Lines, Failure> {
     let of_fit = describe_fit(&fitted.fits[0], exact(fitted), fitted.training_error()?);
-    Ok([describe_cv(curve, folds(fitted)), of_fit].concat())
+    Ok([describe_cv(&fitted.report, folds(fitted), tolerance), of_fit].concat())
 }
 
 /// Returns the number of folds.

@@ -62,7 +62,7 @@ pub(super) fn fit(
     let training_error = fitted.training_error()?;
     page.write(
         "Several classes",
-        || Ok([describe(task, &fitted, &rows), outcome(&fitted, training_error)].concat()),
+        || Ok([describe(task, &fitted, &rows), outcome(task, &fitted, training_error)].concat()),
         |report| {
             report.selection = chosen(summary);
             page.describe(report, &fitted.model, rows.here())
@@ -76,22 +76,22 @@ pub(super) fn fit(
         }
         OutputFormat::Table => report(outputs, |out| {
             facts(out, &describe(task, &fitted, &rows))?;
-            write_tables(out, &fitted)?;
+            write_tables(out, task, &fitted)?;
             facts(out, &chosen_lambda(&fitted, training_error))
         }),
     }
 }
 
 /// Writes the tables of a cross-validation, if there was one, and of the members.
-fn write_tables(out: &mut dyn Write, fitted: &Fitted) -> io::Result<()> {
+fn write_tables(out: &mut dyn Write, task: Task<'_>, fitted: &Fitted) -> io::Result<()> {
     let summary = &fitted.report;
-    if let (Some(curve), Some(folds)) = (&summary.curve, &fitted.folds) {
+    if let Some(curve) = &summary.curve {
         writeln!(out)?;
         write_kernels(out, &kernel_documents(summary), &curve.lambdas)?;
         cv_table(curve).write(out)?;
         write_chart(out, &Chart::of_curve(curve))?;
         writeln!(out)?;
-        facts(out, &describe_cv(curve, folds.count))?;
+        facts(out, &describe_folds(task, fitted))?;
     }
     writeln!(out)?;
     member_table(&summary.members).write(out)?;
@@ -102,12 +102,14 @@ fn write_tables(out: &mut dyn Write, fitted: &Fitted) -> io::Result<()> {
 }
 
 /// Returns what came out, in lines.
-fn outcome(fitted: &Fitted, training_error: f64) -> Lines {
-    let summary = &fitted.report;
-    let curve = summary.curve.as_ref().zip(fitted.folds.as_ref());
-    let mut lines = curve.map_or_else(Lines::new, |(curve, folds)| describe_cv(curve, folds.count));
-    lines.extend(chosen_lambda(fitted, training_error));
-    lines
+fn outcome(task: Task<'_>, fitted: &Fitted, training_error: f64) -> Lines {
+    [describe_folds(task, fitted), chosen_lambda(fitted, training_error)].concat()
+}
+
+/// Returns the lines on the cross-validation, if there was one.
+fn describe_folds(task: Task<'_>, fitted: &Fitted) -> Lines {
+    let folds = fitted.folds.as_ref().map_or(0, |folds| folds.count);
+    describe_cv(&fitted.report, folds, task.arguments.solver.tolerance())
 }
 
 fn chosen_lambda(fitted: &Fitted, training_error: f64) -> Lines {

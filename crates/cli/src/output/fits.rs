@@ -204,8 +204,10 @@ pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
     Ok(table)
 }
 
-/// Returns the lines on a cross-validation.
-pub(crate) fn describe_cv(curve: &ErrorCurve, folds: usize) -> Lines {
+/// Returns the lines on a cross-validation whose fits aim at this relative gap; none if there was no
+/// cross-validation.
+pub(crate) fn describe_cv(report: &TrainingReport, folds: usize, tolerance: f64) -> Lines {
+    let Some(curve) = &report.curve else { return Lines::new() };
     let at = |k: usize| {
         format!(
             "{}, error {} % +- {}",
@@ -214,13 +216,29 @@ pub(crate) fn describe_cv(curve: &ErrorCurve, folds: usize) -> Lines {
             percent(curve.standard_error[k])
         )
     };
-    let certified = curve.certified.iter().filter(|&&certified| certified).count();
-    vec![
-        ("folds", folds.to_string()),
-        ("certified", format!("{certified} of {} lambdas", curve.lambdas.len())),
+    let certified = |curve: &ErrorCurve| curve.certified.iter().filter(|&&yes| yes).count();
+    let mut lines = vec![("folds", folds.to_string())];
+    if report.kernels.len() > 1 {
+        let whole = report
+            .kernels
+            .iter()
+            .filter(|tried| certified(&tried.curve) == tried.curve.lambdas.len());
+        let (whole, all) = (whole.count(), report.kernels.len());
+        lines.push(("kernels", format!("{all}, {whole} of them certified at every lambda")));
+    }
+    lines.extend([
+        (
+            "certified",
+            format!(
+                "{} of {} lambdas, every fold to a relative gap of {tolerance:e}",
+                certified(curve),
+                curve.lambdas.len()
+            ),
+        ),
         ("best lambda", at(curve.best)),
         ("one-SE lambda", at(curve.one_standard_error)),
-    ]
+    ]);
+    lines
 }
 
 /// Returns the kernels that there were to choose from; none for fewer than two.

@@ -160,27 +160,17 @@ impl Settings {
     ) -> BTreeMap<String, String> {
         let options = &self.options;
         let lambdas: Vec<f64> = how.lambdas.iter().map(|lambda| lambda.get()).collect();
-        let settings = [
+        self.problem_in_words([
             ("data", digest_of(data)),
             ("folds", digest(&format!("{:?}", folds.of_rows))),
             ("lambdas", digest(&format!("{lambdas:?}"))),
-            ("loss", self.loss.specification()),
-            ("held", format!("{:?}", self.held)),
-            ("scheme", format!("{:?}", self.scheme)),
-            ("intercept", self.intercept.to_string()),
-            ("standardize", self.standardize.to_string()),
-            ("class-weights", format!("{:?}", self.class_weights)),
             ("abandon-hopeless", how.abandon_hopeless.to_string()),
             ("solver", format!("{:?}", options.solver)),
             ("tolerance", options.tolerance.to_string()),
             ("max-iterations", format!("{:?}", options.max_iterations)),
             ("closed-form-ray", options.closed_form_ray.to_string()),
-            ("seed", self.seed.to_string()),
-            #[cfg(feature = "kernels")]
-            ("approximation", self.kernels.approximation.to_string()),
             ("margins", env!("CARGO_PKG_VERSION").to_owned()),
-        ];
-        settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        ])
     }
 
     /// Refuses to keep folds that would not be the same when another run goes on.

@@ -129,19 +129,10 @@ impl Settings {
     fn describe_problem(&self, table: &DataSummary) -> BTreeMap<String, String> {
         let DataSummary { classes, class_rows, features, partitions, folds, .. } = table;
         let data = format!("{classes:?} {class_rows:?} {features} {partitions} {folds}");
-        let settings = [
+        self.problem_in_words([
             ("data", digest(&data)),
             #[cfg(feature = "kernels")]
-            ("kernel", format!("{:?} {}", self.kernels.specifications, self.kernels.approximation)),
-            ("loss", self.loss.specification()),
-            ("held", format!("{:?}", self.held)),
-            ("scheme", format!("{:?}", self.scheme)),
-            ("intercept", self.intercept.to_string()),
-            ("standardize", self.standardize.to_string()),
-            ("class-weights", format!("{:?}", self.class_weights)),
-            ("class-costs", format!("{:?}", self.class_costs)),
-            ("seed", self.seed.to_string()),
-        ];
-        settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+            ("kernel", format!("{:?}", self.kernels.specifications)),
+        ])
     }
 }

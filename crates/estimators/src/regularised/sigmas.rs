@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use margins_data::Design;
 use margins_kernels::{KernelRegistry, SigmaRange};
-use margins_optim::{Lambda, lambda_grid};
+use margins_optim::lambda_grid;
 
 use super::prepared::PRECOMPUTED;
 use crate::Error;
@@ -20,8 +20,8 @@ use crate::Error;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sigmas {
     /// Values evenly spaced on a logarithmic scale, from ten times the high end of the
-    /// [`SigmaRange`] of the data down to a tenth of its low end; a single one is the middle of
-    /// that range. They are for Gaussian kernels.
+    /// [`SigmaRange`] of the data down to a tenth of its low end, rounded to six digits; a single one
+    /// is the middle of that range. They are for Gaussian kernels.
     Auto {
         /// The number of values, from 1 to 1000.
         count: usize,
@@ -67,23 +67,36 @@ impl Sigmas {
     ) -> Result<Vec<f64>, Error> {
         /// The factor by which the values reach beyond either end of the range.
         const REACH: f64 = 10.0;
+        /// The digits of values that nobody has chosen.
+        const DIGITS: usize = 6;
         let count = match self {
             Sigmas::Given(values) => return Ok(values.clone()),
             Sigmas::Auto { count } => *count,
         };
         let range = SigmaRange::of(&samples()?, seed)?;
         if count == 1 {
-            return Ok(vec![range.middle()]);
+            return Ok(vec![rounded(range.middle(), DIGITS)]);
         }
         let first = (REACH * range.high).min(f64::MAX);
         let last = (range.low / REACH).max(f64::MIN_POSITIVE);
-        evenly_spaced([first, last], count)
+        Ok(evenly_spaced([first, last], count, DIGITS)?)
     }
 }
 
-/// Returns values evenly spaced on a logarithmic scale, by the rule of lambdas.
-fn evenly_spaced([first, last]: [f64; 2], count: usize) -> Result<Vec<f64>, Error> {
-    Ok(lambda_grid(first, last, count)?.into_iter().map(Lambda::get).collect())
+/// Returns values evenly spaced on a logarithmic scale, by the rule of lambdas, but rounded to this
+/// number of significant digits: they are printed as parts of kernels.
+fn evenly_spaced(
+    [first, last]: [f64; 2],
+    count: usize,
+    digits: usize,
+) -> Result<Vec<f64>, margins_optim::Error> {
+    Ok(lambda_grid(first, last, count)?.into_iter().map(|at| rounded(at.get(), digits)).collect())
+}
+
+/// Returns the value rounded to this number of significant digits.
+fn rounded(value: f64, digits: usize) -> f64 {
+    // Rust reads every number that it prints.
+    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
 impl FromStr for Sigmas {
@@ -91,6 +104,8 @@ impl FromStr for Sigmas {
 
     /// Reads `auto:COUNT`, `FIRST:LAST:COUNT` or a list with commas.
     fn from_str(text: &str) -> Result<Self, String> {
+        /// The digits of values between ends that somebody has chosen.
+        const DIGITS: usize = 12;
         let count = |text: &str| match text.trim().parse() {
             Ok(count) if (1..=MOST).contains(&count) => Ok(count),
             _ => Err(format!("'{text}' is not a number of sigmas from 1 to {MOST}")),
@@ -107,7 +122,8 @@ impl FromStr for Sigmas {
                 if many == 1 && ends[0] != ends[1] {
                     return Err("one sigma cannot reach both ends".to_owned());
                 }
-                evenly_spaced(ends, many).map(Sigmas::Given).map_err(|error| error.to_string())
+                let values = evenly_spaced(ends, many, DIGITS);
+                values.map(Sigmas::Given).map_err(|error| error.to_string())
             }
             _ => Err("expected auto:COUNT, FIRST:LAST:COUNT or a list with commas".to_owned()),
         }

@@ -11,6 +11,8 @@ use super::number::{power_of_ten, short};
 const SIZE: (u32, u32) = (420, 280);
 /// The colours of the light page: the style sheet turns them into those of the reader's.
 const INK: RGBColor = RGBColor(0x1b, 0x25, 0x30);
+/// The colour around marks and rings, so that they stand out from what lies below.
+const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
 const GRID: RGBColor = RGBColor(0xc8, 0xd0, 0xd8);
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0x0a, 0x5a, 0xb5),
@@ -299,14 +301,16 @@ impl Chart {
             Style::Dashed => {
                 chart.draw_series([DashedPathElement::new(places, 5, 4, thick)])?;
             }
-            Style::Marks | Style::Dots => {
-                let radius = if matches!(series.style, Style::Marks) { 5 } else { 2 };
-                let dot = |at| Circle::new(at, radius, colour.filled());
-                chart.draw_series(places.into_iter().map(dot))?;
+            Style::Dots => {
+                chart.draw_series(circles(&places, 2, colour.filled()))?;
+            }
+            Style::Marks => {
+                chart.draw_series(circles(&places, 7, PAPER.filled()))?;
+                chart.draw_series(circles(&places, 5, colour.filled()))?;
             }
             Style::Rings => {
-                let ring = |at| Circle::new(at, 8, thick);
-                chart.draw_series(places.into_iter().map(ring))?;
+                chart.draw_series(circles(&places, 8, PAPER.stroke_width(6)))?;
+                chart.draw_series(circles(&places, 8, thick))?;
             }
             Style::Pieces => {
                 let piece = |ends: &[(f64, f64)]| PathElement::new(ends, thick);
@@ -318,9 +322,7 @@ impl Chart {
                 });
                 chart.draw_series(ends)?;
                 chart.draw_series([PathElement::new(places.clone(), thick)])?;
-                chart.draw_series(
-                    places.into_iter().map(|at| Circle::new(at, 2, colour.filled())),
-                )?;
+                chart.draw_series(circles(&places, 2, colour.filled()))?;
             }
             Style::Cells(values) => {
                 chart.draw_series(cells(&places, values, colour))?;
@@ -328,6 +330,11 @@ impl Chart {
         }
         Ok(())
     }
+}
+
+/// Returns a circle of so many pixels around each place.
+fn circles(places: &[(f64, f64)], radius: u32, style: ShapeStyle) -> Vec<Circle<(f64, f64), u32>> {
+    places.iter().map(|&at| Circle::new(at, radius, style)).collect()
 }
 
 /// Returns cells of a grid, the stronger the smaller the value.

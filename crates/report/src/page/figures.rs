@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::chart::{Axis, Chart, Series, Style};
 use super::number::{percent, short};
 use crate::excess_risk::ExcessRisk;
+use crate::measured::Measured;
 use crate::report::{CandidateChoice, PathPoint};
 use crate::selection::{LambdaError, Selection};
 
@@ -154,12 +155,14 @@ pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {
     let points: Vec<(f64, f64)> =
         excess.points.iter().map(|point| (point.excess_risk, point.excess_error)).collect();
     let tenth = excess.points[excess.points.len() / 10];
+    let Measured { value, standard_error } = excess.risk;
+    let of_it = if value > 0.0 { "of it " } else { "" };
     let words = format!(
-        "The mean loss on {} is {} ± {}. If {} of it were excess over the least possible, the error would \
+        "The mean loss on {} is {} ± {}. If {} {of_it}were excess over the least possible, the error would \
          be at most {} above the Bayes error.",
         excess.data,
-        short(excess.risk.value),
-        short(excess.risk.standard_error),
+        short(value),
+        short(standard_error),
         short(tenth.excess_risk),
         percent(tenth.excess_error)
     );

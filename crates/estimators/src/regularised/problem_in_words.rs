@@ -1,0 +1,29 @@
+//! The settings that every fit of a problem depends on.
+
+use std::collections::BTreeMap;
+
+use super::settings::Settings;
+
+impl Settings {
+    /// Returns the settings that every fit depends on, by name and in words, with others beside them.
+    /// A file that keeps a part of a job is refused by them where they are not those of the job.
+    pub(super) fn problem_in_words<const N: usize>(
+        &self,
+        others: [(&str, String); N],
+    ) -> BTreeMap<String, String> {
+        let common = [
+            ("loss", self.loss.specification()),
+            ("held", format!("{:?}", self.held)),
+            ("scheme", format!("{:?}", self.scheme)),
+            ("intercept", self.intercept.to_string()),
+            ("standardize", self.standardize.to_string()),
+            ("class-weights", format!("{:?}", self.class_weights)),
+            ("class-costs", format!("{:?}", self.class_costs)),
+            ("seed", self.seed.to_string()),
+            #[cfg(feature = "kernels")]
+            ("approximation", self.kernels.approximation.to_string()),
+        ];
+        let all = common.into_iter().chain(others);
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
