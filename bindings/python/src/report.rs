@@ -64,6 +64,8 @@ fn of_curve<'py>(py: Python<'py>, curve: &ErrorCurve) -> PyResult<Bound<'py, PyD
     result.set_item("mean_error", curve.mean_error.to_pyarray(py))?;
     result.set_item("standard_error", curve.standard_error.to_pyarray(py))?;
     result.set_item("worst_relative_gap", curve.worst_relative_gap.to_pyarray(py))?;
+    let unproven: Vec<f64> = curve.unproven.iter().map(|u| u.unwrap_or(f64::NAN)).collect();
+    result.set_item("unproven", unproven.into_pyarray(py))?;
     result.set_item("certified", curve.certified.to_pyarray(py))?;
     result.set_item("abandoned", curve.abandoned.to_pyarray(py))?;
     result.set_item("best", curve.best)?;

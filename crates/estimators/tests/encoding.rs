@@ -1,8 +1,9 @@
 //! Raw tables: their encoding is learned inside the folds, and goes into the model.
+#![cfg(feature = "kernels")]
 
 use margins_data::encode::{EncodeOptions, Encoding, RawColumn, RawTable, Unknown};
 use margins_data::{ClassLabels, Classes, Dataset};
-use margins_estimators::regularised::{CrossValidation, Regularisation, Settings};
+use margins_estimators::regularised::{CrossValidation, KernelChoice, Regularisation, Settings};
 use margins_model::{Registry, Scheme};
 use margins_optim::{Lambda, lambda_grid};
 
@@ -34,12 +35,14 @@ fn data(classes: usize) -> Dataset<Classes> {
         .unwrap()
 }
 
-fn settings(regularisation: Regularisation) -> Settings {
-    Settings { regularisation, ..Settings::default() }
+fn settings(regularisation: Regularisation, kernel: Option<&str>) -> Settings {
+    let specifications = kernel.iter().map(|&kernel| kernel.to_owned()).collect();
+    let kernels = KernelChoice { specifications, ..KernelChoice::default() };
+    Settings { regularisation, kernels, ..Settings::default() }
 }
 
 /// Returns the errors in every fold by hand: learn, encode, fit, predict.
-fn errors_by_hand(data: &Dataset<Classes>, lambdas: &[Lambda]) -> Vec<f64> {
+fn errors_by_hand(data: &Dataset<Classes>, kernel: Option<&str>, lambdas: &[Lambda]) -> Vec<f64> {
     let registry = Registry::standard();
     let wrong = |&lambda: &Lambda| {
         let of_fold = |fold: usize| {
@@ -52,7 +55,8 @@ fn errors_by_hand(data: &Dataset<Classes>, lambdas: &[Lambda]) -> Vec<f64> {
                 encoding.encode(&raw.select(&train)).unwrap(),
                 data.select(&train).labels().clone(),
             );
-            let fitted = settings(Regularisation::Single(lambda)).fit(&part.unwrap()).unwrap();
+            let settings = settings(Regularisation::Single(lambda), kernel);
+            let fitted = settings.fit(&part.unwrap()).unwrap();
             let design = encoding.encode(&raw.select(&test)).unwrap();
             let predicted = fitted.model.predict(&design, &registry).unwrap();
             test.iter().zip(predicted).filter(|&(&row, k)| data.labels().index(row) != k).count()
@@ -65,12 +69,14 @@ fn errors_by_hand(data: &Dataset<Classes>, lambdas: &[Lambda]) -> Vec<f64> {
 #[test]
 fn cross_validation_learns_the_encoding_inside_the_folds() {
     let lambdas = lambda_grid(0.3, 3e-4, 4).unwrap();
-    for classes in [2, 3] {
+    let gaussian = Some("gaussian:sigma=0.3");
+    for (classes, kernel) in [(2, None), (3, None), (2, gaussian), (3, gaussian)] {
         let data = data(classes);
         let how = CrossValidation { lambdas: lambdas.clone(), ..CrossValidation::default() };
-        let fitted = settings(Regularisation::CrossValidated(how)).fit(&data).unwrap();
+        let settings = settings(Regularisation::CrossValidated(how), kernel);
+        let fitted = settings.fit(&data).unwrap();
         let curve = fitted.report.curve.as_ref().unwrap();
-        let by_hand = errors_by_hand(&data, &lambdas);
+        let by_hand = errors_by_hand(&data, kernel, &lambdas);
         for (found, expected) in curve.mean_error.iter().zip(&by_hand) {
             assert!((found - expected).abs() < 1e-12, "{:?} {by_hand:?}", curve.mean_error);
         }

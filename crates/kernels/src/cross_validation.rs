@@ -3,7 +3,8 @@ use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::{EmpiricalRisk, Point};
 use margins_optim::solve::{Reached, paths};
 use margins_optim::{
-    ErrorCurve, Lambda, Observed, Options, Solver, Training, error_curve, training_rows,
+    ErrorCurve, Lambda, Observed, Options, ScoredFold, Sensitivity, Solver, Training, error_curve,
+    training_rows,
 };
 use nalgebra::DMatrix;
 
@@ -35,13 +36,17 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         return batched(training, data, gram, folds, lambdas);
     }
     let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
+    let squares = gram.diagonal();
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
-        if is_hinge && gram.has_columns() {
-            return svm_fold(training, data, gram, (rows, held_out), lambdas);
-        }
-        let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
-        let scores = scores_of(&fits, gram, rows, held_out);
-        Ok((fits, scores))
+        let (fits, scores) = if is_hinge && gram.has_columns() {
+            svm_fold(training, data, gram, (rows, held_out), lambdas)?
+        } else {
+            let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
+            let scores = scores_of(&fits, gram, rows, held_out);
+            (fits, scores)
+        };
+        let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
+        Ok(ScoredFold { fits, scores, sensitivity })
     })
 }
 
@@ -106,10 +111,11 @@ fn batched<L: MarginLoss + ?Sized>(
     let risks = (rows.iter().map(|rows| training.risk_of_rows(data, rows)))
         .collect::<Result<Vec<_>, _>>()?;
     let eigenspace = gram.eigenspace()?;
+    let squares = gram.diagonal();
     let all = paths(&eigenspace.coordinates, &risks, &descending, options)?;
     // All fits are there: nothing is gained by abandoning some.
     let training = &Training { abandon_hopeless: false, ..*training };
-    error_curve(training, data, folds, lambdas, |training, _, held_out, lambdas| {
+    error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
         let fold = folds[held_out[0]];
         let mut solver = SampleNewton::new(&risks[fold], gram.entries());
         let reached = all[fold].iter().filter(|reached| lambdas.contains(&reached.lambda));
@@ -125,7 +131,8 @@ fn batched<L: MarginLoss + ?Sized>(
             (training.observer)(&Observed::new(*lambda, &report));
             fits.push(KernelFit { lambda: *lambda, intercept, coef, report });
         }
-        Ok((fits, scores))
+        let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
+        Ok(ScoredFold { fits, scores, sensitivity })
     })
 }
 

@@ -62,8 +62,7 @@ pub fn combine_all(
 ///
 /// # Errors
 /// A kernel value that is not finite.
-#[cfg(any(feature = "solvers", feature = "testkit"))]
-pub(crate) fn diagonal(kernel: &dyn Kernel, design: &Design) -> Result<Vec<f64>, Error> {
+pub fn diagonal(kernel: &dyn Kernel, design: &Design) -> Result<Vec<f64>, Error> {
     let points = Points::new(design, &center(design))?;
     let mut out = vec![0.0; points.len()];
     for (i, out) in out.iter_mut().enumerate() {

@@ -220,6 +220,11 @@ impl Gram {
         }
     }
 
+    /// Returns the kernel value of every sample with itself.
+    pub fn diagonal(&self) -> Vec<f64> {
+        self.entries.diagonal()
+    }
+
     /// Returns the number of samples n.
     pub fn len(&self) -> usize {
         self.entries.order()

@@ -91,7 +91,7 @@ pub mod testkit;
 pub use bandwidth::SigmaRange;
 pub use block::Block;
 pub use error::Error;
-pub use expansion::{combine, combine_all};
+pub use expansion::{combine, combine_all, diagonal};
 pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
     Sum, Watched,

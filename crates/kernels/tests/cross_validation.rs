@@ -41,6 +41,40 @@ fn problems_that_advance_together_get_where_they_get_alone() {
     }
 }
 
+/// Coarse fits bound how far their errors are from those of fine ones, for every way to solve on a
+/// kernel matrix.
+#[test]
+fn errors_are_as_near_to_those_of_minimisers_as_is_proven() {
+    let data = circles();
+    let matrix = gram("gaussian:sigma=0.7", data.design()).matrix().unwrap() * 3.0;
+    let gram = Gram::precomputed(matrix).unwrap();
+    let folds: Vec<usize> = (0..60).map(|i| (i / 2) % 4).collect();
+    let grid = lambda_grid(1.0, 1e-5, 12).unwrap();
+    let mut proven = 0;
+    for (name, solver, intercept) in [
+        ("hinge", Solver::Auto, true),
+        ("hinge", Solver::Auto, false),
+        ("lhs", Solver::Auto, true),
+        ("lhs", Solver::MmBatched, true),
+        ("logistic", Solver::Auto, false),
+    ] {
+        let loss = loss(name);
+        let curve = |tolerance| {
+            let options = Options { solver, tolerance, ..Options::default() };
+            let training = Training { intercept, options, ..Training::new(&*loss) };
+            cross_validate(&training, &data, &gram, &folds, &grid).unwrap()
+        };
+        let (coarse, fine) = (curve(0.1), curve(1e-8));
+        for k in 0..grid.len() {
+            let (open, of_fine) = (coarse.unproven[k].unwrap(), fine.unproven[k].unwrap());
+            let apart = (coarse.mean_error[k] - fine.mean_error[k]).abs();
+            assert!(apart <= open + of_fine + 1e-12, "{name} {k}: {apart} {open} {of_fine}");
+            proven += usize::from(of_fine == 0.0);
+        }
+    }
+    assert!(proven >= 30, "{proven}");
+}
+
 /// The decisions of the hinge are those of the functions that the coefficients are, as the folds keep
 /// scores: in steps of either precision, and for functions far smaller than the labels.
 #[test]

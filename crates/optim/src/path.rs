@@ -14,6 +14,7 @@ mod follow;
 mod held_out;
 mod lift;
 mod over;
+mod sensitivity;
 mod training;
 
 use std::rc::Rc;
@@ -31,7 +32,8 @@ use engine::{Engine, Machine, assemble};
 use lift::Lift;
 
 pub use cross_validation::{
-    CrossValidation, cross_validate, cross_validate_by, error_curve, held_out_curve, training_rows,
+    CrossValidation, ScoredFold, cross_validate, cross_validate_by, error_curve, held_out_curve,
+    training_rows,
 };
 pub(crate) use engine::fit_to_part;
 pub use error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors};
@@ -39,6 +41,7 @@ pub use follow::{Minimizer, follow};
 pub use held_out::{FinishedFolds, HeldOut};
 pub(crate) use over::path_from;
 pub use over::path_over;
+pub use sensitivity::Sensitivity;
 pub use training::{ClassWeights, Training};
 
 /// Returns the minimiser of `F` at one lambda.

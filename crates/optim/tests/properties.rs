@@ -479,6 +479,40 @@ fn what_cannot_be_bounded_has_an_infinite_gap() {
     assert!(matches!(training_folds, Err(Error::EmptyFold(0))));
 }
 
+/// Coarse fits bound how far their errors are from those of fine ones, and see through most of
+/// their decisions. A tolerance of 0.1 makes some of them differ.
+#[test]
+fn errors_are_as_near_to_those_of_minimisers_as_is_proven() {
+    let data = overlapping();
+    let weights = (0..60).map(|i| f64::from(i % 4)).collect();
+    let weighted = data.clone().with_weights(weights).unwrap();
+    let folds: Vec<usize> = (0..60).map(|i| (i / 2) % 3).collect();
+    let lambdas = lambda_grid(1.0, 1e-5, 8).unwrap();
+    let (mut proven, mut apart) = (0, 0);
+    for (name, data, standardize, intercept) in [
+        ("lhs", &data, false, true),
+        ("logistic", &weighted, true, true),
+        ("squared-hinge", &weighted, true, false),
+        ("hinge", &data, false, true),
+    ] {
+        let loss = loss(name);
+        let curve = |tolerance| {
+            let options = Options { tolerance, ..Options::default() };
+            let training = Training { standardize, intercept, options, ..Training::new(&*loss) };
+            cross_validate(&training, data, &folds, &lambdas).unwrap().curve
+        };
+        let (coarse, fine) = (curve(0.1), curve(1e-9));
+        for k in 0..lambdas.len() {
+            let (open, of_fine) = (coarse.unproven[k].unwrap(), fine.unproven[k].unwrap());
+            let apart_here = (coarse.mean_error[k] - fine.mean_error[k]).abs();
+            assert!(apart_here <= open + of_fine + 1e-12, "{name} {k}: {apart_here} {open}");
+            proven += usize::from(of_fine == 0.0);
+            apart += usize::from(apart_here > 0.0);
+        }
+    }
+    assert!(proven >= 16 && apart >= 3, "{proven} {apart}");
+}
+
 /// A row of the reference solutions as a literal, for clones without them: n = 4 by hand. With one
 /// feature x = y every margin is the same u = w, and the minimiser of -log w + lambda w^2 is
 /// w = 1/sqrt(2 lambda).

@@ -25,6 +25,9 @@ pub struct LambdaError {
     pub standard_error: f64,
     /// The largest relative duality gap of the fits.
     pub worst_relative_gap: f64,
+    /// A bound on the distance between the mean error and that of exact minimisers, as
+    /// [`ErrorCurve::unproven`] has it.
+    pub unproven: Option<f64>,
     /// True if all fits are certified.
     pub certified: bool,
     /// True if the lambda was given up after the first folds.
@@ -39,6 +42,7 @@ impl LambdaError {
             mean_error: curve.mean_error[k],
             standard_error: curve.standard_error[k],
             worst_relative_gap: curve.worst_relative_gap[k],
+            unproven: curve.unproven[k],
             certified: curve.certified[k],
             abandoned: curve.abandoned[k],
         };

@@ -47,6 +47,7 @@ fn complete() -> Report {
         lambdas: (0..5).map(lambda).collect(),
         mean_error: vec![0.3, 0.2, 0.15, 0.14, 0.18],
         standard_error: vec![0.02; 5],
+        unproven: vec![Some(0.0), Some(0.01), None, None, None],
         worst_relative_gap: vec![1e-8, 0.0, 1e-7, 1e-9, 1e-3],
         certified: vec![true, true, true, true, false],
         abandoned: vec![false; 5],

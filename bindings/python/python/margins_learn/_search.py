@@ -65,7 +65,9 @@ callback, progress
         The kernel selected, with all of its parameters.
     path_ : dict of str to array
         What cross-validation found along the lambdas with the kernel selected: `Cs`, `lambdas`, `mean_error`,
-        `standard_error`, `worst_relative_gap`, `certified` and `abandoned`, and the indices `best` and `one_se`.
+        `standard_error`, `worst_relative_gap`, `unproven`, `certified` and `abandoned`, and the indices `best` and
+        `one_se`. `unproven` bounds how far a mean error is from that of exact minimisers: it is the share of the
+        held-out samples whose class the gap leaves open, NaN for several classes.
     paths_ : dict of str to dict
         The same for each of several kernels.
     errors_ : array of shape (n_Cs,) or (n_kernels, n_Cs)

@@ -132,6 +132,8 @@ pub(crate) struct KernelDocument {
     pub(crate) all_certified: bool,
     /// The cross-validated error along the lambdas.
     pub(crate) errors: Vec<f64>,
+    /// Bounds on the distance of these errors from those of exact minimisers.
+    pub(crate) unproven: Vec<Option<f64>>,
 }
 
 impl KernelDocument {
@@ -143,6 +145,7 @@ impl KernelDocument {
             standard_error: curve.standard_error[curve.best],
             all_certified: curve.certified.iter().all(|&certified| certified),
             errors: curve.mean_error.clone(),
+            unproven: curve.unproven.clone(),
         }
     }
 }
@@ -226,19 +229,42 @@ pub(crate) fn describe_cv(report: &TrainingReport, folds: usize, tolerance: f64)
         let (whole, all) = (whole.count(), report.kernels.len());
         lines.push(("kernels", format!("{all}, {whole} of them certified at every lambda")));
     }
-    lines.extend([
-        (
-            "certified",
-            format!(
-                "{} of {} lambdas, every fold to a relative gap of {tolerance:e}",
-                certified(curve),
-                curve.lambdas.len()
-            ),
+    lines.extend([(
+        "certified",
+        format!(
+            "{} of {} lambdas, every fold to a relative gap of {tolerance:e}",
+            certified(curve),
+            curve.lambdas.len()
         ),
-        ("best lambda", at(curve.best)),
-        ("one-SE lambda", at(curve.one_standard_error)),
-    ]);
+    )]);
+    lines.extend(exact_errors(report, curve));
     lines
+        .extend([("best lambda", at(curve.best)), ("one-SE lambda", at(curve.one_standard_error))]);
+    lines
+}
+
+/// Returns the line on errors that are proven to be those of exact minimisers; `None` if nobody looked
+/// at that.
+fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'static str, String)> {
+    let mut curves: Vec<&ErrorCurve> = report.kernels.iter().map(|tried| &tried.curve).collect();
+    if curves.is_empty() {
+        curves.push(chosen);
+    }
+    let unproven: Vec<f64> =
+        curves.iter().flat_map(|curve| curve.unproven.iter().flatten().copied()).collect();
+    let exact = unproven.iter().filter(|&&share| share == 0.0).count();
+    let most = unproven.iter().copied().reduce(f64::max)?;
+    let all = unproven.len();
+    Some((
+        "exact errors",
+        match exact == all {
+            true => format!("all {all} are proven to be those of exact minimisers"),
+            false => format!(
+                "{exact} of {all} are proven to be those of exact minimisers, the others to be within {} %",
+                percent(most)
+            ),
+        },
+    ))
 }
 
 /// Returns the kernels that there were to choose from; none for fewer than two.
@@ -295,7 +321,12 @@ fn kernel_table(kernels: &[KernelDocument]) -> Table {
 
 /// Returns the table of the cross-validated error along the lambdas.
 pub(crate) fn cv_table(curve: &ErrorCurve) -> Table {
-    let mut table = Table::new(&["lambda", "error %", "se", "worst gap", ""]);
+    let is_looked_at = curve.unproven.iter().any(Option::is_some);
+    let mut header = vec!["lambda", "error %", "se", "worst gap", ""];
+    if is_looked_at {
+        header.insert(4, "unproven %");
+    }
+    let mut table = Table::new(&header);
     for k in 0..curve.lambdas.len() {
         let mut notes = Vec::new();
         if k == curve.one_standard_error {
@@ -310,13 +341,17 @@ pub(crate) fn cv_table(curve: &ErrorCurve) -> Table {
         if curve.abandoned[k] {
             notes.push("abandoned");
         }
-        table.row(vec![
+        let mut row = vec![
             number(curve.lambdas[k].get()),
             percent(curve.mean_error[k]),
             percent(curve.standard_error[k]),
             gap(curve.worst_relative_gap[k]),
             notes.join(", "),
-        ]);
+        ];
+        if is_looked_at {
+            row.insert(4, curve.unproven[k].map_or(String::new(), percent));
+        }
+        table.row(row);
     }
     table
 }

@@ -204,7 +204,7 @@ impl Contests {
                 let reports: Vec<&Report> = paths.iter().map(|fits| &fits[k].report).collect();
                 let pairs = test.iter().enumerate();
                 let wrong = pairs.map(|(t, &row)| decided(k, t) != labels.index(row)).collect();
-                HeldOut::new(wrong, &reports)
+                HeldOut::new(wrong, None, &reports)
             };
             Ok((0..lambdas.len()).map(at).collect())
         })

@@ -375,7 +375,8 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
             let at = path.iter().zip(errors).map(|(fits, error)| {
                 let gaps = fits.iter().map(|fit| fit.report.relative_gap);
                 let converged = fits.iter().all(|fit| fit.report.converged());
-                Some(FoldError { error, relative_gap: gaps.fold(0.0, f64::max), converged })
+                let relative_gap = gaps.fold(0.0, f64::max);
+                Some(FoldError { error, unproven: None, relative_gap, converged })
             });
             each.push(FoldErrors { weight, at: at.collect() });
         }

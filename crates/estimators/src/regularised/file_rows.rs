@@ -37,16 +37,25 @@ pub struct FileRows {
 
 impl FileRows {
     /// Reads all blocks of a file, and keeps as many in memory as fit; a fit reads the others in each
-    /// pass over the data. Half of what the rows leave, or less, is
-    /// for the sample that a fit begins with.
+    /// pass over the data. A quarter of the memory, 200 MB at most, is for the sample that a fit begins
+    /// with: the number of threads has no part in that.
     ///
     /// # Errors
     /// A block is damaged, or the memory does not suffice for what every row takes.
     pub fn open(file: &BlockFile, memory: Memory) -> Result<Self, Error> {
         let shares = parallel::threads();
-        let rest = memory.bytes().saturating_sub(OnDisk::least(file, shares).bytes());
-        let for_sample = (rest / 2).min(MOST_SAMPLED * BYTES_A_SAMPLED_VALUE);
+        let for_sample = bytes_for_sample(memory);
         let for_blocks = Memory::from_bytes(memory.bytes() - for_sample);
+        let least = OnDisk::least(file, shares);
+        if least > for_blocks {
+            let reason = format!(
+                "'{}' cannot be used in {memory}: labels, margins and blocks in use take {least}, and \
+                 samples of the rows {}",
+                file.path().display(),
+                Memory::from_bytes(for_sample)
+            );
+            return Err(margins_optim::Error::Shards(reason.into()).into());
+        }
         let shares = OnDisk::open(file, shares, for_blocks);
         let shares = shares.map_err(margins_optim::Error::Shards)?;
         let mut class_rows = vec![0; file.classes().len()];
@@ -95,19 +104,21 @@ impl FileRows {
         // Features are made of one block while those of the last are in use.
         let largest = self.blocks().map(|(_, rows)| rows).max().unwrap_or(0);
         let need = 2 * 8 * self.shares.len() * largest * features.count();
-        let Some(left) = self.for_sample.checked_sub(need) else {
-            let (need, left) = (Memory::from_bytes(need), Memory::from_bytes(self.for_sample));
+        // The sample has its half whatever the number of threads leaves.
+        let half = self.for_sample / 2;
+        if need > half {
+            let (need, left) = (Memory::from_bytes(need), Memory::from_bytes(half));
             let count = features.count();
             let reason = format!(
                 "features of {count} landmarks take {need} for the blocks in use, and {left} are \
                  left: write fewer rows a block, or give more memory"
             );
             return Err(margins_optim::Error::Shards(reason.into()).into());
-        };
+        }
         let mapped = self.shares.iter_mut().map(|share| Mapped::new(share, features));
         let shards = mapped.map(|blocks| Shard::new(Arc::clone(loss), blocks));
         let workers = Threads::new(shards.collect());
-        Ok((workers.with_most_sampled(left / BYTES_A_SAMPLED_VALUE), &self.table))
+        Ok((workers.with_most_sampled(half / BYTES_A_SAMPLED_VALUE), &self.table))
     }
 
     /// Returns the numbers of the partitions, with those of their rows.
@@ -148,6 +159,17 @@ impl FileRows {
     }
 }
 
+/// Returns the bytes for samples of the rows: those of the largest one, halved until a quarter of the
+/// memory holds them.
+fn bytes_for_sample(memory: Memory) -> usize {
+    const SHARE: usize = 4;
+    let mut bytes = MOST_SAMPLED * BYTES_A_SAMPLED_VALUE;
+    while bytes > memory.bytes() / SHARE {
+        bytes /= 2;
+    }
+    bytes
+}
+
 /// Threads with features of landmarks.
 #[cfg(feature = "kernels")]
 type MappedThreads<'r> = Threads<Mapped<'r, &'r mut OnDisk>, dyn MarginLoss>;
@@ -155,7 +177,8 @@ type MappedThreads<'r> = Threads<Mapped<'r, &'r mut OnDisk>, dyn MarginLoss>;
 impl Settings {
     /// Fits a classifier to the rows of a block file, with a certificate over all of them: a linear
     /// one, or one in Nystrom features, whose landmarks are the rows that a fit in memory draws. The
-    /// features are made anew in every pass. The bits of the result depend neither on the memory nor on the number of threads.
+    /// features are made anew in every pass. The bits of the result do not depend on the number of threads, nor
+    /// on the memory from 800 MB on, a quarter of which holds the largest sample that a fit begins with.
     ///
     /// # Errors
     /// The errors of [`fit_elsewhere`](Self::fit_elsewhere); a block that cannot be read.

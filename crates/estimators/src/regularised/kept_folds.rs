@@ -16,7 +16,7 @@ use crate::checkpoint::{CheckpointFile, Kind, digest, digest_of};
 
 const GRID: Kind = Kind {
     format: "margins-cv-checkpoint",
-    version: 1,
+    version: 2,
     job: "a cross-validation",
     method: "cross-validation",
 };
@@ -51,6 +51,8 @@ struct Cell {
 struct Outcome {
     /// The rows that are wrong, as the bits of numbers, the first row in the lowest bit.
     wrong: Vec<u64>,
+    /// The rows whose class is not proven, where that was looked at.
+    unproven: Option<Vec<u64>>,
     /// The gap as text, for JSON has no infinity.
     gap: String,
     converged: bool,
@@ -58,11 +60,9 @@ struct Outcome {
 
 impl Outcome {
     fn new(of: &HeldOut) -> Self {
-        let number = |wrong: &[bool]| {
-            wrong.iter().enumerate().map(|(k, &wrong)| u64::from(wrong) << k).sum::<u64>()
-        };
         Outcome {
-            wrong: of.wrong.chunks(64).map(number).collect(),
+            wrong: numbers(&of.wrong),
+            unproven: of.unproven.as_deref().map(numbers),
             gap: of.relative_gap.to_string(),
             converged: of.converged,
         }
@@ -70,16 +70,30 @@ impl Outcome {
 
     /// Returns the outcome of this number of rows, if there are as many.
     fn read(&self, rows: usize) -> Option<HeldOut> {
-        if self.wrong.len() != rows.div_ceil(64) {
-            return None;
-        }
         Some(HeldOut {
-            wrong: (0..rows).map(|row| self.wrong[row / 64] >> (row % 64) & 1 == 1).collect(),
+            wrong: bits(&self.wrong, rows)?,
+            unproven: match &self.unproven {
+                Some(unproven) => Some(bits(unproven, rows)?),
+                None => None,
+            },
             relative_gap: self.gap.parse().ok()?,
             converged: self.converged,
             cut_short: false,
         })
     }
+}
+
+/// Returns numbers whose bits these are, the first in the lowest bit of the first number.
+fn numbers(bits: &[bool]) -> Vec<u64> {
+    let number =
+        |bits: &[bool]| bits.iter().enumerate().map(|(k, &bit)| u64::from(bit) << k).sum::<u64>();
+    bits.chunks(64).map(number).collect()
+}
+
+/// Returns this number of bits of numbers, if there are as many.
+fn bits(numbers: &[u64], count: usize) -> Option<Vec<bool>> {
+    let bit = |k: usize| numbers[k / 64] >> (k % 64) & 1 == 1;
+    (numbers.len() == count.div_ceil(64)).then(|| (0..count).map(bit).collect())
 }
 
 impl<'a> KeptFolds<'a> {
@@ -214,8 +228,14 @@ mod tests {
             [(1, f64::INFINITY), (64, 1e-7 / 3.0), (65, f64::MIN_POSITIVE), (130, 0.0)]
         {
             let wrong: Vec<bool> = (0..rows).map(|row| row * row % 7 < 3).collect();
-            let held_out =
-                HeldOut { wrong, relative_gap: gap, converged: rows > 64, cut_short: false };
+            let unproven = (rows != 64).then(|| (0..rows).map(|row| row * row % 5 < 2).collect());
+            let held_out = HeldOut {
+                wrong,
+                unproven,
+                relative_gap: gap,
+                converged: rows > 64,
+                cut_short: false,
+            };
             let text = serde_json::to_string(&Outcome::new(&held_out)).unwrap();
             let outcome: Outcome = serde_json::from_str(&text).unwrap();
             assert_eq!(outcome.read(rows).as_ref(), Some(&held_out), "{text}");

@@ -55,15 +55,20 @@ impl<'d> Prepared<'d> {
     }
 
     /// Returns the same with features whose encoding was learned from these rows alone; `None` for
-    /// data that were not encoded, and for kernels, whose features are scaled and encoded once.
+    /// data that were not encoded.
     pub(super) fn learned_on(&self, rows: &[usize]) -> Result<Option<Prepared<'_>>, Error> {
-        if !matches!(self.form, Form::Linear) {
-            return Ok(None);
-        }
-        Ok(match self.data.learned_on(rows)? {
-            Cow::Borrowed(_) => None,
-            data => Some(Prepared { data, form: Form::Linear }),
-        })
+        let data = match self.data.learned_on(rows)? {
+            Cow::Borrowed(_) => return Ok(None),
+            data => data,
+        };
+        let form = match &self.form {
+            Form::Linear => Some(Form::Linear),
+            #[cfg(feature = "kernels")]
+            Form::Kernel(form) => {
+                form.learned_from(&data)?.map(|form| Form::Kernel(Box::new(form)))
+            }
+        };
+        Ok(form.map(|form| Prepared { data, form }))
     }
 
     /// Returns the data set.

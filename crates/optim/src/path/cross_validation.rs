@@ -6,7 +6,19 @@ use margins_losses::MarginLoss;
 
 use super::error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors, least};
 use super::held_out::HeldOut;
+use super::sensitivity::Sensitivity;
 use crate::{Error, Fit, Lambda, Observed, Training};
+
+/// The fits to the rows outside a fold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoredFold<F> {
+    /// The fits, largest lambda first.
+    pub fits: Vec<F>,
+    /// The scores that each fit gives to the rows held out.
+    pub scores: Vec<Vec<f64>>,
+    /// How far these scores can move with the functions of the fits.
+    pub sensitivity: Sensitivity,
+}
 
 /// A cross-validated path and the path on all of the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +60,8 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
             let fits = training.path(&data.select(rows), lambdas)?;
             let design = data.design().select(held_out);
             let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
-            Ok((fits, scores))
+            let sensitivity = training.sensitivity(&data, rows, held_out);
+            Ok(ScoredFold { fits, scores, sensitivity })
         },
     )
 }
@@ -64,13 +77,7 @@ pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
     folds: &[usize],
     lambdas: &[Lambda],
     on_all: impl FnOnce() -> Result<Vec<Fit>, E> + Send,
-    solve: impl Fn(
-        &Training<'_, L>,
-        &[usize],
-        &[usize],
-        &[Lambda],
-    ) -> Result<(Vec<Fit>, Vec<Vec<f64>>), E>
-    + Sync,
+    solve: impl Fn(&Training<'_, L>, &[usize], &[usize], &[Lambda]) -> Result<ScoredFold<Fit>, E> + Sync,
 ) -> Result<CrossValidation, E> {
     check_folds(data, folds)?;
     // The path on all rows is the largest task and goes first.
@@ -99,25 +106,22 @@ pub fn error_curve<L: MarginLoss + ?Sized, F: Fitted, E: From<Error> + Send>(
     data: &Dataset,
     folds: &[usize],
     lambdas: &[Lambda],
-    solve: impl Fn(
-        &Training<'_, L>,
-        &[usize],
-        &[usize],
-        &[Lambda],
-    ) -> Result<(Vec<F>, Vec<Vec<f64>>), E>
-    + Sync,
+    solve: impl Fn(&Training<'_, L>, &[usize], &[usize], &[Lambda]) -> Result<ScoredFold<F>, E> + Sync,
 ) -> Result<ErrorCurve, E> {
     held_out_curve(training, data, folds, lambdas, |rows, test, lambdas| {
         let observer = |made: &Observed<'_>| (training.observer)(&made.without(folds[test[0]]));
         let training = &Training { observer: &observer, ..*training };
-        let (fits, scores) = solve(training, rows, test, lambdas)?;
+        let ScoredFold { fits, scores, sensitivity } = solve(training, rows, test, lambdas)?;
         scores.iter().try_for_each(|scores| Error::check_scores(scores, test.iter().copied()))?;
         let signs = data.labels().signs();
         let wrong = |scores: &Vec<f64>| {
             let pairs = scores.iter().zip(test);
             pairs.map(|(&score, &i)| is_mistake(score, signs[i])).collect()
         };
-        let at = |(fit, scores): (&F, &Vec<f64>)| HeldOut::new(wrong(scores), &[fit.report()]);
+        let at = |(fit, scores): (&F, &Vec<f64>)| {
+            let unproven = sensitivity.unproven(fit, training.intercept, scores);
+            HeldOut::new(wrong(scores), Some(unproven), &[fit.report()])
+        };
         Ok(fits.iter().zip(&scores).map(at).collect())
     })
 }
@@ -265,19 +269,29 @@ impl Fold {
 
     /// Returns the share of the samples misclassified, by weight; 0 where none has any.
     fn error(&self, k: usize) -> f64 {
+        self.at[k].as_ref().map_or(0.0, |at| self.share(&at.wrong))
+    }
+
+    /// Returns the share of the samples held out for which this is true, by weight; 0 where none has
+    /// any.
+    fn share(&self, is_true: &[bool]) -> f64 {
         let mut tally = MistakeTally::default();
-        let wrong = self.at[k].iter().flat_map(|at| &at.wrong);
-        self.weights.iter().zip(wrong).for_each(|(&weight, &wrong)| tally.add(wrong, weight));
+        self.weights.iter().zip(is_true).for_each(|(&weight, &is_true)| tally.add(is_true, weight));
         tally.rate().unwrap_or(0.0)
     }
 
     /// Returns what the curve needs of the fold.
     fn errors(&self) -> FoldErrors {
-        let at = |(k, at): (usize, &Option<HeldOut>)| {
-            let HeldOut { relative_gap, converged, .. } = *at.as_ref()?;
-            Some(FoldError { error: self.error(k), relative_gap, converged })
+        let at = |at: &Option<HeldOut>| {
+            let HeldOut { wrong, unproven, relative_gap, converged, .. } = at.as_ref()?;
+            Some(FoldError {
+                error: self.share(wrong),
+                unproven: unproven.as_ref().map(|unproven| self.share(unproven)),
+                relative_gap: *relative_gap,
+                converged: *converged,
+            })
         };
-        FoldErrors { weight: self.weight(), at: self.at.iter().enumerate().map(at).collect() }
+        FoldErrors { weight: self.weight(), at: self.at.iter().map(at).collect() }
     }
 
     /// Returns the outcomes among `count` lambdas, of which those at the indices given were fitted.

@@ -36,6 +36,9 @@ pub struct FoldErrors {
 pub struct FoldError {
     /// The share of the samples held out that is misclassified, by weight.
     pub error: f64,
+    /// The share of the samples held out, by weight, whose class an exact minimiser might decide
+    /// otherwise; `None` where that was not looked at.
+    pub unproven: Option<f64>,
     /// The largest relative duality gap of the fits that judged them.
     pub relative_gap: f64,
     /// True if all of these fits converged.
@@ -51,6 +54,11 @@ pub struct ErrorCurve {
     pub mean_error: Vec<f64>,
     /// The standard error of the mean over the folds.
     pub standard_error: Vec<f64>,
+    /// A bound on the distance between the mean error and that of exact minimisers: the share of the
+    /// held-out samples, by weight, whose class the gap of their fit leaves open, as
+    /// [`Sensitivity`](crate::Sensitivity) has it. `None` where that was not looked at: for several
+    /// classes, for samples left out one by one, and for samples that are not in memory.
+    pub unproven: Vec<Option<f64>>,
     /// The largest relative duality gap of the fits.
     pub worst_relative_gap: Vec<f64>,
     /// True if all fits converged.
@@ -91,7 +99,7 @@ impl ErrorCurve {
             let at = |(scores, &converged): (&Vec<f64>, &bool)| {
                 let is_wrong = weight > 0.0 && is_mistake(scores[i], signs[i]);
                 let error = if is_wrong { 1.0 } else { 0.0 };
-                Some(FoldError { error, relative_gap: 0.0, converged })
+                Some(FoldError { error, unproven: None, relative_gap: 0.0, converged })
             };
             FoldErrors { weight, at: scores.iter().zip(converged).map(at).collect() }
         };
@@ -140,6 +148,13 @@ fn summarize(lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> ErrorCurve {
         let square = |(weight, error): (f64, f64)| weight * (error - mean_error[k]).powi(2);
         (fitted(k).map(square).sum::<f64>() / total(k) / (fitted(k).count() as f64 - 1.0)).sqrt()
     });
+    let unproven = (0..lambdas.len())
+        .map(|k| {
+            let weighted = |fold: &FoldErrors| Some(fold.weight * fold.at[k].as_ref()?.unproven?);
+            let open = folds.iter().filter(|fold| fold.at[k].is_some()).map(weighted);
+            Some(open.sum::<Option<f64>>()? / total(k))
+        })
+        .collect();
     let results = |k: usize| folds.iter().filter_map(move |fold| fold.at[k].as_ref());
     let worst_relative_gap = along(&|k| results(k).map(|at| at.relative_gap).fold(0.0, f64::max));
     let certified = (0..lambdas.len()).map(|k| results(k).all(|at| at.converged)).collect();
@@ -153,6 +168,7 @@ fn summarize(lambdas: Vec<Lambda>, folds: &[FoldErrors]) -> ErrorCurve {
         lambdas,
         mean_error,
         standard_error,
+        unproven,
         worst_relative_gap,
         certified,
         abandoned,

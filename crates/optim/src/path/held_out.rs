@@ -5,6 +5,9 @@ use crate::{Error, Lambda, Report, Status};
 pub struct HeldOut {
     /// The misclassification of each sample: true if it is wrong.
     pub wrong: Vec<bool>,
+    /// True for each sample whose class an exact minimiser might decide otherwise, as far as the gap
+    /// tells; `None` where that was not looked at.
+    pub unproven: Option<Vec<bool>>,
     /// The largest relative duality gap of the fits that judged them.
     pub relative_gap: f64,
     /// True if all of these fits converged.
@@ -16,11 +19,12 @@ pub struct HeldOut {
 
 impl HeldOut {
     /// Returns the outcome of samples that fits with these reports have judged.
-    pub fn new(wrong: Vec<bool>, reports: &[&Report]) -> Self {
+    pub fn new(wrong: Vec<bool>, unproven: Option<Vec<bool>>, reports: &[&Report]) -> Self {
         let ended_by =
             |report: &&Report| matches!(report.status, Status::TimeLimit | Status::Interrupted);
         HeldOut {
             wrong,
+            unproven,
             relative_gap: reports.iter().map(|report| report.relative_gap).fold(0.0, f64::max),
             converged: reports.iter().all(|report| report.converged()),
             cut_short: reports.iter().any(ended_by),

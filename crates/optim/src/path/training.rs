@@ -4,6 +4,7 @@ use margins_data::{Dataset, Standardizer};
 use margins_losses::MarginLoss;
 
 use super::held_out::FinishedFolds;
+use super::sensitivity::Sensitivity;
 use crate::online::stochastic::{self, Rescaled, StochasticGradient};
 use crate::problem::EmpiricalRisk;
 use crate::{Error, Fit, Lambda, Objective, Observer, Options, path};
@@ -130,6 +131,20 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         })?;
         unscale(&mut fit, scales.as_ref());
         Ok((fit, loss))
+    }
+
+    /// Returns how far scores can move with the functions of linear fits to these rows.
+    pub(super) fn sensitivity(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        held_out: &[usize],
+    ) -> Sensitivity {
+        let factors = self.standardize.then(|| {
+            let training = data.select(rows);
+            Standardizer::fit(training.design(), training.weights()).factors()
+        });
+        Sensitivity::of_features(data.design(), factors.as_deref(), rows, held_out)
     }
 
     /// Returns what `solve` makes of the data, with features scaled if the settings say so, and the

@@ -39,7 +39,7 @@ impl Need {
             ),
             Need::Differentiability => (
                 "has a kink, and this solver needs a differentiable loss",
-                "for linear classifiers the sdca and bundle solvers take it; smoothed-hinge and \
+                "for linear classifiers proximal-newton, sdca and bundle take it; smoothed-hinge and \
                  squared-hinge are the differentiable relatives of the hinge",
             ),
             Need::Curvature => (

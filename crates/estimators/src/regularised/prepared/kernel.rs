@@ -4,12 +4,12 @@ mod part;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use margins_data::{Dataset, Design, Memory, Standardizer};
+use margins_data::{Dataset, Design, Memory, Standardizer, parallel};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky};
 use margins_losses::MarginLoss;
 use margins_model::{Basis, Functions};
-use margins_optim::{ErrorCurve, Fit, Lambda, Training, error_curve};
+use margins_optim::{ErrorCurve, Fit, Lambda, ScoredFold, Sensitivity, Training, error_curve};
 use nalgebra::DMatrix;
 
 use feature_space::FeatureSpace;
@@ -43,6 +43,16 @@ pub(super) struct KernelBasis {
     design: Design,
     /// The factors by which features were scaled to get there.
     scales: Option<Vec<f64>>,
+    recipe: Recipe,
+}
+
+/// What a form is made by, besides the kernel and the data.
+#[derive(Debug, Clone, Copy)]
+struct Recipe {
+    approximation: Approximation,
+    memory: Option<Memory>,
+    standardize: bool,
+    seed: u64,
 }
 
 impl<'d> Prepared<'d> {
@@ -79,7 +89,8 @@ impl<'d> Prepared<'d> {
         } else {
             let (design, scales) = kernel_features(data, standardize)?;
             let kernel = kernels.parse_for(specification, &design, seed)?.into();
-            Form::of(KernelBasis { kernel, design, scales }, approximation, memory, seed)?
+            let recipe = Recipe { approximation, memory, standardize, seed };
+            Form::of(KernelBasis { kernel, design, scales, recipe })?
         };
         let form = super::Form::Kernel(Box::new(form));
         Ok(Prepared { data: Cow::Borrowed(data), form })
@@ -87,14 +98,10 @@ impl<'d> Prepared<'d> {
 }
 
 impl Form {
-    /// Returns the form that the approximation asks for.
-    fn of(
-        basis: KernelBasis,
-        approximation: Approximation,
-        memory: Option<Memory>,
-        seed: u64,
-    ) -> Result<Self, Error> {
-        let KernelBasis { kernel, design, .. } = &basis;
+    /// Returns the form that the recipe of the basis asks for.
+    fn of(basis: KernelBasis) -> Result<Self, Error> {
+        let KernelBasis { kernel, design, recipe, .. } = &basis;
+        let Recipe { approximation, memory, seed, .. } = *recipe;
         Ok(match approximation {
             Approximation::None => {
                 let memory = memory.or_else(|| Memory::free().map(Memory::half));
@@ -121,6 +128,42 @@ impl Form {
                 Form::Features(FeatureSpace::new(features, FeatureMap::Fourier(map), basis, memory))
             }
         })
+    }
+
+    /// Returns the same for features of other data, one of as many folds as there are threads: they
+    /// share the memory. `None` of a kernel matrix that was given.
+    pub(super) fn learned_from(&self, data: &Dataset) -> Result<Option<Self>, Error> {
+        let Some(KernelBasis { kernel, recipe, .. }) = self.kernel_basis() else { return Ok(None) };
+        let (design, scales) = kernel_features(data, recipe.standardize)?;
+        let all = recipe.memory.or_else(|| Memory::free().map(Memory::half));
+        let share = |all: Memory| Memory::from_bytes(all.bytes() / parallel::threads().max(1));
+        let recipe = Recipe { memory: all.map(share), ..*recipe };
+        Form::of(KernelBasis { kernel: Arc::clone(kernel), design, scales, recipe }).map(Some)
+    }
+
+    /// Returns the kernel with its samples; `None` of a kernel matrix that was given.
+    fn kernel_basis(&self) -> Option<&KernelBasis> {
+        match self {
+            Form::Gram { basis, .. } => basis.as_ref(),
+            Form::Cholesky { basis, .. } | Form::Features(FeatureSpace { basis, .. }) => {
+                Some(basis)
+            }
+        }
+    }
+
+    /// Returns how far scores can move with the functions of fits to these rows.
+    fn sensitivity(&self, rows: &[usize], held_out: &[usize]) -> Result<Sensitivity, Error> {
+        let squares = match self {
+            Form::Gram { gram, .. } => gram.diagonal(),
+            // The truncated kernel is at most the kernel.
+            Form::Cholesky { basis, .. } => {
+                margins_kernels::diagonal(&*basis.kernel, &basis.design)?
+            }
+            Form::Features(space) => {
+                return Ok(Sensitivity::of_features(&space.features, None, rows, held_out));
+            }
+        };
+        Ok(Sensitivity::of_squares(&squares, rows, held_out))
     }
 
     /// Returns the kernel matrix, unless the kernel is approximated.
@@ -171,21 +214,48 @@ impl Form {
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         let data = prepared.data();
         let curve = match self {
+            _ if data.is_learned_in_folds() => {
+                self.by_subsets(prepared, training, folds, lambdas)?
+            }
             Form::Features(space) => {
                 return space.cross_validate(training, data, folds, lambdas);
             }
             Form::Gram { gram, .. } => {
                 margins_kernels::cross_validate(training, data, gram, folds, lambdas)?
             }
-            Form::Cholesky { .. } => {
-                error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
-                    let fits = prepared.subset(Some(rows)).path(training, None, data, lambdas)?;
-                    let scores = self.scores_of(&fits, held_out)?;
-                    Ok::<_, Error>((fits, scores))
-                })?
-            }
+            Form::Cholesky { .. } => self.by_subsets(prepared, training, folds, lambdas)?,
         };
         Ok((curve, None))
+    }
+
+    /// Returns the cross-validated error of fits to the rows of each fold, for data as they are
+    /// learned from these rows.
+    fn by_subsets<L: MarginLoss + ?Sized>(
+        &self,
+        prepared: &Prepared<'_>,
+        training: &Training<'_, L>,
+        folds: &[usize],
+        lambdas: &[Lambda],
+    ) -> Result<ErrorCurve, Error> {
+        error_curve(
+            training,
+            prepared.data(),
+            folds,
+            lambdas,
+            |training, rows, held_out, lambdas| {
+                let learned = prepared.learned_on(rows)?;
+                let form = match &learned {
+                    Some(Prepared { form: super::Form::Kernel(form), .. }) => form,
+                    _ => self,
+                };
+                let prepared = learned.as_ref().unwrap_or(prepared);
+                let subset = prepared.subset(Some(rows));
+                let fits = subset.path(training, None, prepared.data(), lambdas)?;
+                let scores = form.scores_of(&fits, held_out)?;
+                let sensitivity = form.sensitivity(rows, held_out)?;
+                Ok(ScoredFold { fits, scores, sensitivity })
+            },
+        )
     }
 
     pub(super) fn scores_of(&self, fits: &[Fit], rows: &[usize]) -> Result<Vec<Vec<f64>>, Error> {

@@ -4,7 +4,8 @@ use margins_data::{Dataset, Design, Memory};
 use margins_kernels::{Gram, KernelFit, svm_path_of_rows};
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::{
-    CrossValidation, ErrorCurve, Fit, Lambda, Options, Solver, Status, Training, cross_validate_by,
+    CrossValidation, ErrorCurve, Fit, Lambda, Options, ScoredFold, Sensitivity, Solver, Status,
+    Training, cross_validate_by,
 };
 use margins_robust::Learner;
 
@@ -152,7 +153,8 @@ impl FeatureSpace {
             |training, rows, held_out, lambdas| {
                 let fits = self.path(training, None, data, Some(rows), lambdas)?;
                 let scores = linear_scores_of(&self.features, &fits, held_out);
-                Ok::<_, Error>((fits, scores))
+                let sensitivity = Sensitivity::of_features(&self.features, None, rows, held_out);
+                Ok::<_, Error>(ScoredFold { fits, scores, sensitivity })
             },
         )?;
         Ok((curve, Some(fits)))

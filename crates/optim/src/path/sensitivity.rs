@@ -1,0 +1,67 @@
+use margins_data::Design;
+
+use super::error_curve::Fitted;
+
+/// How far scores of samples can move with the function that gives them:
+/// `|f(x) - g(x)| <= ||f - g|| ||x||`, in the norm that the penalty is the square of.
+///
+/// The norm of a sample is that of its features for linear functions, scaled if those of the fit are,
+/// and `sqrt(K(x, x))` for a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensitivity {
+    /// The norm of every sample held out.
+    pub held_out: Vec<f64>,
+    /// The largest norm of a sample of the fit.
+    pub training: f64,
+}
+
+impl Sensitivity {
+    /// Takes the squares of the norms of all samples, those of the fit, and those held out.
+    pub fn of_squares(squares: &[f64], rows: &[usize], held_out: &[usize]) -> Self {
+        let norm = |&i: &usize| squares[i].max(0.0).sqrt();
+        Sensitivity {
+            held_out: held_out.iter().map(norm).collect(),
+            training: rows.iter().map(norm).fold(0.0, f64::max),
+        }
+    }
+
+    /// Returns the norms of features, multiplied by these factors if there are some.
+    pub fn of_features(
+        design: &Design,
+        factors: Option<&[f64]>,
+        rows: &[usize],
+        held_out: &[usize],
+    ) -> Self {
+        let square = |i: usize| {
+            let mut sum = 0.0;
+            design.sample(i).for_each(|column, value| {
+                sum += (value * factors.map_or(1.0, |factors| factors[column])).powi(2);
+            });
+            sum
+        };
+        let squares: Vec<f64> = (0..design.rows()).map(square).collect();
+        Sensitivity::of_squares(&squares, rows, held_out)
+    }
+
+    /// Returns true for every sample held out whose class an exact minimiser might decide otherwise,
+    /// given the scores of a fit.
+    ///
+    /// With duality gap g the function of a fit lies within `sqrt(g/lambda)` of that of the minimiser,
+    /// for `lambda ||f||^2` makes the objective strongly convex. Scores of the fit that move by at
+    /// most r move the intercept that is best for them by at most r. So the class is certain if the
+    /// size of the score is above `sqrt(g/lambda)` times the sum of the norm of the sample and, if
+    /// there is an intercept, the largest norm of a sample of the fit.
+    pub(super) fn unproven(
+        &self,
+        fit: &impl Fitted,
+        has_intercept: bool,
+        scores: &[f64],
+    ) -> Vec<bool> {
+        let distance = (fit.report().duality_gap.max(0.0) / fit.lambda().get()).sqrt();
+        let of_intercept = if has_intercept { self.training } else { 0.0 };
+        let is_certain = |(score, norm): (&f64, &f64)| {
+            distance == 0.0 || score.abs() > distance * (norm + of_intercept)
+        };
+        scores.iter().zip(&self.held_out).map(|pair| !is_certain(pair)).collect()
+    }
+}
