@@ -159,7 +159,8 @@ fn sigmas_are_kernels_to_choose_from() {
     let found: Vec<f64> = names.iter().map(|name| sigma(name)).collect();
     let (first, last) = (10.0 * range.high, range.low / 10.0);
     for (sigma, expected) in found.iter().zip([first, (first * last).sqrt(), last]) {
-        assert!((sigma / expected - 1.0).abs() < 1e-12, "{sigma} {expected}");
+        // Half a unit of the sixth digit.
+        assert!((sigma / expected - 1.0).abs() <= 5e-6, "{sigma} {expected}");
     }
     let one = fit(&["gaussian"], "auto:1").unwrap();
     let middle = Settings { kernels: kernels(&["gaussian"]), ..validated(how.clone()) };

@@ -454,7 +454,7 @@ fn what_cannot_be_solved_is_refused_by_name() {
         assert_eq!(
             refusal("hinge", solver),
             "loss 'hinge' has a kink, and this solver needs a differentiable loss; for linear \
-             classifiers the sdca and bundle solvers take it; smoothed-hinge and squared-hinge are the \
+             classifiers proximal-newton, sdca and bundle take it; smoothed-hinge and squared-hinge are the \
              differentiable relatives of the hinge"
         );
         assert_eq!(

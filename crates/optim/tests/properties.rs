@@ -414,7 +414,7 @@ fn what_cannot_be_solved_is_refused_by_name() {
     assert_eq!(
         refusal("hinge", Solver::Newton),
         "loss 'hinge' has a kink, and this solver needs a differentiable loss; for linear classifiers \
-         the sdca and bundle solvers take it; smoothed-hinge and squared-hinge are the differentiable \
+         proximal-newton, sdca and bundle take it; smoothed-hinge and squared-hinge are the differentiable \
          relatives of the hinge"
     );
     for solver in [Solver::Auto, Solver::SDCA, Solver::Bundle] {

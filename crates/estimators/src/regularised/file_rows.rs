@@ -104,10 +104,11 @@ impl FileRows {
         // Features are made of one block while those of the last are in use.
         let largest = self.blocks().map(|(_, rows)| rows).max().unwrap_or(0);
         let need = 2 * 8 * self.shares.len() * largest * features.count();
-        // The sample has its half whatever the number of threads leaves.
-        let half = self.for_sample / 2;
-        if need > half {
-            let (need, left) = (Memory::from_bytes(need), Memory::from_bytes(half));
+        // The sample has its part whatever the number of threads leaves.
+        let of_sample = self.for_sample / 4;
+        let left = self.for_sample - of_sample;
+        if need > left {
+            let (need, left) = (Memory::from_bytes(need), Memory::from_bytes(left));
             let count = features.count();
             let reason = format!(
                 "features of {count} landmarks take {need} for the blocks in use, and {left} are \
@@ -118,7 +119,7 @@ impl FileRows {
         let mapped = self.shares.iter_mut().map(|share| Mapped::new(share, features));
         let shards = mapped.map(|blocks| Shard::new(Arc::clone(loss), blocks));
         let workers = Threads::new(shards.collect());
-        Ok((workers.with_most_sampled(half / BYTES_A_SAMPLED_VALUE), &self.table))
+        Ok((workers.with_most_sampled(of_sample / BYTES_A_SAMPLED_VALUE), &self.table))
     }
 
     /// Returns the numbers of the partitions, with those of their rows.

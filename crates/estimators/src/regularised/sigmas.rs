@@ -75,7 +75,7 @@ impl Sigmas {
         };
         let range = SigmaRange::of(&samples()?, seed)?;
         if count == 1 {
-            return Ok(vec![rounded(range.middle(), DIGITS)]);
+            return Ok(vec![range.middle()]);
         }
         let first = (REACH * range.high).min(f64::MAX);
         let last = (range.low / REACH).max(f64::MIN_POSITIVE);
