@@ -117,6 +117,7 @@ fn each_block(
 
 /// Fills `out` with `k(z_j, x_i)`, all samples `z_j` of `rows` for one sample `x_i` of `columns`
 /// after the other, and calls `take` for the values of every strip of columns, in parallel.
+#[cfg(feature = "solvers")]
 pub(crate) fn fill_strips(
     kernel: &dyn Kernel,
     rows: &Design,

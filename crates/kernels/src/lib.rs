@@ -53,7 +53,6 @@ pub mod features;
 #[cfg(feature = "solvers")]
 mod gram;
 mod grammar;
-#[cfg(feature = "solvers")]
 mod kernel;
 #[cfg(feature = "solvers")]
 mod kernel_fit;
@@ -65,6 +64,7 @@ mod low_rank;
 mod newton;
 #[cfg(feature = "solvers")]
 mod newton_equation;
+#[cfg(feature = "solvers")]
 mod number;
 #[cfg(feature = "solvers")]
 mod objective;
