@@ -63,8 +63,7 @@ impl<Y: ClassLabels> Dataset<Y> {
 
     /// Returns the data with features as an encoding makes them that was learned from these rows
     /// alone, with unknown levels taken as none; the data as they are if they were not encoded, or if
-    /// the raw table is gone.
-    /// Their number may be another. Cross-validations do so in every fold.
+    /// the raw table is gone. Their number may be another. Cross-validations do so in every fold.
     ///
     /// # Errors
     /// No rows.
@@ -77,12 +76,6 @@ impl<Y: ClassLabels> Dataset<Y> {
             None => Ok(Cow::Borrowed(self)),
             Some((names, design)) => Ok(Cow::Owned(self.over(design)?.with_feature_names(names)?)),
         }
-    }
-
-    /// Returns true if [`learned_on`](Self::learned_on) makes other features of some rows than of all:
-    /// the data were encoded, and their raw table is there.
-    pub fn is_learned_in_folds(&self) -> bool {
-        self.raw_table().is_some()
     }
 
     /// Tells the encoding that the features were made by, of a table that is gone.

@@ -175,20 +175,25 @@ fn kernels() -> Vec<(String, Job)> {
 
 fn others() -> Vec<(String, Job)> {
     let mut jobs: Vec<(String, Job)> = Vec::new();
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("rows.blocks");
-    blocks::write(&many(), &path, BlockSettings { rows: Some(100), ..BlockSettings::default() })
-        .expect("a block file");
-    let file = BlockFile::open(&path).expect("a block file");
-    jobs.push((
-        "rows of a file".to_owned(),
-        Box::new(move || {
+    // The memory bounds the sample that the second begins with.
+    let from_files = [
+        ("rows of a file", many(), 100, 700_000, validated(Settings::default())),
+        ("a sample of the rows of a file", large(), 1000, 16_000_000, at(1e-3)),
+    ];
+    for (name, data, rows, memory, settings) in from_files {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("rows.blocks");
+        blocks::write(&data, &path, BlockSettings { rows: Some(rows), ..BlockSettings::default() })
+            .expect("a block file");
+        let file = BlockFile::open(&path).expect("a block file");
+        let job = move || {
             // The folder lasts as long as the job.
             let _ = &folder;
-            let mut rows = FileRows::open(&file, Memory::from_bytes(700_000))?;
-            validated(Settings::default()).fit_file(&mut rows).map(|fitted| outcome(&fitted))
-        }),
-    ));
+            let mut rows = FileRows::open(&file, Memory::from_bytes(memory))?;
+            settings.fit_file(&mut rows).map(|fitted| outcome(&fitted))
+        };
+        jobs.push((name.to_owned(), Box::new(job)));
+    }
     let problem = Problem::new(0.2, 0.1).expect("a problem");
     let problem = problem.with_target(Target::new(0.2, 0.1).expect("a target"));
     let methods = [

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use margins::estimators::regularised;
 use margins::optim::{Certificate, ErrorCurve, Fit, Lambda, Status};
-use margins::{TrainingReport, status_in_words};
+use margins::{KernelReport, TrainingReport, status_in_words};
 use margins_report::LambdaError;
 use serde::Serialize;
 
@@ -219,27 +219,20 @@ pub(crate) fn describe_cv(report: &TrainingReport, folds: usize, tolerance: f64)
             percent(curve.standard_error[k])
         )
     };
-    let certified = |curve: &ErrorCurve| curve.certified.iter().filter(|&&yes| yes).count();
     let mut lines = vec![("folds", folds.to_string())];
     if report.kernels.len() > 1 {
-        let whole = report
-            .kernels
-            .iter()
-            .filter(|tried| certified(&tried.curve) == tried.curve.lambdas.len());
-        let (whole, all) = (whole.count(), report.kernels.len());
+        let is_whole = |tried: &&KernelReport| tried.curve.certified.iter().all(|&yes| yes);
+        let whole = report.kernels.iter().filter(is_whole).count();
+        let all = report.kernels.len();
         lines.push(("kernels", format!("{all}, {whole} of them certified at every lambda")));
     }
-    lines.extend([(
-        "certified",
-        format!(
-            "{} of {} lambdas, every fold to a relative gap of {tolerance:e}",
-            certified(curve),
-            curve.lambdas.len()
-        ),
-    )]);
+    let certified = curve.certified.iter().filter(|&&certified| certified).count();
+    let all = curve.lambdas.len();
+    let goal = format!("every fold to a relative gap of {tolerance:e}");
+    lines.push(("certified", format!("{certified} of {all} lambdas, {goal}")));
     lines.extend(exact_errors(report, curve));
-    lines
-        .extend([("best lambda", at(curve.best)), ("one-SE lambda", at(curve.one_standard_error))]);
+    lines.push(("best lambda", at(curve.best)));
+    lines.push(("one-SE lambda", at(curve.one_standard_error)));
     lines
 }
 
@@ -257,12 +250,13 @@ fn exact_errors(report: &TrainingReport, chosen: &ErrorCurve) -> Option<(&'stati
     let all = unproven.len();
     Some((
         "exact errors",
-        match exact == all {
-            true => format!("all {all} are proven to be those of exact minimisers"),
-            false => format!(
+        if exact == all {
+            format!("all {all} are proven to be those of exact minimisers")
+        } else {
+            format!(
                 "{exact} of {all} are proven to be those of exact minimisers, the others to be within {} %",
                 percent(most)
-            ),
+            )
         },
     ))
 }

@@ -93,11 +93,10 @@ fn blocks_larger_than_memory_are_read_in_each_pass() {
         let but_gaps = |text: &str| -> Vec<String> {
             let own = ["memory", "iterations", "intercept", "exact errors"];
             let other = |line: &&str| !own.iter().any(|name| line.starts_with(name));
+            let text = without_column(text, "unproven %");
             let words = text.lines().filter(other).flat_map(str::split_whitespace);
             words
                 .filter(|word| !word.contains("e-") && *word != "0.0e0")
-                // Rows on disk have no column of what is not proven.
-                .filter(|word| !["unproven", "%", "0.00"].contains(word))
                 .map(str::to_owned)
                 .collect()
         };
@@ -115,6 +114,23 @@ fn blocks_larger_than_memory_are_read_in_each_pass() {
     assert!(message.contains("--memory is for a kernel or for a block file"), "{message}");
     let message = refusal(&[&fit[..], &["three.blocks"], &small].concat());
     assert!(message.contains("'blue'") || message.contains("'red'"), "{message}");
+}
+
+/// Returns a text without a column of the table that has it, which rows on disk have not.
+fn without_column(text: &str, name: &str) -> String {
+    let mut place = None;
+    let mut rest = String::new();
+    for line in text.lines() {
+        place = line.find(name).map(|start| start..start + name.len()).or(place);
+        place = place.filter(|_| !line.is_empty());
+        let mut line = line.to_owned();
+        if let Some(place) = place.clone() {
+            line.replace_range(place.start..place.end.min(line.len()), "");
+        }
+        rest += &line;
+        rest.push('\n');
+    }
+    rest
 }
 
 /// Losses with kinks, and Nystrom features, of rows that memory does not hold.

@@ -57,10 +57,10 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
         on_all,
         |training, rows, held_out, lambdas| {
             let data = data.learned_on(rows)?;
-            let fits = training.path(&data.select(rows), lambdas)?;
-            let design = data.design().select(held_out);
+            let (chosen, design) = (data.select(rows), data.design().select(held_out));
+            let fits = training.path(&chosen, lambdas)?;
             let scores = fits.iter().map(|fit| fit.decision_function(&design)).collect();
-            let sensitivity = training.sensitivity(&data, rows, held_out);
+            let sensitivity = training.sensitivity(&chosen, &design);
             Ok(ScoredFold { fits, scores, sensitivity })
         },
     )

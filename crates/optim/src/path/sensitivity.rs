@@ -1,5 +1,3 @@
-use margins_data::Design;
-
 use super::error_curve::Fitted;
 
 /// How far scores of samples can move with the function that gives them:
@@ -23,24 +21,6 @@ impl Sensitivity {
             held_out: held_out.iter().map(norm).collect(),
             training: rows.iter().map(norm).fold(0.0, f64::max),
         }
-    }
-
-    /// Returns the norms of features, multiplied by these factors if there are some.
-    pub fn of_features(
-        design: &Design,
-        factors: Option<&[f64]>,
-        rows: &[usize],
-        held_out: &[usize],
-    ) -> Self {
-        let square = |i: usize| {
-            let mut sum = 0.0;
-            design.sample(i).for_each(|column, value| {
-                sum += (value * factors.map_or(1.0, |factors| factors[column])).powi(2);
-            });
-            sum
-        };
-        let squares: Vec<f64> = (0..design.rows()).map(square).collect();
-        Sensitivity::of_squares(&squares, rows, held_out)
     }
 
     /// Returns true for every sample held out whose class an exact minimiser might decide otherwise,

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use margins_data::{Dataset, Standardizer};
+use margins_data::{Dataset, Design, Sample, Standardizer};
 use margins_losses::MarginLoss;
 
 use super::held_out::FinishedFolds;
@@ -134,17 +134,20 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     }
 
     /// Returns how far scores can move with the functions of linear fits to these rows.
-    pub(super) fn sensitivity(
-        &self,
-        data: &Dataset,
-        rows: &[usize],
-        held_out: &[usize],
-    ) -> Sensitivity {
-        let factors = self.standardize.then(|| {
-            let training = data.select(rows);
-            Standardizer::fit(training.design(), training.weights()).factors()
-        });
-        Sensitivity::of_features(data.design(), factors.as_deref(), rows, held_out)
+    pub(super) fn sensitivity(&self, rows: &Dataset, held_out: &Design) -> Sensitivity {
+        let factors =
+            self.standardize.then(|| Standardizer::fit(rows.design(), rows.weights()).factors());
+        let norms = |design: &Design| -> Vec<f64> {
+            let norm = |sample: Sample<'_>| {
+                let Some(factors) = &factors else { return sample.squared_norm().sqrt() };
+                let mut square = 0.0;
+                sample.for_each(|column, value| square += (factors[column] * value).powi(2));
+                square.sqrt()
+            };
+            design.samples().map(norm).collect()
+        };
+        let training = norms(rows.design()).into_iter().fold(0.0, f64::max);
+        Sensitivity { held_out: norms(held_out), training }
     }
 
     /// Returns what `solve` makes of the data, with features scaled if the settings say so, and the

@@ -4,7 +4,7 @@ mod part;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use margins_data::{Dataset, Design, Memory, Standardizer, parallel};
+use margins_data::{Dataset, Design, Memory, Standardizer};
 use margins_kernels::features::{Landmarks, NystromMap, RandomFourierMap};
 use margins_kernels::{Gram, Kernel, KernelFit, KernelRegistry, PivotedCholesky};
 use margins_losses::MarginLoss;
@@ -130,13 +130,15 @@ impl Form {
         })
     }
 
-    /// Returns the same for features of other data, one of as many folds as there are threads: they
-    /// share the memory. `None` of a kernel matrix that was given.
+    /// Returns the same for features of other data, one of several folds that share the memory.
+    /// `None` of a kernel matrix that was given.
     pub(super) fn learned_from(&self, data: &Dataset) -> Result<Option<Self>, Error> {
         let Some(KernelBasis { kernel, recipe, .. }) = self.kernel_basis() else { return Ok(None) };
         let (design, scales) = kernel_features(data, recipe.standardize)?;
+        // The share is the same on any number of threads, as results are.
+        const FOLDS: usize = 4;
         let all = recipe.memory.or_else(|| Memory::free().map(Memory::half));
-        let share = |all: Memory| Memory::from_bytes(all.bytes() / parallel::threads().max(1));
+        let share = |all: Memory| Memory::from_bytes(all.bytes() / FOLDS);
         let recipe = Recipe { memory: all.map(share), ..*recipe };
         Form::of(KernelBasis { kernel: Arc::clone(kernel), design, scales, recipe }).map(Some)
     }
@@ -151,19 +153,16 @@ impl Form {
         }
     }
 
-    /// Returns how far scores can move with the functions of fits to these rows.
-    fn sensitivity(&self, rows: &[usize], held_out: &[usize]) -> Result<Sensitivity, Error> {
-        let squares = match self {
+    /// Returns the squares of the norms of all samples in the space of the functions.
+    fn squared_norms(&self) -> Result<Vec<f64>, Error> {
+        Ok(match self {
             Form::Gram { gram, .. } => gram.diagonal(),
             // The truncated kernel is at most the kernel.
             Form::Cholesky { basis, .. } => {
                 margins_kernels::diagonal(&*basis.kernel, &basis.design)?
             }
-            Form::Features(space) => {
-                return Ok(Sensitivity::of_features(&space.features, None, rows, held_out));
-            }
-        };
-        Ok(Sensitivity::of_squares(&squares, rows, held_out))
+            Form::Features(space) => space.squared_norms(),
+        })
     }
 
     /// Returns the kernel matrix, unless the kernel is approximated.
@@ -214,7 +213,8 @@ impl Form {
     ) -> Result<(ErrorCurve, Option<Vec<Fit>>), Error> {
         let data = prepared.data();
         let curve = match self {
-            _ if data.is_learned_in_folds() => {
+            // The encoding is learned from the rows of each fold.
+            _ if data.raw_table().is_some() => {
                 self.by_subsets(prepared, training, folds, lambdas)?
             }
             Form::Features(space) => {
@@ -252,7 +252,8 @@ impl Form {
                 let subset = prepared.subset(Some(rows));
                 let fits = subset.path(training, None, prepared.data(), lambdas)?;
                 let scores = form.scores_of(&fits, held_out)?;
-                let sensitivity = form.sensitivity(rows, held_out)?;
+                let squares = form.squared_norms()?;
+                let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
                 Ok(ScoredFold { fits, scores, sensitivity })
             },
         )

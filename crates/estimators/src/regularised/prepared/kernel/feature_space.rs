@@ -129,6 +129,11 @@ impl FeatureSpace {
         Fit { lambda, intercept, coef: w, report }
     }
 
+    /// Returns the squares of the norms of the samples.
+    pub(super) fn squared_norms(&self) -> Vec<f64> {
+        self.features.samples().map(|sample| sample.squared_norm()).collect()
+    }
+
     /// Returns the cross-validated error along the lambdas, and the fits on all of the data if these
     /// come with it.
     pub(super) fn cross_validate<L: MarginLoss + ?Sized>(
@@ -143,6 +148,7 @@ impl FeatureSpace {
             let chosen = data.over(self.features.clone())?;
             return linear_cross_validate(training, &chosen, folds, lambdas);
         }
+        let squares = self.squared_norms();
         let on_all = || self.path(training, None, data, None, lambdas);
         let CrossValidation { curve, fits } = cross_validate_by(
             training,
@@ -153,7 +159,7 @@ impl FeatureSpace {
             |training, rows, held_out, lambdas| {
                 let fits = self.path(training, None, data, Some(rows), lambdas)?;
                 let scores = linear_scores_of(&self.features, &fits, held_out);
-                let sensitivity = Sensitivity::of_features(&self.features, None, rows, held_out);
+                let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
                 Ok::<_, Error>(ScoredFold { fits, scores, sensitivity })
             },
         )?;
