@@ -129,8 +129,14 @@ impl GrowingCholesky<f64> {
         self.order = order - 1;
         for k in at..self.order {
             let (left, right) = self.entries.two_cols_mut(k, k + 1);
-            let left = &mut left.try_as_col_major_mut().expect("a column").as_slice_mut()[k..];
-            let right = &mut right.try_as_col_major_mut().expect("a column").as_slice_mut()[k..];
+            let left = &mut left
+                .try_as_col_major_mut()
+                .expect("the rows of one column lie together")
+                .as_slice_mut()[k..];
+            let right = &mut right
+                .try_as_col_major_mut()
+                .expect("the rows of one column lie together")
+                .as_slice_mut()[k..];
             let length = left[0].hypot(right[0]);
             let (cos, sin) = (left[0] / length, right[0] / length);
             for (l, r) in left.iter_mut().zip(right).take(order - 1 - k) {
