@@ -10,7 +10,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import margins_learn as ml
@@ -48,24 +50,55 @@ SLOW = [
 ]
 
 
+def table(rows):
+    """Returns a table of numbers and words with its labels."""
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame(random.normal(size=(rows, 8)), columns=list("abcdefgh"))
+    frame["word"] = random.choice(["Bern", "Basel", "Chur"], rows)
+    return frame, random.integers(0, 2, rows)
+
+
+def scattered(rows):
+    """Returns sparse samples with their labels."""
+    random = np.random.default_rng(1)
+    indices = np.sort(random.integers(0, 10**4, size=(rows, 20)) * 20 + np.arange(20), axis=1)
+    matrix = sparse.csr_array((random.normal(size=20 * rows), indices.ravel(), np.arange(0, 20 * rows + 1, 20)), shape=(rows, 10**6))
+    return matrix, random.integers(0, 2, rows)
+
+
+# Samples whose way into the library is long.
+LARGE = [
+    lambda: (ml.MarginClassifier("logistic", encode=True), *table(1_000_000)),
+    lambda: (ml.MarginClassifierCV("logistic", encode=True), *table(1_000_000)),
+    lambda: (ml.MarginClassifier("logistic"), *scattered(1_000_000)),
+]
+
+
+@pytest.mark.parametrize("after", [0.05, 0.3, 0.6, 0.9, 1.2])
+@pytest.mark.parametrize("make", LARGE)
+def test_ctrl_c_ends_a_fit_on_the_way_of_its_samples(make, after):
+    took = interrupted(make, ENDED, after)
+    assert float(took[0]) < 0.3
+
+
 @pytest.mark.parametrize("make", SLOW)
 def test_ctrl_c_ends_a_fit_soon_and_leaves_the_process_usable(make):
-    took, status = interrupted(
-        make,
-        """
+    took, status = interrupted(make, ENDED)
+    assert status == "converged" and float(took) < 0.3
+
+
+ENDED = """
 try:
     estimator.fit(X, y)
     print("finished")
 except KeyboardInterrupt:
     print(time.perf_counter() - sent[0])
-print(ml.MarginClassifier("logistic").fit(X[:100], y[:100]).status_, flush=True)
-""",
-    )
-    assert status == "converged" and float(took) < 0.3
+print(ml.MarginClassifier("logistic").fit([[0.0], [1.0]], [0, 1]).status_, flush=True)
+"""
 
 
-def interrupted(make, program):
-    """Returns the words that a program prints which gets a SIGINT after half a second.
+def interrupted(make, program, after=0.5):
+    """Returns the words that a program prints which gets a SIGINT after so many seconds.
 
     It is a process of its own: a fit that is left alone may go on for a while, and other packages that the tests load may have taken
     the signal for themselves.
@@ -75,10 +108,10 @@ import sys, time, threading, signal, os
 sys.path.insert(0, {os.path.dirname(__file__)!r})
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import test_manners, margins_learn as ml
-estimator, X, y = test_manners.SLOW[{SLOW.index(make)}]()
+estimator, X, y = test_manners.EVERY[{EVERY.index(make)}]()
 sent = []
 def interrupt():
-    time.sleep(0.5)
+    time.sleep({after})
     sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
@@ -119,6 +152,7 @@ def test_a_time_limit_ends_with_the_best_point_so_far():
         ml.MarginClassifierCV("logistic", kernels="gaussian", time_limit=1e-6).fit(X, y)
 
 
+EVERY = SLOW + LARGE
 LEARNERS = [make for make in SLOW if isinstance(make()[0], ml.MassartClassifier | ml.FocusedClassifier)]
 # A product with a kernel matrix takes seconds.
 OF_KERNELS = [make for make in SLOW if str(getattr(make()[0], "kernel", None)).startswith("gaussian:")]

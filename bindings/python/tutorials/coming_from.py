@@ -21,26 +21,33 @@ def samples(rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(rows, 3)) + np.where(y, 0.6, -0.6)[:, None], y
 
 
+def agree(program: str, theirs: np.ndarray, ours: np.ndarray, within: float) -> None:
+    """Says how far the numbers of another program are from ours, and that they are near."""
+    apart = np.abs(theirs - ours).max()
+    print(f"{program}: {apart:.1e}")
+    assert apart < within, f"{program} is {apart} away from ours"
+
+
 def main(folder: Path) -> None:
     X, y = samples()
 
     # LogisticRegression(C) penalises with ||w||^2/2 beside C times the sum of losses: C is our C.
     theirs = LogisticRegression(C=0.5, tol=1e-10).fit(X, y)
     ours = MarginClassifier("logistic", C=0.5).fit(X, y)
-    print("LogisticRegression:", np.abs(theirs.coef_ - ours.coef_).max())
+    agree("LogisticRegression", theirs.coef_, ours.coef_, 1e-6)
 
     # SVC(kernel="rbf", gamma) is the hinge loss with the kernel gaussian:sigma=gamma.
     theirs = SVC(C=0.5, gamma=0.3, tol=1e-8).fit(X, y)
     ours = MarginClassifier("squared-hinge", C=0.5, kernel="gaussian:sigma=0.3").fit(X, y)
     print("SVC agrees with another loss on", np.mean(theirs.predict(X) == ours.predict(X)))
     hinge = MarginClassifier("hinge", C=0.5, kernel="gaussian:sigma=0.3").fit(X, y)
-    print("SVC:", np.abs(theirs.decision_function(X) - hinge.decision_function(X)).max())
+    agree("SVC", theirs.decision_function(X), hinge.decision_function(X), 1e-4)
 
     # LinearSVC penalises its intercept, as a coefficient of a feature that is intercept_scaling.
     ones = np.column_stack([X, np.ones(len(X))])
     theirs = LinearSVC(C=0.5, tol=1e-10, max_iter=100_000).fit(X, y)
     ours = MarginClassifier("squared-hinge", C=0.5, fit_intercept=False).fit(ones, y)
-    print("LinearSVC:", np.abs(theirs.coef_ - ours.coef_[:, :3]).max())
+    agree("LinearSVC", theirs.coef_, ours.coef_[:, :3], 1e-5)
 
     # LogisticRegressionCV(Cs, cv) chooses by accuracy, as ours does by errors; ours has standard errors too.
     Cs = np.geomspace(1e-4, 10, 12)
