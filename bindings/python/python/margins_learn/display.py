@@ -126,9 +126,9 @@ def _shortened(specification: str) -> str:
 
 
 def _geometric_edges(Cs: np.ndarray) -> np.ndarray:
-    """Returns the edges of cells around ascending values, halfway between them on a logarithmic axis; one alone has a decade."""
+    """Returns the edges of cells around ascending values, halfway between them on a logarithmic axis; one alone has two decades."""
     if len(Cs) == 1:
-        return Cs[0] * 10 ** np.array([-0.5, 0.5])
+        return Cs[0] * 10 ** np.array([-1.0, 1.0])
     between = np.sqrt(Cs[:-1]) * np.sqrt(Cs[1:])
     return np.concatenate([[Cs[0] * (Cs[0] / between[0])], between, [Cs[-1] * (Cs[-1] / between[-1])]])
 
