@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from . import calibration
-from ._inputs import floats_of, without_gaps
+from ._shown import geometric_edges, places, scores_shown, shortened
 
 __all__ = ["ErrorPathDisplay", "KernelGridDisplay", "MarginDistributionDisplay", "PsiDisplay", "ReliabilityDisplay"]
 
@@ -120,19 +119,6 @@ class ErrorPathDisplay(_Display):
         return self
 
 
-def _shortened(specification: str) -> str:
-    """Returns a specification with numbers of four digits, for a picture."""
-    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", specification)
-
-
-def _geometric_edges(Cs: np.ndarray) -> np.ndarray:
-    """Returns the edges of cells around ascending values, halfway between them on a logarithmic axis; one alone has two decades."""
-    if len(Cs) == 1:
-        return Cs[0] * 10 ** np.array([-1.0, 1.0])
-    between = np.sqrt(Cs[:-1]) * np.sqrt(Cs[1:])
-    return np.concatenate([[Cs[0] * (Cs[0] / between[0])], between, [Cs[-1] * (Cs[-1] / between[-1])]])
-
-
 class KernelGridDisplay(_Display):
     """The cross-validated error of every kernel at every C, as a grid of colours.
 
@@ -195,40 +181,16 @@ class KernelGridDisplay(_Display):
         ax = self._axes(ax)
         rows = np.arange(len(self.kernels))
         order = np.argsort(self.Cs)
-        edges = _geometric_edges(np.asarray(self.Cs, dtype=np.float64)[order])
+        edges = geometric_edges(np.asarray(self.Cs, dtype=np.float64)[order])
         mesh = ax.pcolormesh(edges, np.arange(len(rows) + 1) - 0.5, 100 * self.errors[:, order], cmap=cmap)
         row, column = self.selected
         # The cell of the least error has the lightest colour.
         ax.plot(self.Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
         ax.set(xscale="log", xlabel="C", ylabel="kernel")
-        ax.set_yticks(rows, [_shortened(kernel) for kernel in self.kernels])
+        ax.set_yticks(rows, [shortened(kernel) for kernel in self.kernels])
         ax.invert_yaxis()
         self.figure_.colorbar(mesh, ax=ax, label="cross-validated error (%)")
         return self
-
-
-def _places(y: Any, classes: Any) -> tuple[np.ndarray, int]:
-    """Returns the place of the class of every sample among the classes, those of y unless told, and their number."""
-    y = column_or_1d(np.asarray(without_gaps(y)))
-    known = np.unique(y) if classes is None else np.asarray(classes)
-    if len(known) < 2:
-        raise ValueError(f"y has the classes {known.tolist()}, but there must be at least two: tell all of them by classes.")
-    place_of = {label: place for place, label in enumerate(known.tolist())}
-    labels = y.tolist()
-    strange = next((row for row, label in enumerate(labels) if label not in place_of), None)
-    if strange is not None:
-        raise ValueError(f"y has the class {labels[strange]!r} in row {strange}, but the classes are {known.tolist()}.")
-    return np.array([place_of[label] for label in labels]), len(known)
-
-
-def _scores(scores: Any, rows: int, classes: int) -> np.ndarray:
-    """Returns the scores of samples, and refuses another number of them and scores that are not finite."""
-    scores = floats_of(scores, "scores")
-    expected = (rows,) if classes == 2 else (rows, classes)
-    if scores.shape not in {expected, (rows, classes)}:
-        raise ValueError(f"scores has the shape {scores.shape}, but must have the shape {expected}: {rows} samples of {classes} classes.")
-    assert_all_finite(scores, input_name="scores")
-    return scores
 
 
 class MarginDistributionDisplay(_Display):
@@ -265,15 +227,15 @@ class MarginDistributionDisplay(_Display):
 
         The classes are those of `y` in order unless told; scores of two classes speak for the second.
         """
-        places, count = _places(y, classes)
-        scores = _scores(scores, len(places), count)
+        at, count = places(y, classes)
+        scores = scores_shown(scores, len(at), count)
         if scores.ndim == 1:
-            margins = np.where(places == 1, scores, -scores)
+            margins = np.where(at == 1, scores, -scores)
         else:
-            rows = np.arange(len(places))
-            own = scores[rows, places]
+            rows = np.arange(len(at))
+            own = scores[rows, at]
             others = scores.copy()
-            others[rows, places] = -np.inf
+            others[rows, at] = -np.inf
             margins = own - others.max(axis=1)
         return cls(margins=margins, name=name).plot(ax=ax)
 
@@ -339,7 +301,7 @@ class ReliabilityDisplay(_Display):
         if positive not in classes:
             raise ValueError(f"positive is {positive!r}, but the classes are {classes}.")
         probabilities = estimator.predict_proba(X)[:, classes.index(positive)]
-        outcomes = _places(y, classes)[0] == classes.index(positive)
+        outcomes = places(y, classes)[0] == classes.index(positive)
         return cls.from_predictions(outcomes, probabilities, bins=bins, strategy=strategy, name=name, ax=ax)
 
     @classmethod
