@@ -1,15 +1,20 @@
 //! Arrays as designs, with one copy.
 
+use margins::data::encode::EncodeOptions;
 use margins::data::{ClassLabels, Classes, Dataset, Design};
 use nalgebra_sparse::CsrMatrix;
-use numpy::ndarray::ArrayView2;
+use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::doorway::{Stop, run};
 use crate::encode::{self, Column, Encode};
 use crate::errors::of_data;
+
+/// The number of values that are copied between two looks for signals.
+pub(crate) const BETWEEN_LOOKS: usize = 1 << 20;
 
 /// Samples in the memory of the library.
 #[pyclass(frozen, module = "margins_learn._native")]
@@ -97,82 +102,136 @@ pub(crate) fn sparse_rows(
 ) -> PyResult<Samples> {
     let narrow = indices.extract::<PyReadonlyArray1<'_, i32>>();
     let wide = indices.extract::<PyReadonlyArray1<'_, i64>>();
-    let indices: Vec<usize> = match (&narrow, &wide) {
-        (Ok(indices), _) => indices.as_array().iter().map(|&j| j as usize).collect(),
-        (_, Ok(indices)) => indices.as_array().iter().map(|&j| j as usize).collect(),
+    let indices = match (&narrow, &wide) {
+        (Ok(indices), _) => copied(py, indices, |j| j as usize)?,
+        (_, Ok(indices)) => copied(py, indices, |j| j as usize)?,
         _ => return Err(PyTypeError::new_err("indices must be an array of int32 or int64")),
     };
-    let offsets: Vec<usize> = offsets.as_array().iter().map(|&at| at as usize).collect();
-    let values = values.as_array().to_vec();
+    let offsets = copied(py, &offsets, |at| at as usize)?;
+    let values = copied(py, &values, |x| x)?;
     let rows = offsets.len().saturating_sub(1);
-    py.detach(|| {
-        let matrix = CsrMatrix::try_from_csr_data(rows, columns, offsets, indices, values)
-            .map_err(|error| {
-                PyValueError::new_err(format!("the sparse matrix is malformed: {error}"))
-            })?;
-        Design::sparse(matrix).map(Samples).map_err(of_data)
-    })
+    let made = run(py, 1, &Stop::default(), move || {
+        let matrix = CsrMatrix::try_from_csr_data(rows, columns, offsets, indices, values);
+        Ok(match matrix {
+            Ok(matrix) => Ok(Design::sparse(matrix)?),
+            Err(error) => Err(format!("the sparse matrix is malformed: {error}")),
+        })
+    })?;
+    made.map(Samples).map_err(PyValueError::new_err)
 }
 
-/// What a fit learns from: samples, or the columns of a raw table.
-#[derive(FromPyObject)]
-enum Features<'py> {
-    #[pyo3(transparent)]
-    Samples(Py<Samples>),
-    #[pyo3(transparent)]
-    Columns(Vec<Column<'py>>),
+/// Returns the values of an array, and looks for signals on the way.
+pub(crate) fn copied<T: Element + Copy + Sync, U: Send>(
+    py: Python<'_>,
+    array: &PyReadonlyArray1<'_, T>,
+    convert: impl Fn(T) -> U + Sync,
+) -> PyResult<Vec<U>> {
+    let array = array.as_array();
+    let mut values = Vec::with_capacity(array.len());
+    for some in array.axis_chunks_iter(Axis(0), BETWEEN_LOOKS) {
+        py.detach(|| values.extend(some.iter().map(|&x| convert(x))));
+        py.check_signals()?;
+    }
+    Ok(values)
 }
 
-/// The samples with their classes, given by index and name, as every fit takes them.
+/// The samples with their classes, given by index and name, as every fit gives them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Data<'py> {
-    samples: Features<'py>,
+struct Given<'py> {
+    samples: Bound<'py, PyAny>,
     targets: PyReadonlyArray1<'py, u32>,
     classes: Vec<String>,
     names: Option<Vec<String>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
 }
 
-impl<'py> Data<'py> {
-    /// Takes the data over: the dictionary is empty afterwards, and nobody holds what the library
-    /// has copied.
-    pub(crate) fn take(given: &Bound<'py, PyDict>) -> PyResult<Self> {
-        let data = given.extract()?;
-        given.clear();
-        Ok(data)
-    }
+/// What a data set is made of, in memory of its own, so that the job of a fit makes it.
+pub(crate) struct Data {
+    features: Features,
+    classes: Classes,
+    names: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
+    folds: Option<Vec<usize>>,
+    encode: Option<EncodeOptions>,
+}
 
-    /// Returns the data set of the library; a raw table is encoded as it was asked for.
-    pub(crate) fn dataset(self, encode: Encode) -> PyResult<Dataset<Classes>> {
-        let targets = self.targets.as_array().to_vec();
-        let classes = Classes::from_indices(targets, self.classes).map_err(of_data)?;
-        let data = match (self.samples, encode.0) {
-            (Features::Samples(samples), None) => Dataset::new(samples.get().0.clone(), classes),
-            (Features::Columns(columns), Some(options)) => {
-                encode::table(columns, &options.missing_words)
-                    .and_then(|table| Dataset::encoded(table, classes, options))
-            }
+/// What a fit learns from: samples, or the columns of a raw table.
+enum Features {
+    Samples(Design),
+    Columns(Vec<Column>),
+}
+
+impl Data {
+    /// Takes the data over: the dictionary is empty afterwards, and nobody holds what the library
+    /// has copied. A raw table is to be encoded as it was asked for.
+    pub(crate) fn take(given: &Bound<'_, PyDict>, encode: Encode) -> PyResult<Self> {
+        let py = given.py();
+        let Given { samples, targets, classes, names, weights } = given.extract()?;
+        given.clear();
+        let features = match (samples.cast::<Samples>(), &encode.0) {
+            (Ok(samples), None) => Features::Samples(samples.get().0.clone()),
+            (Err(_), Some(_)) => Features::Columns(encode::columns(&samples)?),
             _ => return Err(PyTypeError::new_err("columns are encoded, and nothing else is")),
         };
-        let mut data = data.map_err(of_data)?;
+        drop(samples);
+        let targets = copied(py, &targets, |class| class)?;
+        Ok(Data {
+            features,
+            classes: Classes::from_indices(targets, classes).map_err(of_data)?,
+            names,
+            weights: weights.map(|weights| copied(py, &weights, |c| c)).transpose()?,
+            folds: None,
+            encode: encode.0,
+        })
+    }
+
+    /// Takes the data of two classes over, the second of which is positive.
+    pub(crate) fn take_of_two(given: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let data = Self::take(given, Encode(None))?;
+        match data.classes.names().len() {
+            2 => Ok(data),
+            count => {
+                Err(PyValueError::new_err(format!("there are {count} classes, but must be 2")))
+            }
+        }
+    }
+
+    /// Returns the classes of the rows.
+    pub(crate) fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Returns the data with the fold of every row.
+    pub(crate) fn with_folds(self, folds: Vec<usize>) -> Self {
+        Data { folds: Some(folds), ..self }
+    }
+
+    /// Returns the data set of the library, which may take long.
+    pub(crate) fn dataset(self) -> Result<Dataset<Classes>, margins::Error> {
+        let mut data = match self.features {
+            Features::Samples(design) => Dataset::new(design, self.classes)?,
+            Features::Columns(columns) => {
+                let options = self.encode.unwrap_or_default();
+                let table = encode::table(columns, &options.missing_words)?;
+                Dataset::encoded(table, self.classes, options)?
+            }
+        };
         if let Some(names) = self.names {
-            data = data.with_feature_names(names).map_err(of_data)?;
+            data = data.with_feature_names(names)?;
         }
         if let Some(weights) = self.weights {
-            data = data.with_weights(weights.as_array().to_vec()).map_err(of_data)?;
+            data = data.with_weights(weights)?;
+        }
+        if let Some(folds) = self.folds {
+            data = data.with_folds(folds)?;
         }
         Ok(data)
     }
 
     /// Returns the data set of two classes, the second of which is positive.
-    pub(crate) fn of_two(self) -> PyResult<Dataset> {
-        let data = self.dataset(Encode(None))?;
-        let count = data.labels().names().len();
-        if count != 2 {
-            let message = format!("there are {count} classes, but must be 2");
-            return Err(PyValueError::new_err(message));
-        }
-        data.relabelled(data.labels().between(0, 1)).map_err(of_data)
+    pub(crate) fn dataset_of_two(self) -> Result<Dataset, margins::Error> {
+        let data = self.dataset()?;
+        Ok(data.relabelled(data.labels().between(0, 1))?)
     }
 }

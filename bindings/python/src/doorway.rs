@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use margins::estimators::regularised::IterationObserver;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::to_python;
 
@@ -46,10 +47,24 @@ impl Stop {
         }
     }
 
-    /// Returns the observer by which a method without a certificate ends with the job.
-    pub(crate) fn observer(&self) -> IterationObserver<()> {
-        let stop = self.clone();
-        IterationObserver::new(move |()| stop.look())
+    /// Returns the observer by which a method without a certificate ends with the job. It calls a
+    /// function of the user with the time that has passed, at most once between two looks for
+    /// signals.
+    pub(crate) fn observer(&self, callback: Option<Py<PyAny>>) -> IterationObserver<()> {
+        let (stop, began) = (self.clone(), Instant::now());
+        let called = Mutex::new(None::<Instant>);
+        IterationObserver::new(move |()| {
+            if let Some(callback) = &callback
+                && is_due(&called)
+            {
+                stop.call(|py| {
+                    let seen = PyDict::new(py);
+                    seen.set_item("elapsed", began.elapsed().as_secs_f64())?;
+                    callback.call1(py, (seen,)).map(drop)
+                });
+            }
+            stop.look()
+        })
     }
 
     /// Calls Python from the thread of a job; what it raises ends the job and reaches the caller.
@@ -67,6 +82,16 @@ impl Stop {
     fn raised(&self) -> Option<PyErr> {
         self.0.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+/// Tells if the last call was long enough ago for another, which the time then counts from.
+fn is_due(called: &Mutex<Option<Instant>>) -> bool {
+    let mut called = called.lock().unwrap_or_else(PoisonError::into_inner);
+    let due = called.is_none_or(|at| at.elapsed() >= BETWEEN_LOOKS);
+    if due {
+        *called = Some(Instant::now());
+    }
+    due
 }
 
 /// Runs a job on a pool of threads of its own, so that neither a fork nor another call shares it.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use margins::DEFAULT_FOLDS;
 use margins::data::blocks::BlockFile;
-use margins::data::{Classes, Dataset, Design};
+use margins::data::{ClassLabels, Classes, Design};
 use margins::estimators::regularised::{DataSummary, Fitted, Path, Settings};
 use margins::losses::MarginLoss;
 use margins::optim::shards;
@@ -100,7 +100,7 @@ impl Shard {
 /// What a fit of the regularised risk learns from.
 pub(crate) enum Ground {
     /// The samples.
-    Here(Dataset<Classes>),
+    Here(Data),
     /// The way to samples that workers hold.
     Elsewhere(Remote),
 }
@@ -137,7 +137,7 @@ impl Ground {
     /// Takes samples, or the way to them; a raw table is encoded as it was asked for.
     pub(crate) fn take(given: &Bound<'_, PyDict>, encode: Encode) -> PyResult<Self> {
         if !given.contains("workers")? {
-            return Data::take(given)?.dataset(encode).map(Ground::Here);
+            return Data::take(given, encode).map(Ground::Here);
         }
         let given: Given = given.extract()?;
         let summary = DataSummary {
@@ -157,7 +157,7 @@ impl Ground {
     /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         match self {
-            Ground::Here(data) => data.rows(),
+            Ground::Here(data) => data.classes().len(),
             Ground::Elsewhere(remote) => remote.summary.rows(),
         }
     }
@@ -166,7 +166,7 @@ impl Ground {
     /// are fewer than the library takes; `None` where the samples have folds.
     pub(crate) fn default_folds(&self) -> Option<usize> {
         let smallest = match self {
-            Ground::Here(data) => data.labels().rows_by_class().iter().map(Vec::len).min(),
+            Ground::Here(data) => data.classes().rows_by_class().iter().map(Vec::len).min(),
             Ground::Elsewhere(remote) if remote.summary.folds > 0 => return None,
             Ground::Elsewhere(remote) => remote.summary.class_rows.iter().copied().min(),
         };
@@ -176,7 +176,7 @@ impl Ground {
     /// Returns the samples with the fold of every row.
     pub(crate) fn with_folds(self, folds: Vec<usize>) -> PyResult<Self> {
         match self {
-            Ground::Here(data) => data.with_folds(folds).map(Ground::Here).map_err(of_data),
+            Ground::Here(data) => Ok(Ground::Here(data.with_folds(folds))),
             Ground::Elsewhere(_) => Err(refuse(
                 "cv",
                 format!("the folds of {} rows", folds.len()),
@@ -185,32 +185,33 @@ impl Ground {
         }
     }
 
-    /// Returns the names of the features, if they have any.
-    pub(crate) fn feature_names(&self) -> Option<Vec<String>> {
-        match self {
-            Ground::Here(data) => data.feature_names().map(<[String]>::to_vec),
-            Ground::Elsewhere(remote) => remote.summary.feature_names.clone(),
-        }
-    }
-
     /// Returns the classifier that settings fit.
-    pub(crate) fn fit(&self, settings: &Settings, stop: &Stop) -> Result<Fitted, margins::Error> {
+    pub(crate) fn fit(self, settings: &Settings, stop: &Stop) -> Result<Fitted, margins::Error> {
         match self {
-            Ground::Here(data) => settings.fit(data),
+            Ground::Here(data) => settings.fit(&data.dataset()?),
             Ground::Elsewhere(remote) => {
                 let settings = remote.settings(settings);
-                settings.fit_elsewhere(&mut Asked { remote, stop }, &remote.summary)
+                settings.fit_elsewhere(&mut Asked { remote: &remote, stop }, &remote.summary)
             }
         }
     }
 
-    /// Returns the fits along a path.
-    pub(crate) fn path(&self, settings: &Settings, stop: &Stop) -> Result<Path, margins::Error> {
+    /// Returns the fits along a path, and the names of the features if they have any.
+    pub(crate) fn path(
+        self,
+        settings: &Settings,
+        stop: &Stop,
+    ) -> Result<(Path, Option<Vec<String>>), margins::Error> {
         match self {
-            Ground::Here(data) => settings.path(data),
+            Ground::Here(data) => {
+                let data = data.dataset()?;
+                Ok((settings.path(&data)?, data.feature_names().map(<[String]>::to_vec)))
+            }
             Ground::Elsewhere(remote) => {
                 let settings = remote.settings(settings);
-                settings.path_elsewhere(&mut Asked { remote, stop }, &remote.summary)
+                let mut asked = Asked { remote: &remote, stop };
+                let path = settings.path_elsewhere(&mut asked, &remote.summary)?;
+                Ok((path, remote.summary.feature_names))
             }
         }
     }

@@ -9,6 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
+use crate::data::copied;
 use crate::dictionary::{check_names, read};
 use crate::errors::refuse;
 
@@ -84,31 +85,51 @@ pub(crate) fn describe<'py>(py: Python<'py>, encoding: &Encoding) -> PyResult<Bo
     Ok(result)
 }
 
-/// A column of a raw table.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Column<'py> {
+/// A column of a raw table, in memory of its own.
+pub(crate) struct Column {
     name: String,
-    cells: Cells<'py>,
+    cells: Cells,
 }
 
-#[derive(FromPyObject)]
-enum Cells<'py> {
+enum Cells {
     /// Numbers, in which NaN is a gap.
-    #[pyo3(transparent)]
-    Numbers(PyReadonlyArray1<'py, f64>),
+    Numbers(Vec<f64>),
     /// Cells as people write them, or gaps.
-    #[pyo3(transparent)]
     Written(Vec<Option<String>>),
 }
 
+/// Returns the columns of a list of dictionaries, each with a name and with cells.
+pub(crate) fn columns(given: &Bound<'_, PyAny>) -> PyResult<Vec<Column>> {
+    given.try_iter()?.map(|column| column_of(&column?)).collect()
+}
+
+fn column_of(given: &Bound<'_, PyAny>) -> PyResult<Column> {
+    let (name, cells) = (given.get_item("name")?.extract()?, given.get_item("cells")?);
+    let cells = match cells.extract::<PyReadonlyArray1<'_, f64>>() {
+        Ok(numbers) => Cells::Numbers(copied(given.py(), &numbers, |x| x)?),
+        Err(_) => Cells::Written(written(&cells)?),
+    };
+    Ok(Column { name, cells })
+}
+
+/// Returns texts and gaps, and looks for signals on the way.
+fn written(given: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
+    /// The number of texts between two looks.
+    const MANY: usize = 1 << 16;
+    let mut cells = Vec::with_capacity(given.len()?);
+    for cell in given.try_iter()? {
+        cells.push(cell?.extract()?);
+        if cells.len() % MANY == 0 {
+            given.py().check_signals()?;
+        }
+    }
+    Ok(cells)
+}
+
 /// Returns the table of columns, in which these words are gaps too.
-pub(crate) fn table(columns: Vec<Column<'_>>, missing: &MissingWords) -> Result<RawTable, Error> {
-    let read = |column: Column<'_>| match column.cells {
-        Cells::Numbers(cells) => match cells.as_slice() {
-            Ok(cells) => RawColumn::numbers(column.name, cells),
-            Err(_) => RawColumn::numbers(column.name, &cells.as_array().to_vec()),
-        },
+pub(crate) fn table(columns: Vec<Column>, missing: &MissingWords) -> Result<RawTable, Error> {
+    let read = |column: Column| match column.cells {
+        Cells::Numbers(cells) => RawColumn::numbers(column.name, &cells),
         Cells::Written(cells) => RawColumn::cells(column.name, cells, missing),
     };
     RawTable::from_columns(columns.into_iter().map(read).collect::<Result<_, _>>()?)

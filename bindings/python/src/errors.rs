@@ -44,7 +44,13 @@ fn in_words(error: Model, message: String) -> PyErr {
 
 /// Returns the exception for an error of data.
 pub(crate) fn of_data(error: Data) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    let message = error.to_string();
+    match error {
+        Data::Io { source, .. } | Data::Create { source, .. } | Data::Write(source) => {
+            PyErr::from(std::io::Error::new(source.kind(), message))
+        }
+        _ => PyValueError::new_err(message),
+    }
 }
 
 /// Returns the exception for an error of calibration.

@@ -13,6 +13,7 @@ use crate::data::{Data, Samples};
 use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
+use crate::regularised::Watchers;
 use crate::report::status_name;
 use crate::settings::{Focused, limit_of, loss_of};
 
@@ -61,14 +62,15 @@ pub(crate) fn fit_focused<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Focused::read(settings)?;
     let threads = given.n_jobs;
     let stop = Stop::default();
-    let settings = Settings { iterations: stop.observer(), ..settings_of(given)? };
+    let settings = Settings { iterations: stop.observer(watchers.callback), ..settings_of(given)? };
     settings.check().map_err(crate::errors::to_python)?;
-    let data = Data::take(data)?.of_two()?;
-    let fitted = run(py, threads, &stop, move || settings.fit(&data))?;
+    let data = Data::take_of_two(data)?;
+    let fitted = run(py, threads, &stop, move || settings.fit(&data.dataset_of_two()?))?;
     let result = PyDict::new(py);
     result.set_item("rounds", fitted.ending.rounds)?;
     result.set_item("max_steps", fitted.max_steps)?;

@@ -12,6 +12,7 @@ use crate::data::Data;
 use crate::doorway::{Stop, run};
 use crate::errors::refuse;
 use crate::model::Model;
+use crate::regularised::Watchers;
 use crate::report::status_name;
 use crate::settings::{Massart, limit_of};
 
@@ -21,6 +22,7 @@ pub(crate) fn fit_massart<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyDict>,
     settings: &Bound<'py, PyDict>,
+    watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Massart::read(settings)?;
     let stop = Stop::default();
@@ -29,11 +31,11 @@ pub(crate) fn fit_massart<'py>(
         intercept: given.fit_intercept,
         seed: given.random_state,
         time_limit: limit_of(given.time_limit)?,
-        iterations: stop.observer(),
+        iterations: stop.observer(watchers.callback),
         threads: None,
     };
-    let data = Data::take(data)?.of_two()?;
-    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data))?;
+    let data = Data::take_of_two(data)?;
+    let fitted = run(py, given.n_jobs, &stop, move || settings.fit(&data.dataset_of_two()?))?;
     let result = PyDict::new(py);
     if let Evidence::ErrorBound { bound, delta } = fitted.evidence {
         result.set_item("error_bound", bound)?;

@@ -14,8 +14,8 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::data::Samples;
 use crate::doorway::{Stop, run};
-use crate::encode::{self, Column};
-use crate::errors::{of_data, of_model};
+use crate::encode;
+use crate::errors::of_model;
 use crate::settings::loss_of;
 
 /// A classifier, as files keep it.
@@ -47,6 +47,17 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.0.to_bytes(Format::Binary).map_err(of_model)?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __repr__(&self) -> String {
+        let Model(model) = self;
+        let (loss, classes, columns) = (model.loss(), model.classes().len(), model.columns());
+        let kernel = model.basis().map_or_else(String::new, |basis| {
+            let count = model.members()[0].coef.len();
+            format!(", kernel='{}', functions={count}", basis.kernel())
+        });
+        let scheme = model.scheme();
+        format!("<Model: loss='{loss}'{kernel}, classes={classes}, features={columns}, {scheme}>")
     }
 
     fn __reduce__<'py>(
@@ -88,12 +99,16 @@ impl Model {
     }
 
     /// Returns the features of the columns of a raw table, as the encoding makes them.
-    fn encode(&self, columns: Vec<Column<'_>>) -> PyResult<Samples> {
-        let Some(encoding) = self.0.encoding() else {
+    fn encode(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Samples> {
+        let Some(encoding) = self.0.encoding().cloned() else {
             return Err(PyValueError::new_err("the model was fitted to numbers, without encode"));
         };
-        let table = encode::table(columns, &encoding.options().missing_words);
-        table.and_then(|table| encoding.encode(&table)).map(Samples).map_err(of_data)
+        let columns = encode::columns(columns)?;
+        let encoded = move || {
+            let table = encode::table(columns, &encoding.options().missing_words)?;
+            Ok(encoding.encode(&table)?)
+        };
+        run(py, 1, &Stop::default(), encoded).map(Samples)
     }
 
     /// The number of features.

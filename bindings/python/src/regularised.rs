@@ -1,5 +1,6 @@
 //! Fits of the regularised risk.
 
+use margins::data::ClassLabels;
 use margins::estimators::regularised::{
     Held, IterationObserver, KernelChoice, Observer, Regularisation, Settings,
 };
@@ -134,8 +135,7 @@ pub(crate) fn fit_path<'py>(
         ..shared!(given, &given.solver)
     };
     let rows = data.rows();
-    let names = data.feature_names();
-    let path = solve(py, settings, given.n_jobs, watchers, move |settings, stop| {
+    let (path, names) = solve(py, settings, given.n_jobs, watchers, move |settings, stop| {
         data.path(settings, stop)
     })?;
     let result = report::of_path(py, &path)?;
@@ -153,7 +153,8 @@ pub(crate) fn fit_robust<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let given = Robust::read(settings)?;
-    let data = Data::take(data)?.dataset(given.encode)?;
+    let data = Data::take(data, given.encode)?;
+    let rows = data.classes().len();
     let learner: Learner = given
         .objective
         .parse()
@@ -161,11 +162,12 @@ pub(crate) fn fit_robust<'py>(
     let settings = Settings {
         learner: Some(learner),
         kernels: one_kernel(given.kernel, given.approximation, None)?,
-        regularisation: Regularisation::Single(lambda_of(given.C, data.rows())?),
+        regularisation: Regularisation::Single(lambda_of(given.C, rows)?),
         ..shared!(given, "auto")
     };
-    let fitted =
-        solve(py, settings, given.n_jobs, watchers, move |settings, _| settings.fit(&data))?;
+    let fitted = solve(py, settings, given.n_jobs, watchers, move |settings, _| {
+        settings.fit(&data.dataset()?)
+    })?;
     let result = report::of_fit(py, fitted)?;
     result.set_item("certifiable", learner.is_certified())?;
     Ok(result)

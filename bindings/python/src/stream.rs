@@ -95,12 +95,12 @@ pub(crate) fn fit_stream<'py>(
     watchers: Watchers,
 ) -> PyResult<Bound<'py, PyDict>> {
     let settings = settings_of(Stream::read(settings)?)?;
-    let data = Data::take(data)?.of_two()?;
+    let data = Data::take_of_two(data)?;
     let stop = Stop::default();
     // Who watches pays for it: without a callback nobody does.
     let iterations = watchers.callback.is_some().then(|| watchers.of_iterations(&stop));
     let settings = Settings { iterations: iterations.unwrap_or_default(), ..settings };
-    let fitted = run(py, 1, &stop, move || settings.fit(&data))?;
+    let fitted = run(py, 1, &stop, move || settings.fit(&data.dataset_of_two()?))?;
     let result = report::of_reports(py, std::iter::once(&fitted.fit.report))?;
     result.set_item("model", Model::new(fitted.model))?;
     Ok(result)

@@ -36,6 +36,49 @@ def test_kernel_grid(two):
         display.KernelGridDisplay.from_estimator(linear)
 
 
+@pytest.mark.parametrize("kernels", [["linear"], ["linear", "gaussian:sigma=1"]])
+@pytest.mark.parametrize("Cs", [[1.0], [0.001, 1.0], [10.0, 0.1, 0.001]])
+def test_kernel_grid_has_a_cell_for_every_fit(two, Cs, kernels):
+    search = ml.MarginClassifierCV("logistic", Cs=Cs, kernels=kernels).fit(*two)
+    shown = display.KernelGridDisplay.from_estimator(search)
+    edges = shown.ax_.collections[0].get_coordinates()
+    assert edges.shape == (len(kernels) + 1, len(Cs) + 1, 2)
+    columns, rows = edges[0, :, 0], edges[:, 0, 1]
+    assert columns[0] > 0 and (np.diff(columns) > 0).all() and (np.diff(rows) == 1).all()
+    middles = np.sqrt(columns[1:] * columns[:-1])
+    assert (columns[:-1] < np.sort(Cs)).all() and (np.sort(Cs) < columns[1:]).all()
+    if len(Cs) < 3:
+        np.testing.assert_allclose(middles, np.sort(Cs))
+    # The colour of a cell is the error of the fit in it.
+    at = {C: column for column, C in enumerate(np.sort(Cs))}
+    colours = np.asarray(shown.ax_.collections[0].get_array()).reshape(len(kernels), len(Cs))
+    for column, C in enumerate(shown.Cs):
+        np.testing.assert_allclose(colours[:, at[C]], 100 * shown.errors[:, column])
+    assert np.diff(shown.ax_.get_xlim())[0] > 0
+    plt.close(shown.figure_)
+
+
+def test_margins_of_lists_and_of_classes_in_any_order(two):
+    scores = [1.0, -2.0, 3.0, -4.0]
+    y = ["yes", "no", "no", "yes"]
+    shown = display.MarginDistributionDisplay.from_predictions(y, scores)
+    assert shown.margins.tolist() == [1.0, 2.0, -3.0, -4.0]
+    turned = display.MarginDistributionDisplay.from_predictions(y, scores, classes=["yes", "no"])
+    assert turned.margins.tolist() == [-1.0, -2.0, 3.0, 4.0]
+    several = display.MarginDistributionDisplay.from_predictions([2, 0], [[1, 2, 4], [0, 1, 5]], classes=[0, 1, 2])
+    assert several.margins.tolist() == [2.0, -5.0]
+    for labels, numbers, classes, message in (
+        ([0, 1, 7], [1.0, 2.0, 3.0], [0, 1], "y has the class 7 in row 2, but the classes are"),
+        (["1", "0"], [1.0, 2.0], [0, 1], "y has the class '1' in row 0"),
+        ([1, 1], [1.0, 2.0], None, "y has the classes .1., but there must be at least two"),
+        ([0, 1, 2], [1.0, 2.0, 3.0], None, r"scores has the shape \(3,\), but must have the shape \(3, 3\)"),
+        ([0, 1], [1.0, 2.0, 3.0], None, r"scores has the shape \(3,\), but must have the shape \(2,\)"),
+        ([0, 1], [1.0, np.nan], None, "scores contains NaN"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            display.MarginDistributionDisplay.from_predictions(labels, numbers, classes=classes)
+
+
 @pytest.mark.parametrize("data", ["two", "three"])
 def test_margin_distribution(data, request):
     X, y = request.getfixturevalue(data)
@@ -55,6 +98,8 @@ def test_reliability(two):
     assert shown.reliability["count"].sum() == len(y) and texts(shown)[0].startswith("off by ")
     with pytest.raises(ValueError, match="positive is 7"):
         display.ReliabilityDisplay.from_estimator(model, X, y, positive=7)
+    with pytest.raises(ValueError, match="y has the class 7 in row 0"):
+        display.ReliabilityDisplay.from_estimator(model, X, np.full(len(y), 7))
 
 
 def test_psi():

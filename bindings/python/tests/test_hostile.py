@@ -88,6 +88,68 @@ def test_samples(estimator, kind):
             estimator.predict(SAMPLES[kind])
 
 
+# What a refusal of these says, wherever they are found.
+SAMPLES_TOLD = {
+    "NaN": "NaN",
+    "infinite": "inf",
+    "sparse NaN": "NaN",
+    "complex": "[Cc]omplex",
+    "dates": "times are no numbers",
+    "fewer rows": "inconsistent numbers of samples",
+}
+PLACES = ["NaN", "infinite", "sparse NaN"]
+WEIGHTS_TOLD = {
+    "negative": "(row|sample) 7.* -1",
+    "NaN": "(row|sample) 7.* NaN",
+    "infinite": "(row|sample) 7.* inf",
+    "zeros": "zero",
+    "fewer": r"\(19,\)",
+    "two columns": r"\(20, 2\)",
+}
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_samples_are_refused_with_value_and_place(estimator, kind):
+    told = f"row 7, column 1: the value is {SAMPLES_TOLD[kind]}, but features must be finite"
+    with pytest.raises(ValueError, match=told):
+        estimator.fit(SAMPLES[kind], LABELS)
+    if hasattr(estimator, "predict"):
+        estimator.fit(GOOD, LABELS)
+        with pytest.raises(ValueError, match=told):
+            estimator.predict(SAMPLES[kind])
+
+
+@pytest.mark.parametrize("kind", WEIGHTS_TOLD)
+@pytest.mark.parametrize("estimator", ESTIMATORS[:6], ids=name_of)
+def test_weights_are_refused_with_value_and_place(estimator, kind):
+    with pytest.raises(ValueError, match=WEIGHTS_TOLD[kind]):
+        estimator.fit(GOOD, LABELS, sample_weight=WEIGHTS[kind])
+
+
+@pytest.mark.parametrize(("kind", "told"), [("complex", "complex"), ("dates", "times are no numbers"), ("fewer rows", "19")])
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_samples_of_another_kind_are_told(estimator, kind, told):
+    with pytest.raises((ValueError, TypeError), match=f"(?i){told}"):
+        estimator.fit(SAMPLES[kind], LABELS)
+
+
+WIDE = sparse.csr_array((np.ones(20), np.arange(20) * 10**11, np.arange(21)), shape=(20, 10**13))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
+def test_columns_that_leave_no_room_for_a_vector_are_refused(estimator):
+    with pytest.raises(ValueError, match="20 rows and 10000000000000 columns does not fit into memory"):
+        estimator.fit(WIDE, LABELS)
+
+
+def test_columns_that_leave_no_room_for_a_vector_are_refused_elsewhere(tmp_path):
+    with pytest.raises(ValueError, match="10000000000000 columns does not fit into memory"):
+        ml.StreamClassifier().partial_fit(WIDE, LABELS)
+    with pytest.raises(ValueError, match="10000000000000 columns does not fit into memory"):
+        ml.blocks.write(tmp_path / "wide", WIDE, LABELS)
+
+
 @pytest.mark.parametrize("part", ["indices", "indptr", "row", "col"])
 @pytest.mark.parametrize("value", [-1, 1000, 2**31 - 1])
 def test_sparse_matrices_that_contradict_themselves(part, value):
@@ -152,7 +214,7 @@ def test_sizes_end_in_a_fit_or_a_refusal(estimator, size):
         (ml.MarginClassifier(multi_class="all"), "multi_class is 'all'"),
         (ml.MarginClassifier(probability="yes"), "probability is 'yes'"),
         (ml.MarginClassifier(class_weight="even"), "class_weight is 'even'"),
-        (ml.MarginClassifier(class_weight={5: 1.0}), "no class '5'"),
+        (ml.MarginClassifier(class_weight={5: 1.0}), "cost of 5, but there is no class 5: the classes are .0, 1."),
         (ml.MarginClassifier(class_weight={1: -1.0}), "-1"),
         (ml.MarginClassifier(callback=3), "callback is 3"),
         (ml.MarginClassifier(kernel=lambda a, b: 1.0), "the shape|of shape"),
@@ -234,7 +296,122 @@ def test_functions_answer_or_refuse(function, given):
         assert str(refusal)
 
 
+COMPLEX = [1j, np.array([0.5, 0.5j]), [1 + 0j]]
+
+
+@pytest.mark.parametrize("given", COMPLEX, ids=repr)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda given: ml.losses.population_minimizer("lhs", given),
+        lambda given: ml.losses.value("lhs", given),
+        lambda given: ml.losses.derivative("lhs", given),
+        lambda given: ml.losses.conjugate("logistic", given),
+        lambda given: ml.losses.probability("logistic", given),
+        lambda given: ml.calibration.psi("lhs", given),
+        lambda given: ml.calibration.psi_inverse("lhs", given),
+        lambda given: ml.calibration.catoni_location(given, 1.0),
+        lambda given: ml.calibration.reliability(given, [True, False]),
+        lambda given: ml.calibration.reliability([0.5, 0.5], given),
+        lambda given: ml.display.MarginDistributionDisplay.from_predictions([0, 1], given),
+        lambda given: ml.display.ReliabilityDisplay.from_predictions([0, 1], given),
+        lambda given: ml.MarginClassifierCV(Cs=np.atleast_1d(given)).fit(GOOD, LABELS),
+        lambda given: ml.MarginClassifier().fit(GOOD, LABELS, sample_weight=np.resize(given, 20)),
+        lambda given: ml.StreamClassifier().partial_fit(GOOD, LABELS, sample_weight=np.resize(given, 20)),
+        lambda given: ml.MarginClassifier().fit(np.resize(given, (20, 3)), LABELS),
+        lambda given: ml.MarginClassifier().fit(sparse.csr_array(np.resize(given, (20, 3))), LABELS),
+        lambda given: ml.MarginClassifier().fit(pd.DataFrame(np.resize(given, (20, 3))), LABELS),
+        lambda given: ml.MarginClassifier(kernel=lambda a, b: np.resize(given, (len(a), len(b)))).fit(GOOD, LABELS),
+    ],
+)
+def test_complex_numbers_are_refused(function, given):
+    with pytest.raises((TypeError, ValueError), match="(?i)complex|outcomes has the dtype complex"):
+        function(given)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "message"),
+    [
+        ([1, -1, 1], "outcomes has -1 in row 1, but must consist of booleans, or of 0 and 1"),
+        ([1.0, 0.0, 2.0], r"outcomes has 2.0 in row 2"),
+        ([1.0, np.nan, 0.0], r"outcomes has nan in row 1"),
+        (["yes", "no", "no"], "outcomes has the dtype <U3"),
+        ([True, None, False], "outcomes has the dtype object"),
+        ([[1, 0, 1]], r"outcomes has the shape \(1, 3\)"),
+        ([1, 0], "2"),
+    ],
+)
+@pytest.mark.parametrize("function", [ml.calibration.reliability, lambda p, y: ml.display.ReliabilityDisplay.from_predictions(y, p)])
+def test_outcomes_are_booleans_or_0_and_1(function, outcomes, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        function([0.2, 0.5, 0.7], outcomes)
+
+
+def test_outcomes_of_every_kind_are_the_same():
+    expected = ml.calibration.reliability([0.2, 0.5, 0.7], [True, False, True])
+    for outcomes in ([1, 0, 1], [1.0, 0.0, 1.0], np.array([1, 0, 1], dtype=np.uint8), pd.Series([True, False, True], dtype="boolean")):
+        found = ml.calibration.reliability([0.2, 0.5, 0.7], outcomes)
+        assert found["brier"] == expected["brier"] and found["observed_frequency"].tolist() == expected["observed_frequency"].tolist()
+
+
 FITTED = ml.MarginClassifier("logistic").fit(GOOD, LABELS)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TARGETS if kind not in ("one class", "None")])
+@pytest.mark.parametrize("shown", [ml.display.MarginDistributionDisplay, ml.display.ReliabilityDisplay])
+def test_targets_of_displays(shown, kind):
+    with pytest.raises((ValueError, TypeError)):
+        shown.from_estimator(FITTED, GOOD, TARGETS[kind])
+
+
+@pytest.mark.parametrize("given", [given for given in HOSTILE if given is not None], ids=repr)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda given: ml.display.MarginDistributionDisplay.from_predictions(given, [1.0, 2.0]),
+        lambda given: ml.display.MarginDistributionDisplay.from_predictions([0, 1], given),
+        lambda given: ml.display.MarginDistributionDisplay.from_predictions([0, 1], [1.0, 2.0], classes=given),
+        lambda given: ml.display.ReliabilityDisplay.from_predictions(given, [0.5, 0.7]),
+        lambda given: ml.display.ReliabilityDisplay.from_predictions([0, 1], given),
+        lambda given: ml.to_onnx(given),
+        lambda given: ml.blocks.describe(given),
+    ],
+)
+def test_displays_graphs_and_block_files_refuse(function, given):
+    with pytest.raises((ValueError, TypeError, FileNotFoundError)):
+        function(given)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_samples_of_a_block_file(kind, tmp_path):
+    told = f"row 7, column 1.* {SAMPLES_TOLD[kind]}" if kind in PLACES else SAMPLES_TOLD.get(kind)
+    with pytest.raises((ValueError, TypeError), match=told):
+        ml.blocks.write(tmp_path / "rows", SAMPLES[kind], LABELS)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", WEIGHTS_TOLD)
+def test_weights_of_a_block_file(kind, tmp_path):
+    with pytest.raises((ValueError, TypeError), match=WEIGHTS_TOLD[kind]):
+        ml.blocks.write(tmp_path / "rows", GOOD, LABELS, sample_weight=WEIGHTS[kind])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("folds", [np.arange(20) + 0.5, np.full(20, -1), np.full(20, np.nan), ["a"] * 20, [0] * 19, np.zeros((20, 2)), 1j])
+def test_folds_of_a_block_file(folds, tmp_path):
+    with pytest.raises((ValueError, TypeError)):
+        ml.blocks.write(tmp_path / "rows", GOOD, LABELS, folds=folds)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_block_file_that_is_not_there_or_none(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        ml.blocks.describe(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        ml.blocks.write(tmp_path / "nowhere" / "rows", GOOD, LABELS)
+    (tmp_path / "text").write_text("1 2 3\n")
+    with pytest.raises(ValueError, match="text"):
+        ml.blocks.describe(tmp_path / "text")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind != "fewer rows"])

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import margins_learn as ml
 from margins_learn import _inputs
@@ -105,6 +106,44 @@ def test_weights_are_repetitions_and_classes_have_costs(two):
     costs = ml.MarginClassifier("logistic", class_weight={1: 3.0}, tol=1e-10).fit(X, y)
     by_hand = ml.MarginClassifier("logistic", tol=1e-10).fit(X, y, np.where(y == 1, 3.0, 1.0))
     np.testing.assert_allclose(costs.coef_, by_hand.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("labels", "weights"),
+    [
+        ([0, 1], {True: 3.0, False: 1.0}),
+        ([False, True], {1: 3.0}),
+        ([0.0, 1.0], {1: 3.0}),
+        ([0, 1], {np.float64(1.0): 3.0}),
+        (["no", "yes"], {np.str_("yes"): 3.0}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_classes_of_costs_are_compared_as_values(labels, weights, two):
+    X, y = two
+    for estimator in (ml.MarginClassifier("logistic"), ml.MarginPath("logistic", Cs=[1.0]), ml.StreamClassifier("logistic")):
+        expected = clone(estimator).set_params(class_weight={1: 3.0}).fit(X, y)
+        found = clone(estimator).set_params(class_weight=weights).fit(X, np.array(labels)[y])
+        for name in ("coef_", "coefs_"):
+            assert np.array_equal(getattr(found, name, None), getattr(expected, name, None))
+        for unknown in (7, "1", "maybe"):
+            with pytest.raises(ValueError, match=f"class_weight has a cost of {unknown!r}, but there is no class"):
+                clone(estimator).set_params(class_weight={unknown: 3.0}).fit(X, np.array(labels)[y])
+
+
+def test_folds_of_rows_may_be_of_any_kind(two):
+    X, y = two
+    folds = np.arange(len(y)) // 2 % 3
+    search = ml.MarginClassifierCV("logistic", Cs=[0.1, 1.0])
+    expected = search.set_params(cv=folds).fit(X, y)
+    assert expected.folds_.tolist() == folds.tolist()
+    kinds = [folds.tolist(), pd.Series(folds), pd.Series(folds, dtype="Int64"), folds.astype(float), pl.Series(folds), folds.astype(np.uint8)]
+    for cv in kinds:
+        found = clone(search).set_params(cv=cv).fit(X, y)
+        assert np.array_equal(found.folds_, folds) and np.array_equal(found.errors_, expected.errors_)
+    for value in (0.5, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match=f"cv has {value!r} in row 3, but must have whole numbers"):
+            search.set_params(cv=np.where(np.arange(len(y)) == 3, value, folds)).fit(X, y)
 
 
 def test_nothing_warns_about_lists_or_scalars(two):

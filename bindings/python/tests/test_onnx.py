@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 import margins_learn as ml
 from conftest import clouds
 
-LOSSES = [name for name in ml.losses.names() if name not in ("garg-roth", "zero-one", "leaky-relu", "hinge", "l-r")] + ["l-r:r=2", "l-r:r=3"]
+LOSSES = [name for name in ml.losses.names() if name not in ("garg-roth", "zero-one", "leaky-relu", "l-r")] + ["l-r:r=2", "l-r:r=3"]
 KERNELS = [
     None,
     "linear",
@@ -18,6 +18,8 @@ KERNELS = [
     "matern52:length=2",
     "poly:degree=3,scale=0.5,offset=1",
     "anova:sigma=0.7,degree=2",
+    "gaussian+linear",
+    "gaussian:sigma=0.5*(linear+laplacian:sigma=0.3)*linear+poly:degree=2,scale=1,offset=1",
 ]
 
 
@@ -30,7 +32,8 @@ def assert_agrees(model, X):
     np.testing.assert_allclose(found["scores"].reshape(scores.shape), scores, rtol=1e-12, atol=1e-12)
     assert ("probabilities" in found) == hasattr(model, "predict_proba")
     if "probabilities" in found:
-        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), rtol=1e-12, atol=2e-12)
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=1e-12)
+        assert found["label"].tolist() == model.classes_[found["probabilities"].argmax(axis=1)].tolist()
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -44,6 +47,43 @@ def test_every_loss_agrees(loss, classes):
 def test_every_kernel_agrees(kernel):
     X, y = clouds(80, 3)
     assert_agrees(ml.MarginClassifier("logistic", 2.0, kernel, standardize=True).fit(X, y), X)
+
+
+def test_an_indefinite_kernel_agrees():
+    X, y = clouds(80, 3)
+    assert_agrees(ml.MarginClassifier("logistic", 2.0, "sigmoid:scale=0.1,offset=0.2", approximation="nystrom:m=2").fit(X, y), X)
+
+
+# The scores of the squared loss add up to a constant: some class claims every sample.
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "squared"])
+def test_samples_that_no_class_claims_have_probabilities(loss):
+    """Every score is below -1: some losses give every class the probability 0."""
+    X, y = clouds(90, 3)
+    model = ml.MarginClassifier(loss, C=0.3).fit(X, y)
+    direction = np.linalg.lstsq(model.coef_, -np.ones(3), rcond=None)[0]
+    unclaimed = X[:20] * 1e-3 + 40 * direction
+    assert model.decision_function(unclaimed).max() < -1
+    assert_agrees(model, unclaimed)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_samples_on_the_boundary_have_probabilities(loss):
+    X, y = clouds(90, 2)
+    model = ml.MarginClassifier(loss, C=0.3, fit_intercept=False).fit(X, y)
+    assert_agrees(model, np.zeros((1, X.shape[1])))
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_platt_scaling_of_several_classes_agrees(classes):
+    X, y = clouds(120, classes)
+    model = ml.MarginClassifier("squared-hinge", probability="platt").fit(X, y)
+    assert_agrees(model, np.vstack([X, 100 * X, -100 * X]))
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_contests_of_pairs_agree(classes):
+    X, y = clouds(120, classes)
+    assert_agrees(ml.MarginClassifier("hinge", multi_class="ovo").fit(X, y), np.vstack([X, np.zeros_like(X[:1])]))
 
 
 def test_labels_of_text_and_platt_scaling_agree():
@@ -60,11 +100,9 @@ def test_other_estimators_agree():
 @pytest.mark.parametrize(
     ("estimator", "classes", "name"),
     [
-        (ml.MarginClassifier(kernel="gaussian+linear"), 2, "gaussian"),
         (ml.MarginClassifier(kernel="gaussian:sigma=1", approximation="rff:m=10"), 2, "random Fourier"),
         (ml.MarginClassifier(kernel=lambda a, b: a @ b.T), 2, "function"),
         (ml.MarginClassifier(multi_class="ovo"), 3, "one-versus-one"),
-        (ml.MarginClassifier("logistic", probability="platt"), 3, "Platt"),
         (ml.FocusedClassifier("stump", max_steps=100, outputs=3), 2, "FocusedClassifier"),
     ],
 )

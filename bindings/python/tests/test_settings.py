@@ -85,9 +85,10 @@ def test_stubs_have_the_functions_and_classes_of_the_module():
 
 def test_unknown_and_missing_settings_are_refused():
     settings = {name: None for name in _native.SETTINGS["MassartClassifier"]}
+    nobody = {"callback": None, "progress": None}
     data = ml.MassartClassifier()._data([[0.0], [1.0]], [0, 1], None)
     with pytest.raises(TypeError, match="there is no setting 'eps'"):
-        _native.fit_massart(data, settings | {"eps": 1})
+        _native.fit_massart(data, settings | {"eps": 1}, nobody)
     del settings["eta"]
     with pytest.raises(TypeError, match="learner is None"):
-        _native.fit_massart(data, settings)
+        _native.fit_massart(data, settings, nobody)

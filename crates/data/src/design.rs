@@ -12,7 +12,7 @@ use prefetch_index::prefetch_index;
 pub use dense_rows::DenseRows;
 
 use crate::error::check_len;
-use crate::{Error, Sample};
+use crate::{Error, Memory, Sample};
 
 /// A samples x features matrix whose samples are contiguous in memory.
 ///
@@ -78,9 +78,11 @@ impl Design {
     /// Makes a sparse design of compressed sparse rows, one a sample.
     ///
     /// # Errors
-    /// No rows, no columns, or a value that is not finite.
+    /// No rows, no columns, or a value that is not finite. [`Error::Memory`]: so many columns that
+    /// there is no room for a vector with an entry for each, which everything that learns has.
     pub fn sparse(matrix: CsrMatrix<f64>) -> Result<Self, Error> {
         Self::check_size(matrix.nrows(), matrix.ncols())?;
+        Self::check_room(matrix.nrows(), matrix.ncols())?;
         match matrix.triplet_iter().find(|(_, _, x)| !x.is_finite()) {
             Some((row, column, &value)) => Err(Error::NotFinite { row, column, value }),
             None => Ok(Design { storage: Storage::Sparse(Arc::new(matrix)) }),
@@ -91,7 +93,7 @@ impl Design {
     /// column and a value, columns ascending.
     ///
     /// # Errors
-    /// No rows, no columns, a value that is not finite, a column out of order or beyond the last.
+    /// The errors of [`sparse`](Self::sparse), a column out of order or beyond the last.
     pub fn from_sparse_rows(rows: &[Vec<(usize, f64)>], columns: usize) -> Result<Self, Error> {
         let mut offsets = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());
@@ -116,6 +118,22 @@ impl Design {
             Err(Error::Empty("columns"))
         } else {
             Ok(())
+        }
+    }
+
+    /// Refuses columns if a vector with an entry for each has no room: a system that promises more
+    /// memory than it has would end the program later.
+    fn check_room(rows: usize, columns: usize) -> Result<(), Error> {
+        /// The bytes that are there without a look.
+        const FEW: usize = 1 << 20;
+        let has_room = |bytes: usize| {
+            bytes <= FEW
+                || Vec::<f64>::new().try_reserve_exact(columns).is_ok()
+                    && Memory::free().is_none_or(|free| bytes <= free.bytes())
+        };
+        match columns.checked_mul(size_of::<f64>()) {
+            Some(bytes) if has_room(bytes) => Ok(()),
+            _ => Err(Error::Memory { rows, columns }),
         }
     }
 
@@ -330,6 +348,15 @@ impl Design {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn columns_that_leave_no_room_for_a_vector_are_refused() {
+        for columns in [10usize.pow(13), usize::MAX / 8, usize::MAX] {
+            let refused = Design::from_sparse_rows(&[vec![(0, 1.0), (columns - 1, 2.0)]], columns);
+            assert!(matches!(refused, Err(Error::Memory { rows: 1, columns: p }) if p == columns));
+        }
+        assert!(Design::from_sparse_rows(&[vec![(0, 1.0)]], 1_000_000).is_ok());
+    }
 
     /// Returns the same small random matrix in both storages.
     pub(super) fn both() -> impl Strategy<Value = (Design, Design)> {

@@ -96,13 +96,17 @@ class Fitting(BaseEstimator):
             del self.__dict__[name]
         self.__dict__.update({f"exact_{name}_": values for name, values in exact.items()})
 
-    def _class_costs(self) -> Any:
-        """Returns the weights of classes with the names of classes in the place of the classes."""
+    def _class_costs(self, classes: np.ndarray) -> Any:
+        """Returns the weights of classes with the names of classes in the place of the classes that are equal to the keys."""
         if self.class_weight is None or isinstance(self.class_weight, str):
             return self.class_weight
         if not isinstance(self.class_weight, dict):
             raise TypeError(f"class_weight is {self.class_weight!r}, but must be None, 'balanced' or a dict of costs.")
-        return [(str(label.item() if isinstance(label, np.generic) else label), float(cost)) for label, cost in self.class_weight.items()]
+        names = dict(zip(classes.tolist(), names_of(classes), strict=True))
+        unknown = next((label for label in self.class_weight if label not in names), None)
+        if unknown is not None:
+            raise ValueError(f"class_weight has a cost of {unknown!r}, but there is no class {unknown!r}: the classes are {list(names)}.")
+        return [(names[label], float(cost)) for label, cost in self.class_weight.items()]
 
 
 class _Rows:
@@ -294,28 +298,28 @@ def adopted(estimator: ModelClassifier, model: _native.Model) -> ModelClassifier
     return estimator
 
 
-def warn_of_gap(report: dict[str, Any], tolerance: float) -> None:
+def warn_of_gap(report: dict[str, Any], tolerance: float, remedy: str = "Try another solver or a larger tol.", stacklevel: int = 3) -> None:
     """Says once that a fit is not certified: with its gap, the tolerance and what to do."""
     ends = zip(report["relative_gap"], report["status"], report["reason"])
     left = [end for end in ends if end[1] != "converged"]
     if not left:
         return
     gap, status, reason = max(left, key=lambda end: end[0] if end[0] == end[0] else np.inf)
-    remedy = _REMEDIES.get(status, "Try another solver or a larger tol.")
+    remedy = _REMEDIES.get(status, remedy)
     warnings.warn(
         f"The relative duality gap is {gap:.1e}, above the tolerance {tolerance:.1e}: {reason}. {remedy}",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=stacklevel,
     )
 
 
-def warn_of_end(report: dict[str, Any]) -> None:
+def warn_of_end(report: dict[str, Any], stacklevel: int = 3) -> None:
     """Says that a descent without a certificate has not ended by its rule."""
     ends = zip(report["status"], report["reason"])
     early = next((end for end in ends if end[0] not in ("converged", "rule-met")), None)
     if early is not None:
         remedy = _REMEDIES.get(early[0], "Raise tol.")
-        warnings.warn(f"The descent ended early: {early[1]}. {remedy}", ConvergenceWarning, stacklevel=3)
+        warnings.warn(f"The descent ended early: {early[1]}. {remedy}", ConvergenceWarning, stacklevel=stacklevel)
 
 
 def warn_of_time(stopped: str | None, work: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier, warn_of_time
 from ._inputs import blocks, checked, samples_of
+from ._progress import watchers
 
 
 class FocusedClassifier(BinaryClassifier, ModelClassifier):
@@ -52,6 +54,8 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The seed of the game; None takes the seed 1.
     n_jobs : int or None, default=None
         The number of threads, on which no result depends: one for None, all for -1.
+    callback : callable or None, default=None
+        A function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times a second. What it raises ends the fit.
 
     Attributes
     ----------
@@ -65,6 +69,9 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The steps of the game.
     finished_ : bool
         True if the game came to its end, and was not paused or out of time.
+    status_ : str
+        The end of the game: "rule-met" if the ensemble was right on every sample, "iteration-limit" after the most steps,
+        "paused" at `pause_at`, or "time-limit".
     stopped_ : str or None
         The text "time-limit" if the time ended the game, else None.
     outliers_ : list of int or None
@@ -77,6 +84,11 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         The model, as files keep it; None of an ensemble that no file holds, which can be pickled.
     classes_, n_features_in_, feature_names_in_
         The facts of the data, as `MarginClassifier` has them.
+
+    Notes
+    -----
+    There is no duality gap, because a game minimises no convex objective. The evidence in its place is `max_loss_`, the largest loss of
+    a sample under the whole ensemble, which is looked at sample by sample.
 
     Examples
     --------
@@ -103,6 +115,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
     ) -> None:
         self.learner = learner
         self.kernel = kernel
@@ -118,6 +131,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def fit(self, X: Any, y: Any) -> FocusedClassifier:
         """Plays the game.
@@ -134,7 +148,9 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
         self : FocusedClassifier
             The ensemble.
         """
-        report = _native.fit_focused(self._data(X, y, None), self._settings())
+        data = self._data(X, y, None)
+        with watchers(self.callback, False) as watching:
+            report = _native.fit_focused(data, self._settings(), watching)
         self.ensemble_ = report["ensemble"]
         self._forget_model()
         if report["model"] is None:
@@ -143,7 +159,7 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
             self._adopt(report["model"])
         self.max_loss_, self.consistent_at_ = report["max_loss"], report["consistent_at"]
         self.n_iter_, self.finished_ = max(1, report["rounds"]), report["finished"]
-        self.stopped_ = report["stopped"]
+        self.stopped_, self.status_ = report["stopped"], _status_of(report)
         self.outliers_, self.kernel_ = report["outliers"], report["kernel"]
         warn_of_time(self.stopped_, f"the game after {self.n_iter_} of {report['max_steps']} steps")
         return self
@@ -201,3 +217,12 @@ class FocusedClassifier(BinaryClassifier, ModelClassifier):
 
     def _will_have_probabilities(self) -> bool:
         return False
+
+
+def _status_of(report: dict[str, Any]) -> str:
+    """Returns the end of a game in one word."""
+    if report["stopped"] is not None:
+        return report["stopped"]
+    if not report["finished"]:
+        return "paused"
+    return "iteration-limit" if report["consistent_at"] is None else "rule-met"

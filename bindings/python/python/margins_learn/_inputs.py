@@ -32,6 +32,7 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     if sparse.issparse(X):
         _refuse_contradictions(X)
+        refuse_complex(X, "X")
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise TypeError("X is a lazy frame, whose rows are not there yet: collect() it first.")
     numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biu"
@@ -101,7 +102,7 @@ def is_frame(X: Any) -> bool:
 def _numbers(block: Any) -> np.ndarray:
     """Returns a block as an array of float64 or float32."""
     if not is_frame(block):
-        return aligned(block) if block.dtype in (np.float64, np.float32) else block.astype(np.float64)
+        return aligned(block) if block.dtype in (np.float64, np.float32) else floats_of(block, "X")
     names = list(block.column_names if hasattr(block, "column_names") else block.columns)
     out = np.empty(block.shape, order="F")
     for k, name in enumerate(names):
@@ -112,6 +113,8 @@ def _numbers(block: Any) -> np.ndarray:
 
 def _of_column(column: Any, name: str) -> np.ndarray:
     """Returns the numbers of a column of a frame."""
+    if hasattr(column, "dtype"):
+        refuse_complex(column, f"Column '{name}'")
     try:
         if hasattr(column, "iloc") and getattr(column.dtype, "kind", "O") not in "mM":
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -139,7 +142,7 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Returns the classes in order, and the index of that of every sample."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else _without_gaps(y), warn=True)
+    y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else without_gaps(y), warn=True)
     assert_all_finite(y, input_name="y")
     try:
         classes = np.unique(y)
@@ -154,7 +157,7 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return classes, _indices(classes, y)
 
 
-def _without_gaps(y: Any) -> Any:
+def without_gaps(y: Any) -> Any:
     """Returns nullable integers or booleans of pandas as those of numpy, if none is missing: scikit-learn makes numbers with a point of them."""
     plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
     return y if plain is None or y.isna().any() else y.to_numpy(dtype=plain)
@@ -184,11 +187,26 @@ def classes_named(names: list[str]) -> np.ndarray:
     return np.array(names)
 
 
+def refuse_complex(values: Any, name: str) -> None:
+    """Refuses complex numbers, of which numpy, scipy and pandas drop the imaginary part."""
+    if getattr(values.dtype, "kind", "O") == "c":
+        raise TypeError(f"{name} has the dtype {values.dtype}, but must consist of real numbers.")
+
+
+def floats_of(values: Any, name: str) -> np.ndarray:
+    """Returns numbers as an array of float64, and refuses complex ones and times."""
+    array = np.asarray(values)
+    refuse_complex(array, name)
+    if _is_time(array):
+        raise _of_times(array, name)
+    return array.astype(np.float64, copy=False)
+
+
 def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Returns the weights of the samples, of which the library refuses those below 0."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = floats_of(sample_weight, "sample_weight")
     rows = _num_samples(X)
     if weights.ndim == 0:
         return np.full(rows, float(weights))
@@ -197,6 +215,16 @@ def weights_of(sample_weight: Any, X: Any) -> np.ndarray | None:
     if not weights.any():
         raise ValueError("All weights in sample_weight are zero: at least one sample of each class must count.")
     return aligned(np.ascontiguousarray(weights))
+
+
+def whole_folds(folds: np.ndarray, name: str) -> list[int]:
+    """Returns the numbers of folds, and refuses what is no whole number of at least 0."""
+    if folds.ndim != 1 or folds.dtype.kind not in "biuf":
+        raise ValueError(f"{name} has the shape {folds.shape} and the dtype {folds.dtype}, but must have the number of a fold for every row.")
+    strange = np.flatnonzero(~(np.isfinite(folds) & (folds >= 0) & (folds == np.floor(folds))))
+    if len(strange):
+        raise ValueError(f"{name} has {folds[strange[0]].item()!r} in row {strange[0]}, but must have whole numbers of at least 0.")
+    return folds.astype(np.int64).tolist()
 
 
 def seed_of(random_state: Any) -> int:
@@ -214,7 +242,7 @@ def numbers_of(values: Any, name: str) -> list[float] | None:
         return None
     if np.ndim(values) == 0:
         raise ValueError(f"{name} is {values!r}, but must be an array of numbers, such as [{values}].")
-    numbers = np.asarray(values, dtype=np.float64).ravel().tolist()
+    numbers = floats_of(values, name).ravel().tolist()
     if not numbers:
         raise ValueError(f"{name} is {values!r}, but must have at least one number.")
     return numbers

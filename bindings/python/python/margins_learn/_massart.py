@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import _native
 from ._base import BinaryClassifier, ModelClassifier, warn_of_time
+from ._progress import watchers
+
+# The status of a search by cutting planes that has not found what it looked for.
+_STATUS_OF = {"empty": "empty", "calllimit": "iteration-limit"}
 
 
 class MassartClassifier(BinaryClassifier, ModelClassifier):
@@ -36,6 +41,8 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The seed of samples held out, of their order and of projections; None takes the seed 1.
     n_jobs : int or None, default=None
         The number of threads, on which no result depends: one for None, all for -1.
+    callback : callable or None, default=None
+        A function that `fit` calls with a dictionary of the seconds `elapsed`, up to fifty times a second. What it raises ends the fit.
 
     Attributes
     ----------
@@ -51,6 +58,9 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         The steps, or the calls of the oracle.
     end_ : str or None
         The end of the search by cutting planes, "accepted" if it found what it looked for.
+    status_ : str
+        The end: "rule-met" if the learner has done all that its theory asks for, "empty" if cutting planes left no halfspace,
+        "iteration-limit" if their calls were too few, or "time-limit".
     stopped_ : str or None
         The text "time-limit" if the time ended the learner, else None.
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
@@ -58,6 +68,9 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
 
     Notes
     -----
+    There is no duality gap, because the learner minimises no convex objective. The evidence in its place is `error_bound_`, which
+    holds with the probability `1 - delta`, from samples held out; cutting planes have `end_` and `training_error_` alone.
+
     `fit` takes no weights of samples, because what is drawn by weight is not what is drawn among repetitions.
 
     Examples
@@ -85,6 +98,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        callback: Callable[[dict[str, Any]], Any] | None = None,
     ) -> None:
         self.learner = learner
         self.eta = eta
@@ -96,6 +110,7 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def fit(self, X: Any, y: Any) -> MassartClassifier:
         """Learns the halfspace.
@@ -112,13 +127,16 @@ class MassartClassifier(BinaryClassifier, ModelClassifier):
         self : MassartClassifier
             The halfspace, learned.
         """
-        report = _native.fit_massart(self._data(X, y, None), self._settings())
+        data = self._data(X, y, None)
+        with watchers(self.callback, False) as watching:
+            report = _native.fit_massart(data, self._settings(), watching)
         self._adopt(report["model"])
         self.error_bound_ = report.get("error_bound")
         self.training_error_ = report["training_error"]
         self.eta_, self.gamma_ = report["noise"], report["margin"]
         self.n_iter_, self.end_ = max(1, report["steps"]), report["end"]
         self.dimensions_, self.stopped_ = report["dimensions"], report["stopped"]
+        self.status_ = self.stopped_ or _STATUS_OF.get(self.end_, "rule-met")
         warn_of_time(self.stopped_, f"the learner after {self.n_iter_} steps")
         return self
 

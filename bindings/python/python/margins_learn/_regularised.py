@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from ._base import Fitting, ModelClassifier, warn_of_gap
-from ._inputs import checked
+from ._inputs import checked, floats_of
 from ._progress import watchers
 from ._tables import checked_table, columns_of, left_out, told
 
@@ -24,7 +24,7 @@ class Regularised(Fitting):
         if getattr(self, "probability", "loss") not in ("loss", "platt"):
             raise ValueError(f"probability is {self.probability!r}, but must be 'loss' or 'platt'.")
         data = self._data(X, y, sample_weight)
-        settings = self._settings(class_weight=self._class_costs(), encode=told(self.encode, X), **changed)
+        settings = self._settings(class_weight=self._class_costs(self.classes_), encode=told(self.encode, X), **changed)
         with watchers(self.callback, self.progress) as watching:
             report = fit(data, settings, watching)
         self.__dict__.pop("encoded_names_", None)
@@ -74,7 +74,7 @@ class OneKernel(Regularised):
     def _functions(self, X: Any) -> Any:
         if not callable(self.kernel):
             return X
-        matrix = np.asarray(self.kernel(X, self.X_fit_), dtype=np.float64)
+        matrix = floats_of(self.kernel(X, self.X_fit_), "The array of the kernel")
         expected = (X.shape[0], self.X_fit_.shape[0])
         if matrix.shape != expected:
             raise ValueError(f"The kernel returned an array of shape {matrix.shape}, but must return {expected}.")

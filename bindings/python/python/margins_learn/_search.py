@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from . import _native
 from ._base import ModelClassifier, warn_of_gap
-from ._inputs import Cs_given, Cs_of, numbers_of
+from ._inputs import Cs_given, Cs_of, numbers_of, whole_folds, without_gaps
 from ._regularised import Regularised
 
 
@@ -207,12 +207,27 @@ def _specifications(kernels: Any) -> list[str] | None:
     return listed
 
 
+def _folds_given(cv: Any) -> list[int] | None:
+    """Returns the fold of every row, if this is what an array or a list has, and refuses folds that are no whole numbers."""
+    if not hasattr(cv, "__array__") and not isinstance(cv, (list, tuple)):
+        return None
+    try:
+        folds = np.asarray(without_gaps(cv))
+    except ValueError:
+        # Splits of different lengths make no array.
+        return None
+    if folds.ndim != 1 or folds.dtype.kind not in "biuf":
+        return None
+    return whole_folds(folds, "cv")
+
+
 def _folds(cv: Any, X: Any, y: Any) -> Any:
     """Returns a number of folds, the fold of every row, or a word, for the native module."""
     if cv is None or isinstance(cv, (str, int, np.integer)):
         return cv if cv is None or isinstance(cv, str) else int(cv)
-    if isinstance(cv, (np.ndarray, list, tuple)) and all(isinstance(fold, (int, np.integer)) for fold in cv):
-        return [int(fold) for fold in cv]
+    given = _folds_given(cv)
+    if given is not None:
+        return given
     # The import takes memory and time, and most searches do without.
     from sklearn.model_selection import check_cv
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
-from ._inputs import names_of, samples_of, weights_of
+from ._inputs import names_of, refuse_complex, samples_of, weights_of
 
 _BYTES_A_ROW = 64
 # The kinds of labels that compare with each other.
@@ -94,6 +94,7 @@ def parts_of(partition: Any, number: int) -> tuple[Any, np.ndarray, np.ndarray |
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if sparse.issparse(X):
+        refuse_complex(X, "X")
         X = sparse.csr_array(X, dtype=np.float64)
     elif isinstance(X, np.ndarray) and X.dtype.kind in "biu":
         X = X.astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from . import _native
-from ._base import BinaryClassifier, ModelClassifier
+from ._base import BinaryClassifier, ModelClassifier, warn_of_end, warn_of_gap
 from ._inputs import checked, names_of, samples_of, weights_of
-
 from ._progress import watchers
+
+_REMEDY = "Raise epochs, standardize the features, or be content with a larger tol."
 
 
 class StreamClassifier(BinaryClassifier, ModelClassifier):
@@ -62,9 +64,10 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     class_weight : dict, "balanced" or None, default=None
         The cost of an error on a sample of each class, for `fit`.
     tol : float, default=1e-6
-        The relative duality gap at which `fit` counts as converged.
+        The relative duality gap at which `fit` counts as converged. A larger one is told by a `ConvergenceWarning`, unless `hold_out`
+        decides the end.
     time_limit : float or None, default=None
-        The seconds after which `fit` ends with the epoch under way.
+        The seconds after which `fit` ends with the epoch under way, and a `ConvergenceWarning`.
     random_state : int, RandomState or None, default=None
         The seed of the order, of the start and of the samples held out; None takes the seed 1.
     callback : callable or None, default=None
@@ -76,7 +79,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     coef_, intercept_, classes_, model_, n_features_in_, feature_names_in_
         The facts of the classifier, as `MarginClassifier` has them.
     objective_, lower_bound_, dual_gap_, relative_gap_, status_
-        The evidence after `fit`, as `MarginClassifier` has it; nobody knows the objective of a stream.
+        The evidence after `fit`, as `MarginClassifier` has it; nobody knows the objective of a stream, and `partial_fit` removes them.
     n_iter_ : int
         The number of epochs.
     t_ : int
@@ -162,16 +165,21 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         self : StreamClassifier
             The classifier, fitted.
         """
-        settings = self._settings(class_weight=self._class_costs())
+        data = self._data(X, y, None)
+        settings = self._settings(class_weight=self._class_costs(self.classes_))
         with watchers(self.callback, False) as watching:
-            report = _native.fit_stream(self._data(X, y, None), settings, watching)
-        self._forget()
+            report = _native.fit_stream(data, settings, watching)
+        self._forget_chunks()
         self._adopt(report["model"])
         self._adopt_report(report)
+        self._warn(report)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> StreamClassifier:
         """Takes the steps of a chunk of samples, in their order.
+
+        A chunk goes on from the chunks before it. The first one after `fit` begins anew, because the steps of `fit` leave their
+        classifier and not their state; what `fit` has found is then gone, its evidence too.
 
         Parameters
         ----------
@@ -198,13 +206,14 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         if len(y) != X.shape[0] or len(strange):
             what = f"has {len(y)} labels for {X.shape[0]} samples" if len(y) != X.shape[0] else f"has the class {strange.tolist()[0]!r}"
             raise ValueError(f"y {what}, but must have one of the classes {known.tolist()} for each sample.")
-        settings = self._settings(class_weight=self._class_costs())
-        features = X.shape[1]
+        settings = self._settings(class_weight=self._class_costs(known))
+        samples, features = samples_of(X), X.shape[1]
         learner = (
             _native.StreamLearner(settings, features) if first else _native.StreamLearner.resumed(settings, features, self._state)
         )
-        learner.take(samples_of(X), np.where(y == known[1], 1.0, -1.0), weights)
+        learner.take(samples, np.where(y == known[1], 1.0, -1.0), weights)
         self.classes_ = known
+        self._forget_evidence()
         self._state, self.t_, self.n_iter_ = learner.state(), learner.rows, 1
         names = getattr(self, "feature_names_in_", None)
         self._adopt(learner.model(tuple(names_of(known)), None if names is None else list(names)))
@@ -222,7 +231,21 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
             raise ValueError(f"classes is {list(classes)!r}, but was {self.classes_.tolist()} before.")
         return self.classes_
 
-    def _forget(self) -> None:
+    def _warn(self, report: dict[str, Any]) -> None:
+        """Says once that the fit is not certified, unless it has no gap by its loss, or samples held out have ended it as asked."""
+        has_gap = np.isfinite(report["relative_gap"]).all()
+        if report["status"] != ["rule-met"]:
+            warn = functools.partial(warn_of_gap, tolerance=self.tol) if has_gap else warn_of_end
+            warn(report, stacklevel=4)
+        elif has_gap and self.hold_out is None:
+            warn_of_gap(report | {"reason": ["the epochs came to their end"]}, self.tol, _REMEDY, stacklevel=4)
+
+    def _forget_evidence(self) -> None:
+        """Forgets the evidence of a fit before, which a chunk has none of."""
+        for name in ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "status_"):
+            self.__dict__.pop(name, None)
+
+    def _forget_chunks(self) -> None:
         """Forgets the chunks before, for `fit` begins anew."""
         for name in ("_state", "t_"):
             self.__dict__.pop(name, None)

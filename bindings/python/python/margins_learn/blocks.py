@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from . import _native
 from ._base import _Rows
-from ._inputs import is_frame, samples_of, weights_of
+from ._inputs import floats_of, is_frame, refuse_complex, samples_of, weights_of, whole_folds, without_gaps
 
 __all__ = ["Writer", "describe", "write"]
 
@@ -71,10 +71,13 @@ class Writer:
         elif is_frame(X):
             names = [str(name) for name in X.columns]
         elif sparse.issparse(X):
+            refuse_complex(X, "X")
             X = sparse.csr_array(X, dtype=np.float64)
         else:
             X = np.asarray(X)
-            X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+            X = X if X.dtype in (np.float32, np.float64) else floats_of(X, "X")
+        if len(X.shape) != 2:
+            raise ValueError(f"X has the shape {X.shape}, but must have two dimensions.")
         labels = np.asarray(y)
         check_consistent_length(_Rows(X), labels)
         if self._writer is None:
@@ -85,7 +88,7 @@ class Writer:
             samples_of(X),
             [str(label) for label in labels.tolist()],
             None if weights is None else weights.tolist(),
-            None if folds is None else [str(int(fold)) for fold in np.asarray(folds)],
+            None if folds is None else [str(fold) for fold in whole_folds(np.asarray(without_gaps(folds)), "folds")],
         )
 
     def __enter__(self) -> Writer:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._inputs import floats_of, refuse_complex, without_gaps
 from .losses import over_array
 
 __all__ = [
@@ -94,7 +95,7 @@ def catoni_location(
     >>> round(catoni_location([1.0, 2.0, 3.0, 1000.0], scale=1.0).estimate, 2)
     2.5
     """
-    sample = np.asarray(sample, dtype=np.float64)
+    sample = floats_of(sample, "sample")
     if sample.ndim != 1:
         raise ValueError(f"sample has the shape {sample.shape}, but must have one dimension.")
     found = _native.catoni_location(np.ascontiguousarray(sample), scale, variance_bound, delta)
@@ -135,8 +136,8 @@ def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: 
     ----------
     probabilities : array of shape (n,)
         The probabilities of the positive class.
-    outcomes : array of shape (n,)
-        True for samples of the positive class.
+    outcomes : array of bool or of 0 and 1 of shape (n,)
+        True or 1 for samples of the positive class.
     bins : int, default=10
         The number of bins.
     strategy : {"uniform", "quantile"}, default="uniform"
@@ -148,17 +149,28 @@ def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: 
         The arrays `count`, `mean_probability` and `observed_frequency`, and the numbers `calibration_error`,
         `expected_if_calibrated` and `brier`.
     """
-    probabilities = np.ascontiguousarray(probabilities, dtype=np.float64)
-    signs = np.where(np.asarray(outcomes, dtype=bool), 1.0, -1.0)
-    for name, array in (("probabilities", probabilities), ("outcomes", signs)):
+    probabilities = floats_of(probabilities, "probabilities")
+    outcomes = np.asarray(without_gaps(outcomes))
+    refuse_complex(outcomes, "outcomes")
+    for name, array in (("probabilities", probabilities), ("outcomes", outcomes)):
         if array.ndim != 1:
             raise ValueError(f"{name} has the shape {array.shape}, but must have one dimension.")
-    return _native.reliability(probabilities, signs, bins, strategy)
+    return _native.reliability(np.ascontiguousarray(probabilities), _signs_of(outcomes), bins, strategy)
+
+
+def _signs_of(outcomes: np.ndarray) -> np.ndarray:
+    """Returns +1 for True or 1 and -1 for False or 0, and refuses all else: -1 would count as True."""
+    if outcomes.dtype.kind not in "biuf":
+        raise TypeError(f"outcomes has the dtype {outcomes.dtype}, but must consist of booleans, or of 0 and 1.")
+    strange = np.flatnonzero((outcomes != 0) & (outcomes != 1))
+    if len(strange):
+        raise ValueError(f"outcomes has {outcomes[strange[0]].item()!r} in row {strange[0]}, but must consist of booleans, or of 0 and 1.")
+    return np.where(outcomes == 1, 1.0, -1.0)
 
 
 def _refuse(at: Any, accept: Any, requirement: str) -> None:
     """Refuses the first number outside a range, NaN included."""
-    risks = np.asarray(at, dtype=np.float64)
+    risks = floats_of(at, "The array")
     bad = risks[~accept(risks)]
     if bad.size:
         raise ValueError(f"The risk is {bad.flat[0]}, but must be {requirement}.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import calibration
+from ._shown import geometric_edges, places, scores_shown, shortened
 
 __all__ = ["ErrorPathDisplay", "KernelGridDisplay", "MarginDistributionDisplay", "PsiDisplay", "ReliabilityDisplay"]
 
@@ -119,11 +119,6 @@ class ErrorPathDisplay(_Display):
         return self
 
 
-def _shortened(specification: str) -> str:
-    """Returns a specification with numbers of four digits, for a picture."""
-    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", specification)
-
-
 class KernelGridDisplay(_Display):
     """The cross-validated error of every kernel at every C, as a grid of colours.
 
@@ -185,12 +180,14 @@ class KernelGridDisplay(_Display):
         """
         ax = self._axes(ax)
         rows = np.arange(len(self.kernels))
-        mesh = ax.pcolormesh(self.Cs, rows, 100 * self.errors, cmap=cmap, shading="nearest")
+        order = np.argsort(self.Cs)
+        edges = geometric_edges(np.asarray(self.Cs, dtype=np.float64)[order])
+        mesh = ax.pcolormesh(edges, np.arange(len(rows) + 1) - 0.5, 100 * self.errors[:, order], cmap=cmap)
         row, column = self.selected
         # The cell of the least error has the lightest colour.
         ax.plot(self.Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
         ax.set(xscale="log", xlabel="C", ylabel="kernel")
-        ax.set_yticks(rows, [_shortened(kernel) for kernel in self.kernels])
+        ax.set_yticks(rows, [shortened(kernel) for kernel in self.kernels])
         ax.invert_yaxis()
         self.figure_.colorbar(mesh, ax=ax, label="cross-validated error (%)")
         return self
@@ -226,16 +223,19 @@ class MarginDistributionDisplay(_Display):
     def from_predictions(
         cls, y: Any, scores: np.ndarray, *, classes: Any = None, name: str | None = None, ax: Any = None
     ) -> MarginDistributionDisplay:
-        """Returns the display of scores, one a sample or one a sample and class, drawn."""
-        y = np.asarray(y)
-        classes = np.unique(y) if classes is None else np.asarray(classes)
-        places = np.searchsorted(classes, y)
+        """Returns the display of scores, one a sample or one a sample and class, drawn.
+
+        The classes are those of `y` in order unless told; scores of two classes speak for the second.
+        """
+        at, count = places(y, classes)
+        scores = scores_shown(scores, len(at), count)
         if scores.ndim == 1:
-            margins = np.where(places == 1, scores, -scores)
+            margins = np.where(at == 1, scores, -scores)
         else:
-            own = scores[np.arange(len(y)), places]
+            rows = np.arange(len(at))
+            own = scores[rows, at]
             others = scores.copy()
-            others[np.arange(len(y)), places] = -np.inf
+            others[rows, at] = -np.inf
             margins = own - others.max(axis=1)
         return cls(margins=margins, name=name).plot(ax=ax)
 
@@ -301,7 +301,7 @@ class ReliabilityDisplay(_Display):
         if positive not in classes:
             raise ValueError(f"positive is {positive!r}, but the classes are {classes}.")
         probabilities = estimator.predict_proba(X)[:, classes.index(positive)]
-        outcomes = np.asarray(y) == positive
+        outcomes = places(y, classes)[0] == classes.index(positive)
         return cls.from_predictions(outcomes, probabilities, bins=bins, strategy=strategy, name=name, ax=ax)
 
     @classmethod

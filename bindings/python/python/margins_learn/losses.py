@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._inputs import floats_of
 
 __all__ = ["conjugate", "derivative", "names", "population_minimizer", "probability", "specification", "value"]
 
@@ -42,7 +43,7 @@ def population_minimizer(loss: str, eta: Any) -> np.ndarray | float:
 
     It is infinite where no score attains the least, and the one nearest to 0 where several do.
     """
-    etas = np.asarray(eta, dtype=np.float64)
+    etas = floats_of(eta, "eta")
     bad = etas[~((etas >= 0) & (etas <= 1))]
     if bad.size:
         raise ValueError(f"eta is {bad.flat[0]}, but must be in [0, 1].")
@@ -61,6 +62,6 @@ def probability(loss: str, score: Any) -> np.ndarray | float:
 
 def over_array(function: Callable[[str, np.ndarray], np.ndarray], loss: str, at: Any) -> np.ndarray | float:
     """Returns a function of the native module over an array of any shape, or a number for a number."""
-    at = np.asarray(at, dtype=np.float64)
+    at = floats_of(at, "The array")
     values = function(loss, np.ascontiguousarray(at).ravel())
     return values.reshape(at.shape) if at.ndim else float(values[0])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -19,9 +21,9 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     """Returns the ONNX graph of a fitted classifier, in double precision.
 
     Its input is `X` of shape (n_samples, n_features) in float64. Its outputs are `label`, `scores`, and `probabilities`
-    where the classifier has any. What ONNX's operators cannot say is refused by name: a kernel that is a function of
-    Python, raw columns, random Fourier features, one-versus-one, Platt scaling of several classes, and ensembles that are
-    no model.
+    where the classifier has any, within 1e-12 of what `decision_function` and `predict_proba` return. What ONNX's operators
+    cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier features,
+    probabilities of one-versus-one, and ensembles that are no model.
 
     Parameters
     ----------
@@ -40,6 +42,28 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     except ImportError as error:
         raise ImportError("to_onnx needs the package onnx: pip install onnx") from error
 
+    fitted = _expressible(model)
+    graph = _Graph()
+    functions = _functions(graph, fitted, graph.input)
+    scores = graph.add("Add", graph.add("MatMul", functions, graph.constant(fitted.coef.T)), graph.constant(fitted.intercept))
+    probabilities = _probabilities(graph, scores, fitted) if fitted.has_probabilities else None
+    if fitted.scheme == "one-versus-one":
+        scores = _standing(graph, scores, len(model.classes_))
+    labels = _labels(model.classes_)
+    graph.name_output(graph.add("Gather", graph.constant(labels), _decided(graph, scores, fitted)), "label")
+    graph.name_output(scores, "scores")
+    columns = 1 if fitted.scheme == "binary" else len(model.classes_)
+    outputs = [("label", labels.dtype, [None]), ("scores", np.float64, [None, columns])]
+    if probabilities is not None:
+        graph.name_output(probabilities, "probabilities")
+        outputs.append(("probabilities", np.float64, [None, len(model.classes_)]))
+    proto = graph.model(name, model.n_features_in_, outputs)
+    onnx.checker.check_model(proto)
+    return proto
+
+
+def _expressible(model: Any) -> Any:
+    """Returns the model of a classifier, and refuses by name what no graph expresses."""
     check_is_fitted(model, "classes_")
     if not isinstance(model, ModelClassifier):
         raise TypeError(f"model is {model!r}, but must be a classifier of this package: to_onnx takes one out of a pipeline by itself.")
@@ -50,49 +74,47 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
         raise ValueError("The classifier encodes raw columns, which ONNX cannot express here: encode them first.")
     if getattr(model, "_is_precomputed", bool)():
         raise ValueError(f"The kernel is {model.kernel!r}, which ONNX cannot express.")
-    if fitted.scheme == "one-versus-one":
-        raise ValueError("The scheme is one-versus-one, whose votes ONNX cannot express here: take multi_class='ovr'.")
-    graph = _Graph()
-    functions = _functions(graph, fitted, graph.input)
-    scores = graph.add("Add", graph.add("MatMul", functions, graph.constant(fitted.coef.T)), graph.constant(fitted.intercept))
-    decided = _decided(graph, scores, fitted)
-    graph.name_output(graph.add("Gather", graph.constant(_labels(model.classes_)), decided), "label")
-    graph.name_output(scores, "scores")
-    outputs = [("label", _labels(model.classes_).dtype, [None]), ("scores", np.float64, [None, len(fitted.intercept)])]
-    if fitted.has_probabilities:
-        graph.name_output(_probabilities(graph, scores, fitted), "probabilities")
-        outputs.append(("probabilities", np.float64, [None, len(model.classes_)]))
-    proto = graph.model(name, model.n_features_in_, outputs)
-    onnx.checker.check_model(proto)
-    return proto
+    if fitted.scheme == "one-versus-one" and fitted.has_probabilities:
+        raise ValueError(
+            "The scheme is one-versus-one, whose probabilities solve a system of equations for every sample, "
+            "which ONNX cannot express: take multi_class='ovr'."
+        )
+    return fitted
 
 
 class _Graph:
-    """Nodes of a graph, each known by the name of its output."""
+    """Nodes of a graph, each known by the name of its output; what was there before is used again."""
 
     input = "X"
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
+        self._known: dict[Any, str] = {}
 
     def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """Adds a node and returns the name of its output."""
         from onnx import helper
 
-        output = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, list(inputs), [output], **attributes))
-        return output
+        key = (operator, inputs, tuple(attributes.items()))
+        if key not in self._known:
+            self._known[key] = output = f"v{len(self.nodes)}"
+            outputs = [output, f"{output}_places"] if operator == "TopK" else [output]
+            self.nodes.append(helper.make_node(operator, list(inputs), outputs, **attributes))
+        return self._known[key]
 
     def constant(self, values: Any) -> str:
         """Adds a constant and returns its name."""
         from onnx import numpy_helper
 
-        name = f"c{len(self.constants)}"
         values = np.asarray(values)
-        values = values.astype(np.float64) if values.dtype.kind == "f" else values
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
-        return name
+        values = np.ascontiguousarray(values.astype(np.float64) if values.dtype.kind == "f" else values).reshape(values.shape)
+        content = tuple(values.tolist()) if values.dtype.kind == "O" else values.tobytes()
+        key = (values.dtype.str, values.shape, content)
+        if key not in self._known:
+            self._known[key] = f"c{len(self.constants)}"
+            self.constants.append(numpy_helper.from_array(values, self._known[key]))
+        return self._known[key]
 
     def name_output(self, value: str, name: str) -> None:
         """Gives a value the name of an output."""
@@ -135,6 +157,19 @@ def _decided(graph: _Graph, scores: str, fitted: Any) -> str:
     return graph.add("ArgMax", scores, axis=1, keepdims=0)
 
 
+def _standing(graph: _Graph, scores: str, classes: int) -> str:
+    """Returns the contests that every class wins, and for what is even a part of its sum of scores below one half."""
+    first, second = np.triu_indices(classes, 1)
+    of_first, of_second = np.eye(classes)[first], np.eye(classes)[second]
+    wins = graph.add("Cast", graph.add("Greater", scores, graph.constant(0.0)), to=11)
+    # The first class of a pair has what the second has not.
+    votes = graph.add("MatMul", wins, graph.constant(of_second - of_first))
+    votes = graph.add("Add", votes, graph.constant(of_first.sum(axis=0)))
+    sums = graph.add("MatMul", scores, graph.constant(of_second - of_first))
+    size = graph.add("Mul", graph.add("Add", graph.add("Abs", sums), graph.constant(1.0)), graph.constant(3.0))
+    return graph.add("Add", votes, graph.add("Div", sums, size))
+
+
 def _functions(graph: _Graph, fitted: Any, features: str) -> str:
     """Returns the functions that the members combine: the features, or kernel sections."""
     basis = fitted.basis
@@ -148,10 +183,32 @@ def _functions(graph: _Graph, fitted: Any, features: str) -> str:
 
 
 def _kernel(graph: _Graph, text: str, features: str, sections: np.ndarray) -> str:
-    """Returns the kernel between the features and the sections, with one section a column."""
+    """Returns a kernel, a sum or a product between the features and the sections, with one section a column."""
+    text = text.strip()
+    for sign, operator in (("+", "Add"), ("*", "Mul")):
+        operands = _split(text, sign)
+        if len(operands) > 1:
+            values = [_kernel(graph, operand, features, sections) for operand in operands]
+            return functools.reduce(functools.partial(graph.add, operator), values)
+    if text.startswith("("):
+        return _kernel(graph, text[1:-1], features, sections)
+    return _one_kernel(graph, text, features, sections)
+
+
+def _split(text: str, sign: str) -> list[str]:
+    """Splits the text of a kernel at signs outside of parentheses; the `+` of a number such as `1e+3` is none."""
+    parts, start, depth = [], 0, 0
+    for at, symbol in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(symbol, 0)
+        if symbol == sign and depth == 0 and not re.search(r"=\s*-?[\d.]+[eE]$", text[:at]):
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def _one_kernel(graph: _Graph, text: str, features: str, sections: np.ndarray) -> str:
+    """Returns one kernel between the features and the sections."""
     name, _, rest = text.partition(":")
-    if any(sign in text.replace("e+", "") for sign in "+*("):
-        raise ValueError(f"The kernel is {text}, a combination of kernels, which is not expressed in ONNX.")
     given = {key.strip(): float(value) for key, value in (pair.split("=") for pair in rest.split(",") if pair)}
     if name in ("linear", "poly", "sigmoid"):
         products = graph.add("MatMul", features, graph.constant(sections.T))
@@ -193,25 +250,51 @@ def _power(graph: _Graph, base: str, degree: int) -> str:
 
 def _probabilities(graph: _Graph, scores: str, fitted: Any) -> str:
     """Returns the probabilities of all classes, of which the one decided is the largest."""
-    if fitted.platt is not None:
-        if fitted.scheme != "binary":
-            raise ValueError("The probabilities are Platt scalings of several classes, which ONNX cannot express here.")
-        ((slope, intercept),) = fitted.platt
-        odds = graph.add("Add", graph.add("Mul", scores, graph.constant(-slope)), graph.constant(-intercept))
-        positive = _nearest_to_decision(graph, scores, _sigmoid(graph, odds))
-    else:
-        positive = _of_loss(graph, fitted.loss, scores)
+    positive = _of_loss(graph, fitted.loss, scores) if fitted.platt is None else _scaled(graph, fitted.platt, scores)
     if fitted.scheme == "binary":
-        return graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)
+        both = graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)
+    else:
+        both = _normalized(graph, positive, len(fitted.intercept))
+    return _preferred(graph, both, _decided(graph, scores, fitted), max(2, len(fitted.intercept)))
+
+
+def _scaled(graph: _Graph, platt: list[tuple[float, float]], scores: str) -> str:
+    """Returns the probability of the positive class of every member, by its Platt scaling."""
+    slopes, intercepts = np.array(platt).T
+    return _sigmoid(graph, graph.add("Sub", graph.add("Mul", scores, graph.constant(-slopes)), graph.constant(intercepts)))
+
+
+def _normalized(graph: _Graph, positive: str, classes: int) -> str:
+    """Returns the probabilities divided by their sum, or even ones where that is 0."""
     total = graph.add("ReduceSum", positive, graph.constant(np.array([1])), keepdims=1)
-    return graph.add("Div", positive, total)
+    none = graph.add("Equal", total, graph.constant(0.0))
+    safe = graph.add("Where", none, graph.constant(1.0), total)
+    return graph.add("Where", none, graph.constant(1.0 / classes), graph.add("Div", positive, safe))
 
 
-def _nearest_to_decision(graph: _Graph, scores: str, positive: str) -> str:
-    """Returns probabilities of at least one half where the score decides for the class, and of at most that elsewhere."""
-    half = graph.constant(0.5)
-    above, below = graph.add("Max", positive, half), graph.add("Min", positive, half)
-    return graph.add("Where", graph.add("Greater", scores, graph.constant(0.0)), above, below)
+def _preferred(graph: _Graph, p: str, decided: str, classes: int) -> str:
+    """Returns the nearest probabilities of which the class decided is the largest, as the library has them.
+
+    The class and those above it share what they have, but for a lead that survives rounding.
+    """
+    axis, zero = graph.constant(np.array([1])), graph.constant(0.0)
+    own = graph.add("Equal", graph.constant(np.arange(classes)[None]), graph.add("Unsqueeze", decided, axis))
+    of_own = graph.add("ReduceSum", graph.add("Where", own, p, zero), axis, keepdims=1)
+    others = graph.add("TopK", graph.add("Where", own, graph.constant(-1.0), p), graph.constant(np.array([classes - 1])), axis=1)
+    # Sums of the class decided and of the largest others, one more in every column; each other that is not below the mean of
+    # those before it joins.
+    sums = graph.add("CumSum", graph.add("Concat", of_own, others, axis=1), graph.constant(np.array(1)))
+    before = graph.add("Slice", sums, graph.constant(np.array([0])), graph.constant(np.array([classes - 1])), axis)
+    parts = graph.add("Mul", others, graph.constant(np.arange(1.0, classes)[None]))
+    joins = graph.add("GreaterOrEqual", parts, before)
+    joined = graph.add("ReduceSum", graph.add("Cast", joins, to=11), axis, keepdims=1)
+    last = graph.add("Equal", graph.constant(np.arange(float(classes))[None]), joined)
+    members = graph.add("Add", joined, graph.constant(1.0))
+    mean = graph.add("Div", graph.add("ReduceSum", graph.add("Where", last, sums, zero), axis, keepdims=1), members)
+    share = graph.add("Div", graph.add("Min", mean, graph.constant(1e-12)), members)
+    least = graph.add("ReduceMin", graph.add("Where", joins, others, graph.constant(2.0)), axes=(1,), keepdims=1)
+    moved = graph.add("Where", graph.add("GreaterOrEqual", p, least), graph.add("Sub", mean, share), p)
+    return graph.add("Where", own, graph.add("Add", mean, graph.add("Mul", share, joined)), moved)
 
 
 def _sigmoid(graph: _Graph, odds: str) -> str:

@@ -1,0 +1,48 @@
+"""What pictures are made of: the places of classes, scores, edges of cells and short texts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+from ._inputs import floats_of, without_gaps
+
+
+def shortened(specification: str) -> str:
+    """Returns a specification with numbers of four digits, for a picture."""
+    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", specification)
+
+
+def geometric_edges(Cs: np.ndarray) -> np.ndarray:
+    """Returns the edges of cells around ascending values, halfway between them on a logarithmic axis; one alone has two decades."""
+    if len(Cs) == 1:
+        return Cs[0] * 10 ** np.array([-1.0, 1.0])
+    between = np.sqrt(Cs[:-1]) * np.sqrt(Cs[1:])
+    return np.concatenate([[Cs[0] * (Cs[0] / between[0])], between, [Cs[-1] * (Cs[-1] / between[-1])]])
+
+
+def places(y: Any, classes: Any) -> tuple[np.ndarray, int]:
+    """Returns the place of the class of every sample among the classes, those of y unless told, and their number."""
+    y = column_or_1d(np.asarray(without_gaps(y)))
+    known = np.unique(y) if classes is None else np.asarray(classes)
+    if len(known) < 2:
+        raise ValueError(f"y has the classes {known.tolist()}, but there must be at least two: tell all of them by classes.")
+    place_of = {label: place for place, label in enumerate(known.tolist())}
+    labels = y.tolist()
+    strange = next((row for row, label in enumerate(labels) if label not in place_of), None)
+    if strange is not None:
+        raise ValueError(f"y has the class {labels[strange]!r} in row {strange}, but the classes are {known.tolist()}.")
+    return np.array([place_of[label] for label in labels]), len(known)
+
+
+def scores_shown(scores: Any, rows: int, classes: int) -> np.ndarray:
+    """Returns the scores of samples, and refuses another number of them and scores that are not finite."""
+    scores = floats_of(scores, "scores")
+    expected = (rows,) if classes == 2 else (rows, classes)
+    if scores.shape not in {expected, (rows, classes)}:
+        raise ValueError(f"scores has the shape {scores.shape}, but must have the shape {expected}: {rows} samples of {classes} classes.")
+    assert_all_finite(scores, input_name="scores")
+    return scores

@@ -1,0 +1,62 @@
+"""Learners without a duality gap tell how they ended, show their way, and stop when a callback raises."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import margins_learn as ml
+from conftest import clouds
+
+LEARNERS = [
+    ml.MassartClassifier(),
+    ml.MassartClassifier("sgd", eta=0.2, gamma=0.1),
+    ml.MassartClassifier("cuts", eta=0.2, gamma=0.1),
+    ml.FocusedClassifier(max_steps=1000),
+]
+
+
+@pytest.mark.parametrize("estimator", LEARNERS, ids=repr)
+def test_a_callback_sees_the_time_and_ends_the_fit(estimator, two):
+    seen = []
+    estimator = type(estimator)(**estimator.get_params()).set_params(callback=seen.append).fit(*two)
+    times = [iteration["elapsed"] for iteration in seen]
+    assert times and times == sorted(times) and all(set(iteration) == {"elapsed"} for iteration in seen)
+
+    def enough(iteration):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        estimator.set_params(callback=enough).fit(*two)
+    with pytest.raises(TypeError, match="callback is 3"):
+        estimator.set_params(callback=3).fit(*two)
+
+
+def test_the_status_of_a_halfspace(two):
+    X, y = two
+    assert ml.MassartClassifier().fit(X, y).status_ == "rule-met"
+    for eta, end in ((0.3, "accepted"), (0.01, "empty")):
+        cuts = ml.MassartClassifier("cuts", eta=eta, gamma=0.3, epsilon=0.01).fit(X, y)
+        assert (cuts.end_, cuts.status_) == (end, "rule-met" if end == "accepted" else end)
+    chance = np.random.default_rng(1).integers(0, 2, len(y))
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        late = ml.MassartClassifier("sgd", eta=0.1, gamma=0.001, epsilon=0.001, time_limit=0.1).fit(X, chance)
+    assert late.status_ == late.stopped_ == "time-limit"
+
+
+def test_the_status_of_a_game(tmp_path):
+    X, y = clouds(60, 2)
+    apart = X + 20 * np.where(y, 1, -1)[:, None]
+    assert ml.FocusedClassifier().fit(apart, y).status_ == "rule-met"
+    assert ml.FocusedClassifier(max_steps=500).fit(X, y).status_ == "iteration-limit"
+    paused = ml.FocusedClassifier(max_steps=500, checkpoint=tmp_path / "game", pause_at=100).fit(X, y)
+    assert paused.status_ == "paused" and not paused.finished_
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        late = ml.FocusedClassifier(max_steps=10**9, time_limit=0.1).fit(X, y)
+    assert late.status_ == late.stopped_ == "time-limit"
+
+
+def test_a_model_says_what_it_is(three):
+    linear = ml.MarginClassifier("logistic").fit(*three).model_
+    assert repr(linear) == "<Model: loss='logistic', classes=3, features=3, one-versus-rest>"
+    kernel = ml.MarginClassifier("hinge", kernel="linear", multi_class="ovo").fit(*three).model_
+    assert repr(kernel) == f"<Model: loss='hinge', kernel='linear', functions={kernel.coef.shape[1]}, classes=3, features=3, one-versus-one>"
