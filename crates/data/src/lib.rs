@@ -64,7 +64,7 @@ pub use class_name::same_class;
 pub use classes::Classes;
 pub use dataset::Dataset;
 pub use design::{DenseRows, Design};
-pub use error::{Column, Error, Listed, Place};
+pub use error::{Column, Error, Listed, Place, RowNumber};
 pub use labels::Labels;
 pub use memory::Memory;
 pub use sample::Sample;

@@ -17,7 +17,8 @@
 //! A [block file](crate::blocks) is known by its first bytes, whatever its name, and read as the others
 //! are, but not from standard input and not beside other files. [`to_blocks`] makes one of text.
 //!
-//! A [`Stream`] gives the same rows in buffers of bounded size, for files larger than memory.
+//! A [`Stream`] gives the same rows in buffers of bounded size, for files larger than memory, of every
+//! format.
 //!
 //! ```
 //! use margins_data::read::{self, Format, ReadOptions};

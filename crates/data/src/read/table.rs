@@ -47,6 +47,12 @@ pub(super) struct Buffer {
 impl Buffer {
     pub(super) const UNLIMITED: Buffer = Buffer { rows: usize::MAX, values: usize::MAX };
 
+    /// Returns the number of rows with so many values each that the buffer takes.
+    #[cfg(feature = "parquet")]
+    pub(super) fn rows_of(self, values: usize) -> usize {
+        self.rows.min(self.values.div_ceil(values.max(1)))
+    }
+
     pub(super) fn has_room(self, rows: usize, values: usize) -> bool {
         rows < self.rows && values < self.values
     }

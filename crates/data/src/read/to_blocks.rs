@@ -208,7 +208,7 @@ impl Blocks {
         // Only svmlight has neither names nor, before its end, a number of columns.
         if self.names.is_none() && options.columns.is_none() && self.rows.stored() == 0 {
             let reason = NO_FEATURE.to_owned();
-            let place = Place { file: name.to_owned(), line: None, column: None };
+            let place = Place::of_file(name);
             return Err(Error::Malformed { place, reason });
         }
         let (positive, rows) = (options.positive.as_deref(), self.rows.rows());
