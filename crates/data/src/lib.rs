@@ -50,6 +50,7 @@ mod inner_loops;
 mod labels;
 mod memory;
 pub mod metrics;
+mod missing;
 pub mod parallel;
 pub mod read;
 mod sample;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::encode::EncodeOptions;
 use margins_data::read::{self, Chunk, FeatureColumns, Format, ReadOptions, Stream};
 use margins_data::{Classes, Dataset, Design};
@@ -354,6 +355,72 @@ fn a_stream_tells_a_fault_by_its_row() {
     fault("broken.parquet", &alone);
     let folder = folder.0.path().display().to_string() + "/";
     insta::assert_snapshot!(messages.join("\n").replace(&folder, ""));
+}
+
+/// Rows without a label are those of the same table as CSV, words, numbers and booleans alike.
+#[test]
+fn rows_without_a_label_are_left_out() {
+    let folder = Folder::new();
+    write_csv(&folder.path("all.csv"), &[], 0..ROWS);
+    write_parquet(&folder.path("all.parquet"), &[], 0..ROWS, Compression::SNAPPY);
+    for (label, dropped) in [("town", 6), ("code", 12), ("owner", 10)] {
+        let name = Some(label.to_owned());
+        let mut options = ReadOptions { label: name, drop_unlabelled: true, ..encoded() };
+        if let (FeatureColumns::Learn(learn), "code") = (&mut options.features, label) {
+            learn.categorical.clear();
+        }
+        let csv = read::classes(folder.path("all.csv"), &options).unwrap();
+        let data = read::classes(folder.path("all.parquet"), &options).unwrap();
+        assert_same(&data, &csv);
+        assert_eq!((data.rows(), data.dropped_rows()), (ROWS - dropped, dropped), "{label}");
+        let refused = ReadOptions { drop_unlabelled: false, ..options.clone() };
+        let message = read::classes(folder.path("all.parquet"), &refused).unwrap_err().to_string();
+        assert!(message.contains(&format!("column '{label}': the cell is empty")), "{message}");
+
+        let out = folder.path("all.blocks");
+        let settings = BlockSettings::default();
+        let counted = read::to_blocks(folder.path("all.parquet"), &options, settings, &out);
+        assert_eq!(counted.unwrap(), dropped);
+        let blocks: Dataset<Classes> = BlockFile::open(&out).unwrap().dataset().unwrap();
+        assert_eq!((blocks.design(), blocks.labels()), (csv.design(), csv.labels()));
+        assert_eq!((blocks.weights(), blocks.folds()), (csv.weights(), csv.folds()));
+    }
+}
+
+#[test]
+fn a_stream_goes_over_rows_without_a_label() {
+    let folder = Folder::new();
+    let without = ["income", "half", "code", "town", "digits", "day", "fold", "label"];
+    write_csv(&folder.path("all.csv"), &without, 0..ROWS);
+    write_parquet(&folder.path("all.parquet"), &without, 0..ROWS, Compression::SNAPPY);
+    let label = Some("owner".to_owned());
+    let options = ReadOptions { label, drop_unlabelled: true, ..ReadOptions::default() };
+    for buffer in [1 << 12, 7] {
+        let csv = chunks(&folder.path("all.csv"), &options, buffer);
+        assert_eq!(chunks(&folder.path("all.parquet"), &options, buffer), csv);
+        assert_eq!(csv.iter().map(|chunk| chunk.design.rows()).sum::<usize>(), ROWS - 10);
+    }
+    // The gap of the last row of a file is counted too.
+    let mut stream = Stream::open(folder.path("all.parquet"), &options, None).unwrap();
+    while stream.next_chunk().unwrap().is_some() {}
+    assert_eq!((stream.rows(), stream.dropped_rows()), (ROWS as u64 - 10, 10));
+}
+
+/// A fault after rows that were left out is told by its row in the file.
+#[test]
+fn rows_left_out_are_counted_in_the_place_of_a_fault() {
+    let folder = Folder::new();
+    let path = folder.path("all.parquet");
+    let without = ["half", "code", "town", "digits", "day", "fold", "label"];
+    write_parquet(&path, &without, 0..ROWS, Compression::SNAPPY);
+    let label = Some("owner".to_owned());
+    let options = ReadOptions { label, drop_unlabelled: true, ..ReadOptions::default() };
+    let expected = "all.parquet, row 6, column 'income': the cell is empty";
+    let whole = read::dataset(&path, &options).unwrap_err().to_string();
+    assert!(whole.contains(expected), "{whole}");
+    let mut stream = Stream::open(&path, &options, None).unwrap().with_buffer_rows(2);
+    let fault = std::iter::repeat_with(|| stream.next_chunk()).find_map(Result::err).unwrap();
+    assert_eq!(fault.to_string(), whole);
 }
 
 #[test]

@@ -38,8 +38,8 @@ fn needs_parquet(name: &str) -> Error {
 }
 
 /// Calls `turn` for the rows of every block, several at the same time, and `take` for the results in
-/// the order of the rows; of Parquet, for one row group after the other. Unless the columns of an svmlight file are told, each
-/// table has its own number.
+/// the order of the rows; of Parquet, for one row group after the other. The number of rows left out is
+/// returned. Unless the columns of an svmlight file are told, each table has its own number.
 pub(super) fn each_table<T: Send, E: From<Error>>(
     source: Source<'_>,
     name: &str,
@@ -48,13 +48,14 @@ pub(super) fn each_table<T: Send, E: From<Error>>(
     purpose: Purpose,
     turn: impl Fn(Table, PlacedLabels) -> T + Sync,
     take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<usize, E> {
     match format {
         Format::Csv => {
             csv::Rows::open(lines(source, name, options)?, options, purpose)?.each_block(turn, take)
         }
         Format::Svmlight => {
-            svmlight::Rows::open(lines(source, name, options)?, options)?.each_block(turn, take)
+            let rows = svmlight::Rows::open(lines(source, name, options)?, options)?;
+            rows.each_block(turn, take).map(|()| 0)
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::each_table(source, name, options, purpose, turn, take),
@@ -106,6 +107,16 @@ impl<'a> Rows<'a> {
             Rows::Svmlight(rows) => rows.next(buffer, labels),
             #[cfg(feature = "parquet")]
             Rows::Parquet(rows) => rows.next(buffer, labels),
+        }
+    }
+
+    /// Returns the number of rows that were left out so far.
+    pub(super) fn dropped(&self) -> usize {
+        match self {
+            Rows::Csv(rows) => rows.dropped(),
+            Rows::Svmlight(_) => 0,
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => rows.dropped(),
         }
     }
 

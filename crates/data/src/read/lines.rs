@@ -8,6 +8,7 @@ use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::error::quoted;
+use crate::missing::{USUAL_WORDS, is_gap};
 use crate::{Column, Error, Place, RowNumber, blocks};
 
 /// The bytes that are read at a time.
@@ -272,8 +273,7 @@ fn end_of_lines(text: &[u8], quotes: bool) -> Option<usize> {
 
 /// Returns the reason why a cell is not a finite number; `None` if it is missing altogether.
 pub(super) fn not_a_number(value: &str) -> Option<String> {
-    const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "missing"];
-    if MISSING.contains(&value.to_ascii_lowercase().as_str()) {
+    if is_gap(value, &USUAL_WORDS) {
         return None;
     }
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());

@@ -7,6 +7,7 @@ mod layout;
 mod rows;
 
 use super::ReadOptions;
+use super::label_gaps::no_label;
 use super::labels::{PlacedLabels, in_file};
 use super::table::{Buffer, LabelSink, Purpose, Source, Table, collect_labels};
 use crate::Error;
@@ -23,10 +24,11 @@ pub(super) fn read(
 ) -> Result<Table, Error> {
     let mut rows = Rows::open(source, name, options, purpose)?;
     let table = rows.next(Buffer::UNLIMITED, labels);
-    table.map_err(|error| in_file(name, error))?.ok_or_else(|| no_row(name))
+    table.map_err(|error| in_file(name, error))?.ok_or_else(|| no_row(name, rows.dropped()))
 }
 
-/// Calls `turn` for the rows of one row group after the other, and `take` for the results.
+/// Calls `turn` for the rows of one row group after the other, and `take` for the results. The number
+/// of rows left out is returned.
 pub(super) fn each_table<T, E: From<Error>>(
     source: Source<'_>,
     name: &str,
@@ -34,7 +36,7 @@ pub(super) fn each_table<T, E: From<Error>>(
     purpose: Purpose,
     turn: impl Fn(Table, PlacedLabels) -> T,
     mut take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<usize, E> {
     let mut rows = Rows::open(source, name, options, purpose)?;
     let mut is_empty = true;
     loop {
@@ -44,9 +46,14 @@ pub(super) fn each_table<T, E: From<Error>>(
         is_empty = false;
         take(turn(table, labels))?;
     }
-    if is_empty { Err(no_row(name).into()) } else { Ok(()) }
+    let dropped = rows.dropped();
+    if is_empty { Err(no_row(name, dropped).into()) } else { Ok(dropped) }
 }
 
-fn no_row(file: &str) -> Error {
-    malformed(file, None, "there are columns, but no row".to_owned())
+fn no_row(file: &str, dropped: usize) -> Error {
+    let reason = match dropped {
+        0 => "there are columns, but no row".to_owned(),
+        rows => no_label(rows),
+    };
+    malformed(file, None, reason)
 }

@@ -185,9 +185,17 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the number of rows so far.
+    /// Returns the number of rows so far, without those that were left out.
     pub fn rows(&self) -> u64 {
         self.read
+    }
+
+    /// Returns the number of rows that were left out so far because they have no label.
+    pub fn dropped_rows(&self) -> usize {
+        match &self.content {
+            Content::Table(table) => table.rows.dropped(),
+            Content::Blocks { .. } => 0,
+        }
     }
 
     /// Reads the next rows; `None` at the end of the file.

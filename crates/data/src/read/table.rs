@@ -35,6 +35,8 @@ pub(super) struct Table {
     pub(super) features: Features,
     pub(super) weights: Option<Vec<f64>>,
     pub(super) folds: Option<FileFolds>,
+    /// The rows that were left out, by their numbers among all rows.
+    pub(super) dropped: Vec<usize>,
 }
 
 /// The amount that a reader takes in at once: rows until either bound is reached.
@@ -90,6 +92,7 @@ pub(super) fn assemble<Y: ClassLabels>(
             }
         }
     };
+    data = data.without(table.dropped.len());
     if let Some(weights) = table.weights {
         data = data.with_weights(weights)?;
     }
@@ -125,6 +128,7 @@ pub(super) fn unlabelled(
         design,
         feature_names,
         weights: table.weights,
+        dropped: table.dropped,
         labels: (!labels.is_empty()).then_some(labels),
     })
 }

@@ -91,7 +91,7 @@ impl Cells {
         if kind.is_word() { Cells::Words(Vec::new()) } else { Cells::Numbers(Vec::new()) }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Cells::Numbers(values) => values.len(),
             Cells::Words(words) => words.len(),
@@ -122,6 +122,14 @@ impl Cells {
                 }
                 _ => Err(ParquetError::General("the type of the column changed".to_owned())),
             },
+        }
+    }
+
+    /// Leaves out those of the last cells, after so many, that are not to be kept.
+    pub(super) fn retain(&mut self, before: usize, keep: &[bool]) {
+        match self {
+            Cells::Numbers(values) => retain(values, before, keep),
+            Cells::Words(words) => retain(words, before, keep),
         }
     }
 
@@ -177,7 +185,7 @@ impl Cells {
     }
 
     /// Returns the text of a cell without the blanks around it, empty for a null.
-    fn text(&self, row: usize) -> Result<Cow<'_, str>, String> {
+    pub(super) fn text(&self, row: usize) -> Result<Cow<'_, str>, String> {
         match self {
             Cells::Numbers(values) => Ok(match values[row] {
                 gap if gap.is_nan() => Cow::Borrowed(""),
@@ -192,6 +200,11 @@ impl Cells {
             },
         }
     }
+}
+
+fn retain<T>(cells: &mut Vec<T>, before: usize, keep: &[bool]) {
+    let last = cells.split_off(before);
+    cells.extend(last.into_iter().zip(keep).filter_map(|(cell, &keep)| keep.then_some(cell)));
 }
 
 /// Appends numbers; NaN for a null.

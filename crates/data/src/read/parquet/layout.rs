@@ -11,6 +11,7 @@ use crate::read::cells::weight;
 use crate::read::columns::Features;
 use crate::read::folds::FileFolds;
 use crate::read::header::{Role, Wrong, check_feature_count, check_names, roles};
+use crate::read::label_gaps::LabelGaps;
 use crate::read::table::{LabelSink, Purpose, Table};
 use crate::{Column, Design, Error};
 
@@ -21,6 +22,7 @@ pub(super) struct Layout {
     feature_names: Vec<String>,
     /// The options of an encoding, where words and gaps are taken.
     encode: Option<EncodeOptions>,
+    gaps: LabelGaps,
 }
 
 impl Layout {
@@ -36,11 +38,24 @@ impl Layout {
         let features = header.iter().zip(&roles).filter(|&(_, &role)| role == Role::Feature);
         let feature_names: Vec<String> = features.map(|(name, _)| name.clone()).collect();
         check_feature_count(feature_names.len(), options, wrong)?;
-        Ok(Layout { header, roles, feature_names, encode: options.features.options().cloned() })
+        let encode = options.features.options().cloned();
+        let gaps = LabelGaps::new(options, purpose);
+        Ok(Layout { header, roles, feature_names, encode, gaps })
     }
 
     pub(super) fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// Returns the column of the labels, if there is one.
+    pub(super) fn label(&self) -> Option<usize> {
+        self.roles.iter().position(|&role| role == Role::Label)
+    }
+
+    /// Returns which of the last rows, after so many, have a label, and stay; `None` where all do.
+    pub(super) fn kept(&self, labels: &Cells, before: usize) -> Option<Vec<bool>> {
+        let is_gap = |row| labels.text(row).is_ok_and(|cell| self.gaps.contain(&cell));
+        self.gaps.may_drop().then(|| (before..labels.len()).map(|row| !is_gap(row)).collect())
     }
 
     /// Returns the names of the features, those that an encoding leaves out among them.
@@ -86,13 +101,18 @@ impl Layout {
             }
             None => self.numbers(&part).map_err(located)?,
         };
-        Ok(Some(Table { features, weights, folds }))
+        Ok(Some(Table { features, weights, folds, dropped: part.dropped }))
     }
 
     /// Hands the labels over, if there are any.
     fn labels(&self, part: &Part, labels: &mut LabelSink<'_>) -> Result<(), Error> {
         let Some((name, cells)) = self.of(Role::Label, &part.columns) else { return Ok(()) };
-        let found = cells.required(name).map_err(|error| part.places.locate(error))?;
+        let text = |cell: &str| match self.gaps.refusal(cell) {
+            Some(reason) => Err(reason),
+            None => Ok(cell.to_owned()),
+        };
+        let found: Result<Vec<String>, Error> = cells.each(name, text).collect();
+        let found = found.map_err(|error| part.places.locate(error))?;
         found.iter().enumerate().try_for_each(|(row, label)| {
             labels(label, &|| part.places.place(row, Column::Name(name.to_owned())))
         })

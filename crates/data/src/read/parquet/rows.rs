@@ -27,6 +27,8 @@ pub(in crate::read) struct Rows {
     group: Option<Group>,
     /// The number of rows of the file that were read.
     read: u64,
+    /// The number of rows of all files that were left out.
+    dropped: usize,
 }
 
 /// A row group that is being read.
@@ -43,6 +45,8 @@ pub(super) struct Part {
     /// The cells of every column; `None` of a column that is not read.
     pub(super) columns: Vec<Option<Cells>>,
     pub(super) places: RowPlaces,
+    /// The rows that were left out, by their numbers among all.
+    pub(super) dropped: Vec<usize>,
 }
 
 impl Part {
@@ -64,7 +68,7 @@ impl Rows {
         let layout = Layout::new(name, file.header(), options, purpose, &wrong)?;
         let kinds = layout.kinds(&file)?;
         let further = options.further_files.iter().cloned().collect();
-        Ok(Rows { layout, file, further, kinds, begun: 0, group: None, read: 0 })
+        Ok(Rows { layout, file, further, kinds, begun: 0, group: None, read: 0, dropped: 0 })
     }
 
     /// Returns the names of the features, where no column is left out.
@@ -98,6 +102,11 @@ impl Rows {
         self.layout.table(part, labels)
     }
 
+    /// Returns the number of rows that were left out so far.
+    pub(in crate::read) fn dropped(&self) -> usize {
+        self.dropped
+    }
+
     /// Returns the name of the file that is being read.
     pub(super) fn name(&self) -> &str {
         &self.file.name
@@ -106,7 +115,7 @@ impl Rows {
     /// Returns no rows.
     fn none(&self) -> Part {
         let columns = self.kinds.iter().map(|kind| kind.map(Cells::of)).collect();
-        Part { columns, places: RowPlaces::numbered() }
+        Part { columns, places: RowPlaces::numbered(), dropped: Vec::new() }
     }
 
     /// Begins the next row group where the last one is read; false after the last of all files.
@@ -125,7 +134,10 @@ impl Rows {
                     .map_err(|error| self.damaged(number, at, &error))
             });
             let cells = cell_readers.collect::<Result<_, _>>()?;
-            self.group = Some(Group { number, cells, left: self.file.rows_of(number)? });
+            // Rows of which no column is read are none.
+            let is_read = self.kinds.iter().any(Option::is_some);
+            let left = if is_read { self.file.rows_of(number)? } else { 0 };
+            self.group = Some(Group { number, cells, left });
             self.begun += 1;
         }
         Ok(true)
@@ -152,23 +164,48 @@ impl Rows {
         Ok(())
     }
 
-    /// Appends rows of the group, until there are so many.
+    /// Appends rows of the group, until there are so many. Those without a label may be left out, and
+    /// their other cells are then not looked at.
     fn take(&mut self, part: &mut Part, most: usize) -> Result<(), Error> {
         let Some(mut group) = self.group.take() else { return Ok(()) };
         let rows = group.left.min(most - part.rows());
-        for (at, cells) in part.columns.iter_mut().enumerate() {
-            if let (Some(cells), Some(reader), Some(kind)) =
-                (cells, &mut group.cells[at], self.kinds[at])
-            {
-                let taken = cells.take(reader, rows, kind);
-                taken.map_err(|error| self.damaged(group.number, at, &error))?;
+        // The labels say which rows stay, and therefore come first.
+        let label = self.layout.label();
+        let others = (0..self.kinds.len()).filter(|&at| Some(at) != label);
+        let mut keep = None;
+        for at in label.into_iter().chain(others) {
+            let (Some(cells), Some(reader), Some(kind)) =
+                (&mut part.columns[at], &mut group.cells[at], self.kinds[at])
+            else {
+                continue;
+            };
+            let before = cells.len();
+            let taken = cells.take(reader, rows, kind);
+            taken.map_err(|error| self.damaged(group.number, at, &error))?;
+            if Some(at) == label {
+                keep = self.layout.kept(cells, before);
+            }
+            if let Some(keep) = &keep {
+                cells.retain(before, keep);
             }
         }
-        part.places.push_all(&self.file.name, self.read..self.read + rows as u64);
-        self.read += rows as u64;
+        self.place(part, rows as u64, keep.as_deref());
         group.left -= rows;
         self.group = Some(group);
         Ok(())
+    }
+
+    /// Tells a part the places of rows of the file, and which of them were left out.
+    fn place(&mut self, part: &mut Part, rows: u64, keep: Option<&[bool]>) {
+        let (name, numbers) = (&self.file.name, self.read..self.read + rows);
+        self.read += rows;
+        let Some(keep) = keep else { return part.places.push_all(name, numbers) };
+        let before = part.rows() + part.dropped.len();
+        let kept = numbers.zip(keep).filter_map(|(row, keep)| keep.then_some(row));
+        part.places.push_all(name, kept);
+        let known = part.dropped.len();
+        part.dropped.extend((before..).zip(keep).filter_map(|(row, keep)| (!keep).then_some(row)));
+        self.dropped += part.dropped.len() - known;
     }
 
     /// Returns the error of a column whose cells cannot be decoded.
