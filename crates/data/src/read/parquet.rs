@@ -4,6 +4,7 @@
 mod column;
 mod file;
 mod layout;
+mod part;
 mod rows;
 
 use super::ReadOptions;

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::column::{Cells, Kind};
 use super::file::{ParquetFile, malformed};
-use super::rows::Part;
+use super::part::Part;
 use crate::encode::{EncodeOptions, RawColumn, RawTable, Words};
 use crate::read::ReadOptions;
 use crate::read::cells::weight;

@@ -9,10 +9,10 @@ use parquet::errors::ParquetError;
 use super::column::{Cells, Kind};
 use super::file::{ParquetFile, malformed};
 use super::layout::Layout;
+use super::part::Part;
 use crate::Error;
 use crate::error::columns_in_words;
 use crate::read::ReadOptions;
-use crate::read::columns::RowPlaces;
 use crate::read::table::{Buffer, LabelSink, Purpose, Source, Table};
 
 /// The rows of a file and of those that follow it.
@@ -38,22 +38,6 @@ struct Group {
     cells: Vec<Option<ColumnReader>>,
     /// The number of rows that follow.
     left: usize,
-}
-
-/// Some rows.
-pub(super) struct Part {
-    /// The cells of every column; `None` of a column that is not read.
-    pub(super) columns: Vec<Option<Cells>>,
-    pub(super) places: RowPlaces,
-    /// The rows that were left out, by their numbers among all.
-    pub(super) dropped: Vec<usize>,
-}
-
-impl Part {
-    /// Returns the number of rows.
-    pub(super) fn rows(&self) -> usize {
-        self.places.len()
-    }
 }
 
 impl Rows {
@@ -114,8 +98,7 @@ impl Rows {
 
     /// Returns no rows.
     fn none(&self) -> Part {
-        let columns = self.kinds.iter().map(|kind| kind.map(Cells::of)).collect();
-        Part { columns, places: RowPlaces::numbered(), dropped: Vec::new() }
+        Part::new(self.kinds.iter().map(|kind| kind.map(Cells::of)).collect())
     }
 
     /// Begins the next row group where the last one is read; false after the last of all files.
