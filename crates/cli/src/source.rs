@@ -40,6 +40,7 @@ impl Source<'_> {
                 None => FeatureColumns::Numbers,
             },
             further_files: self.file.further().iter().map(PathBuf::from).collect(),
+            drop_unlabelled: self.file.drop_unlabelled,
         }
     }
 
@@ -70,6 +71,7 @@ impl Source<'_> {
             ("--fold-column", self.file.fold_column.is_some()),
             ("--columns", self.file.columns.is_some()),
             ("--data-format", self.file.data_format.is_some()),
+            ("--drop-unlabelled", self.file.drop_unlabelled),
             ("a further file", !self.file.further().is_empty()),
             ("--encode", self.encode.is_some_and(EncodeArguments::is_asked)),
         ];
@@ -86,10 +88,12 @@ impl Source<'_> {
         }
         let options = self.read_options();
         let format = self.standard_input(&options)?;
-        Ok(self.reading(|| match format {
+        let data = self.reading(|| match format {
             Some(format) => read::dataset_from(std::io::stdin(), STDIN, format, &options),
             None => read::dataset(self.file.first(), &options),
-        })?)
+        })?;
+        self.note_of_dropped(data.dropped_rows());
+        Ok(data)
     }
 
     /// Returns the block file that the data are in, if they are in one.
@@ -119,10 +123,12 @@ impl Source<'_> {
 
     fn read_classes(self, options: &ReadOptions) -> Result<Dataset<Classes>, Failure> {
         let format = self.standard_input(options)?;
-        Ok(self.reading(|| match format {
+        let data = self.reading(|| match format {
             Some(format) => read::classes_from(std::io::stdin(), STDIN, format, options),
             None => read::classes(self.file.first(), options),
-        })?)
+        })?;
+        self.note_of_dropped(data.dropped_rows());
+        Ok(data)
     }
 
     /// Writes the data as a block file.
@@ -132,12 +138,14 @@ impl Source<'_> {
         }
         let options = self.read_options();
         let format = self.standard_input(&options)?;
-        Ok(self.reading(|| match format {
+        let dropped = self.reading(|| match format {
             Some(format) => {
                 read::to_blocks_from(std::io::stdin(), STDIN, format, &options, settings, out)
             }
             None => read::to_blocks(self.file.first(), &options, settings, out),
-        })?)
+        })?;
+        self.note_of_dropped(dropped);
+        Ok(())
     }
 
     /// Says if data of a raw table come without it: folds then share the encoding that all rows have
@@ -148,6 +156,16 @@ impl Source<'_> {
                 "the encoding of {} was learned from all its rows, those that folds hold out among them",
                 self.file.name()
             ));
+        }
+    }
+
+    /// Says how many rows were left out because they have no label.
+    pub(crate) fn note_of_dropped(self, rows: usize) {
+        let name = self.file.name();
+        match rows {
+            0 => {}
+            1 => note(format_args!("1 row without a label is left out of {name}")),
+            rows => note(format_args!("{rows} rows without a label are left out of {name}")),
         }
     }
 
@@ -177,10 +195,12 @@ impl Source<'_> {
         }
         let options = self.prediction_options(model);
         let format = self.standard_input(&options)?;
-        Ok(self.reading(|| match format {
+        let data = self.reading(|| match format {
             Some(format) => read::features_from(std::io::stdin(), STDIN, format, &options),
             None => read::features(self.file.first(), &options),
-        })?)
+        })?;
+        self.note_of_dropped(data.dropped.len());
+        Ok(data)
     }
 
     /// Calls `turn` for blocks of the data to predict, several at the same time, and `take` for the
@@ -195,12 +215,14 @@ impl Source<'_> {
             return take(turn(simulation.features()?));
         }
         let options = self.prediction_options(model);
-        match self.standard_input(&options)? {
+        let dropped = match self.standard_input(&options)? {
             Some(format) => {
                 read::each_block_from(std::io::stdin(), STDIN, format, &options, turn, take)
             }
             None => read::each_block(self.file.first(), &options, turn, take),
-        }
+        }?;
+        self.note_of_dropped(dropped);
+        Ok(())
     }
 
     /// Returns the options for data that a model is applied to.
@@ -294,6 +316,7 @@ impl Simulation {
             feature_names: None,
             labels: Some(names.collect()),
             weights: None,
+            dropped: Vec::new(),
             design: data.design().clone(),
         })
     }

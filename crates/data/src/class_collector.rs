@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use crate::class_name::{check_distinct, ranks, sorted_order};
+use crate::missing::is_missing_label;
 use crate::{ClassIndex, Error};
 
 /// A collector that turns label values into classes as they come, keeping each spelling once.
@@ -87,8 +88,7 @@ impl ClassCollector {
             return Ok(());
         }
         let row = self.indices.len();
-        let missing = value.parse().is_ok_and(f64::is_nan) || matches!(value, "NA" | "N/A" | "?");
-        if missing {
+        if is_missing_label(value) {
             return Err(Error::MissingLabel { row, value: value.to_owned() });
         }
         if let Some(numbers) = &mut self.numbers {

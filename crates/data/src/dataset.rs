@@ -28,6 +28,8 @@ pub struct Dataset<Y: ClassLabels = Labels> {
     folds: Option<Vec<usize>>,
     /// The table that the features were made of.
     encoded: Option<Encoded>,
+    /// The number of rows of the file that were left out.
+    dropped: usize,
 }
 
 impl<Y: ClassLabels> Dataset<Y> {
@@ -45,6 +47,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             feature_names: None,
             folds: None,
             encoded: None,
+            dropped: 0,
         })
     }
 
@@ -76,6 +79,19 @@ impl<Y: ClassLabels> Dataset<Y> {
             None => Ok(Cow::Borrowed(self)),
             Some((names, design)) => Ok(Cow::Owned(self.over(design)?.with_feature_names(names)?)),
         }
+    }
+
+    /// Tells how many rows of the file were left out.
+    pub(crate) fn without(mut self, dropped: usize) -> Self {
+        self.dropped = dropped;
+        self
+    }
+
+    /// Returns the number of rows of the file that were left out because they have no label, see
+    /// [`ReadOptions::drop_unlabelled`](crate::read::ReadOptions::drop_unlabelled); 0 of data that come
+    /// from elsewhere, parts of others among them.
+    pub fn dropped_rows(&self) -> usize {
+        self.dropped
     }
 
     /// Tells the encoding that the features were made by, of a table that is gone.
@@ -216,6 +232,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             feature_names: None,
             folds: self.folds.clone(),
             encoded: None,
+            dropped: 0,
         })
     }
 
@@ -312,6 +329,7 @@ impl<Y: ClassLabels> Dataset<Y> {
             feature_names: None,
             folds: self.folds.as_ref().and_then(|folds| renumber(&chosen(folds))),
             encoded: None,
+            dropped: 0,
         }
     }
 }

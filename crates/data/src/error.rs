@@ -349,16 +349,32 @@ pub(crate) fn third_class(value: &str, [first, second]: &[String; 2]) -> String 
     )
 }
 
-/// A place in a file: `train.csv, line 7, column 'age'`.
+/// A place in a file: `train.csv, line 7, column 'age'`, or `train.parquet, row 5, column 'age'`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
     /// Name of the file.
     pub file: String,
-    /// Line, counted from 1.
-    pub line: Option<u64>,
-    /// Column within the line.
+    /// Line, or row.
+    pub row: Option<RowNumber>,
+    /// Column within the line or row.
     pub column: Option<Column>,
+}
+
+/// The number of a row of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowNumber {
+    /// Line of a text file, counted from 1.
+    Line(u64),
+    /// Row of a file without lines, counted from 0.
+    Row(u64),
+}
+
+impl Place {
+    /// Returns the whole of a file.
+    pub(crate) fn of_file(file: impl Into<String>) -> Self {
+        Place { file: file.into(), row: None, column: None }
+    }
 }
 
 /// A column of a text file.
@@ -373,8 +389,10 @@ pub enum Column {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
-        if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
+        match self.row {
+            Some(RowNumber::Line(line)) => write!(f, ", line {line}")?,
+            Some(RowNumber::Row(row)) => write!(f, ", row {row}")?,
+            None => {}
         }
         match &self.column {
             Some(Column::Name(name)) => write!(f, ", column '{name}'"),

@@ -17,7 +17,8 @@
 //! A [block file](crate::blocks) is known by its first bytes, whatever its name, and read as the others
 //! are, but not from standard input and not beside other files. [`to_blocks`] makes one of text.
 //!
-//! A [`Stream`] gives the same rows in buffers of bounded size, for files larger than memory.
+//! A [`Stream`] gives the same rows in buffers of bounded size, for files larger than memory, of every
+//! format.
 //!
 //! ```
 //! use margins_data::read::{self, Format, ReadOptions};
@@ -44,6 +45,7 @@ mod folds;
 mod format;
 mod from_blocks;
 mod header;
+mod label_gaps;
 mod labels;
 mod lines;
 #[cfg(feature = "parquet")]
@@ -91,6 +93,11 @@ pub struct ReadOptions {
     pub features: FeatureColumns,
     /// Further files of the same format, and of the same header, whose rows follow.
     pub further_files: Vec<PathBuf>,
+    /// True if rows of CSV and Parquet without a label are left out, with their weights and folds,
+    /// before their other cells are looked at; otherwise they are refused. Such a label is empty, NaN,
+    /// `NA`, `N/A` or `?`, or one of the missing words of the encoding where these are not the usual
+    /// ones.
+    pub drop_unlabelled: bool,
 }
 
 /// Samples to predict, read by [`features`].
@@ -105,6 +112,17 @@ pub struct Unlabelled {
     /// The sample weights, from CSV with labels, if the options name their column and the file has
     /// it. Measures of predictions take them; predictions do not depend on them.
     pub weights: Option<Vec<f64>>,
+    /// The rows that were left out because they have no label, counted from 0 among all that were read
+    /// with these samples.
+    pub dropped: Vec<usize>,
+}
+
+impl Unlabelled {
+    /// Returns the number of a sample among all rows that were read with it, those left out among
+    /// them; both are counted from 0.
+    pub fn row_of(&self, sample: usize) -> usize {
+        self.dropped.iter().fold(sample, |row, &gap| row + usize::from(gap <= row))
+    }
 }
 
 /// Reads a data set of two classes; labels are told from measurements as [`Classes::of_labels`]
@@ -227,7 +245,7 @@ pub fn features_from(
 
 /// Reads what [`features`] does in bounded memory: calls `turn` for every block of rows, several at
 /// the same time, and `take` for the results in the order of the rows. A row group of Parquet is one
-/// block.
+/// block. The number of rows that were left out for want of a label is returned.
 ///
 /// The columns of an svmlight file must be told, and an encoding must be known.
 ///
@@ -238,9 +256,9 @@ pub fn each_block<T: Send, E: From<Error>>(
     options: &ReadOptions,
     turn: impl Fn(Unlabelled) -> T + Sync,
     take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<usize, E> {
     if let Some(blocks) = from_blocks::open(path.as_ref(), options)? {
-        return from_blocks::each_block(&blocks, turn, take);
+        return from_blocks::each_block(&blocks, turn, take).map(|()| 0);
     }
     let (file, name, format) = open(path.as_ref(), options)?;
     each_block_of(Source::File(file), &name, format, options, turn, take)
@@ -275,7 +293,7 @@ pub fn each_block_from<T: Send, E: From<Error>>(
     options: &ReadOptions,
     turn: impl Fn(Unlabelled) -> T + Sync,
     take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<usize, E> {
     each_block_of(Source::of(reader), name, format, options, turn, take)
 }
 
@@ -286,7 +304,7 @@ fn each_block_of<T: Send, E: From<Error>>(
     options: &ReadOptions,
     turn: impl Fn(Unlabelled) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<usize, E> {
     check_columns(options)?;
     let turn = |table, labels| Ok(turn(unlabelled(table, &labels, name, options)?));
     let take = |result: Result<T, Error>| take(result?);

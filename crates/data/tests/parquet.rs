@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::encode::EncodeOptions;
-use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream};
+use margins_data::read::{self, Chunk, FeatureColumns, Format, ReadOptions, Stream};
 use margins_data::{Classes, Dataset, Design};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
@@ -66,7 +68,7 @@ fn columns(without: &[&str]) -> Vec<(usize, String)> {
     named.filter(|(_, name)| !without.contains(&name.as_str())).collect()
 }
 
-fn write_csv(path: &Path, without: &[&str], rows: std::ops::Range<usize>) {
+fn write_csv(path: &Path, without: &[&str], rows: impl IntoIterator<Item = usize>) {
     let columns = columns(without);
     let names: Vec<&str> = columns.iter().map(|(_, name)| name.as_str()).collect();
     let mut text = names.join(",") + "\n";
@@ -266,9 +268,159 @@ fn a_level_unknown_to_the_encoding_is_told_by_its_row() {
     let whole = read::features(folder.path("new.parquet"), &options).unwrap_err().to_string();
     let take = |()| Ok::<(), margins_data::Error>(());
     let blocks = read::each_block(folder.path("new.parquet"), &options, |_| (), take);
-    let expected = "new.parquet: row 20, column 'town'";
+    let expected = "new.parquet, row 20, column 'town'";
     assert!(whole.contains(expected), "{whole}");
     assert_eq!(blocks.unwrap_err().to_string(), whole);
+}
+
+/// The columns that hold no numbers, or are none of a stream.
+const NOT_STREAMED: [&str; 8] =
+    ["income", "half", "code", "owner", "town", "digits", "day", "fold"];
+
+/// Returns the first rows of two classes.
+fn rows_of_two_classes(rows: usize) -> Vec<usize> {
+    let is_third = |row: &usize| matches!(cell(11, *row), Cell::Word("perhaps"));
+    (0..).filter(|row| !is_third(row)).take(rows).collect()
+}
+
+fn chunks(path: &Path, options: &ReadOptions, buffer: usize) -> Vec<Chunk> {
+    let mut stream = Stream::open(path, options, None).unwrap().with_buffer_rows(buffer);
+    std::iter::from_fn(|| stream.next_chunk().unwrap()).collect()
+}
+
+/// The chunks are those of CSV, wherever row groups and files end.
+#[test]
+fn a_stream_is_the_same_as_from_csv() {
+    let folder = Folder::new();
+    let rows = rows_of_two_classes(61);
+    let (first, second) = rows.split_at(40);
+    write_csv(&folder.path("all.csv"), &NOT_STREAMED, rows.clone());
+    write_parquet(&folder.path("a.parquet"), &NOT_STREAMED, first.to_vec(), Compression::SNAPPY);
+    write_parquet(&folder.path("b.parquet"), &NOT_STREAMED, second.to_vec(), Compression::SNAPPY);
+    let options =
+        ReadOptions { weights_column: Some("weight".to_owned()), ..ReadOptions::default() };
+    let both = ReadOptions { further_files: vec![folder.path("b.parquet")], ..options.clone() };
+    for buffer in [1 << 12, 40, 23, 17, 6] {
+        let csv = chunks(&folder.path("all.csv"), &options, buffer);
+        let parquet = chunks(&folder.path("a.parquet"), &both, buffer);
+        assert_eq!(csv, parquet, "{buffer}");
+        assert!(parquet.iter().all(|chunk| chunk.design.rows() <= buffer));
+        let bits = |chunks: &[Chunk]| -> Vec<u64> {
+            let designs = chunks.iter().map(|chunk| chunk.design.to_dense());
+            designs.flat_map(|x| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>()).collect()
+        };
+        assert_eq!(bits(&csv), bits(&parquet), "{buffer}");
+    }
+    let stream = Stream::open(folder.path("a.parquet"), &both, None).unwrap();
+    assert_eq!(stream.feature_names().unwrap(), ["rooms", "large"]);
+    assert_eq!(stream.columns(), 2);
+}
+
+/// Faults in the third row group are told by their rows, and so are those in a further file.
+#[test]
+fn a_stream_tells_a_fault_by_its_row() {
+    let folder = Folder::new();
+    let without = &NOT_STREAMED[1..];
+    let good: Vec<usize> = [0, 1, 3, 4].into_iter().cycle().take(40).collect();
+    let path = |name: &str| folder.path(name);
+    for (name, last) in [("gap", 6), ("third", 2)] {
+        let rows = good.iter().copied().chain([last]);
+        write_parquet(&path(&format!("{name}.parquet")), without, rows, Compression::SNAPPY);
+    }
+    write_parquet(&path("good.parquet"), without, good.clone(), Compression::SNAPPY);
+    let content = std::fs::read(path("good.parquet")).unwrap();
+    let mut messages = Vec::new();
+    let mut fault = |name: &str, options: &ReadOptions| {
+        let mut stream = Stream::open(path(name), options, None).unwrap().with_buffer_rows(8);
+        let fault = loop {
+            match stream.next_chunk() {
+                Ok(chunk) => assert!(chunk.is_some(), "{name} has no fault"),
+                Err(fault) => break fault,
+            }
+        };
+        messages.push(format!("{} rows, then {fault}", stream.rows()));
+    };
+    let alone = ReadOptions::default();
+    fault("gap.parquet", &alone);
+    fault("third.parquet", &alone);
+    let further_files = vec![path("gap.parquet")];
+    fault("good.parquet", &ReadOptions { further_files, ..alone.clone() });
+    // The header of a page of the last group becomes what no page has.
+    let file = SerializedFileReader::new(std::fs::File::open(path("good.parquet")).unwrap());
+    let metadata = file.unwrap().metadata().row_group(2).column(1).byte_range();
+    let (start, length) = (metadata.0 as usize, metadata.1 as usize);
+    let mut broken = content;
+    broken[start..start + length].fill(0xff);
+    std::fs::write(path("broken.parquet"), broken).unwrap();
+    fault("broken.parquet", &alone);
+    let folder = folder.0.path().display().to_string() + "/";
+    insta::assert_snapshot!(messages.join("\n").replace(&folder, ""));
+}
+
+/// Rows without a label are those of the same table as CSV, words, numbers and booleans alike.
+#[test]
+fn rows_without_a_label_are_left_out() {
+    let folder = Folder::new();
+    write_csv(&folder.path("all.csv"), &[], 0..ROWS);
+    write_parquet(&folder.path("all.parquet"), &[], 0..ROWS, Compression::SNAPPY);
+    for (label, dropped) in [("town", 6), ("code", 12), ("owner", 10)] {
+        let name = Some(label.to_owned());
+        let mut options = ReadOptions { label: name, drop_unlabelled: true, ..encoded() };
+        if let (FeatureColumns::Learn(learn), "code") = (&mut options.features, label) {
+            learn.categorical.clear();
+        }
+        let csv = read::classes(folder.path("all.csv"), &options).unwrap();
+        let data = read::classes(folder.path("all.parquet"), &options).unwrap();
+        assert_same(&data, &csv);
+        assert_eq!((data.rows(), data.dropped_rows()), (ROWS - dropped, dropped), "{label}");
+        let refused = ReadOptions { drop_unlabelled: false, ..options.clone() };
+        let message = read::classes(folder.path("all.parquet"), &refused).unwrap_err().to_string();
+        assert!(message.contains(&format!("column '{label}': the cell is empty")), "{message}");
+
+        let out = folder.path("all.blocks");
+        let settings = BlockSettings::default();
+        let counted = read::to_blocks(folder.path("all.parquet"), &options, settings, &out);
+        assert_eq!(counted.unwrap(), dropped);
+        let blocks: Dataset<Classes> = BlockFile::open(&out).unwrap().dataset().unwrap();
+        assert_eq!((blocks.design(), blocks.labels()), (csv.design(), csv.labels()));
+        assert_eq!((blocks.weights(), blocks.folds()), (csv.weights(), csv.folds()));
+    }
+}
+
+#[test]
+fn a_stream_goes_over_rows_without_a_label() {
+    let folder = Folder::new();
+    let without = ["income", "half", "code", "town", "digits", "day", "fold", "label"];
+    write_csv(&folder.path("all.csv"), &without, 0..ROWS);
+    write_parquet(&folder.path("all.parquet"), &without, 0..ROWS, Compression::SNAPPY);
+    let label = Some("owner".to_owned());
+    let options = ReadOptions { label, drop_unlabelled: true, ..ReadOptions::default() };
+    for buffer in [1 << 12, 7] {
+        let csv = chunks(&folder.path("all.csv"), &options, buffer);
+        assert_eq!(chunks(&folder.path("all.parquet"), &options, buffer), csv);
+        assert_eq!(csv.iter().map(|chunk| chunk.design.rows()).sum::<usize>(), ROWS - 10);
+    }
+    // The gap of the last row of a file is counted too.
+    let mut stream = Stream::open(folder.path("all.parquet"), &options, None).unwrap();
+    while stream.next_chunk().unwrap().is_some() {}
+    assert_eq!((stream.rows(), stream.dropped_rows()), (ROWS as u64 - 10, 10));
+}
+
+/// A fault after rows that were left out is told by its row in the file.
+#[test]
+fn rows_left_out_are_counted_in_the_place_of_a_fault() {
+    let folder = Folder::new();
+    let path = folder.path("all.parquet");
+    let without = ["half", "code", "town", "digits", "day", "fold", "label"];
+    write_parquet(&path, &without, 0..ROWS, Compression::SNAPPY);
+    let label = Some("owner".to_owned());
+    let options = ReadOptions { label, drop_unlabelled: true, ..ReadOptions::default() };
+    let expected = "all.parquet, row 6, column 'income': the cell is empty";
+    let whole = read::dataset(&path, &options).unwrap_err().to_string();
+    assert!(whole.contains(expected), "{whole}");
+    let mut stream = Stream::open(&path, &options, None).unwrap().with_buffer_rows(2);
+    let fault = std::iter::repeat_with(|| stream.next_chunk()).find_map(Result::err).unwrap();
+    assert_eq!(fault.to_string(), whole);
 }
 
 #[test]

@@ -38,6 +38,12 @@ pub(crate) struct FileArguments {
     /// csv, svmlight or parquet [default: by the name]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) data_format: Option<DataFormat>,
+    /// Leave out rows of CSV and Parquet without a label
+    ///
+    /// Such a label is empty, NaN, NA, N/A or ?, or one of --missing-words where these are told. Other
+    /// cells of such a row are not looked at. Without the option the first such row is an error.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) drop_unlabelled: bool,
 }
 
 /// The option for the positive class of two.

@@ -106,6 +106,7 @@ fn fit(
             }
             error => Failure::from(error),
         })?;
+    source.note_of_dropped(stream.dropped_rows());
     Ok((fitted, stream.rows() as usize, None))
 }
 

@@ -136,7 +136,7 @@ pub(super) fn evaluate(
     let refuse =
         |error: &dyn std::fmt::Display| Failure::job(format!("{}: {error}", source.file.name()));
     let data = source.features(model)?;
-    let Unlabelled { design, labels, weights, feature_names } = &data;
+    let Unlabelled { design, labels, weights, feature_names, .. } = &data;
     let accepted = model.accept(design.columns(), feature_names.as_deref());
     accepted.map_err(|error| refuse(&error))?;
     let Some(labels) = labels else {

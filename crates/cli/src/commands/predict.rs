@@ -7,6 +7,7 @@ mod scored;
 use std::io::{self, Write};
 use std::path::Path;
 
+use margins::data::read::Unlabelled;
 use margins::{Registry, on_threads};
 
 use crate::arguments::check;
@@ -177,7 +178,10 @@ fn each_block_with<T: Send, E: From<margins::data::Error> + From<Failure>>(
 ) -> Result<(), E> {
     let name = arguments.file.name();
     let mut before = 0;
-    let turn = |data| scorer.score(data).map(|scored| (scored.rows(), turn(scored)));
+    let turn = |data: Unlabelled| {
+        let rows = data.design.rows() + data.dropped.len();
+        scorer.score(data).map(|scored| (rows, turn(scored)))
+    };
     let take = |result: Result<(usize, T), margins::model::Error>| {
         let shifted = |error| Failure::job(format!("{name}: {}", scored::shifted(error, before)));
         let (rows, result) = result.map_err(shifted)?;

@@ -14,12 +14,15 @@ mod messages;
 mod models;
 mod options;
 mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod refusals;
 #[cfg(unix)]
 mod sessions;
 mod stochastic;
 #[cfg(unix)]
 mod terminals;
+mod unlabelled;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -288,7 +288,7 @@ impl BlockFile {
             [first, second, third, ..] if Y::ONLY_TWO => {
                 let classes = [first.clone(), second.clone()];
                 let reason = crate::error::third_class(third, &classes);
-                let place = crate::Place { file: self.name(), line: None, column: None };
+                let place = crate::Place::of_file(self.name());
                 Err(Error::ThirdClassInFile { place, reason })
             }
             _ => Ok(()),

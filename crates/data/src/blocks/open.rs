@@ -109,5 +109,5 @@ fn last_block(file: &mut File, length: u64) -> Option<(usize, bool)> {
 
 /// Returns an error of the whole file.
 pub(super) fn wrong(file: String, reason: String) -> Error {
-    Error::Malformed { place: crate::Place { file, line: None, column: None }, reason }
+    Error::Malformed { place: crate::Place::of_file(file), reason }
 }

@@ -1,3 +1,5 @@
+use crate::missing::{USUAL_WORDS, is_gap};
+
 /// The settings of an [`Encoding`](super::Encoding).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -67,13 +69,13 @@ impl MissingWords {
 
     /// Returns true if a cell, without blanks around it, is a gap.
     pub fn contains(&self, cell: &str) -> bool {
-        cell.is_empty() || self.0.iter().any(|word| word.eq_ignore_ascii_case(cell))
+        is_gap(cell, &self.0)
     }
 }
 
 /// The usual words: `?`, `na`, `n/a`, `nan`, `null`, `none` and `missing`.
 impl Default for MissingWords {
     fn default() -> Self {
-        MissingWords::new(&["?", "na", "n/a", "nan", "null", "none", "missing"])
+        MissingWords::new(&USUAL_WORDS)
     }
 }

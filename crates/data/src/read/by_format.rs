@@ -8,7 +8,7 @@ use super::labels::in_file;
 use super::lines::Lines;
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::table::{LabelSink, Purpose, Source, Table, check_columns};
+use super::table::{Buffer, LabelSink, Purpose, Source, Table, check_columns};
 use super::{Format, ReadOptions, csv, svmlight};
 use crate::Error;
 
@@ -38,8 +38,8 @@ fn needs_parquet(name: &str) -> Error {
 }
 
 /// Calls `turn` for the rows of every block, several at the same time, and `take` for the results in
-/// the order of the rows; of Parquet, for one row group after the other. Unless the columns of an svmlight file are told, each
-/// table has its own number.
+/// the order of the rows; of Parquet, for one row group after the other. The number of rows left out is
+/// returned. Unless the columns of an svmlight file are told, each table has its own number.
 pub(super) fn each_table<T: Send, E: From<Error>>(
     source: Source<'_>,
     name: &str,
@@ -48,18 +48,86 @@ pub(super) fn each_table<T: Send, E: From<Error>>(
     purpose: Purpose,
     turn: impl Fn(Table, PlacedLabels) -> T + Sync,
     take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<usize, E> {
     match format {
         Format::Csv => {
             csv::Rows::open(lines(source, name, options)?, options, purpose)?.each_block(turn, take)
         }
         Format::Svmlight => {
-            svmlight::Rows::open(lines(source, name, options)?, options)?.each_block(turn, take)
+            let rows = svmlight::Rows::open(lines(source, name, options)?, options)?;
+            rows.each_block(turn, take).map(|()| 0)
         }
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::each_table(source, name, options, purpose, turn, take),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(needs_parquet(name).into()),
+    }
+}
+
+/// The rows of a file and of those that follow it, some at a time.
+pub(super) enum Rows<'a> {
+    Csv(csv::Rows<'a>),
+    Svmlight(svmlight::Rows<'a>),
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::Rows),
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn open(
+        source: Source<'a>,
+        name: &str,
+        format: Format,
+        options: &ReadOptions,
+        purpose: Purpose,
+    ) -> Result<Self, Error> {
+        match format {
+            Format::Csv => {
+                csv::Rows::open(lines(source, name, options)?, options, purpose).map(Rows::Csv)
+            }
+            Format::Svmlight => {
+                svmlight::Rows::open(lines(source, name, options)?, options).map(Rows::Svmlight)
+            }
+            #[cfg(feature = "parquet")]
+            Format::Parquet => {
+                parquet::Rows::open(source, name, options, purpose).map(Rows::Parquet)
+            }
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => Err(needs_parquet(name)),
+        }
+    }
+
+    /// Reads the next rows, as many as the buffer takes; `None` after the last.
+    pub(super) fn next(
+        &mut self,
+        buffer: Buffer,
+        labels: &mut LabelSink<'_>,
+    ) -> Result<Option<Table>, Error> {
+        match self {
+            Rows::Csv(rows) => rows.next(buffer, labels),
+            Rows::Svmlight(rows) => rows.next(buffer, labels),
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => rows.next(buffer, labels),
+        }
+    }
+
+    /// Returns the number of rows that were left out so far.
+    pub(super) fn dropped(&self) -> usize {
+        match self {
+            Rows::Csv(rows) => rows.dropped(),
+            Rows::Svmlight(_) => 0,
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => rows.dropped(),
+        }
+    }
+
+    /// Returns the names of the features; `None` where columns have no names.
+    pub(super) fn feature_names(&self) -> Option<&[String]> {
+        match self {
+            Rows::Csv(rows) => Some(rows.feature_names()),
+            Rows::Svmlight(_) => None,
+            #[cfg(feature = "parquet")]
+            Rows::Parquet(rows) => Some(rows.feature_names()),
+        }
     }
 }
 

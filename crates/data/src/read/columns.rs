@@ -1,6 +1,6 @@
 use super::lines::Lines;
 use crate::encode::{EncodeOptions, Encoding, MissingWords, RawTable};
-use crate::{Column, Design, Error, Place};
+use crate::{Column, Design, Error, Place, RowNumber};
 
 /// What the features of CSV are made of.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,29 +36,41 @@ pub(super) enum Features {
     Raw(RawTable, RowPlaces),
 }
 
-/// The file and the line of every row, where rows have lines.
+/// The file of every row, and its line or, where there are no lines, its number.
 #[derive(Default)]
 pub(super) struct RowPlaces {
     files: Vec<String>,
-    /// The index of the file, and the line.
+    /// The index of the file, and the line or the number in it.
     rows: Vec<(usize, u64)>,
-    /// The number of rows before, where rows have no lines.
-    before: usize,
+    /// True if rows have numbers, and no lines.
+    numbered: bool,
 }
 
 impl RowPlaces {
-    /// Returns the places of rows without lines, after so many others.
+    /// Returns the places of no rows, in files that have no lines.
     #[cfg(feature = "parquet")]
-    pub(super) fn after(before: usize) -> Self {
-        RowPlaces { before, ..RowPlaces::default() }
+    pub(super) fn numbered() -> Self {
+        RowPlaces { numbered: true, ..RowPlaces::default() }
     }
 
     /// Takes in the current line as the place of the next row.
     pub(super) fn push(&mut self, lines: &Lines<'_>) {
-        if self.files.last().is_none_or(|file| file != lines.name()) {
-            self.files.push(lines.name().to_owned());
+        self.push_all(lines.name(), [lines.number()]);
+    }
+
+    /// Takes in lines or numbers of a file as the places of the next rows.
+    pub(super) fn push_all(&mut self, file: &str, rows: impl IntoIterator<Item = u64>) {
+        if self.files.last().is_none_or(|last| last != file) {
+            self.files.push(file.to_owned());
         }
-        self.rows.push((self.files.len() - 1, lines.number()));
+        let file = self.files.len() - 1;
+        self.rows.extend(rows.into_iter().map(|row| (file, row)));
+    }
+
+    /// Returns the number of rows.
+    #[cfg(feature = "parquet")]
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
     }
 
     /// Appends the places of further rows.
@@ -71,16 +83,14 @@ impl RowPlaces {
 
     /// Returns the place of a column of a row.
     pub(super) fn place(&self, row: usize, column: Column) -> Place {
-        let (file, line) = self.rows[row];
-        Place { file: self.files[file].clone(), line: Some(line), column: Some(column) }
+        let (file, number) = self.rows[row];
+        let number = if self.numbered { RowNumber::Row(number) } else { RowNumber::Line(number) };
+        Place { row: Some(number), column: Some(column), ..Place::of_file(&self.files[file]) }
     }
 
     /// Gives an error at a cell the place of its row.
     pub(super) fn locate(&self, error: Error) -> Error {
         match error {
-            Error::Cell { row, column, reason } if self.rows.is_empty() => {
-                Error::Cell { row: row + self.before, column, reason }
-            }
             Error::Cell { row, column, reason } => {
                 Error::Malformed { place: self.place(row, Column::Name(column)), reason }
             }

@@ -11,6 +11,7 @@ use super::ReadOptions;
 use super::blocks::in_blocks;
 use super::cells::weight;
 use super::header::{Role, check_feature_count, check_names, roles};
+use super::label_gaps::{LabelGaps, no_label};
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
 use super::table::{Buffer, LabelSink, Purpose, Table, collect_labels};
@@ -34,6 +35,8 @@ pub(super) fn read(
 pub(super) struct Rows<'a> {
     lines: Lines<'a>,
     layout: Layout,
+    /// The number of rows that were left out.
+    dropped: usize,
 }
 
 /// What a header says of the cells below it.
@@ -43,6 +46,7 @@ struct Layout {
     feature_names: Vec<String>,
     /// The words that stand for gaps, where words and gaps are taken.
     missing_words: Option<MissingWords>,
+    gaps: LabelGaps,
 }
 
 impl<'a> Rows<'a> {
@@ -65,7 +69,14 @@ impl<'a> Rows<'a> {
             .collect();
         check_feature_count(feature_names.len(), options, &wrong)?;
         let missing_words = options.features.missing_words().cloned();
-        Ok(Rows { lines, layout: Layout { header, roles, feature_names, missing_words } })
+        let gaps = LabelGaps::new(options, purpose);
+        let layout = Layout { header, roles, feature_names, missing_words, gaps };
+        Ok(Rows { lines, layout, dropped: 0 })
+    }
+
+    /// Returns the number of rows that were left out so far.
+    pub(super) fn dropped(&self) -> usize {
+        self.dropped
     }
 
     /// Returns the names of the features.
@@ -79,12 +90,14 @@ impl<'a> Rows<'a> {
         buffer: Buffer,
         labels: &mut LabelSink<'_>,
     ) -> Result<Option<Table>, Error> {
-        self.layout.parse(&mut self.lines, buffer).table(&self.layout, labels)
+        let part = self.layout.parse(&mut self.lines, buffer);
+        self.dropped += part.dropped.len();
+        part.table(&self.layout, labels)
     }
 
     /// Reads all rows, in blocks; `None` if there are none.
     fn all(&mut self, labels: &mut LabelSink<'_>) -> Result<Option<Table>, Error> {
-        let Rows { lines, layout } = self;
+        let Rows { lines, layout, dropped } = self;
         let layout = &*layout;
         let mut gathered = Gathered::new(layout);
         in_blocks(
@@ -92,37 +105,44 @@ impl<'a> Rows<'a> {
             |block| layout.parse(&mut Lines::of(block), Buffer::UNLIMITED),
             |part| gathered.take(part, labels),
         )?;
+        *dropped = gathered.dropped.len();
         gathered.finish()
     }
 
     /// Calls `turn` for the table of every block of rows with its labels, several at the same time,
-    /// and `take` for the results in order.
+    /// and `take` for the results in order. The number of rows left out is returned.
     pub(super) fn each_block<T: Send, E: From<Error>>(
         mut self,
         turn: impl Fn(Table, PlacedLabels) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Rows { lines, layout } = &mut self;
+    ) -> Result<usize, E> {
+        let Rows { lines, layout, dropped: all_dropped } = &mut self;
         let layout = &*layout;
         let mut is_empty = true;
         in_blocks(
             || next_block(lines, &layout.header),
             |block| {
                 let part = layout.parse(&mut Lines::of(block), Buffer::UNLIMITED);
+                let dropped = part.dropped.len();
                 let (table, labels) = collect_labels(|sink| part.table(layout, sink))?;
-                Ok(table.map(|table| turn(table, labels)))
+                Ok((dropped, table.map(|table| turn(table, labels))))
             },
-            |result: Result<Option<T>, Error>| {
-                let Some(result) = result? else { return Ok(()) };
+            |result: Result<(usize, Option<T>), Error>| {
+                let (dropped, result) = result?;
+                *all_dropped += dropped;
+                let Some(result) = result else { return Ok(()) };
                 is_empty = false;
                 take(result)
             },
         )?;
-        if is_empty { Err(self.none().into()) } else { Ok(()) }
+        if is_empty { Err(self.none().into()) } else { Ok(self.dropped) }
     }
 
     fn none(&self) -> Error {
-        self.lines.wrong("there is a header, but no row below it".to_owned())
+        self.lines.wrong(match self.dropped {
+            0 => "there is a header, but no row below it".to_owned(),
+            rows => no_label(rows),
+        })
     }
 }
 
@@ -154,17 +174,26 @@ impl Layout {
     fn parse_row(&self, lines: &Lines<'_>, part: &mut Part<'_>) -> Result<(), Error> {
         let line = lines.text()?;
         let columns = self.header.len();
-        part.places.push(lines);
         let mut feature = 0;
         if memchr(b'"', line.as_bytes()).is_some() {
             let cells = split_quoted(lines, line)?;
             check_cell_count(lines, cells.len(), columns)?;
+            if self.drops(|label| Some(cells[label].as_ref())) {
+                part.drop_row();
+                return Ok(());
+            }
+            part.places.push(lines);
             for (column, cell) in cells.iter().enumerate() {
                 self.take(lines, part, (column, &mut feature), cell)?;
             }
         } else {
             let commas = line.bytes().filter(|&byte| byte == b',').count();
             check_cell_count(lines, commas + 1, columns)?;
+            if self.drops(|label| line.split(',').nth(label)) {
+                part.drop_row();
+                return Ok(());
+            }
+            part.places.push(lines);
             let mut rest = line;
             for column in 0..columns {
                 let is_feature = self.roles[column] == Role::Feature;
@@ -187,6 +216,12 @@ impl Layout {
         Ok(())
     }
 
+    /// Returns true if a row is left out because of the cell of its label, which a function finds.
+    fn drops<'l>(&self, cell: impl FnOnce(usize) -> Option<&'l str>) -> bool {
+        let label = || self.roles.iter().position(|&role| role == Role::Label).and_then(cell);
+        self.gaps.may_drop() && label().is_some_and(|cell| self.gaps.contain(trimmed(cell)))
+    }
+
     /// Takes in the cell of a column, which may be that of the next feature.
     fn take(
         &self,
@@ -205,8 +240,11 @@ impl Layout {
                 let placed = |reason| lines.malformed(Column::Name(name.clone()), reason);
                 part.weights.push(weight(cell).map_err(placed)?);
             }
-            Role::Label | Role::Fold if cell.is_empty() => return Err(empty_cell(lines, name)),
-            Role::Label => part.labels.push(Some(cell)),
+            Role::Label => match self.gaps.refusal(cell) {
+                Some(reason) => return Err(lines.malformed(Column::Name(name.clone()), reason)),
+                None => part.labels.push(Some(cell)),
+            },
+            Role::Fold if cell.is_empty() => return Err(empty_cell(lines, name)),
             Role::Fold => part.folds.push(Some(cell)),
             Role::Dropped => {}
         }

@@ -35,7 +35,7 @@ impl FileFolds {
         if let [only] = self.values.names() {
             let (column, only) = (&self.column, quoted(only));
             let reason = format!("column '{column}' puts every row in fold {only}; two are needed");
-            let place = Place { file: file.to_owned(), line: None, column: None };
+            let place = Place::of_file(file);
             return Err(Error::Malformed { place, reason });
         }
         Ok(ranks(&sorted_order(self.values.names())))

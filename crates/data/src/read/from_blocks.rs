@@ -45,6 +45,10 @@ fn refuse_text_options(options: &ReadOptions) -> Result<(), Error> {
         ("the format", options.format.map(|format| format!("{format:?}").to_lowercase())),
         ("a further file", options.further_files.first().map(|file| file.display().to_string())),
         ("the encoding", learn.then(|| "to be learned".to_owned())),
+        (
+            "the option for rows without a label",
+            options.drop_unlabelled.then(|| "to drop them".to_owned()),
+        ),
     ];
     match named.into_iter().find_map(|(parameter, value)| Some((parameter, value?))) {
         Some((parameter, value)) => {
@@ -63,6 +67,7 @@ pub(super) fn unlabelled(data: &Dataset<Classes>) -> Unlabelled {
         feature_names: data.feature_names().map(<[String]>::to_vec),
         weights: data.weights().map(<[f64]>::to_vec),
         design: data.design().clone(),
+        dropped: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{LABEL_ADVICE, quoted};
 const DEFAULT_LABEL: &str = "label";
 
 /// A refusal of what is wrong with a header, by its reason.
-type Wrong<'w> = dyn Fn(String) -> Error + 'w;
+pub(super) type Wrong<'w> = dyn Fn(String) -> Error + 'w;
 
 /// The content of a column.
 #[derive(Clone, Copy, PartialEq)]

@@ -8,7 +8,8 @@ use flate2::read::MultiGzDecoder;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::error::quoted;
-use crate::{Column, Error, Place, blocks};
+use crate::missing::{USUAL_WORDS, is_gap};
+use crate::{Column, Error, Place, RowNumber, blocks};
 
 /// The bytes that are read at a time.
 const READ: usize = 1 << 16;
@@ -102,7 +103,7 @@ impl<'a> Lines<'a> {
         reader.by_ref().take(8).read_to_end(&mut start).map_err(io)?;
         if blocks::begins(&start) {
             let reason = "a block file is read by its name, without other files".to_owned();
-            let place = Place { file: name.to_owned(), line: None, column: None };
+            let place = Place::of_file(name);
             return Err(Error::Malformed { place, reason });
         }
         let compressed = start.starts_with(&[0x1f, 0x8b]);
@@ -230,7 +231,7 @@ impl<'a> Lines<'a> {
 
     /// Returns a column of the current line.
     pub(super) fn place(&self, column: Column) -> Place {
-        Place { file: self.name.clone(), line: Some(self.number), column: Some(column) }
+        Place { column: Some(column), ..self.line_place() }
     }
 
     /// Returns an error at a column of the current line.
@@ -240,14 +241,16 @@ impl<'a> Lines<'a> {
 
     /// Returns an error of the current line.
     pub(super) fn malformed_line(&self, reason: String) -> Error {
-        let (line, column) = (Some(self.number), None);
-        Error::Malformed { place: Place { file: self.name.clone(), line, column }, reason }
+        Error::Malformed { place: self.line_place(), reason }
     }
 
     /// Returns an error of the whole file.
     pub(super) fn wrong(&self, reason: String) -> Error {
-        let (line, column) = (None, None);
-        Error::Malformed { place: Place { file: self.name.clone(), line, column }, reason }
+        Error::Malformed { place: Place::of_file(self.name()), reason }
+    }
+
+    fn line_place(&self) -> Place {
+        Place { row: Some(RowNumber::Line(self.number)), ..Place::of_file(self.name()) }
     }
 }
 
@@ -270,8 +273,7 @@ fn end_of_lines(text: &[u8], quotes: bool) -> Option<usize> {
 
 /// Returns the reason why a cell is not a finite number; `None` if it is missing altogether.
 pub(super) fn not_a_number(value: &str) -> Option<String> {
-    const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "missing"];
-    if MISSING.contains(&value.to_ascii_lowercase().as_str()) {
+    if is_gap(value, &USUAL_WORDS) {
         return None;
     }
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());

@@ -1,10 +1,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::labels::FileLabels;
-use super::lines::Lines;
-use super::table::{Buffer, Purpose, check_columns};
-use super::{FeatureColumns, Format, ReadOptions, csv, from_blocks, open, svmlight};
+use super::by_format::Rows;
+use super::labels::{FileLabels, in_file};
+use super::table::{Buffer, Purpose, Source, check_columns};
+use super::{FeatureColumns, Format, ReadOptions, from_blocks, open};
 use crate::blocks::BlockFile;
 use crate::class_collector::ClassCollector;
 use crate::class_name::same_class;
@@ -12,7 +12,9 @@ use crate::encode::Encoding;
 use crate::{Dataset, Design, Error, Labels, Place};
 
 /// A labelled file, read in chunks of bounded size: at most 4096 rows, and no further row after a
-/// million stored values; a block file block after block.
+/// million stored values; a block file block after block. Parquet is decoded in such chunks out of one
+/// row group after the other, with a page of every column beside them; from a reader that is no file
+/// its compressed content is held.
 ///
 /// The columns of an svmlight file must be told. The classes are those of the first chunk, which
 /// needs both, or are told; a label of a third class is refused where it stands.
@@ -30,27 +32,23 @@ use crate::{Dataset, Design, Error, Labels, Place};
 /// # Ok::<(), margins_data::Error>(())
 /// ```
 pub struct Stream<'a> {
-    source: Source<'a>,
+    content: Content<'a>,
     columns: usize,
     read: u64,
 }
 
-enum Source<'a> {
-    Text(Box<Text<'a>>),
+enum Content<'a> {
+    Table(Box<Table<'a>>),
     Blocks { file: BlockFile, next: usize },
 }
 
-struct Text<'a> {
+/// A file of labels as they stand there.
+struct Table<'a> {
     rows: Rows<'a>,
     name: String,
     labels: FileLabels,
     positive: Option<String>,
     buffer: Buffer,
-}
-
-enum Rows<'a> {
-    Csv(csv::Rows<'a>),
-    Svmlight(svmlight::Rows<'a>),
 }
 
 /// Consecutive rows of a [`Stream`].
@@ -60,7 +58,7 @@ pub struct Chunk {
     pub design: Design,
     /// The labels of the rows, perhaps all of one class.
     pub labels: Labels,
-    /// The weights of the rows, from CSV or a block file.
+    /// The weights of the rows, from CSV, Parquet or a block file.
     pub weights: Option<Vec<f64>>,
     /// The number of rows before the chunk.
     pub before: u64,
@@ -83,7 +81,7 @@ impl Stream<'static> {
             return Stream::of_blocks(file, classes);
         }
         let (file, name, format) = open(path.as_ref(), options)?;
-        Stream::from_reader(file, &name, format, options, classes)
+        Stream::of_source(Source::File(file), &name, format, options, classes)
     }
 }
 
@@ -100,6 +98,16 @@ impl<'a> Stream<'a> {
         options: &ReadOptions,
         classes: Option<[&str; 2]>,
     ) -> Result<Self, Error> {
+        Stream::of_source(Source::of(reader), name, format, options, classes)
+    }
+
+    fn of_source(
+        source: Source<'a>,
+        name: &str,
+        format: Format,
+        options: &ReadOptions,
+        classes: Option<[&str; 2]>,
+    ) -> Result<Self, Error> {
         if let Some(column) = &options.fold_column {
             let requirement = "left out of a stream, which is not cross-validated";
             return Err(Error::parameter("the fold column", format!("'{column}'"), requirement));
@@ -109,27 +117,13 @@ impl<'a> Stream<'a> {
             let requirement = "numbers in a stream: an encoding is learned from all rows at once";
             return Err(Error::parameter("the feature columns", "encoded", requirement));
         }
-        let lines = Lines::new(reader, name)?.followed_by(&options.further_files);
-        let (rows, columns) = match format {
-            Format::Csv => {
-                let rows = csv::Rows::open(lines, options, Purpose::Fit)?;
-                let columns = rows.feature_names().len();
-                (Rows::Csv(rows), columns)
-            }
-            Format::Parquet => {
-                let requirement =
-                    "CSV or svmlight: a row group of Parquet may have any number of rows";
-                return Err(Error::parameter("the format of a stream", "Parquet", requirement));
-            }
-            Format::Svmlight => {
-                let Some(columns) = options.columns else {
-                    let requirement = "told for a stream of svmlight: its largest index stands \
-                                       anywhere in the file";
-                    return Err(Error::parameter("the number of columns", "unknown", requirement));
-                };
-                (Rows::Svmlight(svmlight::Rows::open(lines, options)?), columns)
-            }
-        };
+        if format == Format::Svmlight && options.columns.is_none() {
+            let requirement =
+                "told for a stream of svmlight: its largest index stands anywhere in the file";
+            return Err(Error::parameter("the number of columns", "unknown", requirement));
+        }
+        let rows = Rows::open(source, name, format, options, Purpose::Fit)?;
+        let columns = rows.feature_names().map(<[String]>::len).or(options.columns);
         let labels = classes
             .map_or_else(|| Ok(ClassCollector::of_two_labels()), ClassCollector::of_known)?;
         // The classes are told with their signs.
@@ -138,8 +132,9 @@ impl<'a> Stream<'a> {
             None => options.positive.clone(),
         };
         let (name, labels) = (name.to_owned(), FileLabels::new(labels));
-        let text = Text { rows, name, labels, positive, buffer: BUFFER };
-        Ok(Stream { source: Source::Text(Box::new(text)), columns, read: 0 })
+        let table = Table { rows, name, labels, positive, buffer: BUFFER };
+        let content = Content::Table(Box::new(table));
+        Ok(Stream { content, columns: columns.unwrap_or_default(), read: 0 })
     }
 
     /// Begins with the first block of a file of two classes, which may be told as those of text.
@@ -157,14 +152,14 @@ impl<'a> Stream<'a> {
             }
         };
         let columns = file.features();
-        Ok(Stream { source: Source::Blocks { file, next: 0 }, columns, read: 0 })
+        Ok(Stream { content: Content::Blocks { file, next: 0 }, columns, read: 0 })
     }
 
     /// Changes the size of the buffer, for tests that cross its borders.
     #[must_use]
     pub fn with_buffer_rows(mut self, rows: usize) -> Self {
-        if let Source::Text(text) = &mut self.source {
-            text.buffer.rows = rows.max(1);
+        if let Content::Table(table) = &mut self.content {
+            table.buffer.rows = rows.max(1);
         }
         self
     }
@@ -174,28 +169,33 @@ impl<'a> Stream<'a> {
         self.columns
     }
 
-    /// Returns the names of the features, from CSV or a block file that has them.
+    /// Returns the names of the features, from CSV, Parquet or a block file that has them.
     pub fn feature_names(&self) -> Option<&[String]> {
-        match &self.source {
-            Source::Text(text) => match &text.rows {
-                Rows::Csv(rows) => Some(rows.feature_names()),
-                Rows::Svmlight(_) => None,
-            },
-            Source::Blocks { file, .. } => file.feature_names(),
+        match &self.content {
+            Content::Table(table) => table.rows.feature_names(),
+            Content::Blocks { file, .. } => file.feature_names(),
         }
     }
 
     /// Returns the encoding that the features were made by, from a block file of a raw table.
     pub fn encoding(&self) -> Option<&Encoding> {
-        match &self.source {
-            Source::Text(_) => None,
-            Source::Blocks { file, .. } => file.encoding(),
+        match &self.content {
+            Content::Table(_) => None,
+            Content::Blocks { file, .. } => file.encoding(),
         }
     }
 
-    /// Returns the number of rows so far.
+    /// Returns the number of rows so far, without those that were left out.
     pub fn rows(&self) -> u64 {
         self.read
+    }
+
+    /// Returns the number of rows that were left out so far because they have no label.
+    pub fn dropped_rows(&self) -> usize {
+        match &self.content {
+            Content::Table(table) => table.rows.dropped(),
+            Content::Blocks { .. } => 0,
+        }
     }
 
     /// Reads the next rows; `None` at the end of the file.
@@ -205,31 +205,30 @@ impl<'a> Stream<'a> {
     /// told, labels of one class in the whole of the first chunk, and labels that are measurements.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         let before = self.read;
-        let chunk = match &mut self.source {
-            Source::Text(text) => text.next_chunk(before)?,
-            Source::Blocks { file, next } if *next < file.partitions() => {
+        let chunk = match &mut self.content {
+            Content::Table(table) => table.next_chunk(before)?,
+            Content::Blocks { file, next } if *next < file.partitions() => {
                 let data: Dataset = file.read(*next)?;
                 *next += 1;
                 let (design, labels) = (data.design().clone(), data.labels().clone());
                 let weights = data.weights().map(<[f64]>::to_vec);
                 Some(Chunk { design, labels, weights, before })
             }
-            Source::Blocks { .. } => None,
+            Content::Blocks { .. } => None,
         };
         self.read += chunk.as_ref().map_or(0, |chunk| chunk.design.rows() as u64);
         Ok(chunk)
     }
 }
 
-impl Text<'_> {
+impl Table<'_> {
     fn next_chunk(&mut self, before: u64) -> Result<Option<Chunk>, Error> {
         let labels = &mut self.labels;
         let mut sink = |value: &str, place: &dyn Fn() -> Place| labels.push(value, place);
-        let table = match &mut self.rows {
-            Rows::Csv(rows) => rows.next(self.buffer, &mut sink)?,
-            Rows::Svmlight(rows) => rows.next(self.buffer, &mut sink)?,
+        let table = self.rows.next(self.buffer, &mut sink);
+        let Some(table) = table.map_err(|error| in_file(&self.name, error))? else {
+            return Ok(None);
         };
-        let Some(table) = table else { return Ok(None) };
         let found = Labels::collected(&mut self.labels.classes, self.positive.as_deref());
         let labels = found.map_err(|error| self.labels.in_file(&self.name, error))?;
         let (design, _) = table.features.encoded(&FeatureColumns::Numbers)?;

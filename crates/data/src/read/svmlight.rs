@@ -37,6 +37,11 @@ pub(super) struct Rows<'a> {
 impl<'a> Rows<'a> {
     pub(super) fn open(lines: Lines<'a>, options: &ReadOptions) -> Result<Self, Error> {
         refuse_column_names(options)?;
+        if options.drop_unlabelled {
+            let requirement = "left out for svmlight files, whose lines begin with a label";
+            let parameter = "the option for rows without a label";
+            return Err(Error::parameter(parameter, "to drop them", requirement));
+        }
         if options.features != FeatureColumns::Numbers {
             let requirement = "numbers in an svmlight file, which has no words and no gaps";
             return Err(Error::parameter("the feature columns", "encoded", requirement));
@@ -107,7 +112,7 @@ impl<'a> Rows<'a> {
         let matrix = matrix.expect("columns are below p, and strictly increasing in each row");
         let design = Design::sparse(matrix)?;
         let features = Features::Design { design, names: None };
-        Ok(Some(Table { features, weights: None, folds: None }))
+        Ok(Some(Table { features, weights: None, folds: None, dropped: Vec::new() }))
     }
 
     /// Calls `turn` for the table of every block of rows with its labels, several at the same time,

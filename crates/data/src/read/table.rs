@@ -35,6 +35,8 @@ pub(super) struct Table {
     pub(super) features: Features,
     pub(super) weights: Option<Vec<f64>>,
     pub(super) folds: Option<FileFolds>,
+    /// The rows that were left out, by their numbers among all rows.
+    pub(super) dropped: Vec<usize>,
 }
 
 /// The amount that a reader takes in at once: rows until either bound is reached.
@@ -46,6 +48,12 @@ pub(super) struct Buffer {
 
 impl Buffer {
     pub(super) const UNLIMITED: Buffer = Buffer { rows: usize::MAX, values: usize::MAX };
+
+    /// Returns the number of rows with so many values each that the buffer takes.
+    #[cfg(feature = "parquet")]
+    pub(super) fn rows_of(self, values: usize) -> usize {
+        self.rows.min(self.values.div_ceil(values.max(1)))
+    }
 
     pub(super) fn has_room(self, rows: usize, values: usize) -> bool {
         rows < self.rows && values < self.values
@@ -84,6 +92,7 @@ pub(super) fn assemble<Y: ClassLabels>(
             }
         }
     };
+    data = data.without(table.dropped.len());
     if let Some(weights) = table.weights {
         data = data.with_weights(weights)?;
     }
@@ -119,6 +128,7 @@ pub(super) fn unlabelled(
         design,
         feature_names,
         weights: table.weights,
+        dropped: table.dropped,
         labels: (!labels.is_empty()).then_some(labels),
     })
 }

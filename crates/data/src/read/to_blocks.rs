@@ -17,7 +17,8 @@ use crate::{Design, Error, Place};
 
 /// Writes a labelled file, with those that follow it in the options, as a block file of any number of
 /// classes, in memory that does not grow with the rows. Labels are told from measurements as
-/// [`Classes::of_labels`](crate::Classes::of_labels) does it; a positive class is for two classes.
+/// [`Classes::of_labels`](crate::Classes::of_labels) does it; a positive class is for two classes. The
+/// number of rows that were left out for want of a label is returned.
 ///
 /// A table with words and gaps is read several times: to learn its encoding from all rows, and to
 /// write them.
@@ -30,7 +31,7 @@ pub fn to_blocks(
     options: &ReadOptions,
     settings: BlockSettings,
     out: impl AsRef<Path>,
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
     let path = path.as_ref();
     let (file, name, format) = open(path, options)?;
     let FeatureColumns::Learn(learn) = &options.features else {
@@ -77,7 +78,7 @@ pub fn to_blocks_from(
     options: &ReadOptions,
     settings: BlockSettings,
     out: impl AsRef<Path>,
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
     write(Source::of(reader), name, format, options, settings, out.as_ref())
 }
 
@@ -88,7 +89,7 @@ fn write(
     options: &ReadOptions,
     settings: BlockSettings,
     out: &Path,
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
     check_columns(options)?;
     let encoding = match &options.features {
         FeatureColumns::Numbers => None,
@@ -102,7 +103,7 @@ fn write(
         names: None,
     };
     let features = &options.features;
-    each_table(
+    let dropped = each_table(
         source,
         name,
         format,
@@ -116,7 +117,8 @@ fn write(
             })
         },
     )?;
-    blocks.finish(name, options, encoding)
+    blocks.finish(name, options, encoding)?;
+    Ok(dropped)
 }
 
 /// Refuses to learn from what can be read once.
@@ -208,7 +210,7 @@ impl Blocks {
         // Only svmlight has neither names nor, before its end, a number of columns.
         if self.names.is_none() && options.columns.is_none() && self.rows.stored() == 0 {
             let reason = NO_FEATURE.to_owned();
-            let place = Place { file: name.to_owned(), line: None, column: None };
+            let place = Place::of_file(name);
             return Err(Error::Malformed { place, reason });
         }
         let (positive, rows) = (options.positive.as_deref(), self.rows.rows());

@@ -1,7 +1,7 @@
 //! What a model makes of rows.
 
 use margins::data::read::Unlabelled;
-use margins::data::{Listed, metrics};
+use margins::data::{Design, Listed, metrics};
 use margins::losses::MarginLoss;
 use margins::model::Error;
 use margins::{Model, Registry};
@@ -42,12 +42,21 @@ pub(super) fn shifted(error: Error, before: usize) -> Error {
 
 impl Scorer<'_> {
     /// Returns the predictions of rows.
-    pub(super) fn score(&self, data: Unlabelled) -> Result<Scored, Error> {
-        let Unlabelled { design, feature_names, labels, weights } = data;
-        self.model.accept(design.columns(), feature_names.as_deref())?;
+    pub(super) fn score(&self, mut data: Unlabelled) -> Result<Scored, Error> {
+        let (labels, weights) = (data.labels.take(), data.weights.take());
+        self.model.accept(data.design.columns(), data.feature_names.as_deref())?;
+        match self.scored(&data.design) {
+            Ok(scored) => Ok(Scored { labels, weights, ..scored }),
+            Err(Error::Score { row, score }) => Err(Error::Score { row: data.row_of(row), score }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the predictions of samples without labels and weights.
+    fn scored(&self, design: &Design) -> Result<Scored, Error> {
         let model = self.model;
         if let [member] = model.members() {
-            let scores = model.decision_function(&design, self.registry)?;
+            let scores = model.decision_function(design, self.registry)?;
             let probability = |&score: &f64| member.probability(self.loss, score);
             let probabilities: Option<Vec<f64>> = scores.iter().map(probability).collect();
             let decide = |(row, &score): (usize, &f64)| {
@@ -55,9 +64,9 @@ impl Scorer<'_> {
                 self.decision.class(model, score, probability)
             };
             let classes = scores.iter().enumerate().map(decide).collect();
-            return Ok(Scored { classes, scores, probabilities, labels, weights });
+            return Ok(Scored { classes, scores, probabilities, ..Scored::default() });
         }
-        let functions = model.decision_functions(&design, self.registry)?;
+        let functions = model.decision_functions(design, self.registry)?;
         let probabilities = match model.class_probabilities(&functions, self.loss) {
             Ok(probabilities) => Some(probabilities.transpose().as_slice().to_vec()),
             Err(Error::NoProbabilities(_)) => None,
@@ -66,7 +75,7 @@ impl Scorer<'_> {
         let scores = functions.transpose().as_slice().to_vec();
         let of_rows = scores.chunks_exact(model.members().len());
         let classes = of_rows.map(|scores| model.decide(scores)).collect();
-        Ok(Scored { classes, scores, probabilities, labels, weights })
+        Ok(Scored { classes, scores, probabilities, ..Scored::default() })
     }
 }
 

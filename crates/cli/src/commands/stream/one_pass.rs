@@ -16,7 +16,8 @@ use crate::output::{VERSION, write_json};
 
 pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<(), Failure> {
     let (name, to) = (arguments.data.name(), &arguments.output);
-    let mut stream = arguments.source().stream(arguments.classes.classes.as_deref())?;
+    let source = arguments.source();
+    let mut stream = source.stream(arguments.classes.classes.as_deref())?;
     let streamed =
         step("fitting", || settings.fit_stream(&mut stream)).map_err(|error| match error {
             Error::Optim(_) | Error::EmptyStream | Error::ZeroWeights => {
@@ -24,6 +25,7 @@ pub(super) fn fit(arguments: &StreamArguments, settings: &Settings) -> Result<()
             }
             error => Failure::from(error),
         })?;
+    source.note_of_dropped(stream.dropped_rows());
     if let Some(path) = to.out() {
         save(&streamed.model, path)?;
     }

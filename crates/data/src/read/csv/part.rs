@@ -18,6 +18,8 @@ pub(super) struct Part<'m> {
     pub(super) places: RowPlaces,
     /// The number of whole rows.
     pub(super) rows: usize,
+    /// The rows that were left out, by their numbers among all.
+    pub(super) dropped: Vec<usize>,
     pub(super) fault: Option<Error>,
 }
 
@@ -31,8 +33,14 @@ impl<'m> Part<'m> {
             folds: Words::default(),
             places: RowPlaces::default(),
             rows: 0,
+            dropped: Vec::new(),
             fault: None,
         }
+    }
+
+    /// Leaves a row out.
+    pub(super) fn drop_row(&mut self) {
+        self.dropped.push(self.rows + self.dropped.len());
     }
 
     /// Hands the labels over, and then the fault.
@@ -65,13 +73,14 @@ pub(super) struct Gathered<'m> {
     /// The places of the rows of a raw table.
     places: RowPlaces,
     rows: usize,
+    pub(super) dropped: Vec<usize>,
 }
 
 impl<'m> Gathered<'m> {
     pub(super) fn new(layout: &'m Layout) -> Self {
-        let Part { cells, weights, places, rows, .. } = Part::new(layout);
+        let Part { cells, weights, places, rows, dropped, .. } = Part::new(layout);
         let folds = layout.name_of(Role::Fold).map(FileFolds::new);
-        Gathered { layout, cells, weights, folds, places, rows }
+        Gathered { layout, cells, weights, folds, places, rows, dropped }
     }
 
     /// Takes the next rows, and their labels first of all.
@@ -81,6 +90,8 @@ impl<'m> Gathered<'m> {
         labels: &mut LabelSink<'_>,
     ) -> Result<(), Error> {
         part.deliver(self.layout, labels)?;
+        let before = self.rows + self.dropped.len();
+        self.dropped.extend(part.dropped.iter().map(|row| before + row));
         if self.rows == 0 {
             (self.cells, self.places) = (part.cells, part.places);
         } else {
@@ -105,6 +116,7 @@ impl<'m> Gathered<'m> {
             features: self.cells.finish(&self.layout.feature_names, self.rows, self.places)?,
             weights: weighed.then_some(self.weights),
             folds: self.folds,
+            dropped: self.dropped,
         }))
     }
 }

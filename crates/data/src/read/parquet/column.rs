@@ -23,18 +23,18 @@ pub(super) enum Kind {
 }
 
 /// The cells of a column as they come.
-#[derive(Default)]
 pub(super) enum Cells {
-    /// There is no row yet, nor a kind.
-    #[default]
-    Unknown,
     /// NaN stands for a null.
-    Numbers { values: Vec<f64>, is_signed: bool },
+    Numbers(Vec<f64>),
     /// Words of any type but numbers.
     Words(Vec<Option<ByteArray>>),
 }
 
 impl Kind {
+    pub(super) fn is_word(self) -> bool {
+        self == Kind::Word
+    }
+
     /// Returns the kind of a column, or why it is not read.
     pub(super) fn of(column: &ColumnDescriptor) -> Result<Self, String> {
         if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
@@ -86,37 +86,30 @@ fn not_read(what: &str) -> String {
 }
 
 impl Cells {
+    /// Returns no cells of a kind.
+    pub(super) fn of(kind: Kind) -> Self {
+        if kind.is_word() { Cells::Words(Vec::new()) } else { Cells::Numbers(Vec::new()) }
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
-            Cells::Unknown => 0,
-            Cells::Numbers { values, .. } => values.len(),
+            Cells::Numbers(values) => values.len(),
             Cells::Words(words) => words.len(),
         }
     }
 
-    /// Prepares for cells of a kind, which is that of all files.
-    pub(super) fn expect(&mut self, kind: Kind) -> Result<(), String> {
-        match (&mut *self, kind) {
-            (Cells::Unknown, Kind::Number { is_signed }) => {
-                *self = Cells::Numbers { values: Vec::new(), is_signed };
-            }
-            (Cells::Unknown, Kind::Word) => *self = Cells::Words(Vec::new()),
-            (Cells::Numbers { is_signed: last, .. }, Kind::Number { is_signed }) => {
-                *last = is_signed;
-            }
-            (Cells::Words(_), Kind::Word) => {}
-            (_, found) => {
-                let name = if found == Kind::Word { "words" } else { "numbers" };
-                return Err(format!("the column holds {name} here, but not in the first file"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Appends the cells of some rows.
-    pub(super) fn take(&mut self, reader: ColumnReader, rows: usize) -> Result<(), ParquetError> {
+    /// Appends the cells of some rows, of the same kind but for the sign.
+    pub(super) fn take(
+        &mut self,
+        reader: &mut ColumnReader,
+        rows: usize,
+        kind: Kind,
+    ) -> Result<(), ParquetError> {
         match self {
-            Cells::Numbers { values, is_signed } => numbers(reader, rows, values, *is_signed),
+            Cells::Numbers(values) => {
+                let is_signed = kind != Kind::Number { is_signed: false };
+                numbers(reader, rows, values, is_signed)
+            }
             Cells::Words(words) => match reader {
                 ColumnReader::BoolColumnReader(reader) => {
                     let names = ["false", "true"].map(ByteArray::from);
@@ -129,7 +122,14 @@ impl Cells {
                 }
                 _ => Err(ParquetError::General("the type of the column changed".to_owned())),
             },
-            Cells::Unknown => Ok(()),
+        }
+    }
+
+    /// Leaves out those of the last cells, after so many, that are not to be kept.
+    pub(super) fn retain(&mut self, before: usize, keep: &[bool]) {
+        match self {
+            Cells::Numbers(values) => retain(values, before, keep),
+            Cells::Words(words) => retain(words, before, keep),
         }
     }
 
@@ -152,7 +152,7 @@ impl Cells {
         mut take: impl FnMut(usize, f64),
     ) -> Result<(), Error> {
         match self {
-            Cells::Numbers { values, .. } if values.iter().all(|value| value.is_finite()) => {
+            Cells::Numbers(values) if values.iter().all(|value| value.is_finite()) => {
                 values.iter().enumerate().for_each(|(row, &value)| take(row, value));
                 Ok(())
             }
@@ -175,7 +175,7 @@ impl Cells {
     /// Returns the cells as a column of a raw table.
     pub(super) fn raw(&self, name: &str, missing: &MissingWords) -> Result<RawColumn, Error> {
         match self {
-            Cells::Numbers { values, .. } => RawColumn::numbers(name, values),
+            Cells::Numbers(values) => RawColumn::numbers(name, values),
             _ => {
                 let texts = self.each(name, |cell| Ok(cell.to_owned()));
                 let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
@@ -185,10 +185,9 @@ impl Cells {
     }
 
     /// Returns the text of a cell without the blanks around it, empty for a null.
-    fn text(&self, row: usize) -> Result<Cow<'_, str>, String> {
+    pub(super) fn text(&self, row: usize) -> Result<Cow<'_, str>, String> {
         match self {
-            Cells::Unknown => Ok(Cow::Borrowed("")),
-            Cells::Numbers { values, .. } => Ok(match values[row] {
+            Cells::Numbers(values) => Ok(match values[row] {
                 gap if gap.is_nan() => Cow::Borrowed(""),
                 value => Cow::Owned(value.to_string()),
             }),
@@ -203,9 +202,14 @@ impl Cells {
     }
 }
 
+fn retain<T>(cells: &mut Vec<T>, before: usize, keep: &[bool]) {
+    let last = cells.split_off(before);
+    cells.extend(last.into_iter().zip(keep).filter_map(|(cell, &keep)| keep.then_some(cell)));
+}
+
 /// Appends numbers; NaN for a null.
 fn numbers(
-    reader: ColumnReader,
+    reader: &mut ColumnReader,
     rows: usize,
     values: &mut Vec<f64>,
     is_signed: bool,
@@ -232,7 +236,7 @@ fn numbers(
 
 /// Calls a function for the value of every row, `None` for a null.
 fn each<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
+    reader: &mut ColumnReaderImpl<T>,
     rows: usize,
     mut take: impl FnMut(Option<&T::T>),
 ) -> Result<(), ParquetError> {

@@ -1,0 +1,52 @@
+//! Cells in the place of labels that are none.
+
+use super::ReadOptions;
+use super::table::Purpose;
+use crate::encode::MissingWords;
+use crate::error::quoted;
+use crate::missing::is_missing_label;
+
+/// The cells that are no labels, and what becomes of their rows.
+pub(super) struct LabelGaps {
+    /// The words for gaps among features, where they are not the usual ones.
+    words: Option<MissingWords>,
+    purpose: Purpose,
+    drop: bool,
+}
+
+impl LabelGaps {
+    pub(super) fn new(options: &ReadOptions, purpose: Purpose) -> Self {
+        let told = options.features.missing_words();
+        let words = told.filter(|words| **words != MissingWords::default()).cloned();
+        LabelGaps { words, purpose, drop: options.drop_unlabelled }
+    }
+
+    /// Returns true if rows without a label are left out.
+    pub(super) fn may_drop(&self) -> bool {
+        self.drop
+    }
+
+    /// Returns true if a cell, without blanks around it, is no label.
+    pub(super) fn contain(&self, cell: &str) -> bool {
+        let is_told = |words: &MissingWords| words.contains(cell);
+        cell.is_empty() || is_missing_label(cell) || self.words.as_ref().is_some_and(is_told)
+    }
+
+    /// Returns the reason why the row of a cell is refused. Words for gaps do not harm predictions,
+    /// which need no labels.
+    pub(super) fn refusal(&self, cell: &str) -> Option<String> {
+        let what = match self.purpose {
+            _ if cell.is_empty() => "the cell is empty, but every row needs a label".to_owned(),
+            Purpose::Fit if self.contain(cell) => {
+                format!("label {} is a missing value", quoted(cell))
+            }
+            Purpose::Fit | Purpose::Predict => return None,
+        };
+        Some(format!("{what}; rows without one can be left out (--drop-unlabelled)"))
+    }
+}
+
+/// Returns what is wrong with a file of which every row was left out.
+pub(super) fn no_label(rows: usize) -> String {
+    format!("none of its rows has a label ({rows} are left out)")
+}
