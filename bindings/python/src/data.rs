@@ -3,18 +3,16 @@
 use margins::data::encode::EncodeOptions;
 use margins::data::{ClassLabels, Classes, Dataset, Design};
 use nalgebra_sparse::CsrMatrix;
-use numpy::ndarray::{ArrayView2, Axis};
+use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::copies::copied;
 use crate::doorway::{Stop, run};
 use crate::encode::{self, Column, Encode};
 use crate::errors::of_data;
-
-/// The number of values that are copied between two looks for signals.
-pub(crate) const BETWEEN_LOOKS: usize = 1 << 20;
 
 /// Samples in the memory of the library.
 #[pyclass(frozen, module = "margins_learn._native")]
@@ -118,21 +116,6 @@ pub(crate) fn sparse_rows(
         })
     })?;
     made.map(Samples).map_err(PyValueError::new_err)
-}
-
-/// Returns the values of an array, and looks for signals on the way.
-pub(crate) fn copied<T: Element + Copy + Sync, U: Send>(
-    py: Python<'_>,
-    array: &PyReadonlyArray1<'_, T>,
-    convert: impl Fn(T) -> U + Sync,
-) -> PyResult<Vec<U>> {
-    let array = array.as_array();
-    let mut values = Vec::with_capacity(array.len());
-    for some in array.axis_chunks_iter(Axis(0), BETWEEN_LOOKS) {
-        py.detach(|| values.extend(some.iter().map(|&x| convert(x))));
-        py.check_signals()?;
-    }
-    Ok(values)
 }
 
 /// The samples with their classes, given by index and name, as every fit gives them.

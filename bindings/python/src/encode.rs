@@ -9,7 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
-use crate::data::copied;
+use crate::copies::copied;
 use crate::dictionary::{check_names, read};
 use crate::errors::refuse;
 

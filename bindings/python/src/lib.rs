@@ -3,6 +3,7 @@
 
 mod blocks;
 mod calibration;
+mod copies;
 mod data;
 mod dictionary;
 mod doorway;
