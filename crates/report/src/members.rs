@@ -21,7 +21,7 @@ pub struct MemberSummary {
     pub converged: bool,
     /// The intercept.
     pub intercept: f64,
-    /// What the coefficients belong to: `features`, `samples` or `random features`.
+    /// What the coefficients belong to: `features`, `support samples` or `random features`.
     pub functions: &'static str,
     /// The number of coefficients.
     pub count: usize,
@@ -34,7 +34,8 @@ pub struct MemberSummary {
 /// A coefficient with the name of its function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Coefficient {
-    /// The name of the feature, or the number of the function, from 1.
+    /// The name of the feature, or the number of the function among those of the model, from 1: a
+    /// model keeps its support samples without the rows that they had.
     pub name: String,
     /// The coefficient.
     pub value: f64,
@@ -44,7 +45,7 @@ pub struct Coefficient {
 pub(crate) fn members(model: &Model) -> Vec<MemberSummary> {
     let functions = match model.basis().map(margins_model::Basis::functions) {
         None => "features",
-        Some(Functions::Sections(_)) => "samples",
+        Some(Functions::Sections(_)) => "support samples",
         Some(Functions::Fourier(_)) => "random features",
     };
     let names = model.feature_names().filter(|_| model.basis().is_none());

@@ -24,9 +24,9 @@ pub(crate) struct ReportArguments {
     /// Write the report to this file; - for standard output, as without it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Format of the report
-    #[arg(long, value_name = "FORMAT", default_value = "html", help_heading = "Output")]
-    pub(crate) format: ReportFormat,
+    /// Format of the report; json for a file whose name ends in .json, else html, unless told
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    format: Option<ReportFormat>,
 }
 
 impl ReportArguments {
@@ -43,6 +43,10 @@ impl ReportArguments {
     pub(crate) fn out(&self) -> Option<&Path> {
         self.out.as_deref()
     }
+
+    pub(crate) fn format(&self) -> ReportFormat {
+        self.format.unwrap_or_else(|| ReportFormat::of(self.out()))
+    }
 }
 
 /// The formats of a report.
@@ -54,6 +58,17 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
+impl ReportFormat {
+    /// Returns the format that the name of a file asks for.
+    pub(crate) fn of(path: Option<&Path>) -> Self {
+        let ending = path.and_then(Path::extension);
+        match ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
+            true => ReportFormat::Json,
+            false => ReportFormat::Html,
+        }
+    }
+}
+
 /// The option for a page on what was fitted.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -61,7 +76,8 @@ pub(crate) struct PageArguments {
     /// Write a page to look at: HTML with pictures; - for standard output
     ///
     /// It needs no network. It has the data at a glance, the choice of lambda, certificates, margins,
-    /// curves, probabilities and coefficients, each picture with its numbers.
+    /// curves, probabilities and coefficients, each picture with its numbers. A file whose name ends in
+    /// .json gets the numbers alone.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }

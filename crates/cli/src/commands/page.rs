@@ -10,10 +10,10 @@ use margins::{Model, Registry, TrainingReport};
 use margins_report::{Labelled, Origin, Report, Selection};
 
 use crate::arguments::data::Source;
-use crate::arguments::report::PageArguments;
+use crate::arguments::report::{PageArguments, ReportFormat};
 use crate::failure::Failure;
-use crate::output::Lines;
 use crate::output::files::emit;
+use crate::output::{Lines, write_json};
 
 /// A run of the command: its words, and when it began.
 pub(crate) struct Invocation {
@@ -101,8 +101,7 @@ impl<'a> Page<'a> {
         let mut report = Report::new(title, self.invocation.origin(Some(self.seed)));
         report.add_facts(lines()?);
         fill(&mut report)?;
-        let page = report.with_warnings().page();
-        emit(self.path, |out| out.write_all(page.as_bytes()))
+        write(self.path, ReportFormat::of(self.path), &report.with_warnings())
     }
 
     /// Adds a model and what it makes of the data that it was fitted to, if these are in memory, and
@@ -123,6 +122,18 @@ impl<'a> Page<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Writes a report in a format to a file, or to standard output.
+pub(super) fn write(
+    path: Option<&Path>,
+    format: ReportFormat,
+    report: &Report,
+) -> Result<(), Failure> {
+    emit(path, |out| match format {
+        ReportFormat::Html => out.write_all(report.page().as_bytes()),
+        ReportFormat::Json => write_json(out, report),
+    })
 }
 
 /// Adds what a model makes of the labelled rows of a file, under a name.

@@ -3,12 +3,11 @@
 use margins::Registry;
 use margins_report::Report;
 
-use super::page::{Invocation, evaluate};
-use crate::arguments::report::{ReportArguments, ReportFormat};
+use super::page::{Invocation, evaluate, write};
+use crate::arguments::report::ReportArguments;
 use crate::failure::Failure;
-use crate::output::files::{emit, input, inputs, keep_apart, output};
+use crate::output::files::{input, inputs, keep_apart, output};
 use crate::output::model::lines;
-use crate::output::write_json;
 use crate::source::read_model;
 
 pub(super) fn report(
@@ -34,8 +33,5 @@ pub(super) fn report(
         evaluate(&mut report, name, arguments.source(file), &model, registry)?;
     }
     let report = report.with_warnings();
-    emit(arguments.out(), |out| match arguments.format {
-        ReportFormat::Html => out.write_all(report.page().as_bytes()),
-        ReportFormat::Json => write_json(out, &report),
-    })
+    write(arguments.out(), arguments.format(), &report)
 }

@@ -69,6 +69,27 @@ fn a_report_is_a_page_or_its_numbers() {
     );
 }
 
+/// A file whose name ends in .json gets the numbers of the page, and --format goes before the name.
+#[test]
+fn the_name_of_a_report_tells_its_format() {
+    let workshop = Workshop::new();
+    let kernel = ["fit", "--data", "data.csv", "--lambda", "0.1", "--kernel", "gaussian:sigma=1"];
+    workshop.output(&[&kernel[..], &["--out", "m.json", "--report", "fit.JSON"]].concat());
+    let report = ["report", "--model", "m.json", "--data", "data.csv", "--out"];
+    workshop.output(&[&report[..], &["model.json"]].concat());
+    workshop.output(&[&report[..], &["told.json", "--format", "html"]].concat());
+    let read = |name: &str| std::fs::read_to_string(workshop.path(name)).expect("a report");
+    for name in ["fit.JSON", "model.json"] {
+        let document: serde_json::Value = serde_json::from_str(&read(name)).expect("a document");
+        assert_eq!(document["format"], "margins-report", "{name}");
+        let member = &document["members"][0];
+        assert_eq!(member["functions"], "support samples", "{name}");
+        let first = member["largest"][0]["name"].as_str().expect("a name");
+        assert!(first.starts_with("support sample "), "{first}");
+    }
+    assert!(read("told.json").starts_with("<!DOCTYPE html>"));
+}
+
 /// The page of a fit shows the rows to test it on as the page of the model does.
 #[test]
 fn rows_to_test_a_fit_on_are_on_its_page() {
