@@ -92,6 +92,18 @@ fn a_column_that_gives_the_label_away_is_named() {
     insta::assert_snapshot!(workshop.output(&["inspect", "--data", "leak.csv"]));
 }
 
+/// A column whose cells are empty in all rows of one class and in no other tells the class by its gaps.
+#[test]
+fn a_column_that_gives_the_label_away_by_its_gaps_is_named() {
+    let workshop = Workshop::new();
+    let end = |i: usize| if i.is_multiple_of(2) { String::new() } else { (i * i % 7).to_string() };
+    let some = |i: usize| if i.is_multiple_of(4) { String::new() } else { (i * i % 5).to_string() };
+    let rows: String = (0..24).map(|i| format!("{},{},{}\n", some(i), end(i), i % 2)).collect();
+    workshop.write("gaps.csv", format!("some,end,label\n{rows}").as_bytes());
+    let document = workshop.json(&["inspect", "--data", "gaps.csv", "--encode"]);
+    assert_eq!(document["telling_columns"], serde_json::json!(["end"]));
+}
+
 #[test]
 fn several_files_are_one_table() {
     let workshop = Workshop::new();

@@ -61,8 +61,9 @@ struct Range {
 }
 
 /// Returns the columns, by their names or numbers from 1, each of which alone tells the class of
-/// every row: a number whose ranges in the classes do not touch, or a category all of whose levels,
-/// at most half as many as rows, have one class each.
+/// every row: a number whose ranges in the classes do not touch, or whose gaps are all rows of one
+/// of two classes, or a category all of whose levels, at most half as many as rows, have one class
+/// each.
 pub(super) fn telling(data: &Dataset<Classes>) -> Vec<String> {
     let ranges = ranges(data);
     let name = |k: usize| match data.feature_names() {
@@ -76,7 +77,10 @@ pub(super) fn telling(data: &Dataset<Classes>) -> Vec<String> {
     let mut found = Vec::new();
     for column in encoding.columns() {
         let (width, tells) = match column.kind() {
-            Kind::Number(_) | Kind::Boolean(_) => (1, separates(&ranges[from])),
+            Kind::Number(_) | Kind::Boolean(_) => {
+                let width = 1 + usize::from(column.has_indicator());
+                (1, ranges[from..from + width].iter().any(|ranges| separates(ranges)))
+            }
             Kind::Categorical(levels) => {
                 let width = levels.len() + usize::from(column.has_indicator());
                 let pure = |ranges: &Vec<Range>| {
