@@ -148,7 +148,7 @@ def test_hostile_columns_are_refused(spoil, message, table):
 
 def test_too_many_levels_are_refused_with_advice():
     X = pd.DataFrame({"name": [f"row {k}" for k in range(1200)]})
-    with pytest.raises(ValueError, match="'name' has 1200 levels, more than 1000: leave it out"):
+    with pytest.raises(ValueError, match="'name' has more than 1000 levels: leave it out"):
         ml.MarginClassifier(encode=True).fit(X, np.arange(1200) % 2)
 
 

@@ -91,12 +91,7 @@ impl ColumnEncoding {
             Kind::Number(median) | Kind::Boolean(median) if !median.is_finite() => {
                 format!("has the median {median}")
             }
-            Kind::Categorical(levels) if levels.len() > MOST_LEVELS => {
-                format!(
-                    "has more than {MOST_LEVELS} levels: leave it out if it names the rows, else \
-                     join its rare levels"
-                )
-            }
+            Kind::Categorical(levels) if levels.len() > MOST_LEVELS => too_many(&self.name),
             _ => return Ok(()),
         };
         Err(Error::EncodedColumn { column: self.name.clone(), reason: fault })
@@ -244,6 +239,14 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
+/// Returns why so many levels are refused, and what to do.
+fn too_many(name: &str) -> String {
+    format!(
+        "has more than {MOST_LEVELS} levels: leave it out if it names the rows (--drop \
+         {name}), else join its rare levels"
+    )
+}
+
 /// Returns the levels that occur in the rows, in the order of first sight there.
 fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Kind, Error> {
     let mut seen = HashSet::new();
@@ -254,14 +257,7 @@ fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Kind, Error> {
         }
     }
     if levels.len() > MOST_LEVELS {
-        return Err(Error::EncodedColumn {
-            column: name.to_owned(),
-            reason: format!(
-                "has {} levels, more than {MOST_LEVELS}: leave it out if it names the rows, \
-                 else join its rare levels",
-                levels.len()
-            ),
-        });
+        return Err(Error::EncodedColumn { column: name.to_owned(), reason: too_many(name) });
     }
     Ok(Kind::Categorical(levels))
 }
