@@ -81,6 +81,7 @@ mod response;
 mod rkhs_norm;
 #[cfg(feature = "solvers")]
 mod single_scale;
+mod sparse_inverse;
 #[cfg(feature = "solvers")]
 pub mod svm;
 #[cfg(feature = "solvers")]

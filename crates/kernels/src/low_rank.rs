@@ -1,7 +1,9 @@
+use std::ops::Range;
+
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
-use margins_data::Design;
+use margins_data::{Design, parallel};
 use margins_optim::solve::GrowingCholesky;
 use nalgebra::DMatrix;
 use rand::SeedableRng;
@@ -10,37 +12,40 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::gram::Entries;
 use crate::single_scale::SingleScale;
+use crate::sparse_inverse::SparseInverse;
 
 /// The least and the largest number of landmarks, and with it of the rank.
-const RANKS: (usize, usize) = (200, 600);
+const RANKS: (usize, usize) = (100, 300);
 /// The samples a landmark.
-const SAMPLES: usize = 8;
+const SAMPLES: usize = 16;
 /// The share by which the part of a sample in `Z'WZ` may be off.
 const OFF: f64 = 0.1;
 /// The number of times that `Z'WZ` is moved from one W to another before it is computed anew.
 const MOST_MOVES: usize = 10;
+/// The number of parts of the samples that may be multiplied at the same time.
+const PARTS: usize = 4;
+/// The number of samples that one task serves.
+const TASK: usize = 64;
 /// The scale that keeps products of small entries away from subnormal numbers, which are slow.
 const SCALE: f32 = (1u64 << 30) as f32;
 
-/// An approximation of `K` as `Z Z' + E` with `Z` from landmarks among the samples (Nystrom) and
-/// `E` the diagonal that is left, in single precision, and by the Woodbury identity the inverse of
-/// `I + W^(1/2) (Z Z' + E) W^(1/2)`.
+/// An approximation of `(I + W^(1/2) K W^(1/2))^(-1)` from `K = Z Z' + R`, with `Z` from landmarks
+/// among the samples (Nystrom), in single precision: with `G'G` about `(I + W^(1/2) R W^(1/2))^(-1)`
+/// and `V = G W^(1/2) Z` it is `G' (I + V V')^(-1) G`, by the Woodbury identity.
 #[derive(Clone)]
 pub(crate) struct LowRank {
     /// The matrix `Z'` at the root of the scale, rank x n.
     features: Mat<f32>,
     scale: SingleScale,
-    /// The diagonal of E.
+    /// The diagonal E of R.
     remainder: Vec<f64>,
-    /// The matrix `W^(1/2) Z` with rows divided by the root of `1 + W E`, transposed, times
-    /// [`SCALE`].
+    /// The factor G.
+    rest: SparseInverse,
+    /// The matrix V, transposed, times [`SCALE`].
     scaled: Mat<f32>,
-    /// The reciprocals of the roots of `1 + W E`.
-    inverse_roots: Vec<f64>,
-    /// The squares of the factors from Z to `scaled`, which are `W/(1 + W E)`.
+    /// The numbers `W/(1 + W E)` of the W that each sample is at.
     squares: Vec<f64>,
-    /// The lower half of `SCALE^2` times the identity plus the product of `scaled` with its
-    /// transpose.
+    /// The lower half of `SCALE^2 (I + V'V)`.
     gram: Mat<f32>,
     /// The number of times that `gram` was moved since it was computed.
     moves: usize,
@@ -54,8 +59,12 @@ impl LowRank {
         const CHUNK: usize = 8192;
         let n = entries.order();
         // Features and scaled features, in single precision.
-        let most = entries.memory().map(|memory| memory.bytes() / (2 * size_of::<f32>() * n));
-        let wanted = (n / SAMPLES).clamp(RANKS.0, RANKS.1);
+        let most = entries.memory().map(|memory| {
+            memory.bytes().saturating_sub(n * SparseInverse::BYTES) / (2 * size_of::<f32>() * n)
+        });
+        // Where products compute the kernel again, fewer of them are worth more.
+        let largest = if entries.is_held() { RANKS.1 } else { 2 * RANKS.1 };
+        let wanted = (n / SAMPLES).clamp(RANKS.0, largest);
         let rank = wanted.min(n).min(most.unwrap_or(wanted)).max(1);
         // Any landmarks precondition; these are the same on every run.
         let mut random = ChaCha8Rng::seed_from_u64(0);
@@ -89,8 +98,8 @@ impl LowRank {
         });
         LowRank {
             remainder: remainder.collect(),
+            rest: SparseInverse::new(entries, features.as_ref(), single),
             scaled: Mat::zeros(rank, n),
-            inverse_roots: vec![1.0; n],
             squares: vec![0.0; n],
             gram: Mat::zeros(rank, rank),
             moves: MOST_MOVES,
@@ -119,16 +128,24 @@ impl LowRank {
     /// that takes less than half of the samples.
     pub(crate) fn prepare(&mut self, roots: &[f64]) {
         let n = roots.len();
-        let mut samples: Vec<usize> = (0..n).filter(|&i| self.is_off(i, roots[i])).collect();
+        let off: Vec<bool> = (0..n).map(|i| self.is_off(i, roots[i])).collect();
+        // A row depends on its neighbours where its own sample has curvature.
+        let concerns = |i: usize| off[i] || roots[i] > 0.0 && self.rest.row(i).any(|(j, _)| off[j]);
+        let mut marked: Vec<bool> = (0..n).map(concerns).collect();
         self.moves += 1;
-        if self.moves > MOST_MOVES || 2 * samples.len() > n {
+        if self.moves > MOST_MOVES || 2 * marked.iter().filter(|&&marked| marked).count() > n {
             self.moves = 0;
-            self.squares.fill(0.0);
+            marked.fill(true);
             self.gram.fill(0.0);
             self.gram.diagonal_mut().fill(SCALE * SCALE);
-            samples = (0..n).collect();
+        } else {
+            let old: Vec<f32> = (0..n)
+                .filter(|&i| marked[i])
+                .flat_map(|i| self.scaled.col_as_slice(i).iter().copied())
+                .collect();
+            self.add_squares(&old, -1.0);
         }
-        self.move_to(roots, &samples);
+        self.move_to(roots, &marked);
         self.inner.clear();
         let gram = &self.gram;
         // Without a factor the diagonal alone preconditions.
@@ -146,62 +163,90 @@ impl LowRank {
         (new - old).abs() > OFF * old.min(new)
     }
 
-    /// Brings some samples to their W.
-    fn move_to(&mut self, roots: &[f64], samples: &[usize]) {
+    /// Brings the rows of the samples that are marked to a W, and adds their squares.
+    fn move_to(&mut self, roots: &[f64], marked: &[bool]) {
         let rank = self.features.nrows();
+        self.rest.move_to(roots, marked);
+        let samples: Vec<usize> = (0..marked.len()).filter(|&i| marked[i]).collect();
         let unit = f64::from(SCALE) / self.scale.get().sqrt();
-        // The change of the Gram matrix is the product of these two.
-        let mut left: Mat<f32> = Mat::zeros(rank, samples.len());
-        let mut right: Mat<f32> = Mat::zeros(rank, samples.len());
-        let scale = |to: &mut [f32], features: &[f32], factor: f64| {
-            to.iter_mut().zip(features).for_each(|(to, z)| *to = factor as f32 * z);
-        };
-        for (k, &i) in samples.iter().enumerate() {
-            let features = self.features.col_as_slice(i);
-            let square = self.square(i, roots[i]);
-            let change = square - self.squares[i];
-            let factor = unit * change.abs().sqrt();
-            scale(left.col_as_slice_mut(k), features, factor);
-            scale(right.col_as_slice_mut(k), features, factor.copysign(change));
-            scale(self.scaled.col_as_slice_mut(i), features, unit * square.sqrt());
-            self.squares[i] = square;
-            self.inverse_roots[i] = 1.0 / (1.0 + roots[i] * roots[i] * self.remainder[i]).sqrt();
+        let mut new = vec![0.0f32; rank * samples.len()];
+        let (rest, features) = (&self.rest, &self.features);
+        parallel::for_each_chunk(&mut new, rank * TASK, |task, columns| {
+            for (&i, to) in samples[task * TASK..].iter().zip(columns.chunks_exact_mut(rank)) {
+                for (j, g) in rest.row(i).filter(|&(j, g)| g * roots[j] != 0.0) {
+                    let factor = (unit * g * roots[j]) as f32;
+                    let features = features.col_as_slice(j);
+                    to.iter_mut().zip(features).for_each(|(to, z)| *to += factor * z);
+                }
+            }
+        });
+        for (&i, new) in samples.iter().zip(new.chunks_exact(rank)) {
+            self.squares[i] = self.square(i, roots[i]);
+            self.scaled.col_as_slice_mut(i).copy_from_slice(new);
         }
+        self.add_squares(&new, 1.0);
+    }
+
+    /// Adds to `gram` the product of some columns with their transpose, times a sign.
+    fn add_squares(&mut self, columns: &[f32], sign: f32) {
+        let rank = self.gram.nrows();
+        let columns = MatRef::from_column_major_slice(columns, rank, columns.len() / rank);
         triangular::matmul(
             self.gram.as_mut(),
             BlockStructure::TriangularLower,
             Accum::Add,
-            left.as_ref(),
+            columns,
             BlockStructure::Rectangular,
-            right.transpose(),
+            columns.transpose(),
             BlockStructure::Rectangular,
-            1.0,
+            sign,
             Par::Seq,
         );
     }
 
-    pub(crate) fn apply(&self, residual: &[f64]) -> Vec<f64> {
-        let n = residual.len();
-        let halved = || residual.iter().zip(&self.inverse_roots).map(|(r, s)| r * s);
-        // In single precision the entries need a common scale.
-        let scale = halved().fold(f64::MIN_POSITIVE, |scale, r| scale.max(r.abs()));
-        let right: Vec<f32> = halved().map(|r| (r / scale) as f32).collect();
-        let mut inner = vec![0.0f32; self.inner.order()];
-        let mut image = vec![0.0f32; n];
-        if !inner.is_empty() {
-            let rank = inner.len();
-            let column = MatMut::from_column_major_slice_mut(&mut inner, rank, 1);
-            let right = MatRef::from_column_major_slice(&right, n, 1);
-            product(column, self.scaled.as_ref(), right);
-            self.inner.solve(&mut inner);
-            let column = MatRef::from_column_major_slice(&inner, rank, 1);
-            let image = MatMut::from_column_major_slice_mut(&mut image, n, 1);
-            product(image, self.scaled.transpose(), column);
+    /// Returns `V (I + V'V)^(-1) V' x`, or 0 where there is no factor.
+    fn project(&self, x: &[f32]) -> Vec<f32> {
+        let (rank, n) = (self.inner.order(), x.len());
+        if rank == 0 {
+            return vec![0.0; n];
         }
-        (right.iter().zip(&image).zip(&self.inverse_roots))
-            .map(|((r, p), s)| scale * s * f64::from(r - p))
-            .collect()
+        // The same parts on any number of threads, for the sum must not depend on it.
+        let sums = parallel::map(0..PARTS, |part| {
+            let Range { start, end } = part_of(n, part);
+            let mut sum = vec![0.0f32; rank];
+            let out = MatMut::from_column_major_slice_mut(&mut sum, rank, 1);
+            let x = MatRef::from_column_major_slice(&x[start..end], end - start, 1);
+            product(out, self.scaled.subcols(start, end - start), x);
+            sum
+        });
+        let mut inner: Vec<f32> = (0..rank).map(|k| sums.iter().map(|sum| sum[k]).sum()).collect();
+        self.inner.solve(&mut inner);
+        let images = parallel::map(0..PARTS, |part| {
+            let Range { start, end } = part_of(n, part);
+            let mut image = vec![0.0f32; end - start];
+            let out = MatMut::from_column_major_slice_mut(&mut image, end - start, 1);
+            let inner = MatRef::from_column_major_slice(&inner, rank, 1);
+            product(out, self.scaled.subcols(start, end - start).transpose(), inner);
+            image
+        });
+        images.concat()
     }
+
+    pub(crate) fn apply(&self, residual: &[f64]) -> Vec<f64> {
+        let white = self.rest.multiply(residual);
+        // In single precision the entries need a common scale.
+        let scale = white.iter().fold(f64::MIN_POSITIVE, |scale, r| scale.max(r.abs()));
+        let right: Vec<f32> = white.iter().map(|r| (r / scale) as f32).collect();
+        let image = self.project(&right);
+        let left: Vec<f64> =
+            white.iter().zip(&image).map(|(r, p)| r - scale * f64::from(*p)).collect();
+        self.rest.multiply_transposed(&left)
+    }
+}
+
+/// Returns the range of a part of n samples.
+fn part_of(n: usize, part: usize) -> Range<usize> {
+    part * n / PARTS..(part + 1) * n / PARTS
 }
 
 /// Computes `out = a b`.
@@ -220,9 +265,9 @@ mod tests {
         let n = 400;
         let matrix = DMatrix::from_fn(n, n, |i, j| (-1e-4 * (i as f64 - j as f64).powi(2)).exp());
         let entries = Entries::of(matrix);
-        let first: Vec<f64> = (0..n).map(|i| if i % 5 == 0 { 0.0 } else { 20.0 }).collect();
+        let first: Vec<f64> = (0..n).map(|i| if i % 40 == 0 { 0.0 } else { 20.0 }).collect();
         let second: Vec<f64> = (0..n)
-            .map(|i| match i % 5 {
+            .map(|i| match i % 40 {
                 0 => 15.0,
                 1 => 0.0,
                 _ => 20.1,

@@ -325,7 +325,7 @@ impl<L: MarginLoss + ?Sized> Minimizer for SampleNewton<'_, '_, L> {
     /// else the rough solution at a larger lambda, found from there in the same way: the equations
     /// far from the minimum are the hardest of all.
     fn begin(&mut self, lambda: Lambda, options: &Options) -> Point {
-        const NEAR: f64 = 0.75;
+        const NEAR: f64 = 0.9;
         const ROUGHLY: f64 = 1e-2;
         const RATIO: f64 = 10.0;
         let mut start = self.start(lambda).unwrap_or_else(|| self.origin());

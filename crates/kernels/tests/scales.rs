@@ -39,7 +39,7 @@ fn sparse(rows: &[Vec<f64>]) -> Design {
     Design::from_sparse_rows(&rows, 3).unwrap()
 }
 
-/// The same rows stored densely and sparsely give the same scores, whatever the kernel does with
+/// Rows stored densely and sparsely give the same scores, whatever the kernel does with
 /// zeros.
 #[test]
 fn zeros_that_are_not_stored_count_like_others() {

@@ -16,7 +16,7 @@ use crate::{Error, Gram, Kernel};
 /// The distribution from which the landmarks of Nystrom features are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Landmarks {
-    /// The same probability for every sample.
+    /// One probability for every sample.
     Uniform,
     /// Probabilities in proportion to the ridge leverage scores at a ridge of `n lambda`, estimated
     /// from a uniform draw of as many landmarks: samples that others do not explain are preferred.

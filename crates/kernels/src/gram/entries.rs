@@ -15,9 +15,9 @@ pub(crate) enum Entries {
     /// All of them in memory, and half or all of them in single precision once a solver asks for
     /// that.
     Held { matrix: DMatrix<f64>, half: OnceLock<SingleHalf>, columns: OnceLock<SingleColumns> },
-    /// Those of a matrix of inner products, all of them in single precision.
+    /// The entries of a matrix of inner products are held, all of them in single precision.
     Features(FeatureProducts),
-    /// None of them: each use computes those that it needs.
+    /// No entry is held: each use computes those that it needs.
     Computed(MatrixFree),
 }
 

@@ -77,6 +77,11 @@ impl MatrixFree {
         out
     }
 
+    /// Returns true if a product was left because nobody wanted it any more.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self.fault.get(), Some(Fault::Interrupted))
+    }
+
     /// Returns `K X`. Samples whose row of X is 0 cost nothing as columns of K, and pairs of the
     /// others are computed once.
     pub(super) fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
@@ -87,7 +92,7 @@ impl MatrixFree {
         if used.is_empty() {
             return out;
         }
-        if matches!(self.fault.get(), Some(Fault::Interrupted)) {
+        if self.is_interrupted() {
             // Even to make ready for the first block takes time, and nobody wants the product.
             out.fill(f64::NAN);
             return out;
