@@ -19,6 +19,8 @@ use rows::Row;
 /// What a turn of either program came to.
 struct Turn {
     seconds: f64,
+    /// Tells that the program came to its end within the limit.
+    ended: bool,
     /// The largest resident memory in bytes, where the system tells it.
     memory: Option<u64>,
     /// What the program printed, as JSON.
@@ -39,6 +41,9 @@ pub(crate) struct Arguments {
     /// Alternating turns of each row, of which the median counts
     #[arg(long, default_value_t = 3)]
     runs: usize,
+    /// Seconds after which an opponent is stopped; its row then tells that it took longer, of one turn
+    #[arg(long, default_value_t = 1800)]
+    limit: u64,
     /// Run the rows whose name holds this text, all unless told; may be repeated
     #[arg(long)]
     row: Vec<String>,
@@ -91,10 +96,15 @@ fn compare(row: &Row, arguments: &Arguments) -> Result<Value, Failure> {
             Some(result) => theirs.push(result),
             None => break,
         }
+        if theirs.iter().any(|turn| !turn.ended) {
+            break;
+        }
     }
     let above = match theirs.last() {
-        Some(turn) => excess::above_the_optimum(row, arguments, &file, &coefs, &turn.answer)?,
-        None => None,
+        Some(turn) if turn.ended => {
+            excess::above_the_optimum(row, arguments, &file, &coefs, &turn.answer)?
+        }
+        _ => None,
     };
     let mut ratios: Vec<f64> =
         ours.iter().zip(&theirs).map(|(a, b)| a.seconds / b.seconds).collect();
@@ -113,7 +123,9 @@ fn summary(turns: &[Turn]) -> Value {
     let mut seconds: Vec<f64> = turns.iter().map(|turn| turn.seconds).collect();
     let last = turns.last().map(|turn| turn.answer.clone());
     let memory = turns.iter().filter_map(|turn| turn.memory).max();
-    json!({ "seconds": median(&mut seconds), "memory": memory, "answer": last })
+    // Of the turn whose seconds are the median.
+    let ended = 2 * turns.iter().filter(|turn| !turn.ended).count() < turns.len();
+    json!({ "seconds": median(&mut seconds), "ended": ended, "memory": memory, "answer": last })
 }
 
 fn median(values: &mut [f64]) -> f64 {

@@ -2,17 +2,20 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::ours::{self, End};
 use super::rows::{Opponent, Row, SIGMAS, Work};
-use super::{Arguments, Turn, ours};
+use super::{Arguments, Turn};
 use crate::Failure;
 use crate::peers::rows::Lambdas;
 
 const SCRIPT: &str = "benches/peers/opponents.py";
 
-/// Runs the opponent, whose seconds are those of its work alone, without loading and reading. `None` where it is missing.
+/// Runs the opponent, whose seconds are those of its work alone, without loading and reading. `None` where it is missing. One that
+/// is stopped at the limit has the seconds of the whole process.
 pub(super) fn run(
     row: &Row,
     arguments: &Arguments,
@@ -25,6 +28,7 @@ pub(super) fn run(
     };
     let _ = std::fs::remove_file(coefs);
     let python = arguments.venv.join("bin/python");
+    let began = Instant::now();
     let mut child = Command::new(&python)
         .arg(SCRIPT)
         .args([job])
@@ -38,17 +42,20 @@ pub(super) fn run(
         .spawn()
         .map_err(|error| format!("{}: {error}", python.display()))?;
     let out = child.stdout.take();
-    let (memory, failure) = ours::wait(child)?;
-    if let Some(words) = failure {
-        if words.contains("ModuleNotFoundError") {
-            return Ok(None);
+    let (memory, end) = ours::wait(child, Duration::from_secs(arguments.limit))?;
+    match end {
+        End::Done => {}
+        End::Failed(words) if words.contains("ModuleNotFoundError") => return Ok(None),
+        End::Failed(words) => return Err(format!("{SCRIPT} {job}: {words}").into()),
+        End::Stopped => {
+            let seconds = began.elapsed().as_secs_f64();
+            return Ok(Some(Turn { seconds, ended: false, memory, answer: Value::Null }));
         }
-        return Err(format!("{SCRIPT} {job}: {words}").into());
     }
     let text = out.map(std::io::read_to_string).transpose()?.unwrap_or_default();
     let answer: Value = serde_json::from_str(text.trim())?;
     let seconds = answer["seconds"].as_f64().ok_or("the opponent told no seconds")?;
-    Ok(Some(Turn { seconds, memory, answer }))
+    Ok(Some(Turn { seconds, ended: true, memory, answer }))
 }
 
 /// Returns the job of the script and its options; `None` if the opponent is our own command.

@@ -31,18 +31,28 @@ pub(super) fn run_with(margins: &Path, arguments: &[String]) -> Result<Turn, Fai
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("{}: {error}", margins.display()))?;
-    let (memory, failure) = wait(child)?;
+    let (memory, end) = wait(child, Duration::MAX)?;
     let seconds = began.elapsed().as_secs_f64();
-    if let Some(words) = failure {
+    if let End::Failed(words) = end {
         return Err(format!("margins {}: {words}", arguments.join(" ")).into());
     }
     std::io::Seek::rewind(&mut out)?;
     let answer: Value = serde_json::from_reader(std::io::BufReader::new(out))?;
-    Ok(Turn { seconds, memory, answer })
+    Ok(Turn { seconds, ended: true, memory, answer })
 }
 
-/// Waits for a process; returns its largest resident memory, and what it said if it failed.
-pub(super) fn wait(mut child: Child) -> Result<(Option<u64>, Option<String>), Failure> {
+/// How a process ended.
+pub(super) enum End {
+    Done,
+    /// The process failed, with what it said.
+    Failed(String),
+    /// The process took longer than it was given, and was stopped.
+    Stopped,
+}
+
+/// Waits for a process; returns its largest resident memory and how it ended.
+pub(super) fn wait(mut child: Child, most: Duration) -> Result<(Option<u64>, End), Failure> {
+    let began = Instant::now();
     let mut memory = None;
     loop {
         memory = peak(child.id()).or(memory);
@@ -51,7 +61,13 @@ pub(super) fn wait(mut child: Child) -> Result<(Option<u64>, Option<String>), Fa
             if let Some(mut pipe) = child.stderr.take() {
                 std::io::Read::read_to_string(&mut pipe, &mut words)?;
             }
-            return Ok((memory, (!status.success()).then_some(words)));
+            let end = if status.success() { End::Done } else { End::Failed(words) };
+            return Ok((memory, end));
+        }
+        if began.elapsed() >= most {
+            child.kill()?;
+            child.wait()?;
+            return Ok((memory, End::Stopped));
         }
         std::thread::sleep(LOOK);
     }

@@ -70,11 +70,22 @@ fn is_result(line: &str, head: &str) -> bool {
 fn cells(row: &Row, result: &Value) -> String {
     let (ours, theirs) = (&result["ours"], &result["theirs"]);
     let seconds = |side: &Value| number(&side["seconds"], |s| format!("{s:.2} s"));
+    // A program that was stopped would have taken longer.
+    let stopped = theirs["ended"] == false;
+    let ratio = |ratio: f64| match stopped {
+        true => format!("below {:.2}", (100.0 * ratio).ceil() / 100.0),
+        false => format!("{ratio:.2}"),
+    };
+    let opponent = match (theirs.is_null(), stopped) {
+        (true, _) => "missing".to_owned(),
+        (false, true) => format!("above {}", seconds(theirs)),
+        (false, false) => seconds(theirs),
+    };
     let percent = |value: &Value| number(value, |error| format!("{:.2} %", 100.0 * error));
     let cells = [
         seconds(ours),
-        if theirs.is_null() { "missing".to_owned() } else { seconds(theirs) },
-        number(&result["ratio"], |ratio| format!("{ratio:.2}")),
+        opponent,
+        number(&result["ratio"], ratio),
         row.goal.to_string(),
         number(&ours["memory"], |bytes| format!("{:.2} GB", bytes / 1e9)),
         number(&worst_gap(&ours["answer"]), |gap| format!("{gap:.0e}")),
@@ -164,6 +175,12 @@ mod tests {
             "| 1.00 s | 2.00 s | 0.50 | 1.5 | 0.50 GB | 9e-7 | 2e-2 | 20.00 % | 21.00 % | 3 |";
         assert!(text.contains(cells), "{text}");
         assert!(text.contains("Measured on 1 May 2026, 2 cores."));
+        let mut late = result.clone();
+        late["theirs"] = json!({"seconds": 40.0, "ended": false});
+        late["ratio"] = json!(0.021);
+        let text = table(&rows[..1], "", |_| Some(late.clone()));
+        assert!(text.contains("| 1.00 s | above 40.00 s | below 0.03 |"), "{text}");
+        let text = table(&rows[..1], "", |_| Some(result.clone()));
         // Another folder keeps what the page knows of rows that it has no result of.
         let two = table(&rows[..2], &text, |row| {
             let later = json!({"date": "2 May 2026", "machine": "2 cores"});
