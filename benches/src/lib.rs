@@ -9,11 +9,11 @@ use std::time::Instant;
 pub struct Comparison {
     /// Median of the nanoseconds that an operation of the first took.
     pub first: f64,
-    /// The same of the second.
+    /// The median nanoseconds of the second.
     pub second: f64,
     /// 10 %, 50 % and 90 % quantiles of second/first in a turn.
     pub ratios: [f64; 3],
-    /// The same quantiles of second - first, in nanoseconds.
+    /// 10 %, 50 % and 90 % quantiles of second - first in a turn, in nanoseconds.
     pub differences: [f64; 3],
 }
 

@@ -9,7 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::{of_calibration, refuse};
+use crate::copies::copied;
+use crate::doorway::{Stop, run};
+use crate::errors::refuse;
 use crate::settings::loss_of;
 
 /// Returns the Psi-transform of a loss at excess misclassification risks.
@@ -19,7 +21,7 @@ pub(crate) fn psi<'py>(
     loss: &str,
     at: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    transformed(py, loss, &at, false)
+    transformed(py, loss, at, false)
 }
 
 /// Returns the inverse of the Psi-transform of a loss at excess surrogate risks.
@@ -29,36 +31,38 @@ pub(crate) fn psi_inverse<'py>(
     loss: &str,
     at: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    transformed(py, loss, &at, true)
+    transformed(py, loss, at, true)
 }
 
 fn transformed<'py>(
     py: Python<'py>,
     specification: &str,
-    at: &PyReadonlyArray1<'py, f64>,
+    at: PyReadonlyArray1<'py, f64>,
     inverse: bool,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let loss = loss_of(specification)?;
-    let at = at.as_array();
-    let values: Result<Vec<f64>, String> = py.detach(|| {
-        let transform = PsiTransform::of(&*loss).map_err(|reason| reason.to_string())?;
+    let at = copied(py, &at, |x| x)?;
+    let values = move || -> Result<Result<Vec<f64>, String>, margins::Error> {
+        let transform = match PsiTransform::of(&*loss) {
+            Ok(transform) => transform,
+            Err(reason) => {
+                let loss = loss.specification();
+                return Ok(Err(format!("loss '{loss}' is not calibrated: {reason}")));
+            }
+        };
         let of = |x: f64| if inverse { transform.inverse(x) } else { transform.value(x) };
-        Ok(at.iter().map(|&x| of(x)).collect())
-    });
-    match values {
-        Ok(values) => Ok(values.into_pyarray(py)),
-        Err(reason) => {
-            let loss = loss.specification();
-            Err(PyValueError::new_err(format!("loss '{loss}' is not calibrated: {reason}")))
-        }
-    }
+        Ok(Ok(at.into_iter().map(of).collect()))
+    };
+    let values = run(py, 1, &Stop::default(), values)?.map_err(PyValueError::new_err)?;
+    Ok(values.into_pyarray(py))
 }
 
 /// Returns the reason why a loss is not calibrated, or nothing if it is.
 #[pyfunction]
-pub(crate) fn not_calibrated(loss: &str) -> PyResult<Option<String>> {
+pub(crate) fn not_calibrated(py: Python<'_>, loss: &str) -> PyResult<Option<String>> {
     let loss = loss_of(loss)?;
-    Ok(PsiTransform::of(&*loss).err().map(|reason| reason.to_string()))
+    let reason = move || Ok(PsiTransform::of(&*loss).err().map(|reason| reason.to_string()));
+    run(py, 1, &Stop::default(), reason)
 }
 
 /// Returns the estimate of location, its roots, and an interval if a bound on the variance is
@@ -71,16 +75,16 @@ pub(crate) fn catoni_location<'py>(
     variance_bound: Option<f64>,
     delta: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let sample = sample.as_array().to_vec();
+    let sample = copied(py, &sample, |x| x)?;
     let result = PyDict::new(py);
     let location: Location = match (scale, variance_bound) {
         (Some(scale), None) => {
-            py.detach(|| location::catoni_location(&sample, scale)).map_err(of_calibration)?
+            let location = move || Ok(location::catoni_location(&sample, scale)?);
+            run(py, 1, &Stop::default(), location)?
         }
         (None, Some(variance)) => {
-            let interval = py
-                .detach(|| location::confidence_interval(&sample, variance, delta))
-                .map_err(of_calibration)?;
+            let interval = move || Ok(location::confidence_interval(&sample, variance, delta)?);
+            let interval = run(py, 1, &Stop::default(), interval)?;
             result.set_item("scale", interval.scale)?;
             result.set_item("interval", interval.bounds())?;
             result.set_item("published_half_width", interval.published_half_width)?;
@@ -135,10 +139,21 @@ pub(crate) fn misclassification_bound(
         gradient_constant: given.gradient_constant,
         operator_norm_moment: given.operator_norm_moment,
     };
-    let terms = bound.evaluate().map_err(of_calibration)?;
-    let psi = MarginPursuitPsi::new(gamma, given.scale).map_err(of_calibration)?;
+    let numbers = move || Ok(terms_of(&bound, MarginPursuitPsi::new(gamma, bound.scale)?)?);
     let result = PyDict::new(py);
-    for (name, value) in [
+    for (name, value) in run(py, 1, &Stop::default(), numbers)? {
+        result.set_item(name, value)?;
+    }
+    Ok(result)
+}
+
+/// Returns every term of a bound by name.
+fn terms_of(
+    bound: &MarginPursuitBound,
+    psi: MarginPursuitPsi,
+) -> Result<[(&'static str, f64); 11], margins::calibration::Error> {
+    let terms = bound.evaluate()?;
+    Ok([
         ("beta", terms.beta),
         ("contraction", terms.contraction),
         ("optimization_error", terms.optimization_error),
@@ -153,10 +168,7 @@ pub(crate) fn misclassification_bound(
             "sound_misclassification_bound",
             terms.sound_misclassification_bound(|risk| psi.inverse(risk)),
         ),
-    ] {
-        result.set_item(name, value)?;
-    }
-    Ok(result)
+    ])
 }
 
 /// Returns the bins of probabilities beside frequencies, and their summaries.
@@ -173,10 +185,9 @@ pub(crate) fn reliability<'py>(
         "quantile" => Binning::EqualCount(bins),
         _ => return Err(refuse("strategy", format!("'{strategy}'"), "'uniform' or 'quantile'")),
     };
-    let (probabilities, signs) = (probabilities.as_array().to_vec(), signs.as_array().to_vec());
-    let made = py
-        .detach(|| Reliability::new(&probabilities, &signs, None, binning))
-        .map_err(of_calibration)?;
+    let (probabilities, signs) = (copied(py, &probabilities, |p| p)?, copied(py, &signs, |y| y)?);
+    let made = move || Ok(Reliability::new(&probabilities, &signs, None, binning)?);
+    let made = run(py, 1, &Stop::default(), made)?;
     let result = PyDict::new(py);
     let bins = made.bins();
     result.set_item(

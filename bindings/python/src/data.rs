@@ -2,7 +2,6 @@
 
 use margins::data::encode::EncodeOptions;
 use margins::data::{ClassLabels, Classes, Dataset, Design};
-use nalgebra_sparse::CsrMatrix;
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -89,33 +88,53 @@ fn gone() -> PyErr {
     PyValueError::new_err("the rows were finished before")
 }
 
-/// Returns samples of compressed sparse rows with ascending columns.
-#[pyfunction]
-pub(crate) fn sparse_rows(
-    py: Python<'_>,
-    offsets: PyReadonlyArray1<'_, i64>,
-    indices: &Bound<'_, PyAny>,
-    values: PyReadonlyArray1<'_, f64>,
-    columns: usize,
-) -> PyResult<Samples> {
-    let narrow = indices.extract::<PyReadonlyArray1<'_, i32>>();
-    let wide = indices.extract::<PyReadonlyArray1<'_, i64>>();
-    let indices = match (&narrow, &wide) {
-        (Ok(indices), _) => copied(py, indices, |j| j as usize)?,
-        (_, Ok(indices)) => copied(py, indices, |j| j as usize)?,
-        _ => return Err(PyTypeError::new_err("indices must be an array of int32 or int64")),
-    };
-    let offsets = copied(py, &offsets, |at| at as usize)?;
-    let values = copied(py, &values, |x| x)?;
-    let rows = offsets.len().saturating_sub(1);
-    let made = run(py, 1, &Stop::default(), move || {
-        let matrix = CsrMatrix::try_from_csr_data(rows, columns, offsets, indices, values);
-        Ok(match matrix {
-            Ok(matrix) => Ok(Design::sparse(matrix)?),
-            Err(error) => Err(format!("the sparse matrix is malformed: {error}")),
-        })
-    })?;
-    made.map(Samples).map_err(PyValueError::new_err)
+/// Sparse samples whose entries come in any order.
+#[pyclass(module = "margins_learn._native")]
+pub(crate) struct SparseRows(Option<margins::data::SparseRows>);
+
+#[pymethods]
+impl SparseRows {
+    /// Makes room for rows of these numbers of entries.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        counts: PyReadonlyArray1<'_, i64>,
+        columns: usize,
+    ) -> PyResult<Self> {
+        let counts: Vec<usize> = counts.as_array().iter().map(|&k| k as usize).collect();
+        // The system hands out memory as it is written to, which takes long where there are many entries.
+        let made = move || Ok(margins::data::SparseRows::new(counts, columns)?);
+        run(py, 1, &Stop::default(), made).map(|rows| SparseRows(Some(rows)))
+    }
+
+    /// Copies some entries: their rows, their columns and their values.
+    fn place(
+        &mut self,
+        py: Python<'_>,
+        rows: PyReadonlyArray1<'_, i64>,
+        columns: PyReadonlyArray1<'_, i64>,
+        values: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<()> {
+        let (rows, columns, values) = (rows.as_array(), columns.as_array(), values.as_array());
+        let made = self.0.as_mut().ok_or_else(gone)?;
+        if rows.len() != values.len() || columns.len() != values.len() {
+            let (i, j, count) = (rows.len(), columns.len(), values.len());
+            let message = format!("there are {i} rows and {j} columns for {count} values");
+            return Err(PyValueError::new_err(message));
+        }
+        // A number below 0 is beyond the last row or column.
+        let mut entries = rows.iter().zip(columns).zip(values);
+        let placed = py.detach(|| {
+            entries.try_for_each(|((&i, &j), &x)| made.place(i as usize, j as usize, x))
+        });
+        placed.map_err(of_data)
+    }
+
+    /// Returns the samples; the entries placed are gone from here.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Samples> {
+        let rows = self.0.take().ok_or_else(gone)?;
+        run(py, 1, &Stop::default(), move || Ok(rows.finish()?)).map(Samples)
+    }
 }
 
 /// The samples with their classes, given by index and name, as every fit gives them.
@@ -196,7 +215,7 @@ impl Data {
             Features::Samples(design) => Dataset::new(design, self.classes)?,
             Features::Columns(columns) => {
                 let options = self.encode.unwrap_or_default();
-                let table = encode::table(columns, &options.missing_words)?;
+                let table = encode::table(columns, &options.missing_words, &options.categorical)?;
                 Dataset::encoded(table, self.classes, options)?
             }
         };

@@ -126,10 +126,18 @@ fn written(given: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
     Ok(cells)
 }
 
-/// Returns the table of columns, in which these words are gaps too.
-pub(crate) fn table(columns: Vec<Column>, missing: &MissingWords) -> Result<RawTable, Error> {
+/// Returns the table of columns, in which these words are gaps too; the cells of columns of codes keep
+/// their texts.
+pub(crate) fn table(
+    columns: Vec<Column>,
+    missing: &MissingWords,
+    codes: &[String],
+) -> Result<RawTable, Error> {
     let read = |column: Column| match column.cells {
         Cells::Numbers(cells) => RawColumn::numbers(column.name, &cells),
+        Cells::Written(cells) if codes.contains(&column.name) => {
+            Ok(RawColumn::codes(column.name, cells, missing))
+        }
         Cells::Written(cells) => RawColumn::cells(column.name, cells, missing),
     };
     RawTable::from_columns(columns.into_iter().map(read).collect::<Result<_, _>>()?)

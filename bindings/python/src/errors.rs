@@ -2,7 +2,6 @@
 //! kinds for files, with the message of the error, which names the value and the place.
 
 use margins::Error;
-use margins::calibration::Error as Calibration;
 use margins::data::Error as Data;
 use margins::model::Error as Model;
 use pyo3::PyErr;
@@ -22,7 +21,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
 }
 
 /// Returns the exception for an error of a model or its file.
-pub(crate) fn of_model(error: Model) -> PyErr {
+fn of_model(error: Model) -> PyErr {
     let message = error.to_string();
     match error {
         Model::File { source, .. } if matches!(*source, Model::Io(_)) => in_words(*source, message),
@@ -51,11 +50,6 @@ pub(crate) fn of_data(error: Data) -> PyErr {
         }
         _ => PyValueError::new_err(message),
     }
-}
-
-/// Returns the exception for an error of calibration.
-pub(crate) fn of_calibration(error: Calibration) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 /// Returns the refusal of a setting.

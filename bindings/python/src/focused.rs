@@ -6,7 +6,7 @@ use margins::estimators::focused::{self, Checkpointing, Learner, Settings};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 
 use crate::data::{Data, Samples};
@@ -23,20 +23,27 @@ pub(crate) struct Ensemble(Arc<focused::Committee>);
 
 #[pymethods]
 impl Ensemble {
-    /// Returns the ensemble of a text that `to_json` has made.
+    /// Returns the ensemble of bytes that `to_bytes` has made.
     #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Self> {
-        let read = serde_json::from_str(text).map(|ensemble| Ensemble(Arc::new(ensemble)));
-        read.map_err(|error| PyValueError::new_err(format!("not an ensemble: {error}")))
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let bytes = bytes.to_vec();
+        let read = move || focused::Committee::from_bytes(&bytes);
+        run(py, 1, &Stop::default(), read).map(|ensemble| Ensemble(Arc::new(ensemble)))
     }
 
-    /// Returns the ensemble as text.
-    fn to_json(&self) -> PyResult<String> {
-        serde_json::to_string(&*self.0).map_err(|error| PyValueError::new_err(error.to_string()))
+    /// Returns the bytes of the ensemble, with a checksum.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let ensemble = Arc::clone(&self.0);
+        let bytes = run(py, 1, &Stop::default(), move || ensemble.to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((py.get_type::<Ensemble>().getattr("from_json")?, (self.to_json()?,)))
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Ensemble>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
     }
 
     fn __len__(&self) -> usize {

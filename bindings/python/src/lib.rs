@@ -30,7 +30,7 @@ mod _native {
         catoni_location, misclassification_bound, not_calibrated, psi, psi_inverse, reliability,
     };
     #[pymodule_export]
-    use super::data::{DenseRows, Samples, sparse_rows};
+    use super::data::{DenseRows, Samples, SparseRows};
     #[pymodule_export]
     use super::elsewhere::Shard;
     #[pymodule_export]
@@ -49,7 +49,7 @@ mod _native {
         fit_classifier, fit_cross_validated, fit_path, fit_robust, kernel_names,
     };
     #[pymodule_export]
-    use super::stream::{StreamLearner, fit_stream};
+    use super::stream::{StreamLearner, StreamState, fit_stream};
 
     use pyo3::prelude::*;
 

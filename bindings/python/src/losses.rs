@@ -4,6 +4,8 @@ use margins::Registry;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::copies::copied;
+use crate::doorway::{Stop, run};
 use crate::settings::loss_of;
 
 /// Returns the names of the losses.
@@ -29,9 +31,9 @@ macro_rules! over_arrays {
             at: PyReadonlyArray1<'py, f64>,
         ) -> PyResult<Bound<'py, PyArray1<f64>>> {
             let loss = loss_of(loss)?;
-            let at = at.as_array();
-            let values: Vec<f64> = py.detach(|| at.iter().map(|&x| ($of)(&*loss, x)).collect());
-            Ok(values.into_pyarray(py))
+            let at = copied(py, &at, |x| x)?;
+            let values = move || Ok(at.into_iter().map(|x| ($of)(&*loss, x)).collect::<Vec<f64>>());
+            Ok(run(py, 1, &Stop::default(), values)?.into_pyarray(py))
         }
     )*};
 }

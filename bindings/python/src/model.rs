@@ -15,7 +15,6 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::data::Samples;
 use crate::doorway::{Stop, run};
 use crate::encode;
-use crate::errors::of_model;
 use crate::settings::loss_of;
 
 /// A classifier, as files keep it.
@@ -26,8 +25,10 @@ pub(crate) struct Model(Arc<margins::Model>);
 impl Model {
     /// Returns the model of bytes that were written by this package or by the command.
     #[staticmethod]
-    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        margins::Model::from_bytes(bytes, &Registry::standard()).map(Model::new).map_err(of_model)
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let bytes = bytes.to_vec();
+        let read = move || Ok(margins::Model::from_bytes(&bytes, &Registry::standard())?);
+        run(py, 1, &Stop::default(), read).map(Model::new)
     }
 
     /// Returns the model of a file.
@@ -45,7 +46,9 @@ impl Model {
 
     /// Returns the bytes of the model, with a checksum.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.0.to_bytes(Format::Binary).map_err(of_model)?;
+        let model = Arc::clone(&self.0);
+        let written = move || Ok(model.to_bytes(Format::Binary)?);
+        let bytes = run(py, 1, &Stop::default(), written)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -105,7 +108,8 @@ impl Model {
         };
         let columns = encode::columns(columns)?;
         let encoded = move || {
-            let table = encode::table(columns, &encoding.options().missing_words)?;
+            let table =
+                encode::table(columns, &encoding.options().missing_words, &encoding.codes())?;
             Ok(encoding.encode(&table)?)
         };
         run(py, 1, &Stop::default(), encoded).map(Samples)
@@ -191,12 +195,14 @@ impl Model {
         py: Python<'py>,
         scores: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let scores = self.checked(&scores)?;
-        let decide = |row: usize| {
+        let (model, scores) = (Arc::clone(&self.0), self.checked(&scores)?);
+        let rows = scores.nrows();
+        let decide = move |row: usize| {
             let of_row: Vec<f64> = scores.row(row).iter().copied().collect();
-            self.0.decide(&of_row) as i64
+            model.decide(&of_row) as i64
         };
-        Ok((0..scores.nrows()).map(decide).collect::<Vec<_>>().into_pyarray(py))
+        let classes = move || Ok((0..rows).map(decide).collect::<Vec<_>>());
+        Ok(run(py, 1, &Stop::default(), classes)?.into_pyarray(py))
     }
 
     /// Returns the probabilities of all classes for every sample, from its scores: the class that
@@ -206,10 +212,10 @@ impl Model {
         py: Python<'py>,
         scores: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let scores = self.checked(&scores)?;
+        let (model, scores) = (Arc::clone(&self.0), self.checked(&scores)?);
         let loss = loss_of(self.0.loss())?;
-        let probabilities = self.0.deciding_probabilities(&scores, &*loss);
-        Ok(to_array(py, &probabilities.map_err(of_model)?))
+        let probabilities = move || Ok(model.deciding_probabilities(&scores, &*loss)?);
+        Ok(to_array(py, &run(py, 1, &Stop::default(), probabilities)?))
     }
 
     /// True if the model has probabilities.

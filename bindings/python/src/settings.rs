@@ -79,7 +79,7 @@ settings! {
         loss: String, lam: f64, method: String, schedule: String, first_step: Option<f64>, fit_intercept: bool,
         epochs: Option<usize>, replacement: bool, batch: usize, average: String, radius: Option<f64>,
         start_norm: Option<f64>, hold_out: Option<f64>, patience: usize, rescale_at: Option<u64>, standardize: bool,
-        class_weight: Weights, tol: f64, time_limit: Option<f64>, random_state: u64,
+        class_weight: Weights, tol: Option<f64>, time_limit: Option<f64>, random_state: u64,
     }
 }
 

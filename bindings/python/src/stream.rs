@@ -1,14 +1,13 @@
 //! Stochastic gradient.
 
 use margins::data::Labels;
-use margins::estimators::regularised::IterationObserver;
-use margins::estimators::stream::{Learner, Method, Projection, Settings, StepSchedule};
+use margins::estimators::stream::{Learner, Method, Projection, Settings, State, StepSchedule};
 use margins::optim::Lambda;
 use margins::optim::online::stochastic::{Averaging, EarlyStopping, Sampling, Start};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::data::{Data, Samples};
 use crate::doorway::{Stop, run};
@@ -22,9 +21,9 @@ use crate::settings::{Stream, limit_of, loss_of};
 fn settings_of(given: Stream) -> PyResult<Settings> {
     let refused = |error: margins::optim::Error| PyValueError::new_err(error.to_string());
     let (class_weights, class_costs) = given.class_weight.parts()?;
+    let unless_told = Settings::new(Lambda::new(given.lam).map_err(refused)?);
     Ok(Settings {
         loss: loss_of(&given.loss)?,
-        lambda: Lambda::new(given.lam).map_err(refused)?,
         method: method_of(&given.method, &given.schedule, given.first_step)?,
         intercept: given.fit_intercept,
         epochs: given.epochs,
@@ -43,10 +42,9 @@ fn settings_of(given: Stream) -> PyResult<Settings> {
         class_weights,
         class_costs,
         seed: given.random_state,
-        tolerance: given.tol,
-        history: false,
+        tolerance: given.tol.unwrap_or(unless_told.tolerance),
         time_limit: limit_of(given.time_limit)?,
-        iterations: IterationObserver::default(),
+        ..unless_told
     })
 }
 
@@ -103,7 +101,44 @@ pub(crate) fn fit_stream<'py>(
     let fitted = run(py, 1, &stop, move || settings.fit(&data.dataset_of_two()?))?;
     let result = report::of_reports(py, std::iter::once(&fitted.fit.report))?;
     result.set_item("model", Model::new(fitted.model))?;
+    result.set_item("state", fitted.state.map(StreamState))?;
     Ok(result)
+}
+
+/// The state of stochastic gradient between two chunks.
+#[pyclass(frozen, module = "margins_learn._native")]
+pub(crate) struct StreamState(State);
+
+#[pymethods]
+impl StreamState {
+    /// Returns the state of bytes that `to_bytes` has made.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let bytes = bytes.to_vec();
+        let read = move || State::from_bytes(&bytes);
+        run(py, 1, &Stop::default(), read).map(StreamState)
+    }
+
+    /// Returns the bytes of the state, with a checksum.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.0.clone();
+        let bytes = run(py, 1, &Stop::default(), move || state.to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<StreamState>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py)?,)))
+    }
+
+    /// The number of rows taken; those of a fit count once.
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
 }
 
 /// Stochastic gradient on chunks of samples as they come.
@@ -121,9 +156,13 @@ impl StreamLearner {
 
     /// Returns the learner that goes on from a state.
     #[staticmethod]
-    fn resumed(settings: &Bound<'_, PyDict>, features: usize, state: &str) -> PyResult<Self> {
+    fn resumed(
+        settings: &Bound<'_, PyDict>,
+        features: usize,
+        state: &StreamState,
+    ) -> PyResult<Self> {
         let settings = settings_of(Stream::read(settings)?)?;
-        let learner = settings.resumed(features, state);
+        let learner = settings.resumed(features, state.0.clone());
         learner.map(StreamLearner).map_err(to_python)
     }
 
@@ -155,12 +194,6 @@ impl StreamLearner {
         model.map(Model::new).map_err(to_python)
     }
 
-    /// The number of rows taken.
-    #[getter]
-    fn rows(&self) -> PyResult<u64> {
-        Ok(self.0.rows())
-    }
-
     /// The number of steps taken.
     #[getter]
     fn steps(&self) -> PyResult<u64> {
@@ -168,7 +201,7 @@ impl StreamLearner {
     }
 
     /// Returns the state in which the learner goes on later.
-    fn state(&self) -> PyResult<String> {
-        self.0.state().map_err(to_python)
+    fn state(&self) -> StreamState {
+        StreamState(self.0.state())
     }
 }

@@ -118,7 +118,6 @@ def test_weights_are_repetitions_and_classes_have_costs(two):
         (["no", "yes"], {np.str_("yes"): 3.0}),
     ],
 )
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_classes_of_costs_are_compared_as_values(labels, weights, two):
     X, y = two
     for estimator in (ml.MarginClassifier("logistic"), ml.MarginPath("logistic", Cs=[1.0]), ml.StreamClassifier("logistic")):

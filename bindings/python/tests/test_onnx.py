@@ -86,6 +86,15 @@ def test_contests_of_pairs_agree(classes):
     assert_agrees(ml.MarginClassifier("hinge", multi_class="ovo").fit(X, y), np.vstack([X, np.zeros_like(X[:1])]))
 
 
+@pytest.mark.parametrize("classes", [3, 4, 12])
+@pytest.mark.parametrize(("loss", "settings"), [("logistic", {}), ("lhs", {"kernel": "gaussian"}), ("squared-hinge", {"probability": "platt"})])
+def test_coupled_probabilities_of_pairs_agree(loss, settings, classes):
+    """Far samples have pairs that are certain, and 0 has some that are even."""
+    X, y = clouds(30 * classes, classes)
+    model = ml.MarginClassifier(loss, multi_class="ovo", **settings).fit(X, y)
+    assert_agrees(model, np.vstack([X, 1e3 * X, -1e3 * X, np.zeros_like(X[:1])]))
+
+
 def test_labels_of_text_and_platt_scaling_agree():
     X, y = clouds(80, 2)
     assert_agrees(ml.MarginClassifier("squared-hinge", probability="platt").fit(X, np.array(["ham", "spam"])[y]), X)
@@ -102,7 +111,6 @@ def test_other_estimators_agree():
     [
         (ml.MarginClassifier(kernel="gaussian:sigma=1", approximation="rff:m=10"), 2, "random Fourier"),
         (ml.MarginClassifier(kernel=lambda a, b: a @ b.T), 2, "function"),
-        (ml.MarginClassifier(multi_class="ovo"), 3, "one-versus-one"),
         (ml.FocusedClassifier("stump", max_steps=100, outputs=3), 2, "FocusedClassifier"),
     ],
 )

@@ -1,9 +1,11 @@
 """The classifier by stochastic gradient tells how its fits end, and what a chunk goes on from."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import margins_learn as ml
@@ -11,23 +13,57 @@ import margins_learn as ml
 EVIDENCE = ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "status_")
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_chunk_after_a_fit_begins_anew_without_its_evidence(two):
+@pytest.mark.parametrize("settings", [{}, {"method": "sgd", "average": "polyak"}, {"method": "coin", "epochs": 3}], ids=str)
+def test_a_chunk_goes_on_from_a_fit_without_its_evidence(settings, two):
     X, y = two
-    alone = ml.StreamClassifier("logistic").partial_fit(X, y)
-    fitted = ml.StreamClassifier("logistic").fit(X, y)
-    assert all(hasattr(fitted, name) for name in EVIDENCE)
-    fitted.partial_fit(X, y)
-    assert not any(hasattr(fitted, name) for name in EVIDENCE)
-    assert fitted.t_ == len(y) and np.array_equal(fitted.coef_, alone.coef_)
-    again = fitted.fit(X, y)
-    assert all(hasattr(again, name) for name in EVIDENCE) and not hasattr(again, "t_")
+    fitted = ml.StreamClassifier("logistic", **settings).fit(X, y)
+    assert all(hasattr(fitted, name) for name in EVIDENCE) and fitted.t_ == len(y)
+    before, again = fitted.coef_, pickle.loads(pickle.dumps(fitted))
+    fitted.partial_fit(X[:50], y[:50]).partial_fit(X[50:], y[50:])
+    again = pickle.loads(pickle.dumps(again.partial_fit(X[:50], y[:50]))).partial_fit(X[50:], y[50:])
+    assert np.array_equal(again.coef_, fitted.coef_) and again.t_ == 2 * len(y)
+    # One more pass over the samples moves less than the first.
+    alone = clone(fitted).partial_fit(X, y).coef_
+    assert 0 < np.linalg.norm(again.coef_ - before) < np.linalg.norm(alone - before)
+    assert not any(hasattr(again, name) for name in EVIDENCE)
+    again.fit(X, y)
+    assert all(hasattr(again, name) for name in EVIDENCE) and np.array_equal(again.coef_, before) and again.t_ == len(y)
+
+
+@pytest.mark.parametrize("settings", [{"lam": 0.5}, {"method": "coin"}, {"fit_intercept": False}, {"average": "polyak"}], ids=str)
+def test_a_chunk_under_other_settings_is_refused(settings, two):
+    fitted = ml.StreamClassifier("logistic").fit(*two).set_params(**settings)
+    with pytest.raises(ValueError, match="are not those of the settings"):
+        fitted.partial_fit(*two)
+
+
+def test_an_altered_state_is_refused(two):
+    kept = pickle.dumps(ml.StreamClassifier("logistic").fit(*two))
+    at = kept.index(b'"rows":') + 7
+    altered = kept[:at] + bytes([kept[at] ^ 1]) + kept[at + 1 :]
+    with pytest.raises(ValueError, match="not the bytes of the state of a stream: it is damaged: its checksum is"):
+        pickle.loads(altered)
+
+
+def test_a_fit_that_chunks_cannot_go_on_from_says_so(two):
+    X, y = two
+    for name, value in (("standardize", True), ("hold_out", 0.2), ("class_weight", "balanced"), ("average", "suffix:0.5")):
+        classifier = ml.StreamClassifier("logistic").set_params(**{name: value})
+        with pytest.raises(ValueError, match=f"partial_fit cannot heed {name}={value!r}, which need all samples"):
+            classifier.partial_fit(X, y)
+        fitted = classifier.fit(X, y)
+        before = fitted.coef_
+        with pytest.raises(ValueError, match=f"partial_fit cannot heed {name}={value!r}, which need all samples"):
+            fitted.partial_fit(X, y)
+        fitted.set_params(**{name: getattr(ml.StreamClassifier(), name)})
+        with pytest.raises(ValueError, match="cannot go on from a fit with hold_out, .*clone the classifier to begin anew"):
+            fitted.partial_fit(X, y)
+        assert fitted.coef_ is before and hasattr(fitted, "dual_gap_")
 
 
 def test_a_chunk_that_is_refused_leaves_the_fit_and_its_evidence(two):
     X, y = two
-    with pytest.warns(ConvergenceWarning):
-        fitted = ml.StreamClassifier("logistic").fit(X, y)
+    fitted = ml.StreamClassifier("logistic").fit(X, y)
     before = {name: getattr(fitted, name) for name in EVIDENCE}
     with pytest.raises(ValueError, match="has the class 7"):
         fitted.partial_fit(X, y + 7, classes=[0, 1])
@@ -37,23 +73,31 @@ def test_a_chunk_that_is_refused_leaves_the_fit_and_its_evidence(two):
 def test_a_gap_above_the_tolerance_is_told_once(two):
     told = r"gap is \d\.\de-0\d, above the tolerance 1\.0e-06: the epochs came to their end\. Raise epochs"
     with pytest.warns(ConvergenceWarning, match=told) as caught:
-        fitted = ml.StreamClassifier("logistic").fit(*two)
+        fitted = ml.StreamClassifier("logistic", tol=1e-6).fit(*two)
     assert len(caught) == 1 and caught[0].filename == __file__
     assert fitted.relative_gap_ > 1e-6 and fitted.status_ == "rule-met"
 
 
-def test_the_time_limit_is_told_with_the_gap(two):
-    with pytest.warns(ConvergenceWarning, match=r"gap is .*, above the tolerance .*time limit came first\. Raise time_limit") as caught:
-        fitted = ml.StreamClassifier("logistic", epochs=10**6, time_limit=0.1).fit(*two)
+TIME_ENDED = r"time limit came first\. Raise time_limit"
+
+
+@pytest.mark.parametrize(
+    ("tol", "told"),
+    [(1e-12, rf"gap is .*, above the tolerance 1\.0e-12: .*{TIME_ENDED}"), (None, rf"^The descent ended early: .*{TIME_ENDED}")],
+)
+def test_the_time_limit_is_told_and_the_gap_where_one_is_asked_for(tol, told, two):
+    with pytest.warns(ConvergenceWarning, match=told) as caught:
+        fitted = ml.StreamClassifier("logistic", epochs=10**6, time_limit=0.1, tol=tol).fit(*two)
     assert len(caught) == 1 and fitted.status_ == "time-limit"
 
 
 @pytest.mark.parametrize(
     "estimator",
     [
+        ml.StreamClassifier("logistic"),
         ml.StreamClassifier("logistic", tol=0.5),
-        ml.StreamClassifier("logistic", hold_out=0.2),
-        ml.StreamClassifier("garg-roth", method="sgd"),
+        ml.StreamClassifier("logistic", hold_out=0.2, tol=1e-9),
+        ml.StreamClassifier("garg-roth", method="sgd", tol=1e-9),
     ],
     ids=repr,
 )
@@ -61,3 +105,4 @@ def test_what_ends_as_asked_or_has_no_gap_is_not_warned_of(estimator, two):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         estimator.fit(*two)
+    assert estimator.relative_gap_ > 1e-9 and estimator.status_ in ("rule-met", "converged")

@@ -1,5 +1,7 @@
 """Learners without a duality gap tell how they ended, show their way, and stop when a callback raises."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -53,6 +55,16 @@ def test_the_status_of_a_game(tmp_path):
     with pytest.warns(ConvergenceWarning, match="time limit"):
         late = ml.FocusedClassifier(max_steps=10**9, time_limit=0.1).fit(X, y)
     assert late.status_ == late.stopped_ == "time-limit"
+
+
+def test_an_altered_ensemble_is_refused(two):
+    fitted = ml.FocusedClassifier("stump", max_steps=500, outputs=5).fit(*two)
+    kept = pickle.dumps(fitted)
+    assert np.array_equal(pickle.loads(kept).decision_function(two[0]), fitted.decision_function(two[0]))
+    at = kept.index(b'"Stumps"') + 1
+    altered = kept[:at] + b"s" + kept[at + 1 :]
+    with pytest.raises(ValueError, match="not the bytes of an ensemble: it is damaged: its checksum is"):
+        pickle.loads(altered)
 
 
 def test_a_model_says_what_it_is(three):

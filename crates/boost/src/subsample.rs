@@ -6,7 +6,7 @@ use crate::Error;
 
 /// A new sample drawn with repetition, so small that outliers are missed and rare samples are not.
 ///
-/// Of m samples k are outliers and `m_2 > k` rare. The new sample of n has an outlier with
+/// Among m samples k are outliers and `m_2 > k` rare. The new sample of n has an outlier with
 /// probability at most `k n/m`, and fewer than half of the `n m_2/m` rare samples that are expected
 /// with probability at most `exp(-n m_2/(8 m))` (Chernoff). Their sum is least at `n = (8 m/m_2)
 /// ln(m_2/(8 k))`.

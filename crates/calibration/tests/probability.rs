@@ -125,7 +125,7 @@ fn isotonic_by_hand() {
     assert_eq!(IsotonicRegression::fit(&SCORES, &SIGNS, Some(&huge)).unwrap(), isotonic);
 }
 
-/// The same by the max-min formula: the largest over i <= k of the least over j >= k of the means
+/// Returns the isotonic values by the max-min formula: the largest over i <= k of the least over j >= k of the means
 /// of the scores i to j.
 fn max_min(samples: &[(f64, f64, f64)]) -> Vec<f64> {
     let mean = |i: f64, j: f64| {

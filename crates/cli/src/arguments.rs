@@ -24,6 +24,8 @@ pub(crate) mod values;
 
 use clap::{Parser, Subcommand};
 
+use crate::failure::Failure;
+
 /// Classification with margin losses: regularised convex fits with a duality gap.
 #[derive(Debug, Parser)]
 #[command(
@@ -89,6 +91,31 @@ pub(crate) enum Command {
     Completions(completions::CompletionsArguments),
     /// Write manual pages, one for each command
     Man(man::ManArguments),
+}
+
+impl Command {
+    /// Returns the number of threads, if the command works on several and the options or the environment
+    /// say how many.
+    pub(crate) fn threads(&self) -> Result<Option<usize>, Failure> {
+        let arguments = match self {
+            Command::Fit(fit) => fit.common.solver.threads,
+            Command::Path(path) => path.common.solver.threads,
+            Command::Cv(cv) => cv.common.solver.threads,
+            Command::Stream(stream) => stream.threads,
+            Command::Massart(massart) => massart.learner.threads,
+            Command::Focus(focus) => focus.threads,
+            Command::Predict(predict) => predict.threads,
+            Command::Report(report) => report.threads,
+            Command::Inspect(inspect) => inspect.threads,
+            Command::Blocks(blocks) => blocks.threads,
+            Command::Convert(_)
+            | Command::Psi(_)
+            | Command::Examples
+            | Command::Completions(_)
+            | Command::Man(_) => return Ok(None),
+        };
+        arguments.count()
+    }
 }
 
 #[cfg(test)]

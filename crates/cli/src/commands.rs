@@ -19,15 +19,23 @@ mod report;
 mod several_classes;
 mod stream;
 
-use margins::Registry;
+use margins::{Registry, on_threads};
 
 use crate::arguments::Command;
 use crate::failure::Failure;
 
 pub(crate) use page::Invocation;
 
-/// Does what the command line says.
+/// Does what the command line says, on as many threads as it or the environment says.
 pub(crate) fn perform(
+    registry: &Registry,
+    command: &Command,
+    invocation: &Invocation,
+) -> Result<(), Failure> {
+    on_threads(command.threads()?, || perform_here(registry, command, invocation))
+}
+
+fn perform_here(
     registry: &Registry,
     command: &Command,
     invocation: &Invocation,

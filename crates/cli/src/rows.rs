@@ -2,7 +2,6 @@
 
 use margins::data::blocks::BlockFile;
 use margins::data::{ClassLabels, Dataset, Memory};
-use margins::estimators::on_threads;
 use margins::estimators::regularised::{DataSummary, FileRows, Fitted, Path, Settings};
 use margins::optim::shards::OnDisk;
 
@@ -48,14 +47,10 @@ pub(crate) fn half_of_free(told: Option<Memory>) -> Option<Memory> {
 
 impl<Y: ClassLabels> Rows<Y> {
     /// Reads the rows of a file, of which memory holds what it can.
-    pub(crate) fn on_disk(
-        file: &BlockFile,
-        memory: Memory,
-        threads: Option<usize>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn on_disk(file: &BlockFile, memory: Memory) -> Result<Self, Failure> {
         file.check_classes::<Y>()?;
         let name = file.path().display().to_string();
-        let open = || on_threads(threads, || FileRows::open(file, memory));
+        let open = || FileRows::open(file, memory);
         Ok(Rows::OnDisk(step(format!("reading {name}"), open)?))
     }
 

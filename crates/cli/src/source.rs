@@ -12,7 +12,6 @@ use margins::{Model, Registry};
 
 use crate::arguments::data::Source;
 use crate::arguments::encode::EncodeArguments;
-use crate::arguments::values::DataFormat;
 use crate::failure::Failure;
 use crate::messages::{note, step};
 
@@ -30,11 +29,7 @@ impl Source<'_> {
             fold_column: self.file.fold_column.clone(),
             positive: self.positive.map(str::to_owned),
             columns: self.file.columns,
-            format: self.file.data_format.map(|format| match format {
-                DataFormat::Csv => Format::Csv,
-                DataFormat::Svmlight => Format::Svmlight,
-                DataFormat::Parquet => Format::Parquet,
-            }),
+            format: self.file.data_format,
             features: match self.encode.and_then(EncodeArguments::options) {
                 Some(options) => FeatureColumns::Learn(options),
                 None => FeatureColumns::Numbers,
@@ -42,6 +37,11 @@ impl Source<'_> {
             further_files: self.file.further().iter().map(PathBuf::from).collect(),
             drop_unlabelled: self.file.drop_unlabelled,
         }
+    }
+
+    /// Returns the columns that were to be left out.
+    pub(crate) fn dropped(&self) -> &[String] {
+        self.encode.map_or(&[], EncodeArguments::dropped)
     }
 
     /// Returns true if the data come from standard input.
@@ -64,6 +64,7 @@ impl Source<'_> {
     /// Returns the simulation that the data come from, which takes no option of a file.
     pub(crate) fn simulation(self) -> Result<Option<Simulation>, Failure> {
         let Some(simulation) = Simulation::named(self.file.first())? else { return Ok(None) };
+        let encode = self.encode.and_then(EncodeArguments::asked);
         let of_files = [
             ("--label", self.file.label.is_some()),
             ("--positive", self.positive.is_some()),
@@ -73,7 +74,7 @@ impl Source<'_> {
             ("--data-format", self.file.data_format.is_some()),
             ("--drop-unlabelled", self.file.drop_unlabelled),
             ("a further file", !self.file.further().is_empty()),
-            ("--encode", self.encode.is_some_and(EncodeArguments::is_asked)),
+            (encode.unwrap_or("--encode"), encode.is_some()),
         ];
         match of_files.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(refuse(format!("{option} is for files, leave it out"))),
@@ -113,12 +114,17 @@ impl Source<'_> {
         self.read_classes(&self.read_options())
     }
 
-    /// Returns the labelled data of any number of classes, whichever of two is the positive one.
-    pub(crate) fn any_classes(self) -> Result<Dataset<Classes>, Failure> {
-        match self.simulation()? {
-            Some(_) => self.classes(),
-            None => self.read_classes(&ReadOptions { positive: None, ..self.read_options() }),
+    /// Returns the labelled data of any number of classes, to describe them: whichever of two is the
+    /// positive one, and without columns that have more levels than an encoding takes.
+    pub(crate) fn to_describe(self) -> Result<Dataset<Classes>, Failure> {
+        if self.simulation()?.is_some() {
+            return self.classes();
         }
+        let mut options = ReadOptions { positive: None, ..self.read_options() };
+        if let FeatureColumns::Learn(learn) = options.features {
+            options.features = FeatureColumns::LearnUncrowded(learn);
+        }
+        self.read_classes(&options)
     }
 
     fn read_classes(self, options: &ReadOptions) -> Result<Dataset<Classes>, Failure> {
@@ -244,7 +250,8 @@ impl Source<'_> {
     fn standard_input(self, options: &ReadOptions) -> Result<Option<Format>, Failure> {
         match (self.file.first(), options.format) {
             ("-", None) => {
-                Err(Failure::Usage("standard input needs --data-format csv or svmlight".to_owned()))
+                let formats = read::formats_in_words();
+                Err(Failure::Usage(format!("standard input needs --data-format {formats}")))
             }
             ("-", Some(format)) => Ok(Some(format)),
             _ => Ok(None),

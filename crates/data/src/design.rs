@@ -1,6 +1,7 @@
 mod dense_rows;
 mod grams;
 mod products;
+mod sparse_rows;
 mod stored;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use nalgebra_sparse::CsrMatrix;
 use prefetch_index::prefetch_index;
 
 pub use dense_rows::DenseRows;
+pub use sparse_rows::SparseRows;
 
 use crate::error::check_len;
 use crate::{Error, Memory, Sample};
@@ -107,7 +109,18 @@ impl Design {
             }
             offsets.push(indices.len());
         }
-        let matrix = CsrMatrix::try_from_csr_data(rows.len(), columns, offsets, indices, values);
+        Self::of_ascending(columns, offsets, indices, values)
+    }
+
+    /// Makes a sparse design of compressed rows, whose columns ascend and are in range.
+    fn of_ascending(
+        columns: usize,
+        offsets: Vec<usize>,
+        indices: Vec<usize>,
+        values: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let rows = offsets.len() - 1;
+        let matrix = CsrMatrix::try_from_csr_data(rows, columns, offsets, indices, values);
         Self::sparse(matrix.expect("ascending columns in range form a CSR matrix"))
     }
 

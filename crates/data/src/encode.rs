@@ -7,7 +7,8 @@
 //!   1 and 0. A gap becomes the median of the rows learned from.
 //! * A column with any other word is categorical, as are those that [`EncodeOptions`] name: each of
 //!   its levels is a feature that is 1 in the rows of this level, else 0. Levels keep the order of
-//!   first sight. Numbers are compared as numbers: `1`, `+1` and `1.0` are one level.
+//!   first sight. Numbers are compared as numbers, so that `1`, `+1` and `1.0` are one level, but in
+//!   columns of codes, whose cells keep their texts. Files are read so that the columns named have codes.
 //! * A column with gaps in the rows learned from has an indicator beside that, 1 where there is a
 //!   gap, else 0. A gap in a categorical column is no level.
 //!
@@ -126,6 +127,20 @@ impl Encoding {
         Encoding::from_columns(options, columns)
     }
 
+    /// Returns options that leave out the columns of a table with more levels than they may have, too.
+    pub(crate) fn uncrowded(table: &RawTable, mut options: EncodeOptions) -> EncodeOptions {
+        let crowded: Vec<String> = table
+            .columns()
+            .iter()
+            .filter(|column| !options.drops(column.name()))
+            .filter(|column| ColumnEncoding::is_crowded(column, &options))
+            .map(|column| column.name().to_owned())
+            .collect();
+        options.categorical.retain(|name| !crowded.contains(name));
+        options.drop.extend(crowded);
+        options
+    }
+
     /// Returns what was asked for.
     pub fn options(&self) -> &EncodeOptions {
         &self.options
@@ -134,6 +149,12 @@ impl Encoding {
     /// Returns the columns of the raw table that features are made of.
     pub fn columns(&self) -> &[ColumnEncoding] {
         &self.columns
+    }
+
+    /// Returns the names of the columns of codes, whose cells keep their texts.
+    pub fn codes(&self) -> Vec<String> {
+        let codes = self.columns.iter().filter(|column| matches!(column.kind(), Kind::Codes(_)));
+        codes.map(|column| column.name().to_owned()).collect()
     }
 
     /// Returns the names of the features: that of the column, `COLUMN=LEVEL` or `COLUMN (missing)`.

@@ -248,12 +248,14 @@ pub enum Error {
     },
     /// The name of a file does not tell its format.
     #[error(
-        "{file}: the name does not tell the format: end it in .csv, or in .svm, .libsvm, .svmlight \
-         or .txt (each may be followed by .gz), or choose the format"
+        "{file}: the name does not tell the format: end it in {endings} (text may be followed by \
+         .gz), or choose the format"
     )]
     UnknownFormat {
         /// Name of the file.
         file: String,
+        /// The endings that would, such as ".csv or .txt".
+        endings: String,
     },
     /// A file cannot be read.
     #[error("{file}: cannot be read: {source}")]

@@ -66,7 +66,8 @@ use labels::FileLabels;
 use table::{Purpose, Source, assemble, check_columns, collect_labels, unlabelled};
 
 pub use columns::FeatureColumns;
-pub use format::Format;
+use format::endings_in_words;
+pub use format::{Format, formats_in_words};
 pub use from_blocks::open as block_file;
 pub use stream::{Chunk, Stream};
 pub use to_blocks::{to_blocks, to_blocks_from};
@@ -314,7 +315,7 @@ fn each_block_of<T: Send, E: From<Error>>(
 fn open(path: &Path, options: &ReadOptions) -> Result<(File, String, Format), Error> {
     let name = path.display().to_string();
     let Some(format) = options.format.or_else(|| Format::of(path)) else {
-        return Err(Error::UnknownFormat { file: name });
+        return Err(Error::UnknownFormat { file: name, endings: endings_in_words() });
     };
     match File::open(path) {
         Ok(file) => Ok((file, name, format)),

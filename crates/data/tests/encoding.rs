@@ -12,8 +12,8 @@ const TABLE: &str = "\
 age,town,member,code,label
 31,Bern,true,1,a
 NA,Basel,False,2,b
-45,,TRUE,1.0,a
-28,Bern,?,+2,b
+45,,TRUE,1,a
+28,Bern,?,2,b
 ";
 
 fn learning(options: EncodeOptions) -> ReadOptions {
@@ -55,7 +55,45 @@ fn columns_become_features_by_their_kinds() {
         data.encoding().unwrap().columns().iter().map(ColumnEncoding::kind).collect();
     assert_eq!(*kinds[0], Kind::Number(31.0));
     assert_eq!(*kinds[2], Kind::Boolean(1.0));
-    assert_eq!(*kinds[3], Kind::Categorical(named(&["1", "2"])));
+    assert_eq!(*kinds[3], Kind::Codes(named(&["1", "2"])));
+}
+
+const CODES: &str = "\
+code,x,label
+7,1,a
+007,2,b
+7.0,3,a
+9007199254740992,4,b
+9007199254740993, inf,a
+ NA,6,b
+inf,7,a
+";
+
+/// Columns of codes keep the texts of their cells; of others numbers are compared as numbers.
+#[test]
+fn codes_keep_their_texts() {
+    let options = EncodeOptions { categorical: named(&["code", "x"]), ..EncodeOptions::default() };
+    let data = read(CODES, options).unwrap();
+    let names = data.feature_names().unwrap();
+    let texts = ["7", "007", "7.0", "9007199254740992", "9007199254740993", "inf"];
+    let expected: Vec<String> = texts.iter().map(|text| format!("code={text}")).collect();
+    assert_eq!(names[..6], expected);
+    assert_eq!(names[6], "code (missing)");
+    assert_eq!(names[11], "x=inf");
+    let encoding = data.encoding().unwrap().clone();
+    assert_eq!(encoding.codes(), ["code", "x"]);
+    let known = ReadOptions {
+        features: FeatureColumns::Known(Box::new(encoding)),
+        ..ReadOptions::default()
+    };
+    let again = read::features_from(CODES.as_bytes(), "t.csv", Format::Csv, &known).unwrap();
+    assert_eq!(&again.design, data.design());
+    let near = read::features_from("code,x\n0007,1\n".as_bytes(), "t.csv", Format::Csv, &known);
+    assert!(near.unwrap_err().to_string().contains("'0007' is not a level learned"));
+
+    // A word among numbers makes names of them.
+    let mixed = read("code,label\n7,a\n007,b\nx7,a\n", EncodeOptions::default()).unwrap();
+    assert_eq!(mixed.feature_names().unwrap(), ["code=7", "code=x7"]);
 }
 
 #[test]

@@ -253,6 +253,36 @@ fn rows_to_predict_go_by_the_encoding() {
     assert_eq!(&Design::stack(&blocks).unwrap(), csv.design());
 }
 
+/// Whole numbers that are codes keep all of their digits, which doubles would not.
+#[test]
+fn large_codes_differ() {
+    let folder = Folder::new();
+    let path = folder.path("codes.parquet");
+    let schema = "message table { required int64 code; required binary label (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = std::fs::File::create(&path).unwrap();
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(file, schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    if let ColumnWriter::Int64ColumnWriter(codes) = column.untyped() {
+        codes.write_batch(&[1 << 53, (1 << 53) + 1, -7], None, None).unwrap();
+    }
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    if let ColumnWriter::ByteArrayColumnWriter(labels) = column.untyped() {
+        labels.write_batch(&["a", "b", "a"].map(ByteArray::from), None, None).unwrap();
+    }
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    let learn = EncodeOptions { categorical: vec!["code".to_owned()], ..EncodeOptions::default() };
+    let options = ReadOptions { features: FeatureColumns::Learn(learn), ..ReadOptions::default() };
+    let data = read::classes(&path, &options).unwrap();
+    let names = ["code=9007199254740992", "code=9007199254740993", "code=-7"];
+    assert_eq!(data.feature_names().unwrap(), names);
+}
+
 /// A fault in the second of the groups is told by its row in the file.
 #[test]
 fn a_level_unknown_to_the_encoding_is_told_by_its_row() {

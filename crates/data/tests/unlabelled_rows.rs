@@ -25,7 +25,7 @@ x,-1,,
 8,1,a,na
 ";
 
-/// The same without those rows.
+/// The table without the rows that have no label.
 const WHOLE: &str =
     "size,w,f,label\n1,1,a,na\n2,2,b,none\n3,1,a,none\n4,0.5,c,na\n5,1,b,none\n8,1,a,na\n";
 

@@ -123,8 +123,7 @@ pub enum Error {
         /// The fault in words.
         reason: String,
     },
-    /// A text is not the state of a learner that is to go on.
-    #[cfg(feature = "serde")]
+    /// A state is not that of the learner that is to go on.
     #[error("not the state of this learner: {0}")]
     State(String),
     /// The time limit came before any lambda was certified in all folds.

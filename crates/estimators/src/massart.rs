@@ -117,7 +117,7 @@ pub struct Selection {
     pub error: f64,
     /// The index of the halfspace among the candidates.
     pub index: usize,
-    /// The same share for candidates by their index: for all of them, or for a hundred that are spread
+    /// The share of errors of candidates by their index: for all of them, or for a hundred that are spread
     /// evenly and the one chosen.
     pub candidate_errors: Vec<(usize, f64)>,
 }

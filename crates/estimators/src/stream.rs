@@ -19,6 +19,6 @@ mod rescaling;
 mod settings;
 
 pub use fit::{Fitted, Streamed};
-pub use learner::Learner;
+pub use learner::{Learner, State};
 pub use rescaling::data_driven_scale;
 pub use settings::{Method, Projection, Settings, StepSchedule};

@@ -20,7 +20,7 @@ fn data() -> Dataset {
     GaussianMixture::example(Example::One, 1).unwrap().sample(80, 2).unwrap()
 }
 
-/// The same samples in three classes.
+/// Returns the samples in three classes.
 fn three() -> Dataset<Classes> {
     let data = data();
     let signs = data.labels().signs();

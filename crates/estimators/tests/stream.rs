@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
 use margins_data::{Dataset, Design, Labels};
-use margins_estimators::stream::{Method, Projection, Settings, StepSchedule};
+use margins_estimators::stream::{Method, Projection, Settings, State, StepSchedule};
 use margins_estimators::{Error, Evidence};
 use margins_losses::{Hinge, Logistic, MarginPursuit};
 use margins_optim::online::stochastic::{Averaging, EarlyStopping, Sampling};
@@ -146,28 +146,66 @@ fn a_learner_takes_chunks_and_goes_on_from_its_state() {
     for rows in [0..20usize, 20..50] {
         let chunk = data.select(&rows.collect::<Vec<_>>());
         learner.take(chunk.design(), chunk.labels().signs(), None).unwrap();
-        learner = settings().resumed(2, &learner.state().unwrap()).unwrap();
+        let bytes = learner.state().to_bytes().unwrap();
+        learner = settings().resumed(2, State::from_bytes(&bytes).unwrap()).unwrap();
     }
     let names = Some(vec!["x".to_owned(), "z".to_owned()]);
     assert_eq!(learner.model(("no", "yes"), names).unwrap(), streamed.model);
     assert_eq!((learner.rows(), learner.steps()), (50, 50));
-    let refused = settings().resumed(3, &learner.state().unwrap()).unwrap_err();
+    let refused = settings().resumed(3, learner.state()).unwrap_err();
     assert_eq!(refused.to_string(), "not the state of this learner: it has 2 features, not 3");
-    assert!(matches!(settings().resumed(2, "{}"), Err(Error::State(_))));
     let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
-    for method in [Method::Coin, sgd] {
-        let other = Settings { method, ..settings() };
-        let refused = other.resumed(2, &learner.state().unwrap()).unwrap_err().to_string();
-        assert!(refused.ends_with("it is of another method than the settings"), "{refused}");
+    for other in [
+        Settings { method: Method::Coin, ..settings() },
+        Settings { method: sgd, ..settings() },
+        Settings { lambda: Lambda::new(0.02).unwrap(), ..settings() },
+        Settings { intercept: false, ..settings() },
+        Settings { averaging: Averaging::Polyak, ..settings() },
+    ] {
+        let refused = other.resumed(2, learner.state()).unwrap_err().to_string();
+        assert!(refused.ends_with("are not those of the settings"), "{refused}");
     }
     // A text without any coordinate has no intercept either.
-    let state = learner.state().unwrap();
+    let state = serde_json::to_string(&learner.state()).unwrap();
     let (head, _) = state.split_once(r#""coordinates":["#).unwrap();
-    let refused = settings().resumed(2, &format!(r#"{head}"coordinates":[]}}}}]"#)).unwrap_err();
+    let refused =
+        serde_json::from_str::<State>(&format!(r#"{head}"coordinates":[]}}}}}}"#)).unwrap_err();
     assert!(refused.to_string().contains("features and an intercept"), "{refused}");
-    let (before, weights) = (learner.state().unwrap(), [1.0, -1.0]);
+    let (before, weights) = (learner.state(), [1.0, -1.0]);
     let two = data.select(&[0, 1]);
     let refused = learner.take(two.design(), two.labels().signs(), Some(&weights)).unwrap_err();
     assert_eq!(refused.to_string(), "weight -1 of row 1 is not a finite number of at least 0");
-    assert_eq!(learner.state().unwrap(), before);
+    assert_eq!(learner.state(), before);
+}
+
+/// A fit leaves the state that its steps lead to, from which chunks go on.
+#[test]
+fn a_learner_goes_on_from_a_fit() {
+    let data = data(2);
+    let sgd = Method::Gradient { schedule: StepSchedule::Bottou, first: None };
+    for method in [Method::Adaptive, Method::Coin, sgd] {
+        let settings = Settings { method, epochs: Some(1), ..settings() };
+        let by_chunks = |order: [usize; 2]| {
+            let mut learner = settings.learner(2).unwrap();
+            let rows = data.select(&order);
+            learner.take(rows.design(), rows.labels().signs(), None).unwrap();
+            learner.state()
+        };
+        let fitted = settings.fit(&data).unwrap();
+        let state = fitted.state.unwrap();
+        assert!([[0, 1], [1, 0]].map(by_chunks).contains(&state), "{method:?}");
+        let longer = Settings { epochs: Some(7), ..settings.clone() };
+        let state = longer.fit(&data).unwrap().state.unwrap();
+        let mut learner = longer.resumed(2, state).unwrap();
+        assert_eq!((learner.rows(), learner.steps()), (2, 14));
+        learner.take(data.design(), data.labels().signs(), None).unwrap();
+        assert_eq!((learner.rows(), learner.steps()), (4, 16));
+    }
+    for settings in [
+        Settings { standardize: true, ..settings() },
+        Settings { averaging: Averaging::Suffix(0.5), ..settings() },
+        Settings { class_weights: ClassWeights::Balanced, ..settings() },
+    ] {
+        assert_eq!(settings.fit(&data).unwrap().state, None);
+    }
 }

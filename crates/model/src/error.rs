@@ -33,6 +33,14 @@ pub enum Error {
         /// The checksum of the file as it is.
         computed: u32,
     },
+    /// Bytes with a checksum that hold no value of the kind that is looked for.
+    #[error("not the bytes of {kind}: {reason}")]
+    Bytes {
+        /// The kind, as in "an ensemble".
+        kind: String,
+        /// The reason, in words.
+        reason: String,
+    },
     /// The layout is newer than this program.
     #[cfg(feature = "serde")]
     #[error("it has model version {found}; this program reads versions up to {VERSION}")]

@@ -1,11 +1,15 @@
 //! Models in files.
 
 mod binary;
+mod checked;
+mod frame;
 mod json;
 
 use std::path::Path;
 
 use crate::{Error, Model, Registry, write_atomically};
+
+pub use checked::{from_checked_bytes, to_checked_bytes};
 
 /// The first version with several members, and with a binary layout.
 const FIRST_SEVERAL: u32 = 3;

@@ -66,7 +66,7 @@ mod scheme;
 pub use basis::{Basis, Functions};
 pub use error::Error;
 #[cfg(feature = "serde")]
-pub use file::{Format, Header};
+pub use file::{Format, Header, from_checked_bytes, to_checked_bytes};
 pub use margins_data::write_atomically;
 pub use member::{Member, TrainingSummary};
 pub use model::Model;

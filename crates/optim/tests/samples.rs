@@ -8,7 +8,7 @@ use margins_optim::problem::{
     EmpiricalRisk, Extent, FenchelYoung, InMemory, MarginSummary, Point, Products, Samples, Sums,
     settle,
 };
-use margins_optim::{Error, Objective, Options, Training, lambda_grid, path};
+use margins_optim::{ClassWeights, Error, Objective, Options, Training, lambda_grid, path};
 use nalgebra::DMatrix;
 
 /// What the parts keep: one vector a part.
@@ -262,4 +262,37 @@ fn losses_with_a_kink_are_refused() {
     let lambdas = lambda_grid(1.0, 0.1, 2).expect("a grid");
     let refused = path_over(InMemory::new(&objective), &lambdas, &Options::default(), &|_| {});
     assert!(matches!(refused, Err(Error::Unsuitable { .. })));
+}
+
+/// Two fits lie within their gaps of the one minimum, and their coefficients within the roots of
+/// `gap/lambda` of those of the minimiser.
+#[test]
+fn rows_that_are_left_out_weigh_nothing() {
+    let mixture = GaussianMixture::example(Example::Three { p: 10 }, 3).expect("an example");
+    let data = mixture.sample(240, 5).expect("samples");
+    let weights = (0..data.rows()).map(|i| 0.5 + (i % 4) as f64).collect();
+    let data = data.with_weights(weights).expect("weights");
+    let rows: Vec<usize> = (0..data.rows()).filter(|i| i % 5 != 2).collect();
+    let losses: [&dyn MarginLoss; 3] = [&LeakyHockeyStick, &Logistic, &SquaredHinge];
+    let lambdas = lambda_grid(1.0, 1e-4, 5).expect("a grid");
+    for loss in losses {
+        for class_weights in [ClassWeights::AsGiven, ClassWeights::Balanced] {
+            let training = Training { class_weights, ..Training::new(loss) };
+            let kept = training.path(&data.select(&rows), &lambdas).expect("a path");
+            let shared =
+                training.path_of_rows(&data, &rows, data.design(), &lambdas).expect("a path");
+            for (one, other) in kept.iter().zip(&shared) {
+                assert!(one.report.converged() && other.report.converged());
+                let gaps = [one, other].map(|fit| fit.report.duality_gap);
+                let apart = (one.report.objective - other.report.objective).abs();
+                let rounding = 1e-13 * one.report.objective.abs();
+                assert!(apart <= gaps[0].max(gaps[1]) + rounding, "{apart} and {gaps:?}");
+                let squares = one.coef.iter().zip(&other.coef).map(|(a, b)| (a - b).powi(2));
+                let distance: f64 = squares.sum::<f64>().sqrt();
+                let [first, second] = gaps.map(|gap| (gap / one.lambda.get()).sqrt());
+                let size = one.coef.iter().map(|w| w.abs()).sum::<f64>();
+                assert!(distance <= first + second + 1e-9 * size, "{distance} at {}", one.lambda);
+            }
+        }
+    }
 }

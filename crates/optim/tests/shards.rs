@@ -227,6 +227,8 @@ fn several_scores_decide_by_the_largest() {
     let all = BinaryProblem::default();
     let errors = errors_over_shards(&mut workers, 1, &all, &rules).expect("errors");
     assert_eq!(errors, (4.0, vec![0.0, 0.75]));
+    // Not -0, as which no error would be printed with a sign.
+    assert!(errors.1[0].is_sign_positive());
 }
 
 fn bits(fits: &[Fit]) -> Vec<u64> {

@@ -79,33 +79,50 @@ impl<'a> Labelled<'a> {
 
     /// Returns the data at a glance.
     pub fn summary(&self, model: &Model) -> DataSummary {
-        let (rows, columns) = (self.design.rows(), self.design.columns());
-        let mut counts = vec![0usize; model.classes().len()];
-        self.classes.iter().for_each(|&class| counts[class] += 1);
-        let all = rows as f64;
-        let stored = self.design.stored() as f64 / (all * columns as f64);
-        DataSummary {
-            name: self.name.to_owned(),
-            rows,
-            columns,
-            stored: self.design.is_sparse().then_some(stored),
-            weighted: self.weights.is_some(),
-            classes: model
-                .classes()
-                .iter()
-                .zip(counts)
-                .map(|(name, rows)| ClassShare {
-                    name: name.clone(),
-                    rows,
-                    share: rows as f64 / all,
-                })
-                .collect(),
-        }
+        let weighted = self.weights.is_some();
+        let classes = self.classes.iter().copied();
+        DataSummary::new(self.name, self.design, weighted, model.classes(), classes)
     }
 
     /// Returns the sign of every sample: +1 for those of a class, -1 for the rest.
     pub(crate) fn signs(&self, class: usize) -> Vec<f64> {
         self.classes.iter().map(|&other| if other == class { 1.0 } else { -1.0 }).collect()
+    }
+}
+
+impl DataSummary {
+    /// Returns a data set at a glance.
+    pub fn of<Y: ClassLabels>(name: &str, data: &Dataset<Y>) -> Self {
+        let (labels, weighted) = (data.labels(), data.own_weights().is_some());
+        let classes = (0..data.rows()).map(|row| labels.index(row));
+        DataSummary::new(name, data.design(), weighted, labels.names(), classes)
+    }
+
+    fn new(
+        name: &str,
+        design: &Design,
+        weighted: bool,
+        names: &[String],
+        classes: impl Iterator<Item = usize>,
+    ) -> Self {
+        let (rows, columns) = (design.rows(), design.columns());
+        let mut counts = vec![0usize; names.len()];
+        classes.for_each(|class| counts[class] += 1);
+        let all = rows as f64;
+        let stored = design.stored() as f64 / (all * columns as f64);
+        let share = |(name, rows): (&String, usize)| ClassShare {
+            name: name.clone(),
+            rows,
+            share: rows as f64 / all,
+        };
+        DataSummary {
+            name: name.to_owned(),
+            rows,
+            columns,
+            stored: design.is_sparse().then_some(stored),
+            weighted,
+            classes: names.iter().zip(counts).map(share).collect(),
+        }
     }
 }
 

@@ -68,7 +68,8 @@ impl Report {
         };
         add("Data", self.data.iter().map(tables::data).collect());
         add("Choice of lambda", self.selection.iter().flat_map(figures::selection).collect());
-        add("Path", figures::path(&self.path));
+        add("Path", figures::path(&self.path, &self.profiles));
+        add("Game", self.game.iter().flat_map(figures::game).collect());
         add("Certificates", tables::certificates(&self.members).into_iter().collect());
         add("Decisions", self.evaluations.iter().map(tables::decisions).collect());
         add("Classes", self.evaluations.iter().filter_map(evaluations::classes).collect());
@@ -83,7 +84,7 @@ impl Report {
         add("Choice of the halfspace", picture.into_iter().chain(table).collect());
         add(
             "Suspected outliers",
-            self.outliers.iter().map(|rows| tables::outliers(rows)).collect(),
+            self.outliers.iter().map(|rows| tables::outliers(rows, &self.suspects)).collect(),
         );
         add("Excess risk", self.excess_risk.iter().map(figures::excess_risk).collect());
         sections

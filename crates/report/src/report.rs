@@ -1,3 +1,4 @@
+use margins_data::{ClassLabels, Dataset};
 use margins_model::{Model, Registry};
 use serde::Serialize;
 
@@ -5,8 +6,11 @@ use crate::Error;
 use crate::data::{DataSummary, Labelled};
 use crate::evaluation::Evaluation;
 use crate::excess_risk::ExcessRisk;
+use crate::game::Game;
 use crate::members::{MemberSummary, members};
+use crate::profile::Profile;
 use crate::selection::Selection;
+use crate::suspect::Suspect;
 
 /// The numbers of a report. Parts that a fit does not have are empty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +34,10 @@ pub struct Report {
     pub selection: Option<Selection>,
     /// The fits along a path, largest lambda first.
     pub path: Vec<PathPoint>,
+    /// The largest coefficients along the path, of a classifier that is linear in its features.
+    pub profiles: Vec<Profile>,
+    /// The end of a game of focused online learning.
+    pub game: Option<Game>,
     /// The binary classifiers of the model.
     pub members: Vec<MemberSummary>,
     /// What the model makes of data: of those that it was fitted to first.
@@ -40,6 +48,8 @@ pub struct Report {
     pub candidates: Option<CandidateChoice>,
     /// The rows with slack of focused learning, from 1, the largest first.
     pub outliers: Option<Vec<usize>>,
+    /// The first of these rows, at most 50, with what is unusual about them.
+    pub suspects: Vec<Suspect>,
 }
 
 /// Where a report comes from.
@@ -119,11 +129,14 @@ impl Report {
             data: Vec::new(),
             selection: None,
             path: Vec::new(),
+            profiles: Vec::new(),
+            game: None,
             members: Vec::new(),
             evaluations: Vec::new(),
             excess_risk: None,
             candidates: None,
             outliers: None,
+            suspects: Vec::new(),
         }
     }
 
@@ -135,6 +148,12 @@ impl Report {
     /// Adds the members of a model with their certificates and coefficients.
     pub fn describe(&mut self, model: &Model) {
         self.members = members(model);
+    }
+
+    /// Adds the rows with slack of focused learning, counted from 0, the largest first.
+    pub fn suspect<Y: ClassLabels>(&mut self, data: &Dataset<Y>, rows: &[usize]) {
+        self.outliers = Some(rows.iter().map(|row| row + 1).collect());
+        self.suspects = Suspect::first(data, rows);
     }
 
     /// Adds the data at a glance, and what a model makes of them.

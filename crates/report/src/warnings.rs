@@ -1,5 +1,6 @@
 use crate::data::DataSummary;
 use crate::evaluation::Evaluation;
+use crate::members::MemberSummary;
 use crate::report::Report;
 use crate::selection::Selection;
 
@@ -9,23 +10,23 @@ const FAR: f64 = 3.0;
 const FEW: usize = 10;
 
 impl Report {
-    /// Adds warnings about what the numbers show.
-    #[must_use]
-    pub fn with_warnings(mut self) -> Self {
-        let mut found = Vec::new();
+    /// Returns a sentence on every member whose duality gap is above the tolerance. A run of fits says
+    /// more of its own, with what may help.
+    pub fn uncertified(&self) -> Vec<String> {
         let uncertified = self.members.iter().filter(|m| m.relative_gap.is_some() && !m.converged);
-        found.extend(uncertified.map(|member| {
+        let sentence = |member: &MemberSummary| {
             format!(
                 "The fit of {} is not certified: its duality gap is above the tolerance.",
                 member.name
             )
-        }));
-        let open = self.path.iter().filter(|point| !point.converged).count();
-        if open > 0 {
-            let all = self.path.len();
-            found.push(format!("{open} of the {all} fits of the path are not certified."));
-        }
-        found.extend(self.selection.iter().flat_map(of_selection));
+        };
+        uncertified.map(sentence).collect()
+    }
+
+    /// Returns sentences on what the numbers show that the reader should know first.
+    pub fn found_warnings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        found.extend(self.selection.iter().filter_map(of_selection));
         found.extend(self.data.iter().flat_map(of_data));
         found.extend(self.evaluations.iter().flat_map(of_evaluation));
         if let [training, .., test] = &self.evaluations[..] {
@@ -39,26 +40,16 @@ impl Report {
                 ));
             }
         }
-        self.warnings.extend(found);
-        self
+        found
     }
 }
 
-fn of_selection(selection: &Selection) -> Vec<String> {
-    let mut found = Vec::new();
+fn of_selection(selection: &Selection) -> Option<String> {
     let (last, best) = (selection.lambdas.len() - 1, selection.best);
-    if last > 0 && (best == 0 || best == last) {
+    (last > 0 && (best == 0 || best == last)).then(|| {
         let end = if best == 0 { "largest" } else { "smallest" };
-        found.push(format!(
-            "The least error is at the {end} lambda tried: a wider grid may find a better one."
-        ));
-    }
-    let open = selection.lambdas.iter().filter(|at| !at.certified).count();
-    if open > 0 {
-        let all = last + 1;
-        found.push(format!("{open} of the {all} lambdas are not certified in all folds."));
-    }
-    found
+        format!("The least error is at the {end} lambda tried: a wider grid may find a better one.")
+    })
 }
 
 fn of_data(data: &DataSummary) -> Vec<String> {

@@ -9,7 +9,8 @@ use margins_model::{Model, Registry, Scheme};
 use margins_optim::{ErrorCurve, Lambda};
 use margins_report::page::chart::{Axis, Chart, Series, Style};
 use margins_report::{
-    CandidateChoice, Curve, Evaluation, Labelled, Origin, PathPoint, Report, Selection,
+    CandidateChoice, Curve, Evaluation, Game, Labelled, Origin, PathPoint, Profile, Report,
+    Selection,
 };
 
 fn mixture(rows: usize, seed: u64) -> Dataset {
@@ -66,7 +67,12 @@ fn complete() -> Report {
             training_error: 0.1,
         })
         .collect();
-    report.outliers = Some(vec![3, 1]);
+    let names = ["height".to_owned(), "width".to_owned()];
+    let coef: Vec<[f64; 2]> = (0..5).map(|k| [0.1 * f64::from(k), -f64::from(k)]).collect();
+    let path: Vec<&[f64]> = coef.iter().map(|coef| &coef[..]).collect();
+    report.profiles = Profile::largest(Some(&names), &path);
+    report.game = Some(Game::new(12, 100, None, &[0.0, 0.25, 1.0, 0.0], 1).unwrap());
+    report.suspect(&training, &[2, 0]);
     report.candidates = Some(CandidateChoice {
         eta: 0.1,
         gamma: 0.25,
@@ -78,7 +84,8 @@ fn complete() -> Report {
         chosen: 2,
         errors: vec![(1, 0.25), (2, 0.125), (64, 0.1875)],
     });
-    report.with_warnings()
+    report.warnings = report.found_warnings();
+    report
 }
 
 #[test]
@@ -257,7 +264,7 @@ fn the_page_of_several_classes_has_the_same_sections() {
     let mut report = Report::new("several", Origin::default());
     let sample = Labelled::new("training", &data, &model).unwrap();
     report.evaluate(&sample, &model, &Registry::standard()).unwrap();
-    let page = report.with_warnings().page();
+    let page = report.page();
     for section in
         ["Decisions", "Classes", "Margins", "Ranking", "Probabilities", "Hardest samples"]
     {
@@ -268,13 +275,58 @@ fn the_page_of_several_classes_has_the_same_sections() {
 
 #[test]
 fn warnings_say_what_the_numbers_show() {
-    let report = complete();
-    let found = report.warnings.join("\n");
-    assert!(found.contains("1 of the 5 lambdas are not certified in all folds."), "{found}");
+    let mut open = complete();
+    assert_eq!(open.uncertified(), Vec::<String>::new());
+    open.members[0].converged = false;
+    let expected =
+        "The fit of '1' against '-1' is not certified: its duality gap is above the tolerance.";
+    assert_eq!(open.uncertified(), [expected]);
     let mut at_the_end = complete();
     at_the_end.selection.as_mut().unwrap().best = 4;
-    let warnings = at_the_end.with_warnings().warnings;
+    let warnings = at_the_end.found_warnings();
     assert!(warnings.iter().any(|w| w.starts_with("The least error is at the smallest lambda")));
+}
+
+/// The features of a path are those of the largest coefficients; the losses of a game are summed up.
+#[test]
+fn paths_and_games_are_summed_up() {
+    let report = complete();
+    let names: Vec<&str> = report.profiles.iter().map(|profile| &*profile.name).collect();
+    assert_eq!(names, ["width", "height"]);
+    assert_eq!(report.profiles[0].coef, [0.0, -1.0, -2.0, -3.0, -4.0]);
+    let many: Vec<f64> = (0..20).map(f64::from).collect();
+    let profiles = Profile::largest(None, &[&many]);
+    assert_eq!((profiles.len(), &*profiles[0].name), (8, "feature 20"));
+    let game = report.game.as_ref().unwrap();
+    assert_eq!((game.max_loss, game.mean_loss), (1.0, 0.3125));
+    assert_eq!((game.losses[0], game.losses[200]), (0.0, 1.0));
+    let page = report.page();
+    for section in ["<h2>Path</h2>", "<h2>Game</h2>", "Largest coefficients along the path"] {
+        assert!(page.contains(section), "{section}");
+    }
+}
+
+/// A row that may be an outlier is told with its label and with what is unusual about it.
+#[test]
+fn suspected_rows_tell_their_label_and_their_farthest_columns() {
+    let rows: Vec<[f64; 2]> = (0..10).map(|i| [f64::from(i % 2), f64::from(i)]).collect();
+    let mut rows = rows;
+    rows[4] = [30.0, 4.5];
+    let labels = Labels::new(&["a", "b"].repeat(5)).unwrap();
+    let data = Dataset::new(Design::from_rows(&rows).unwrap(), labels).unwrap();
+    let data = data.with_feature_names(vec!["size".to_owned(), "age".to_owned()]).unwrap();
+    let mut report = Report::new("outliers", Origin::default());
+    report.suspect(&data, &[4, 1]);
+    assert_eq!(report.outliers, Some(vec![5, 2]));
+    let first = &report.suspects[0];
+    assert_eq!((first.row, &*first.label), (5, "a"));
+    // One of ten values that stands alone is three deviations from the mean, nearly.
+    assert_eq!(first.columns[0].column, "size");
+    assert!((first.columns[0].deviations - 3.0).abs() < 0.1, "{first:?}");
+    let page = report.page();
+    for cell in ["Rows with slack: 2, the largest slack first", "size +3.0"] {
+        assert!(page.contains(cell), "{cell}");
+    }
 }
 
 /// Reads the page as XML, which is stricter than HTML: tags are closed and attributes quoted.
@@ -286,7 +338,7 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
     let named = |name: &'static str| tree.descendants().filter(move |n| n.has_tag_name(name));
     let svg = ("http://www.w3.org/2000/svg", "svg");
     let pictures: Vec<_> = tree.descendants().filter(|node| node.has_tag_name(svg)).collect();
-    assert_eq!(pictures.len(), 14);
+    assert_eq!(pictures.len(), 17);
     for picture in pictures {
         assert_eq!(picture.attribute("role"), Some("img"));
         let words = picture.attribute("aria-labelledby").expect("a text alternative");

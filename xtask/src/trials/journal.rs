@@ -62,7 +62,7 @@ impl<T: FromStr<Err = String> + Display> Journal<T> {
     /// Writes a finished trial.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub(crate) fn append(&self, (row, number): &Key, trial: &T) -> Result<(), String> {
         let mut file = self.file.lock().map_err(|_| "a thread that wrote the journal panicked")?;
         write_line(&mut file, &format!("{row} {number} {trial}"))

@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, assert_all_finite, column_or_1d, validate_data
 
-from ._native import DenseRows, Samples, sparse_rows
+from ._native import DenseRows, Samples, SparseRows
 
 _BLOCK_BYTES = 1 << 25
 _BLOCK_ROWS = 1 << 16
+_BLOCK_ENTRIES = 1 << 16
 # The number of values of C unless told.
 _DEFAULT_COUNT = 33
 
@@ -22,7 +23,7 @@ _DEFAULT_COUNT = 33
 def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Returns X as a matrix whose rows can be cut, and holds it to the features of the fit.
 
-    Nothing dense is copied here unless it has to be parsed; the library looks for NaN and infinity.
+    Nothing is copied here unless it has to be parsed; the library takes numbers of every type, and looks for NaN and infinity.
     """
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -35,12 +36,17 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         refuse_complex(X, "X")
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise TypeError("X is a lazy frame, whose rows are not there yet: collect() it first.")
-    numbers = isinstance(X, np.ndarray) and X.dtype.kind in "biu"
+    numbers = sparse.issparse(X) or isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
     if isinstance(X, np.ndarray) and _is_time(X):
         raise _of_times(X, "X")
-    dtype = np.float64 if sparse.issparse(X) else None if numbers else (np.float64, np.float32)
     return validate_data(
-        estimator, X, reset=reset, dtype=dtype, accept_sparse="csr", accept_large_sparse=True, ensure_all_finite=False
+        estimator,
+        X,
+        reset=reset,
+        dtype=None if numbers else (np.float64, np.float32),
+        accept_sparse=("csr", "csc", "coo"),
+        accept_large_sparse=True,
+        ensure_all_finite=False,
     )
 
 
@@ -49,6 +55,8 @@ def _refuse_contradictions(X: Any) -> None:
     try:
         if hasattr(X, "check_format"):
             X.check_format(full_check=True)
+            if (np.diff(X.indptr) < 0).any():
+                raise ValueError("its index pointer falls")
         elif X.format == "coo":
             for indices, length in zip((X.row, X.col), X.shape, strict=True):
                 if len(indices) > 0 and not 0 <= indices.min() <= indices.max() < length:
@@ -70,7 +78,7 @@ def _of_times(values: np.ndarray, name: str) -> TypeError:
 def samples_of(X: Any) -> Samples:
     """Returns checked X in the memory of the library."""
     if sparse.issparse(X):
-        return _of_csr(X)
+        return _of_sparse(X)
     table = DenseRows(*X.shape)
     for block in blocks(X):
         table.append(_numbers(block))
@@ -131,11 +139,34 @@ def aligned(array: np.ndarray) -> np.ndarray:
     return array if array.flags.aligned else array.copy()
 
 
-def _of_csr(X: Any) -> Samples:
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return sparse_rows(aligned(X.indptr.astype(np.int64, copy=False)), aligned(X.indices), aligned(X.data), X.shape[1])
+def _of_sparse(X: Any) -> Samples:
+    """Returns a sparse matrix of rows, columns or triplets in the memory of the library, some entries at a time."""
+    counts = np.zeros(X.shape[0], dtype=np.int64)
+    if X.format == "csr":
+        counts[:] = np.diff(X.indptr)
+    else:
+        for rows, _, _ in _entries(X):
+            counts += np.bincount(rows, minlength=len(counts))
+    samples = SparseRows(counts, X.shape[1])
+    for rows, columns, values in _entries(X):
+        samples.place(rows, columns, values)
+    return samples.finish()
+
+
+def _entries(X: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Cuts the entries of a sparse matrix into parts: rows, columns and values."""
+    for start in range(0, X.nnz, _BLOCK_ENTRIES):
+        part = slice(start, min(start + _BLOCK_ENTRIES, X.nnz))
+        values = X.data[part].astype(np.float64)
+        if X.format == "coo":
+            yield X.row[part].astype(np.int64), X.col[part].astype(np.int64), values
+            continue
+        # The rows of a matrix of rows, the columns of one of columns.
+        first, last = np.searchsorted(X.indptr, [part.start, part.stop - 1], side="right")
+        ends = np.clip(X.indptr[first - 1 : last + 1], part.start, part.stop)
+        major = np.repeat(np.arange(first - 1, last), np.diff(ends))
+        minor = X.indices[part].astype(np.int64)
+        yield (major, minor, values) if X.format == "csr" else (minor, major, values)
 
 
 def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from . import _native
 from ._base import Fitting, ModelClassifier, warn_of_gap
@@ -68,13 +69,13 @@ class OneKernel(Regularised):
         if callable(self.kernel) and self.encode:
             raise ValueError(f"encode is {self.encode!r}, but the kernel is a function, which sees samples as they come.")
         if callable(self.kernel):
-            self.X_fit_ = checked(self, X, reset=True)
+            self.X_fit_ = _seen(checked(self, X, reset=True))
         return super()._data(X, y, sample_weight)
 
     def _functions(self, X: Any) -> Any:
         if not callable(self.kernel):
             return X
-        matrix = floats_of(self.kernel(X, self.X_fit_), "The array of the kernel")
+        matrix = floats_of(self.kernel(_seen(X), self.X_fit_), "The array of the kernel")
         expected = (X.shape[0], self.X_fit_.shape[0])
         if matrix.shape != expected:
             raise ValueError(f"The kernel returned an array of shape {matrix.shape}, but must return {expected}.")
@@ -84,6 +85,11 @@ class OneKernel(Regularised):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
         return tags
+
+
+def _seen(X: Any) -> Any:
+    """Returns checked samples as a kernel that is a function sees them: sparse ones as rows of float64."""
+    return X.tocsr().astype(np.float64, copy=False) if sparse.issparse(X) else X
 
 
 class MarginClassifier(OneKernel, ModelClassifier):

@@ -14,6 +14,8 @@ from ._base import BinaryClassifier, ModelClassifier, warn_of_end, warn_of_gap
 from ._inputs import checked, names_of, samples_of, weights_of
 from ._progress import watchers
 
+# Settings that chunks cannot have, with what they are unless told.
+_FOR_FIT = {"hold_out": None, "rescale_at": None, "standardize": False, "class_weight": None}
 _REMEDY = "Raise epochs, standardize the features, or be content with a larger tol."
 
 
@@ -63,11 +65,11 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         True makes `fit` scale the features to unit standard deviation.
     class_weight : dict, "balanced" or None, default=None
         The cost of an error on a sample of each class, for `fit`.
-    tol : float, default=1e-6
-        The relative duality gap at which `fit` counts as converged. A larger one is told by a `ConvergenceWarning`, unless `hold_out`
-        decides the end.
+    tol : float or None, default=None
+        The relative duality gap that `fit` is asked for: a larger one is told by a `ConvergenceWarning`, unless `hold_out` decides the
+        end. None asks for none: stochastic gradient ends with its epochs, and seldom with a small gap, which `relative_gap_` tells.
     time_limit : float or None, default=None
-        The seconds after which `fit` ends with the epoch under way, and a `ConvergenceWarning`.
+        The seconds after which `fit` ends with the epoch under way, and a `ConvergenceWarning`, whatever `tol` is.
     random_state : int, RandomState or None, default=None
         The seed of the order, of the start and of the samples held out; None takes the seed 1.
     callback : callable or None, default=None
@@ -80,10 +82,11 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         The facts of the classifier, as `MarginClassifier` has them.
     objective_, lower_bound_, dual_gap_, relative_gap_, status_
         The evidence after `fit`, as `MarginClassifier` has it; nobody knows the objective of a stream, and `partial_fit` removes them.
+        `status_` is "converged" where the gap is at most `tol`, 1e-6 for None, and "rule-met" where the epochs came to their end.
     n_iter_ : int
         The number of epochs.
     t_ : int
-        The number of samples that `partial_fit` has taken.
+        The number of samples so far: those of `fit`, once each, and those of the chunks.
 
     Notes
     -----
@@ -123,7 +126,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         rescale_at: int | None = None,
         standardize: bool = False,
         class_weight: Any = None,
-        tol: float = 1e-6,
+        tol: float | None = None,
         time_limit: float | None = None,
         random_state: Any = None,
         callback: Callable[[dict[str, Any]], Any] | None = None,
@@ -166,10 +169,11 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
             The classifier, fitted.
         """
         data = self._data(X, y, None)
+        rows = len(data["targets"])
         settings = self._settings(class_weight=self._class_costs(self.classes_))
         with watchers(self.callback, False) as watching:
             report = _native.fit_stream(data, settings, watching)
-        self._forget_chunks()
+        self._state, self.t_ = report["state"], rows
         self._adopt(report["model"])
         self._adopt_report(report)
         self._warn(report)
@@ -178,8 +182,9 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> StreamClassifier:
         """Takes the steps of a chunk of samples, in their order.
 
-        A chunk goes on from the chunks before it. The first one after `fit` begins anew, because the steps of `fit` leave their
-        classifier and not their state; what `fit` has found is then gone, its evidence too.
+        A chunk goes on from the chunks before it, or from the last step of `fit`, whose evidence is then gone. `clone` of scikit-learn
+        makes a classifier that begins anew, as another `lam` or `method` needs it. `epochs`, `replacement`, `tol` and `time_limit` are for
+        `fit` alone.
 
         Parameters
         ----------
@@ -198,6 +203,7 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
             The classifier after the chunk.
         """
         first = not hasattr(self, "_state")
+        self._refuse_settings_of_fit(first)
         X = checked(self, X, reset=first)
         y = column_or_1d(y, warn=True)
         known = self._known_classes(y, classes, first)
@@ -214,7 +220,8 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
         learner.take(samples, np.where(y == known[1], 1.0, -1.0), weights)
         self.classes_ = known
         self._forget_evidence()
-        self._state, self.t_, self.n_iter_ = learner.state(), learner.rows, 1
+        self._state, self.n_iter_ = learner.state(), 1
+        self.t_ = self._state.rows
         names = getattr(self, "feature_names_in_", None)
         self._adopt(learner.model(tuple(names_of(known)), None if names is None else list(names)))
         return self
@@ -231,21 +238,27 @@ class StreamClassifier(BinaryClassifier, ModelClassifier):
             raise ValueError(f"classes is {list(classes)!r}, but was {self.classes_.tolist()} before.")
         return self.classes_
 
+    def _refuse_settings_of_fit(self, first: bool) -> None:
+        """Refuses settings that need all samples at once, and going on from a fit that had some."""
+        given = [f"{name}={getattr(self, name)!r}" for name, untold in _FOR_FIT.items() if getattr(self, name) is not untold]
+        if str(self.average).startswith("suffix"):
+            given.append(f"average={self.average!r}")
+        if given:
+            raise ValueError(f"partial_fit cannot heed {', '.join(given)}, which need all samples at once: call fit, or leave them out.")
+        if not first and self._state is None:
+            names = ", ".join(_FOR_FIT)
+            raise ValueError(f"partial_fit cannot go on from a fit with {names} or the mean of a suffix: clone the classifier to begin anew.")
+
     def _warn(self, report: dict[str, Any]) -> None:
-        """Says once that the fit is not certified, unless it has no gap by its loss, or samples held out have ended it as asked."""
-        has_gap = np.isfinite(report["relative_gap"]).all()
+        """Says once that the fit ended early, or that it misses the gap that was asked for, unless samples held out have ended it."""
+        asked = self.tol is not None and np.isfinite(report["relative_gap"]).all()
         if report["status"] != ["rule-met"]:
-            warn = functools.partial(warn_of_gap, tolerance=self.tol) if has_gap else warn_of_end
+            warn = functools.partial(warn_of_gap, tolerance=self.tol) if asked else warn_of_end
             warn(report, stacklevel=4)
-        elif has_gap and self.hold_out is None:
+        elif asked and self.hold_out is None:
             warn_of_gap(report | {"reason": ["the epochs came to their end"]}, self.tol, _REMEDY, stacklevel=4)
 
     def _forget_evidence(self) -> None:
         """Forgets the evidence of a fit before, which a chunk has none of."""
         for name in ("objective_", "lower_bound_", "dual_gap_", "relative_gap_", "status_"):
-            self.__dict__.pop(name, None)
-
-    def _forget_chunks(self) -> None:
-        """Forgets the chunks before, for `fit` begins anew."""
-        for name in ("_state", "t_"):
             self.__dict__.pop(name, None)

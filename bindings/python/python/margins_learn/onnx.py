@@ -22,8 +22,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
 
     Its input is `X` of shape (n_samples, n_features) in float64. Its outputs are `label`, `scores`, and `probabilities`
     where the classifier has any, within 1e-12 of what `decision_function` and `predict_proba` return. What ONNX's operators
-    cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier features,
-    probabilities of one-versus-one, and ensembles that are no model.
+    cannot say is refused by name: a kernel that is a function of Python, raw columns, random Fourier features, and
+    ensembles that are no model.
 
     Parameters
     ----------
@@ -46,11 +46,12 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     graph = _Graph()
     functions = _functions(graph, fitted, graph.input)
     scores = graph.add("Add", graph.add("MatMul", functions, graph.constant(fitted.coef.T)), graph.constant(fitted.intercept))
-    probabilities = _probabilities(graph, scores, fitted) if fitted.has_probabilities else None
+    of_members = scores
     if fitted.scheme == "one-versus-one":
         scores = _standing(graph, scores, len(model.classes_))
-    labels = _labels(model.classes_)
-    graph.name_output(graph.add("Gather", graph.constant(labels), _decided(graph, scores, fitted)), "label")
+    labels, decided = _labels(model.classes_), _decided(graph, scores, fitted)
+    probabilities = _probabilities(graph, of_members, decided, fitted) if fitted.has_probabilities else None
+    graph.name_output(graph.add("Gather", graph.constant(labels), decided), "label")
     graph.name_output(scores, "scores")
     columns = 1 if fitted.scheme == "binary" else len(model.classes_)
     outputs = [("label", labels.dtype, [None]), ("scores", np.float64, [None, columns])]
@@ -74,11 +75,6 @@ def _expressible(model: Any) -> Any:
         raise ValueError("The classifier encodes raw columns, which ONNX cannot express here: encode them first.")
     if getattr(model, "_is_precomputed", bool)():
         raise ValueError(f"The kernel is {model.kernel!r}, which ONNX cannot express.")
-    if fitted.scheme == "one-versus-one" and fitted.has_probabilities:
-        raise ValueError(
-            "The scheme is one-versus-one, whose probabilities solve a system of equations for every sample, "
-            "which ONNX cannot express: take multi_class='ovr'."
-        )
     return fitted
 
 
@@ -248,14 +244,17 @@ def _power(graph: _Graph, base: str, degree: int) -> str:
     return power
 
 
-def _probabilities(graph: _Graph, scores: str, fitted: Any) -> str:
-    """Returns the probabilities of all classes, of which the one decided is the largest."""
+def _probabilities(graph: _Graph, scores: str, decided: str, fitted: Any) -> str:
+    """Returns the probabilities of all classes from the scores of the members; that of the class decided is the largest."""
+    classes = len(fitted.classes)
     positive = _of_loss(graph, fitted.loss, scores) if fitted.platt is None else _scaled(graph, fitted.platt, scores)
     if fitted.scheme == "binary":
-        both = graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)
+        of_classes = graph.add("Concat", graph.add("Sub", graph.constant(1.0), positive), positive, axis=1)
+    elif fitted.scheme == "one-versus-rest":
+        of_classes = _normalized(graph, positive, classes)
     else:
-        both = _normalized(graph, positive, len(fitted.intercept))
-    return _preferred(graph, both, _decided(graph, scores, fitted), max(2, len(fitted.intercept)))
+        of_classes = _coupled(graph, positive, classes)
+    return _preferred(graph, of_classes, decided, classes)
 
 
 def _scaled(graph: _Graph, platt: list[tuple[float, float]], scores: str) -> str:
@@ -270,6 +269,36 @@ def _normalized(graph: _Graph, positive: str, classes: int) -> str:
     none = graph.add("Equal", total, graph.constant(0.0))
     safe = graph.add("Where", none, graph.constant(1.0), total)
     return graph.add("Where", none, graph.constant(1.0 / classes), graph.add("Div", positive, safe))
+
+
+def _coupled(graph: _Graph, later: str, classes: int) -> str:
+    """Returns the probabilities of the classes from those of the second class of every pair, by pairwise coupling.
+
+    The library solves `Q p = b 1` beside `sum(p) = 1` for every sample. For such p `(Q + 1 1') p` is a multiple of 1 too, and
+    this matrix is positive definite: Gauss and Jordan eliminate without a search for pivots, one class after the other.
+    """
+    edge = 1e-7
+    later = graph.add("Clip", later, graph.constant(edge), graph.constant(1 - edge))
+    former = graph.add("Sub", graph.constant(1.0), later)
+    first, second = np.triu_indices(classes, 1)
+    pairs = np.arange(len(first))
+    # The matrix of every sample with the right-hand side as its last column.
+    of_first, of_second, of_both = np.zeros((3, len(pairs), classes, classes + 1))
+    of_first[pairs, first, first] = of_second[pairs, second, second] = 1
+    of_both[pairs, first, second] = of_both[pairs, second, first] = -1
+    terms = [(later, later, of_first), (former, former, of_second), (later, former, of_both)]
+    sums = [graph.add("MatMul", graph.add("Mul", a, b), graph.constant(at.reshape(len(pairs), -1))) for a, b, at in terms]
+    system = functools.reduce(functools.partial(graph.add, "Add"), sums, graph.constant(1.0))
+    system = graph.add("Reshape", system, graph.constant(np.array([-1, classes, classes + 1])))
+    for k in range(classes):
+        at, others = graph.constant(np.array([k])), graph.constant(1.0 - np.eye(classes)[:, [k]])
+        row = graph.add("Gather", system, at, axis=1)
+        factors = graph.add("Div", graph.add("Mul", graph.add("Gather", system, at, axis=2), others), graph.add("Gather", row, at, axis=2))
+        system = graph.add("Sub", system, graph.add("Mul", factors, row))
+    axis = graph.constant(np.array([2]))
+    diagonal = graph.add("ReduceSum", graph.add("Mul", system, graph.constant(np.eye(classes, classes + 1))), axis, keepdims=0)
+    solution = graph.add("Div", graph.add("Gather", system, graph.constant(classes), axis=2), diagonal)
+    return _normalized(graph, graph.add("Max", solution, graph.constant(0.0)), classes)
 
 
 def _preferred(graph: _Graph, p: str, decided: str, classes: int) -> str:

@@ -7,9 +7,12 @@ use margins::data::blocks::{BlockSettings, Precision};
 
 use super::data::{DataArguments, Source};
 use super::encode::EncodeArguments;
+use super::global::ThreadsArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
     #[command(flatten)]
     data: DataArguments,
     #[command(flatten)]

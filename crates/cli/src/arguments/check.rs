@@ -8,6 +8,7 @@ use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::robust::Learner;
 
+use super::encode::EncodeArguments;
 use super::fit::FitArguments;
 use super::focus::FocusArguments;
 use super::massart::{MassartArguments, MassartLearner};
@@ -126,7 +127,7 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
     }
     if memory.epochs.is_none() {
         let all = "medians and levels are those of all rows: say --epochs 1, which reads them into memory";
-        refuse("one pass over a stream", &[(arguments.encode.is_asked(), "--encode", all)])?;
+        refuse("one pass over a stream", &[of_raw_tables(&arguments.encode, all)])?;
     }
     if memory.epochs.is_none() && matches!(method.average, Some(Averaging::Suffix(_))) {
         return Err(Failure::usage(
@@ -136,11 +137,17 @@ pub(crate) fn stream(arguments: &StreamArguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the refusal of the option by which words and gaps are taken, if one is given.
+fn of_raw_tables(encode: &EncodeArguments, reason: &'static str) -> Refused {
+    let asked = encode.asked();
+    (asked.is_some(), asked.unwrap_or("--encode"), reason)
+}
+
 pub(crate) fn massart(arguments: &MassartArguments) -> Result<(), Failure> {
     let MassartArguments { noise, learner, stream, encode, .. } = arguments;
     if *stream {
         let all = "medians and levels are those of all rows: leave --stream out, and they are read into memory";
-        refuse("--stream", &[(encode.is_asked(), "--encode", all)])?;
+        refuse("--stream", &[of_raw_tables(encode, all)])?;
     }
     let of_cuts = (learner.project.is_some(), "--project", "it is for --learner cuts");
     let of_sgd = (*stream, "--stream", "it needs all rows at once");

@@ -1,9 +1,10 @@
 //! Options of the data.
 
 use clap::Args;
+use margins::data::read::{Format, formats_in_words};
 
 use super::encode::EncodeArguments;
-use super::values::DataFormat;
+use super::values::data_format;
 
 /// The place of the data, and how to read them.
 #[derive(Debug, Clone, Args)]
@@ -35,12 +36,18 @@ pub(crate) struct FileArguments {
     /// Features of svmlight data [default: the largest index]
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) columns: Option<usize>,
-    /// csv, svmlight or parquet [default: by the name]
-    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
-    pub(crate) data_format: Option<DataFormat>,
+    // Its help names the formats that the build reads.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = data_format(),
+        hide_possible_values = true,
+        help = format!("{} [default: by the name]", formats_in_words())
+    )]
+    pub(crate) data_format: Option<Format>,
     /// Leave out rows of CSV and Parquet without a label
     ///
-    /// Such a label is empty, NaN, NA, N/A or ?, or one of --missing-words where these are told. Other
+    /// A label that is missing is empty, NaN, NA, N/A or ?, or one of --missing-words where these are told. Other
     /// cells of such a row are not looked at. Without the option the first such row is an error.
     #[arg(long, hide_short_help = true)]
     pub(crate) drop_unlabelled: bool,

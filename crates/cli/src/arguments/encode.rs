@@ -16,11 +16,11 @@ pub(crate) struct EncodeArguments {
     /// raw rows.
     #[arg(long)]
     encode: bool,
-    /// Column whose numbers are codes; may be repeated
-    #[arg(long, value_name = "COLUMN", requires = "encode", hide_short_help = true)]
+    /// Column of codes, whose cells keep their texts; may be repeated; it stands for --encode as well
+    #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     categorical: Vec<String>,
-    /// Column to leave out; may be repeated
-    #[arg(long, value_name = "COLUMN", requires = "encode", hide_short_help = true)]
+    /// Column to leave out; may be repeated; it stands for --encode as well
+    #[arg(long, value_name = "COLUMN", hide_short_help = true)]
     drop: Vec<String>,
     /// What becomes of gaps [default: median]
     #[arg(long, value_name = "RULE", requires = "encode", hide_short_help = true)]
@@ -56,19 +56,29 @@ pub(crate) enum MissingName {
 pub(crate) enum UnknownName {
     /// An error
     Refuse,
-    /// None of the levels
+    /// Every indicator is 0
     None,
 }
 
 impl EncodeArguments {
-    /// Returns true if words and gaps are taken.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.encode
+    /// Returns the option by which words and gaps are taken, if they are.
+    pub(crate) fn asked(&self) -> Option<&'static str> {
+        let options = [
+            ("--encode", self.encode),
+            ("--categorical", !self.categorical.is_empty()),
+            ("--drop", !self.drop.is_empty()),
+        ];
+        options.into_iter().find_map(|(option, given)| given.then_some(option))
+    }
+
+    /// Returns the columns to leave out.
+    pub(crate) fn dropped(&self) -> &[String] {
+        &self.drop
     }
 
     /// Returns what was asked for, if words and gaps are taken.
     pub(crate) fn options(&self) -> Option<EncodeOptions> {
-        self.encode.then(|| EncodeOptions {
+        self.asked().map(|_| EncodeOptions {
             categorical: self.categorical.clone(),
             drop: self.drop.clone(),
             missing: match self.missing {

@@ -8,6 +8,7 @@ use margins::boost::Combination;
 
 use super::data::{FileArguments, PositiveArguments, Source};
 use super::encode::EncodeArguments;
+use super::global::ThreadsArguments;
 use super::regularised::ModelArguments;
 use super::report::{PageArguments, TestArguments};
 use super::values::seconds;
@@ -15,6 +16,8 @@ use super::values::seconds;
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |option| option.conflicts_with("pause_at")))]
 pub(crate) struct FocusArguments {
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
     #[command(flatten)]
     pub(crate) file: FileArguments,
     #[command(flatten)]

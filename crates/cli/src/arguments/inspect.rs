@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::data::{FileArguments, PositiveArguments, Source, WeightArguments};
 use super::encode::EncodeArguments;
+use super::global::ThreadsArguments;
 use super::regularised::FormatArguments;
 
 #[derive(Debug, Args)]
@@ -13,7 +14,10 @@ use super::regularised::FormatArguments;
 #[command(mut_group("PositiveArguments", |options| options.conflicts_with("model")))]
 #[command(mut_group("WeightArguments", |options| options.conflicts_with("model")))]
 #[command(mut_group("EncodeArguments", |options| options.conflicts_with("model")))]
+#[command(mut_group("ThreadsArguments", |options| options.conflicts_with("model")))]
 pub(crate) struct InspectArguments {
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
     /// Model file
     #[arg(long, value_name = "FILE", required_unless_present = "data", help_heading = "Model")]
     pub(crate) model: Option<PathBuf>,

@@ -2,13 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::data::{FileArguments, Source, WeightArguments};
+use super::global::ThreadsArguments;
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
     /// Model file
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub(crate) model: PathBuf,
@@ -24,7 +28,10 @@ pub(crate) struct ReportArguments {
     /// Write the report to this file; - for standard output, as without it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     out: Option<PathBuf>,
-    /// Format of the report; json for a file whose name ends in .json, else html, unless told
+    /// Format of the report [default: by the name]
+    ///
+    /// A file whose name ends in .json gets the numbers, one whose name ends in .html or .htm or has no
+    /// ending gets the page, and so does standard output. Other endings need the option.
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     format: Option<ReportFormat>,
 }
@@ -44,8 +51,16 @@ impl ReportArguments {
         self.out.as_deref()
     }
 
-    pub(crate) fn format(&self) -> ReportFormat {
-        self.format.unwrap_or_else(|| ReportFormat::of(self.out()))
+    /// Returns the format that was told, or that the name of the file tells.
+    pub(crate) fn format(&self) -> Result<ReportFormat, Failure> {
+        match (self.format, self.out()) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(ReportFormat::Html),
+            (None, Some(path)) => ReportFormat::of(path).map_err(|reason| {
+                let path = path.display();
+                Failure::usage(format!("--out {path}: {reason}, unless --format tells which"))
+            }),
+        }
     }
 }
 
@@ -59,13 +74,32 @@ pub(crate) enum ReportFormat {
 }
 
 impl ReportFormat {
-    /// Returns the format that the name of a file asks for.
-    pub(crate) fn of(path: Option<&Path>) -> Self {
-        let ending = path.and_then(Path::extension);
-        match ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-            true => ReportFormat::Json,
-            false => ReportFormat::Html,
+    /// Returns the format that the name of a file asks for, or why there is none.
+    fn of(path: &Path) -> Result<Self, String> {
+        let Some(ending) = path.extension() else { return Ok(ReportFormat::Html) };
+        let ending = ending.to_string_lossy();
+        match ending.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Ok(ReportFormat::Html),
+            "json" => Ok(ReportFormat::Json),
+            _ => Err(format!(
+                "the name ends in .{ending}, but must end in .html or .htm for a page, or in .json for \
+                 its numbers"
+            )),
         }
+    }
+}
+
+/// A file to write a report to, with the format that its name tells.
+#[derive(Debug, Clone)]
+struct ReportFile {
+    path: PathBuf,
+    format: ReportFormat,
+}
+
+impl ReportFile {
+    fn new(path: PathBuf) -> Result<Self, String> {
+        let format = ReportFormat::of(&path)?;
+        Ok(ReportFile { path, format })
     }
 }
 
@@ -77,14 +111,23 @@ pub(crate) struct PageArguments {
     ///
     /// It needs no network. It has the data at a glance, the choice of lambda, certificates, margins,
     /// curves, probabilities and coefficients, each picture with its numbers. A file whose name ends in
-    /// .json gets the numbers alone.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    /// .json gets the numbers alone. Other endings than .json, .html and .htm are refused.
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = PathBufValueParser::new().try_map(ReportFile::new)
+    )]
+    report: Option<ReportFile>,
 }
 
 impl PageArguments {
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.report.as_deref()
+        self.report.as_ref().map(|file| file.path.as_path())
+    }
+
+    /// Returns the format of the page.
+    pub(crate) fn format(&self) -> ReportFormat {
+        self.report.as_ref().map_or(ReportFormat::Html, |file| file.format)
     }
 }
 

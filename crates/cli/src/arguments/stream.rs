@@ -10,6 +10,7 @@ use margins::optim::online::stochastic::Averaging;
 
 use super::data::{ClassesArguments, DataArguments, Source};
 use super::encode::EncodeArguments;
+use super::global::ThreadsArguments;
 use super::regularised::{LossArguments, ModelArguments, PenaltyArguments};
 use super::values::{averaging, number, parse_lambda, projection, seconds, tolerance};
 
@@ -17,7 +18,10 @@ use super::values::{averaging, number, parse_lambda, projection, seconds, tolera
 #[command(mut_arg("fold_column", |option| option.requires("epochs")))]
 #[command(mut_arg("class_weight", |option| option.requires("epochs")))]
 #[command(mut_arg("standardize", |option| option.requires("epochs")))]
+#[command(mut_arg("threads", |option| option.requires("epochs").hide_short_help(true)))]
 pub(crate) struct StreamArguments {
+    #[command(flatten)]
+    pub(crate) threads: ThreadsArguments,
     #[command(flatten)]
     pub(crate) data: DataArguments,
     #[command(flatten)]

@@ -5,18 +5,19 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use margins::data::read::Format;
 use margins::estimators::stream::Projection;
 use margins::optim::online::stochastic::Averaging;
 use margins::optim::{Lambda, Solver, StepRule, lambda_grid};
 use margins::robust::{self, Learner};
 use margins::{LeaveOneOut, Scheme};
 
-/// The formats of data files.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum DataFormat {
-    Csv,
-    Svmlight,
-    Parquet,
+/// Reads the name of a format of data files, one of those that this build reads.
+pub(crate) fn data_format() -> impl TypedValueParser<Value = Format> {
+    let names = Format::known().iter().map(|format| format.name());
+    PossibleValuesParser::new(names)
+        .try_map(|name| Format::named(&name).ok_or("it is no format of data files"))
 }
 
 /// The binary problems that several classes are broken into.

@@ -26,7 +26,7 @@ use crate::output::fits::{
 };
 use crate::output::model::save;
 use crate::output::table::facts;
-use crate::output::warnings::warn_of_gaps;
+use crate::output::warnings::{Warnings, of_gaps};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;
 
@@ -54,7 +54,8 @@ pub(super) fn cv(
     let table = rows.summary();
     let (fit, curve) = (&fitted.fits[0], curve_of(&fitted)?);
     let certified = curve.certified.iter().copied();
-    warn_of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]);
+    let mut warnings = Warnings::default();
+    warnings.add(of_gaps(certified, Some(fit.report.converged()), &[fit.report.status]));
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
@@ -67,7 +68,7 @@ pub(super) fn cv(
         [rows.describe(&common.data.name()), functions].concat()
     };
     let lines = || Ok([about(), found()?].concat());
-    page.write("Cross-validation", lines, |report| {
+    page.write("Cross-validation", lines, warnings, |report| {
         report.selection = chosen(&fitted.report);
         page.describe(report, &fitted.model, rows.here())
     })?;

@@ -54,7 +54,7 @@ pub(super) fn fit(
     if let Some(path) = &arguments.history {
         write_history(path, fit, table.rows())?;
     }
-    task.warn(fitted.fits.iter());
+    let warnings = task.warnings(fitted.fits.iter());
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
@@ -65,7 +65,7 @@ pub(super) fn fit(
         let functions = task.describe(loss.clone(), kernel.clone(), Some(fitted.dimension()));
         Ok([rows.describe(&common.data.name()), functions, found].concat())
     };
-    page.write("Fit", lines, |report| page.describe(report, &fitted.model, rows.here()))?;
+    page.write("Fit", lines, warnings, |report| page.describe(report, &fitted.model, rows.here()))?;
     match to.format() {
         OutputFormat::Json => {
             let document = PathDocument {

@@ -4,6 +4,7 @@ use margins::Registry;
 use margins::boost::Combination;
 use margins::estimators::focused::{Checkpointing, Fitted, Learner, Settings};
 use margins::estimators::regularised::DataSummary;
+use margins_report::Game;
 
 use super::page::{Invocation, Page};
 use crate::arguments::check;
@@ -18,6 +19,7 @@ use crate::output::fits::status_name;
 use crate::output::focus::FocusedDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
+use crate::output::warnings::Warnings;
 use crate::output::{VERSION, write_json};
 
 pub(super) fn focus(
@@ -48,14 +50,29 @@ pub(super) fn focus(
     let page = Page::new(&arguments.page, registry, invocation, settings.seed)
         .with_test(test.as_ref().map(FileArguments::source));
     let lines = || Ok(document.lines(&arguments.file.name(), &data));
-    page.write("Focused online learning", lines, |report| {
-        report.outliers.clone_from(&document.outliers);
-        fitted.model.as_ref().map_or(Ok(()), |model| page.describe(report, model, Some(&data)))
+    page.write("Focused online learning", lines, Warnings::default(), |report| {
+        fitted.outliers.iter().for_each(|rows| report.suspect(&data, rows));
+        report.game = Some(game(&fitted)?);
+        match &fitted.model {
+            Some(model) => page.describe(report, model, Some(&data)),
+            None => {
+                report.data.push(margins_report::DataSummary::of("training", &data));
+                Ok(())
+            }
+        }
     })?;
     report([to.out(), page.path], |out| match to.format() {
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => facts(out, &document.lines(&arguments.file.name(), &data)),
     })
+}
+
+/// Returns the end of the game for the page.
+fn game(fitted: &Fitted) -> Result<Game, Failure> {
+    let (ending, evaluation) = (&fitted.ending, &fitted.evaluation);
+    let (rounds, most) = (ending.rounds, fitted.max_steps);
+    let (losses, mistakes) = (&evaluation.losses, evaluation.mistakes);
+    Game::new(rounds, most, ending.consistent_at, losses, mistakes).map_err(Failure::job)
 }
 
 fn settings(registry: &Registry, arguments: &FocusArguments) -> Result<Settings, Failure> {

@@ -37,7 +37,7 @@ fn inspect_model(registry: &Registry, path: &Path, format: OutputFormat) -> Resu
 }
 
 fn inspect_data(source: Source<'_>, format: OutputFormat) -> Result<(), Failure> {
-    let data = source.any_classes()?;
+    let data = source.to_describe()?;
     let mut document = describe(source, &data)?;
     if let Some(simulation) = source.simulation()? {
         let (rate, error) = simulation.bayes_error()?;
@@ -92,7 +92,7 @@ fn describe<'a>(
         negative_class: signs.map(|(_, negative)| classes[negative].name),
         positives: signs.map(|(positive, _)| classes[positive].rows),
         classes,
-        raw_columns: columns::raw_columns(data),
+        raw_columns: columns::raw_columns(data, source.dropped()),
         duplicate_columns: columns::duplicates(data, &standardizer.constant_columns()),
         telling_columns: columns::telling(data),
         constant_columns: standardizer.constant_columns().iter().map(|column| column + 1).collect(),

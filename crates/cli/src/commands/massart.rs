@@ -13,12 +13,13 @@ use crate::arguments::check;
 use crate::arguments::massart::{MassartArguments, MassartLearner};
 use crate::arguments::values::{OutputFormat, name_of};
 use crate::failure::Failure;
-use crate::messages::{step, warn};
+use crate::messages::step;
 use crate::output::files::{input, inputs, keep_apart, output, report};
 use crate::output::fits::status_name;
 use crate::output::massart::MassartDocument;
 use crate::output::model::save;
 use crate::output::table::facts;
+use crate::output::warnings::Warnings;
 use crate::output::{VERSION, write_json};
 
 pub(super) fn massart(
@@ -36,15 +37,8 @@ pub(super) fn massart(
     let test = arguments.test.file(&arguments.data.file)?;
     let settings = settings(arguments)?;
     let (fitted, rows, data) = fit(arguments, &settings)?;
-    if fitted.stopped.is_some() {
-        let steps = fitted.steps;
-        warn(format!("the time limit ended the learner after {steps} steps"));
-    } else if fitted.end.is_some_and(|end| end != End::Accepted) {
-        warn(
-            "the cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
-             on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project",
-        );
-    }
+    let mut warnings = Warnings::default();
+    warnings.add(unfinished(&fitted));
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
@@ -54,6 +48,7 @@ pub(super) fn massart(
     page.write(
         "Halfspace under Massart noise",
         || Ok(document.lines()),
+        warnings,
         |report| {
             report.candidates = choice(&fitted);
             page.describe(report, &fitted.model, data.as_ref())
@@ -63,6 +58,17 @@ pub(super) fn massart(
         OutputFormat::Json => write_json(out, &document),
         OutputFormat::Table => facts(out, &document.lines()),
     })
+}
+
+/// Returns the sentence on a learner that did not come to its end.
+fn unfinished(fitted: &Fitted) -> Option<String> {
+    const NO_HALFSPACE: &str = "The cutting planes ended without a halfspace of an error of at most eta + epsilon/2 \
+         on the data; eta or gamma may be wrong, the data too few, or the dimensions of --project.";
+    if fitted.stopped.is_some() {
+        let steps = fitted.steps;
+        return Some(format!("The time limit ended the learner after {steps} steps."));
+    }
+    fitted.end.filter(|&end| end != End::Accepted).map(|_| NO_HALFSPACE.to_owned())
 }
 
 fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
@@ -81,9 +87,8 @@ fn settings(arguments: &MassartArguments) -> Result<Settings, Failure> {
         }
         Some(problem) => Method::Gradient { problem },
     };
-    let threads = learner.threads.count()?;
     let time_limit = learner.time_limit;
-    Ok(Settings { seed: learner.seed, threads, time_limit, ..Settings::new(method) })
+    Ok(Settings { seed: learner.seed, time_limit, ..Settings::new(method) })
 }
 
 /// Returns the halfspace with the number of rows that were read for it, and the rows themselves

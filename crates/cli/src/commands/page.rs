@@ -13,6 +13,7 @@ use crate::arguments::data::Source;
 use crate::arguments::report::{PageArguments, ReportFormat};
 use crate::failure::Failure;
 use crate::output::files::emit;
+use crate::output::warnings::Warnings;
 use crate::output::{Lines, write_json};
 
 /// A run of the command: its words, and when it began.
@@ -64,6 +65,7 @@ fn quoted(word: &str) -> String {
 #[derive(Clone, Copy)]
 pub(super) struct Page<'a> {
     pub(super) path: Option<&'a Path>,
+    format: ReportFormat,
     registry: &'a Registry,
     invocation: &'a Invocation,
     /// The seed of what was drawn.
@@ -80,7 +82,8 @@ impl<'a> Page<'a> {
         invocation: &'a Invocation,
         seed: u64,
     ) -> Self {
-        Page { path: arguments.path(), registry, invocation, seed, test: None }
+        let (path, format) = (arguments.path(), arguments.format());
+        Page { path, format, registry, invocation, seed, test: None }
     }
 
     /// Adds rows to show the model on beside those fitted to.
@@ -88,11 +91,13 @@ impl<'a> Page<'a> {
         Page { test, ..self }
     }
 
-    /// Writes the page with these lines and what else there is to fill in, if it was asked for.
+    /// Writes the page with these lines and warnings and what else there is to fill in, if it was
+    /// asked for.
     pub(super) fn write(
         self,
         title: &str,
         lines: impl FnOnce() -> Result<Lines, Failure>,
+        warnings: Warnings,
         fill: impl FnOnce(&mut Report) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if self.path.is_none() {
@@ -101,7 +106,7 @@ impl<'a> Page<'a> {
         let mut report = Report::new(title, self.invocation.origin(Some(self.seed)));
         report.add_facts(lines()?);
         fill(&mut report)?;
-        write(self.path, ReportFormat::of(self.path), &report.with_warnings())
+        write(self.path, self.format, report, warnings)
     }
 
     /// Adds a model and what it makes of the data that it was fitted to, if these are in memory, and
@@ -124,15 +129,19 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Writes a report in a format to a file, or to standard output.
+/// Writes a report in a format to a file, or to standard output. Its warnings are those of the run
+/// and those of its numbers, and standard error is told all of them.
 pub(super) fn write(
     path: Option<&Path>,
     format: ReportFormat,
-    report: &Report,
+    mut report: Report,
+    mut warnings: Warnings,
 ) -> Result<(), Failure> {
+    report.found_warnings().into_iter().for_each(|sentence| warnings.add(sentence));
+    report.warnings = warnings.into_sentences();
     emit(path, |out| match format {
         ReportFormat::Html => out.write_all(report.page().as_bytes()),
-        ReportFormat::Json => write_json(out, report),
+        ReportFormat::Json => write_json(out, &report),
     })
 }
 

@@ -1,8 +1,9 @@
 //! The command that fits along a path.
 
 use margins::Registry;
+use margins::data::Labels;
 use margins::estimators::regularised::{Path, Regularisation};
-use margins_report::{PathPoint, Report};
+use margins_report::{DataSummary, PathPoint, Profile, Report};
 
 use super::page::{Invocation, Page};
 use super::regularised::{Task, progress};
@@ -17,6 +18,7 @@ use crate::output::files::{inputs, keep_apart, output, report};
 use crate::output::fits::{FitDocument, PathDocument, path_table};
 use crate::output::table::facts;
 use crate::output::{VERSION, write_json};
+use crate::rows::Rows;
 
 pub(super) fn path(
     registry: &Registry,
@@ -46,14 +48,14 @@ pub(super) fn path(
     let path = step("fitting", || rows.path(&settings));
     bar.finish_and_clear();
     let (path, table) = (path?, rows.summary());
-    task.warn(path.fits.iter().flatten());
+    let warnings = task.warnings(path.fits.iter().flatten());
     let (loss, kernel) = (settings.loss.specification(), path.kernel_specification());
     let page = Page::new(&arguments.page, registry, invocation, common.solver.seed());
     let lines = || {
         let functions = task.describe(loss.clone(), kernel.clone(), Some(path.dimension()));
         [rows.describe(&common.data.name()), functions].concat()
     };
-    page.write("Path", || Ok(lines()), |report| fill(report, &path))?;
+    page.write("Path", || Ok(lines()), warnings, |report| fill(report, &path, &rows))?;
     match arguments.output.format {
         OutputFormat::Json => {
             let document = PathDocument {
@@ -96,8 +98,14 @@ fn chart(path: &Path) -> Chart {
     Chart::new("objective", points)
 }
 
-/// Adds the fits of a path to a report.
-fn fill(report: &mut Report, path: &Path) -> Result<(), Failure> {
+/// Adds the data and the fits of a path to a report, with their coefficients where those are of features.
+fn fill(report: &mut Report, path: &Path, rows: &Rows<Labels>) -> Result<(), Failure> {
+    report.data.extend(rows.here().map(|data| DataSummary::of("training", data)));
+    if path.kernel_specification().is_none() {
+        let names = rows.summary().feature_names;
+        let coef: Vec<&[f64]> = path.fits.iter().flatten().map(|fit| &fit.coef[..]).collect();
+        report.profiles = Profile::largest(names.as_deref(), &coef);
+    }
     for (at, fits) in path.fits.iter().enumerate() {
         let norm = path.norms(at)?.into_iter().sum();
         let training_error = path.training_error(at)?;

@@ -7,8 +7,8 @@ mod scored;
 use std::io::{self, Write};
 use std::path::Path;
 
+use margins::Registry;
 use margins::data::read::Unlabelled;
-use margins::{Registry, on_threads};
 
 use crate::arguments::check;
 use crate::arguments::predict::PredictArguments;
@@ -56,16 +56,13 @@ pub(super) fn predict(registry: &Registry, arguments: &PredictArguments) -> Resu
             .chain([Some(input("--model", &arguments.model)), output("--out", arguments.out())]),
     )?;
     check::decision(&arguments.decision)?;
-    let threads = arguments.threads.count()?;
     let (_, model) = read_model(&arguments.model, registry)?;
     let loss = registry.losses.parse(model.loss()).map_err(Failure::job)?;
     let decision = Decision::new(&arguments.decision, &model, &*loss)?;
     let scorer = Scorer { model: &model, loss: &*loss, registry, decision };
-    step(format!("predicting {}", arguments.file.name()), || {
-        on_threads(threads, || match arguments.output.format {
-            OutputFormat::Json => json(arguments, &scorer),
-            OutputFormat::Table => table(arguments, &scorer),
-        })
+    step(format!("predicting {}", arguments.file.name()), || match arguments.output.format {
+        OutputFormat::Json => json(arguments, &scorer),
+        OutputFormat::Table => table(arguments, &scorer),
     })
 }
 

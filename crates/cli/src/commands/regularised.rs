@@ -15,12 +15,12 @@ use margins::{Approximation, ClassCosts, Probabilities, Registry};
 use crate::arguments::regularised::{KernelArguments, RegularisedArguments};
 use crate::arguments::values::{ClassWeight, Probability, name_of};
 use crate::failure::Failure;
-use crate::messages::{is_quiet, is_verbose, note};
+use crate::messages::{is_quiet, is_verbose};
 use crate::output::Lines;
 use crate::output::iterations::describe_iteration;
 use crate::output::table::percent;
 use crate::output::training::TrainingDocument;
-use crate::output::warnings::warn_of_gaps;
+use crate::output::warnings::{Warnings, of_gaps};
 use crate::rows::{COPIES, Rows, half_of_free, too_small};
 use crate::terminal;
 
@@ -72,7 +72,6 @@ impl Task<'_> {
                 ..Options::default()
             },
             seed: solver.seed(),
-            threads: solver.threads.count()?,
             time_limit: solver.time_limit,
             iterations: iterations(),
             ..Settings::default()
@@ -97,9 +96,7 @@ impl Task<'_> {
     /// Returns the rows as [`rows`](Self::rows) does, if fits make so many copies of the features.
     fn rows_with(self, copies: usize) -> Result<Rows<Labels>, Failure> {
         match self.file_beyond_memory(copies)? {
-            Some((file, memory)) => {
-                Rows::on_disk(&file, memory, self.arguments.solver.threads.count()?)
-            }
+            Some((file, memory)) => Rows::on_disk(&file, memory),
             None => Ok(Rows::Here(self.arguments.source().dataset()?)),
         }
     }
@@ -107,26 +104,23 @@ impl Task<'_> {
     /// Returns the rows as [`rows`](Self::rows) does, and says if folds cannot learn their encoding
     /// anew.
     pub(super) fn rows_of_folds(self) -> Result<Rows<Labels>, Failure> {
-        let rows = self.rows_with(self.copies_of_folds()?)?;
+        let rows = self.rows_with(Self::copies_of_folds())?;
         rows.here().inspect(|data| self.arguments.source().note_of_encoding(data));
         Ok(rows)
     }
 
     /// Returns the number of copies of the features that a cross-validation makes: one more for each
     /// fold at work.
-    fn copies_of_folds(self) -> Result<usize, Failure> {
-        let threads = self.arguments.solver.threads.count()?;
-        Ok(COPIES + threads.unwrap_or_else(parallel::threads))
+    fn copies_of_folds() -> usize {
+        COPIES + parallel::threads()
     }
 
     /// Returns the rows with labels of any number of classes, as [`rows`](Self::rows) does; they may
     /// be for folds.
     pub(super) fn rows_of_classes(self, folds: bool) -> Result<Rows<Classes>, Failure> {
-        let copies = if folds { self.copies_of_folds()? } else { COPIES };
+        let copies = if folds { Self::copies_of_folds() } else { COPIES };
         match self.file_beyond_memory(copies)? {
-            Some((file, memory)) => {
-                Rows::on_disk(&file, memory, self.arguments.solver.threads.count()?)
-            }
+            Some((file, memory)) => Rows::on_disk(&file, memory),
             None => Ok(Rows::Here(self.arguments.source().classes()?)),
         }
     }
@@ -196,20 +190,20 @@ impl Task<'_> {
         lines
     }
 
-    /// Says what fits at single lambdas leave open.
-    pub(super) fn warn<'f>(self, fits: impl Iterator<Item = &'f Fit>) {
+    /// Tells what fits at single lambdas leave open.
+    pub(super) fn warnings<'f>(self, fits: impl Iterator<Item = &'f Fit>) -> Warnings {
+        let mut warnings = Warnings::default();
         match &self.objective {
-            Some(objective) if !objective.is_certified() => {
-                note(format!(
-                    "the objective of {objective} is not convex, so that nothing certifies a fit"
-                ));
-            }
+            Some(objective) if !objective.is_certified() => warnings.add(format!(
+                "The objective of {objective} is not convex, so that nothing certifies a fit."
+            )),
             _ => {
                 let ends: Vec<Status> = fits.map(|fit| fit.report.status).collect();
                 let converged = ends.iter().map(|&end| end == Status::Converged);
-                warn_of_gaps(converged, None, &ends);
+                warnings.add(of_gaps(converged, None, &ends));
             }
         }
+        warnings
     }
 }
 
@@ -244,10 +238,10 @@ pub(super) fn progress() -> (ProgressBar, Observer) {
     let moved = bar.clone();
     let observer = Observer::new(move |progress| {
         moved.set_length(progress.total as u64);
-        moved.inc(1);
         if let Some(best) = progress.best_error {
             moved.set_message(format!(", best error so far {} %", percent(best)));
         }
+        moved.inc(1);
     });
     (bar, observer)
 }

@@ -8,6 +8,7 @@ use crate::arguments::report::ReportArguments;
 use crate::failure::Failure;
 use crate::output::files::{input, inputs, keep_apart, output};
 use crate::output::model::lines;
+use crate::output::warnings::Warnings;
 use crate::source::read_model;
 
 pub(super) fn report(
@@ -22,6 +23,7 @@ pub(super) fn report(
         compared,
         output("--out", arguments.out()),
     ]))?;
+    let format = arguments.format()?;
     let (header, model) = read_model(&arguments.model, registry)?;
     let mut report = Report::new("Report on a model", invocation.origin(None));
     report.add_facts(lines(&arguments.model, &header, &model));
@@ -32,6 +34,7 @@ pub(super) fn report(
     for (name, file) in files {
         evaluate(&mut report, name, arguments.source(file), &model, registry)?;
     }
-    let report = report.with_warnings();
-    write(arguments.out(), arguments.format(), &report)
+    let mut warnings = Warnings::default();
+    report.uncertified().into_iter().for_each(|sentence| warnings.add(sentence));
+    write(arguments.out(), format, report, warnings)
 }

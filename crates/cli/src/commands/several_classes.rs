@@ -11,7 +11,7 @@ use super::regularised::{Task, progress};
 use crate::arguments::regularised::ModelArguments;
 use crate::arguments::values::OutputFormat;
 use crate::failure::Failure;
-use crate::messages::{step, warn};
+use crate::messages::step;
 use crate::output::chart::{Chart, write_chart};
 use crate::output::classes::{
     ClassesDocument, CurveDocument, MemberDocument, MulticlassDocument, member_table, status_of,
@@ -22,7 +22,7 @@ use crate::output::fits::{cv_table, describe_cv, kernel_documents, status_name, 
 use crate::output::model::save;
 use crate::output::table::{MOST_LISTED, facts, number, percent};
 use crate::output::training::PlattDocument;
-use crate::output::warnings::{warn_of_gaps, warn_of_members};
+use crate::output::warnings::{Warnings, of_gaps, of_members};
 use crate::output::{Lines, VERSION, write_json};
 use crate::rows::Rows;
 
@@ -44,7 +44,8 @@ pub(super) fn fit(
     }
     settings.check()?;
     let table = rows.summary();
-    warn_of_many(&table);
+    let mut warnings = Warnings::default();
+    warnings.add(of_many(&table));
     let (bar, observer) = progress();
     let progress = if selection.is_some() { observer } else { settings.progress.clone() };
     let settings = Settings { progress, ..settings.clone() };
@@ -54,8 +55,9 @@ pub(super) fn fit(
     let summary = &fitted.report;
     let curve = summary.curve.as_ref();
     let ends: Vec<Status> = summary.members.iter().filter_map(status_of).collect();
-    warn_of_gaps(curve.iter().flat_map(|curve| curve.certified.iter().copied()), None, &ends);
-    warn_of_members(&ends);
+    let certified = curve.iter().flat_map(|curve| curve.certified.iter().copied());
+    warnings.add(of_gaps(certified, None, &ends));
+    warnings.add(of_members(&ends));
     if let Some(path) = to.out() {
         save(&fitted.model, path)?;
     }
@@ -63,6 +65,7 @@ pub(super) fn fit(
     page.write(
         "Several classes",
         || Ok([describe(task, &fitted, &rows), outcome(task, &fitted, training_error)].concat()),
+        warnings,
         |report| {
             report.selection = chosen(summary);
             page.describe(report, &fitted.model, rows.here())
@@ -176,13 +179,13 @@ fn lambda_of(fitted: &Fitted) -> f64 {
     fitted.fits.first().map_or(f64::NAN, |fit| fit.lambda.get())
 }
 
-/// Asks about labels of which most occur once, as scikit-learn does.
-fn warn_of_many(table: &DataSummary) {
+/// Returns the question about labels of which most occur once, as scikit-learn does.
+fn of_many(table: &DataSummary) -> Option<String> {
     const FEW_ROWS: usize = 20;
     let (rows, classes) = (table.rows(), table.classes.len());
-    if rows > FEW_ROWS && classes > rows / 2 {
-        warn(format!(
-            "the {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
-        ));
-    }
+    (rows > FEW_ROWS && classes > rows / 2).then(|| {
+        format!(
+            "The {rows} rows have {classes} classes: are the labels measurements, or names of the rows?"
+        )
+    })
 }

@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(drawn(valley(7).into_iter().map(unbounded).collect(), canvas), "");
     }
 
-    /// Of a constant the points stand in a row.
+    /// The points of a constant stand in a row.
     #[test]
     fn a_constant_is_a_line() {
         let flat = |point: Point| Point { value: 5.0, spread: 0.0, mark: None, ..point };

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use margins::data::Listed;
+use margins::data::encode::MOST_LEVELS;
 use serde::Serialize;
 
 use super::Lines;
@@ -45,6 +46,8 @@ pub(crate) struct RawColumnDocument {
     pub(crate) kind: &'static str,
     /// Null but for categorical columns.
     pub(crate) levels: Option<Vec<String>>,
+    /// The number of levels, if there are more than an encoding takes; else null.
+    pub(crate) too_many_levels: Option<usize>,
     pub(crate) missing: usize,
 }
 
@@ -63,6 +66,23 @@ pub(crate) struct Feature {
     pub(crate) standard_deviation: f64,
     pub(crate) minimum: f64,
     pub(crate) maximum: f64,
+}
+
+impl RawColumnDocument {
+    fn levels_in_words(&self) -> String {
+        match (&self.levels, self.too_many_levels) {
+            (_, Some(count)) => {
+                format!("{count}, more than {MOST_LEVELS}: --drop it, or join its rare levels")
+            }
+            (Some(levels), None) => Listed(levels).to_string(),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Returns the number of levels, if the column has any.
+    fn level_count(&self) -> Option<usize> {
+        self.too_many_levels.or(self.levels.as_ref().map(Vec::len))
+    }
 }
 
 impl InspectionDocument<'_> {
@@ -92,12 +112,11 @@ impl InspectionDocument<'_> {
         let Some(columns) = &self.raw_columns else { return Ok(()) };
         let mut table = Table::new(&["raw column", "kind", "missing", "levels"]);
         for column in columns.iter().take(MOST_LISTED) {
-            let levels = column.levels.as_ref();
             table.row(vec![
                 column.name.clone(),
                 column.kind.to_owned(),
                 column.missing.to_string(),
-                levels.map(|levels| Listed(levels).to_string()).unwrap_or_default(),
+                column.levels_in_words(),
             ]);
         }
         table.write(out)?;
@@ -140,9 +159,7 @@ impl InspectionDocument<'_> {
 
     /// Returns the raw columns of words in which no word occurs twice.
     fn naming_columns(&self) -> Vec<&str> {
-        let names = |column: &&RawColumnDocument| {
-            column.levels.as_ref().is_some_and(|levels| levels.len() == self.rows)
-        };
+        let names = |column: &&RawColumnDocument| column.level_count() == Some(self.rows);
         self.raw_columns.iter().flatten().filter(names).map(|column| column.name.as_str()).collect()
     }
 

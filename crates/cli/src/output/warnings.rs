@@ -1,39 +1,63 @@
-//! Warnings on standard error.
+//! Warnings of a run, for standard error and for its page.
 
 use margins::optim::Status;
 use margins::status_in_words;
 
 use crate::messages::warn;
 
-/// Warns of fits without a certificate: at each lambda, and of the one at the lambda chosen. What
-/// may help depends on how the fits ended that are known so far.
-pub(crate) fn warn_of_gaps(
-    lambdas: impl Iterator<Item = bool>,
-    chosen: Option<bool>,
-    ends: &[Status],
-) {
-    let converged: Vec<bool> = lambdas.collect();
-    let missed = converged.iter().filter(|&&converged| !converged).count();
-    let at = format!("at {missed} of {} lambdas a fit", converged.len());
-    let chosen = chosen == Some(false);
-    let who = match (missed > 0, chosen) {
-        (false, false) => return,
-        (true, false) => at,
-        (true, true) => format!("{at}, and so the final one,"),
-        (false, true) => "the final fit".to_owned(),
-    };
-    warn_that_missed(&who, ends);
+/// The warnings of a run: sentences that standard error was told, for the page.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings {
+    sentences: Vec<String>,
 }
 
-/// Warns of members of a classifier without a certificate.
-pub(crate) fn warn_of_members(ends: &[Status]) {
-    let missed = ends.iter().filter(|&&end| end != Status::Converged).count();
-    if missed > 0 {
-        warn_that_missed(&format!("the final fit of {missed} of {} members", ends.len()), ends);
+impl Warnings {
+    /// Tells a sentence, if there is one, and keeps it.
+    pub(crate) fn add(&mut self, sentence: impl Into<Option<String>>) {
+        self.sentences.extend(sentence.into().inspect(|sentence| tell(sentence)));
+    }
+
+    /// Returns the sentences that were told.
+    pub(crate) fn into_sentences(self) -> Vec<String> {
+        self.sentences
     }
 }
 
-fn warn_that_missed(who: &str, ends: &[Status]) {
+/// Tells a sentence as the messages on standard error are: without its capital and its point.
+pub(crate) fn tell(sentence: &str) {
+    let mut letters = sentence.strip_suffix('.').unwrap_or(sentence).chars();
+    let first = letters.next().map(char::to_lowercase).into_iter().flatten();
+    warn(format_args!("{}{}", first.collect::<String>(), letters.as_str()));
+}
+
+/// Returns the sentence on fits without a certificate: at each lambda, and on the one at the lambda
+/// chosen. What may help depends on how the fits ended that are known so far.
+pub(crate) fn of_gaps(
+    lambdas: impl Iterator<Item = bool>,
+    chosen: Option<bool>,
+    ends: &[Status],
+) -> Option<String> {
+    let converged: Vec<bool> = lambdas.collect();
+    let missed = converged.iter().filter(|&&converged| !converged).count();
+    let at = format!("At {missed} of {} lambdas a fit", converged.len());
+    let chosen = chosen == Some(false);
+    let who = match (missed > 0, chosen) {
+        (false, false) => return None,
+        (true, false) => at,
+        (true, true) => format!("{at}, and so the final one,"),
+        (false, true) => "The final fit".to_owned(),
+    };
+    Some(missed_tolerance(&who, ends))
+}
+
+/// Returns the sentence on members of a classifier without a certificate.
+pub(crate) fn of_members(ends: &[Status]) -> Option<String> {
+    let missed = ends.iter().filter(|&&end| end != Status::Converged).count();
+    let who = format!("The final fit of {missed} of {} members", ends.len());
+    (missed > 0).then(|| missed_tolerance(&who, ends))
+}
+
+fn missed_tolerance(who: &str, ends: &[Status]) -> String {
     const SLOW: &str = "--standardize, another --solver, more --max-iterations, a longer --time-limit or a smaller \
          tolerance of an approximation may help";
     const UNBOUNDED: &str = "--class-weight balanced, --no-intercept or a loss that is bounded below gives it a minimum";
@@ -47,5 +71,5 @@ fn warn_that_missed(who: &str, ends: &[Status]) {
     if !(unbounded && only_unbounded) {
         parts.push(SLOW);
     }
-    warn(format!("{who} missed the tolerance of its duality gap; {}", parts.join("; ")));
+    format!("{who} missed the tolerance of its duality gap; {}.", parts.join("; "))
 }

@@ -165,6 +165,64 @@ fn one_pass_learns_no_encoding_and_says_what_does() {
     );
 }
 
+/// A column that no fit would take is a row of the description of its table.
+#[test]
+fn a_column_of_too_many_levels_is_described() {
+    let workshop = Workshop::new();
+    let rows: String = (0..1200)
+        .map(|i| format!("name {i},{},{},{}\n", i % 1100, ["a", "b"][i % 2], (i / 3) % 2))
+        .collect();
+    workshop.write("crowded.csv", format!("id,code,word,label\n{rows}").as_bytes());
+    let inspect = ["inspect", "--data", "crowded.csv", "--encode", "--categorical", "code"];
+    let document = workshop.json(&inspect);
+    let columns = &document["raw_columns"];
+    assert_eq!(columns[0]["too_many_levels"], 1200);
+    assert_eq!(columns[1]["too_many_levels"], 1100);
+    assert_eq!(columns[2]["levels"], serde_json::json!(["a", "b"]));
+    assert!(columns[2]["too_many_levels"].is_null() && columns[0]["levels"].is_null());
+    let shown = workshop.output(&inspect);
+    let row = "id  categorical        0  1200, more than 1000: --drop it, or join its rare levels";
+    assert!(shown.contains(row), "{shown}");
+    assert!(shown.contains("'id': every row has a level of its own"), "{shown}");
+    let dropped = workshop.json(&[&inspect[..], &["--drop", "id"]].concat());
+    assert_eq!(dropped["raw_columns"].as_array().map(Vec::len), Some(2));
+    let fit = ["fit", "--lambda", "1", "--data", "crowded.csv", "--encode"];
+    let refused = text(&workshop.run(&fit).stderr);
+    assert!(refused.contains("column 'id' has more than 1000 levels"), "{refused}");
+}
+
+/// Leaving a column out, or naming one of codes, needs no further option, and the model takes raw rows.
+#[test]
+fn a_column_to_leave_out_or_of_codes_asks_for_an_encoding() {
+    let workshop = Workshop::new();
+    let table = crate::DATA.lines().enumerate().map(|(row, line)| match row {
+        0 => format!("id,{line}\n"),
+        _ => format!("row {row},{line}\n"),
+    });
+    workshop.write("named.csv", table.collect::<String>().as_bytes());
+    let fit = ["fit", "--lambda", "0.1", "--format", "json", "--data"];
+    let coef = |arguments: &[&str]| {
+        let document: serde_json::Value =
+            serde_json::from_str(&workshop.output(arguments)).expect("a document");
+        document["fits"][0]["coef"].clone()
+    };
+    let plain = coef(&[&fit[..], &["data.csv"]].concat());
+    let dropped = coef(&[&fit[..], &["named.csv", "--drop", "id", "--out", "m.json"]].concat());
+    assert_eq!(plain, dropped);
+    let predictions = workshop.json(&["predict", "--model", "m.json", "--data", "named.csv"]);
+    assert_eq!(predictions["rows"], 12);
+    let coded = workshop.json(&["inspect", "--data", "data.csv", "--categorical", "width"]);
+    assert_eq!(coded["raw_columns"][1]["kind"], "categorical");
+    assert_eq!(coded["raw_columns"][1]["levels"][0], "2.0");
+
+    let stream = ["stream", "--lambda", "0.1", "--data", "named.csv", "--drop", "id"];
+    let message = text(&workshop.run(&stream).stderr);
+    assert!(message.starts_with("error: --drop is not for one pass over a stream"), "{message}");
+    let drawn = ["fit", "--lambda", "0.1", "--data", "mixture:n=20", "--drop", "x"];
+    let message = text(&workshop.run(&drawn).stderr);
+    assert!(message.contains("--drop is for files, leave it out"), "{message}");
+}
+
 #[test]
 fn parquet_needs_a_build_that_reads_it() {
     let workshop = Workshop::new();

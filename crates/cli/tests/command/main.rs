@@ -24,6 +24,7 @@ mod stochastic;
 mod terminals;
 mod unlabelled;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -46,6 +47,12 @@ height,width,label
 1.0,4.0,yes
 2.0,0.0,no
 ";
+
+/// Says past the capture of the tests what a test leaves out on this machine, and why.
+fn skipped(what: &str) {
+    // Where nobody reads standard error nobody can be told.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+}
 
 struct Workshop {
     folder: TempDir,

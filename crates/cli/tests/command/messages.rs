@@ -46,10 +46,33 @@ fn the_environment_says_the_threads() {
     let workshop = Workshop::new();
     let fit = ["fit", "--data", "data.csv", "--lambda", "0.1"];
     let massart = ["massart", "--data", "data.csv", "--learner", "auto"];
-    for command in [&fit[..], &massart] {
-        let plain = workshop.output(command);
-        let one = workshop.run_in(&[("MARGINS_THREADS", "1")], command);
-        assert_eq!(text(&one.stdout), plain);
+    let model = ["--model", "m.json", "--data", "data.csv"];
+    workshop.output(&[&fit[..], &["--out", "m.json"]].concat());
+    let commands: [&[&str]; 10] = [
+        &fit,
+        &massart,
+        &["path", "--data", "data.csv", "--lambdas", "1:0.1:2"],
+        &["cv", "--data", "data.csv", "--lambdas", "1:0.1:2", "--folds", "2"],
+        &["focus", "--data", "data.csv", "--max-steps", "20"],
+        &["stream", "--data", "data.csv", "--lambda", "0.1", "--epochs", "1"],
+        &["inspect", "--data", "data.csv"],
+        &["blocks", "--data", "data.csv", "--out", "data.mgb"],
+        &[&["predict"], &model[..]].concat(),
+        &[&["report", "--quiet", "--format", "json"], &model[..]].concat(),
+    ];
+    for command in commands {
+        // The time is that of the run, and standard error may tell how the fit ended.
+        let without_origin = |text: String| match text.split_once("\"facts\"") {
+            Some((_, rest)) => rest.to_owned(),
+            None => text,
+        };
+        let output = |variables: &[(&str, &str)]| {
+            let output = workshop.run_in(variables, command);
+            assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+            without_origin(text(&output.stdout))
+        };
+        let plain = output(&[]);
+        assert_eq!(output(&[("MARGINS_THREADS", "1")]), plain, "{command:?}");
         for wrong in ["0", "two", "-1", "", "70000"] {
             let refused = workshop.run_in(&[("MARGINS_THREADS", wrong)], command);
             let message = text(&refused.stderr);
@@ -60,6 +83,18 @@ fn the_environment_says_the_threads() {
             let told = [command, &["--threads", "1"]].concat();
             assert!(workshop.run_in(&[("MARGINS_THREADS", wrong)], &told).status.success());
         }
+    }
+    // What works on one thread alone takes no number of them.
+    let psi = ["psi", "--loss", "hinge", "--at", "0.5"];
+    assert!(workshop.run_in(&[("MARGINS_THREADS", "0")], &psi).status.success());
+    for command in [
+        &["inspect", "--model", "m.json"][..],
+        &["stream", "--data", "data.csv", "--lambda", "0.1"],
+        &psi,
+    ] {
+        let refused = workshop.run(&[command, &["--threads", "1"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{command:?}");
+        assert!(text(&refused.stderr).contains("--threads"), "{command:?}");
     }
 }
 

@@ -130,7 +130,7 @@ fn a_loss_without_probabilities_gives_none() {
     assert_eq!(output.lines().next(), Some("score,label"));
 }
 
-/// Of two classes and of several, as the library has them.
+/// Probabilities of two classes and of several are as the library has them.
 #[test]
 fn probabilities_are_those_of_the_scaling_of_the_model() {
     let workshop = Workshop::new();

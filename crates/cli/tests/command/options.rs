@@ -72,7 +72,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 46] = [
     ("standardize", &[], &["--standardize"]),
     ("class-weight", &[], &["--class-weight", "yes=3"]),
     ("no-intercept", &[], &["--no-intercept"]),
-    ("drop", &["--encode"], &["--drop", "width"]),
+    ("drop", &[], &["--drop", "width"]),
     ("weights-column", &["--fold-column", "fold"], &["--weights-column", "weight"]),
     ("fold-column", &[], &["--fold-column", "fold"]),
     ("positive", &[], &["--positive", "no"]),

@@ -2,47 +2,56 @@
 
 use std::process::Command;
 
-use crate::{Workshop, number, text};
+use serde_json::Value;
 
-/// The pages of all commands that write one, by their names.
+use crate::{Workshop, number, skipped, text};
+
+/// The pages of all commands that write one, each with a name of its own.
 fn pages(workshop: &Workshop) -> Vec<(&'static str, String)> {
-    let mixture = "mixture:n=80";
-    let commands: [&[&str]; 7] = [
-        &["fit", "--data", mixture, "--lambda", "0.01", "--loss", "logistic", "--out", "m.json"],
-        &["path", "--data", mixture, "--lambdas", "1:1e-4:9"],
-        &[
-            "cv",
-            "--data",
-            mixture,
-            "--lambdas",
-            "1:1e-4:5",
-            "--kernel",
-            "gaussian:sigma=1",
-            "--or-kernel",
-            "linear",
-        ],
-        &["massart", "--data", "mixture:n=2000", "--eta", "0.2", "--gamma", "0.2"],
-        &["focus", "--data", mixture, "--max-steps", "20", "--slack", "additive-sum:budget=5"],
-        &["cv", "--data", "three.csv", "--lambdas", "1:1e-3:3", "--multi-class", "ovr"],
-        &["fit", "--data", "three.csv", "--lambda", "0.1", "--multi-class", "ovo"],
-    ];
     workshop.write("three.csv", crate::three_classes().as_bytes());
-    let mut pages: Vec<(&str, String)> = commands
-        .iter()
-        .map(|command| {
-            let test = [
-                "--test",
-                if command[2] == "three.csv" { "three.csv" } else { "mixture:n=60,seed=2" },
-            ];
-            let test = if command[0] == "path" { &[][..] } else { &test };
-            let output = workshop.run(&[*command, &["--report", "page.html"], test].concat());
-            assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
-            (command[0], std::fs::read_to_string(workshop.path("page.html")).expect("a page"))
-        })
-        .collect();
-    let report = ["report", "--model", "m.json", "--data", "mixture:n=60,seed=2"];
-    pages.push(("report", workshop.output(&[&report[..], &["--training", mixture]].concat())));
+    workshop.write("long.csv", long_names().as_bytes());
+    let mixture = ["--data", "mixture:n=80"];
+    let test = ["--test", "mixture:n=60,seed=2"];
+    let three = ["--data", "three.csv", "--test", "three.csv"];
+    let fit = ["fit", "--lambda", "0.01", "--loss", "logistic", "--out", "m.json"];
+    let kernels = ["--kernel", "gaussian:sigma=1", "--or-kernel", "linear"];
+    let cv = ["cv", "--lambdas", "1:1e-4:5"];
+    let massart = ["massart", "--data", "mixture:n=2000", "--eta", "0.2", "--gamma", "0.2"];
+    let focus = ["focus", "--max-steps", "20", "--slack", "additive-sum:budget=5"];
+    let of_rest = ["cv", "--lambdas", "1:1e-3:3", "--multi-class", "ovr"];
+    let of_pairs = ["fit", "--lambda", "0.1", "--multi-class", "ovo"];
+    let long = ["fit", "--lambda", "0.1", "--data", "long.csv", "--encode"];
+    let commands: [(&str, Vec<&str>); 8] = [
+        ("fit", [&fit[..], &mixture, &test].concat()),
+        ("path", [&["path", "--lambdas", "1:1e-4:9"], &mixture[..]].concat()),
+        ("cv of kernels", [&cv[..], &kernels, &mixture, &test].concat()),
+        ("massart", [&massart[..], &test].concat()),
+        ("focus", [&focus[..], &mixture, &test].concat()),
+        ("cv of three classes", [&of_rest[..], &three].concat()),
+        ("fit of pairs", [&of_pairs[..], &three].concat()),
+        ("fit with long names", [&long[..], &["--test", "long.csv"]].concat()),
+    ];
+    let page = |(name, command): &(&'static str, Vec<&str>)| {
+        let output = workshop.run(&[command, &["--report", "page.html"][..]].concat());
+        assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+        (*name, std::fs::read_to_string(workshop.path("page.html")).expect("a page"))
+    };
+    let mut pages: Vec<(&str, String)> = commands.iter().map(page).collect();
+    let report = ["report", "--model", "m.json", "--data", "mixture:n=60,seed=2", "--quiet"];
+    pages.push(("report", workshop.output(&[&report[..], &["--training", mixture[1]]].concat())));
     pages
+}
+
+/// A table whose columns, levels and classes have long names without a blank.
+fn long_names() -> String {
+    const LONG: &str = "a_name_that_is_long_and_has_no_blank_at_which_a_line_could_end";
+    let mut table = format!("{LONG}_1,{LONG}_2,label\n");
+    for i in 0..40 {
+        let (level, class) = (i % 3, (i / 3 + i / 7) % 2);
+        table +=
+            &format!("{},{LONG}_of_level_{level},{LONG}_of_class_{class}\n", f64::from(i).sin());
+    }
+    table
 }
 
 #[test]
@@ -50,7 +59,8 @@ fn a_report_is_a_page_or_its_numbers() {
     let workshop = Workshop::new();
     workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
     let arguments = ["report", "--model", "m.json", "--data", "data.csv"];
-    let document = workshop.json(&arguments);
+    let quiet = [&arguments[..], &["--quiet"]].concat();
+    let document = workshop.json(&quiet);
     assert_eq!(document["format"], "margins-report");
     let metrics =
         &workshop.json(&["predict", "--model", "m.json", "--data", "data.csv"])["metrics"];
@@ -58,8 +68,8 @@ fn a_report_is_a_page_or_its_numbers() {
     assert_eq!(number(&evaluation["error"]["value"]), number(&metrics["error"]));
     assert_eq!(number(&evaluation["classes"][1]["roc"]["area"]["value"]), number(&metrics["auc"]));
     assert_eq!(document["members"][0]["largest"].as_array().map(Vec::len), Some(2));
-    let page = workshop.output(&arguments);
-    assert!(page.contains("margins report --model m.json --data data.csv"), "{page}");
+    let page = workshop.output(&quiet);
+    assert!(page.contains("margins report --model m.json --data data.csv --quiet"), "{page}");
 
     workshop.write("unlabelled.csv", b"height,width\n1,2\n");
     let output = workshop.run(&["report", "--model", "m.json", "--data", "unlabelled.csv"]);
@@ -74,8 +84,9 @@ fn a_report_is_a_page_or_its_numbers() {
 fn the_name_of_a_report_tells_its_format() {
     let workshop = Workshop::new();
     let kernel = ["fit", "--data", "data.csv", "--lambda", "0.1", "--kernel", "gaussian:sigma=1"];
-    workshop.output(&[&kernel[..], &["--out", "m.json", "--report", "fit.JSON"]].concat());
-    let report = ["report", "--model", "m.json", "--data", "data.csv", "--out"];
+    let outputs = ["--quiet", "--out", "m.json", "--report", "fit.JSON"];
+    workshop.output(&[&kernel[..], &outputs].concat());
+    let report = ["report", "--quiet", "--model", "m.json", "--data", "data.csv", "--out"];
     workshop.output(&[&report[..], &["model.json"]].concat());
     workshop.output(&[&report[..], &["told.json", "--format", "html"]].concat());
     let read = |name: &str| std::fs::read_to_string(workshop.path(name)).expect("a report");
@@ -90,16 +101,80 @@ fn the_name_of_a_report_tells_its_format() {
     assert!(read("told.json").starts_with("<!DOCTYPE html>"));
 }
 
+/// Standard error is told every warning of a page, those of its numbers and those of the run.
+#[test]
+fn a_page_and_standard_error_have_the_same_warnings() {
+    let workshop = Workshop::new();
+    let mixture = "mixture:n=80";
+    workshop.output(&["fit", "--data", mixture, "--lambda", "0.01", "--out", "m.json"]);
+    let catoni = ["--objective", "catoni", "--report", "p.json"];
+    let path = ["path", "--data", mixture, "--lambdas", "1:1e-3:4"];
+    let massart = ["massart", "--data", "mixture:n=16", "--eta", "0.01", "--gamma", "0.3"];
+    let focus = ["focus", "--data", mixture, "--max-steps", "20", "--report", "p.json"];
+    let commands: [(&[&str], usize); 6] = [
+        (&[&["fit", "--data", mixture, "--lambda", "0.01"], &catoni[..]].concat(), 2),
+        (&[&path[..], &catoni].concat(), 1),
+        (&[&path[..], &["--max-iterations", "1", "--report", "p.json"]].concat(), 1),
+        (&[&massart[..], &["--learner", "cuts", "--report", "p.json"]].concat(), 3),
+        (&focus, 1),
+        (&["report", "--model", "m.json", "--data", "mixture:n=12,seed=3", "--out", "p.json"], 2),
+    ];
+    for (command, count) in commands {
+        let output = workshop.run(command);
+        let told = text(&output.stderr);
+        let told: Vec<&str> = told.lines().filter_map(|l| l.strip_prefix("warning: ")).collect();
+        let page = std::fs::read(workshop.path("p.json")).expect("a report");
+        let page: Value = serde_json::from_slice(&page).expect("a document");
+        let words = |sentence: &Value| {
+            let text = sentence.as_str().expect("a sentence").trim_end_matches('.');
+            format!("{}{}", text[..1].to_lowercase(), &text[1..])
+        };
+        let shown: Vec<String> =
+            page["warnings"].as_array().expect("sentences").iter().map(words).collect();
+        assert_eq!(told, shown, "{command:?}");
+        assert_eq!(told.len(), count, "{command:?}: {told:?}");
+    }
+}
+
+/// The endings of other formats are refused before anything is read, unless --format tells which it is.
+#[test]
+fn other_endings_of_reports_are_refused_by_name() {
+    let workshop = Workshop::new();
+    workshop.output(&["fit", "--data", "data.csv", "--lambda", "0.1", "--out", "m.json"]);
+    let fit = ["fit", "--data", "none.csv", "--lambda", "0.1", "--report"];
+    let report = ["report", "--quiet", "--model", "m.json", "--data", "data.csv", "--out"];
+    let reason = "must end in .html or .htm for a page, or in .json for its numbers";
+    for (name, ending) in [("p.pdf", "pdf"), ("page.html.gz", "gz"), ("p.JSONL", "JSONL")] {
+        for command in [&fit[..], &report] {
+            let output = workshop.run(&[command, &[name]].concat());
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{message}");
+            assert!(
+                message.contains(&format!("the name ends in .{ending}, but {reason}")),
+                "{message}"
+            );
+        }
+        let told = [&report[..], &[name, "--format", "html"]].concat();
+        workshop.output(&told);
+        assert!(workshop.path(name).exists());
+    }
+    for name in ["page.HTM", "page"] {
+        workshop.output(&[&report[..], &[name]].concat());
+        let page = std::fs::read_to_string(workshop.path(name)).expect("a report");
+        assert!(page.starts_with("<!DOCTYPE html>"), "{name}");
+    }
+}
+
 /// The page of a fit shows the rows to test it on as the page of the model does.
 #[test]
 fn rows_to_test_a_fit_on_are_on_its_page() {
     let workshop = Workshop::new();
     let (train, test) = ("mixture:n=80", "mixture:n=60,seed=2");
     let fit = ["fit", "--data", train, "--lambda", "0.01", "--out", "m.json", "--report", "f.html"];
-    workshop.output(&[&fit[..], &["--test", test]].concat());
+    workshop.output(&[&fit[..], &["--quiet", "--test", test]].concat());
     let of_fit = std::fs::read_to_string(workshop.path("f.html")).expect("a page");
-    let of_model =
-        workshop.output(&["report", "--model", "m.json", "--training", train, "--data", test]);
+    let report = ["report", "--quiet", "--model", "m.json", "--training", train, "--data", test];
+    let of_model = workshop.output(&report);
     let evaluations = |page: &str| {
         let start = page.find("<h2>Decisions").expect("the decisions");
         page[start..].split("</main>").next().map(str::to_owned)
@@ -116,15 +191,16 @@ fn rows_to_test_a_fit_on_are_on_its_page() {
     let stumps = ["focus", "--data", train, "--learner", "stump", "--report", "p.html"];
     let message = text(&workshop.run(&[&stumps[..], &["--test", test]].concat()).stderr);
     assert!(message.contains("--test is for linear learners"), "{message}");
-    let over = ["fit", "--data", train, "--lambda", "1", "--report", "t.csv", "--test", "t.csv"];
+    let over = ["fit", "--data", train, "--lambda", "1", "--report", "t.htm", "--test", "t.htm"];
     let message = text(&workshop.run(&over).stderr);
-    assert!(message.contains("--test t.csv"), "{message}");
+    assert!(message.contains("--test t.htm"), "{message}");
 }
 
 #[test]
 fn the_page_and_the_data_are_not_one_file() {
     let workshop = Workshop::new();
-    let page = ["--data", "data.csv", "--report", "data.csv"];
+    workshop.write("data.html", crate::DATA.as_bytes());
+    let page = ["--data", "data.html", "--report", "data.html"];
     for command in [
         &["fit", "--lambda", "1"][..],
         &["path"],
@@ -133,12 +209,12 @@ fn the_page_and_the_data_are_not_one_file() {
         &["massart", "--learner", "auto"],
     ] {
         let output = workshop.run(&[command, &page[..]].concat());
-        let message = "error: --report data.csv would overwrite the input --data data.csv";
+        let message = "error: --report data.html would overwrite the input --data data.html";
         assert!(text(&output.stderr).starts_with(message), "{command:?}: {}", text(&output.stderr));
     }
 }
 
-/// The pages in frames of both widths, with a line for what is wider than its frame.
+/// The pages in frames of both widths, with a line on each: what it shows beyond its frame or cuts.
 fn frames(pages: &[(&str, String)]) -> String {
     let frame = |(name, page): &(&str, String), width: u32| {
         let source = page.replace('&', "&amp;").replace('"', "&quot;");
@@ -149,17 +225,32 @@ fn frames(pages: &[(&str, String)]) -> String {
     let frames: String =
         pages.iter().flat_map(|page| [390, 1440].map(|width| frame(page, width))).collect();
     let script = "onload = () => { for (const f of document.querySelectorAll('iframe')) { \
-        const width = f.contentDocument.documentElement.scrollWidth; \
+        const page = f.contentDocument, all = which => [...page.querySelectorAll(which)]; \
+        const wide = element => element.scrollWidth > element.clientWidth; \
+        const faults = { \
+            'the page overflows': wide(page.documentElement) || wide(page.body), \
+            'a table cannot scroll': all('table').some(table => !table.closest('.scroll')), \
+            'a caption is cut': all('caption').some(c => c.getBoundingClientRect().right > f.clientWidth), \
+            'coefficients are cut': all('td.bar').some(bar => wide(bar.closest('.scroll'))), \
+        }; \
+        const found = Object.keys(faults).filter(fault => faults[fault]).join(', ') || 'fits'; \
         const dark = f.contentWindow.matchMedia('(prefers-color-scheme: dark)').matches; \
-        const wide = width > f.clientWidth ? 'overflows' : 'fits'; \
-        document.body.append(`[${f.name} ${dark ? 'dark' : 'light'} ${wide}]`); } }";
+        document.body.append(`[${f.name} ${dark ? 'dark' : 'light'}: ${found}]`); } }";
     format!("<!DOCTYPE html><body>{frames}<script>{script}</script></body>")
+}
+
+/// Returns true if there is a browser to open pages with; else says that they are not looked at.
+fn has_browser() -> bool {
+    let found = Command::new("chromium").arg("--version").output().is_ok();
+    if !found {
+        skipped("there is no chromium here, so that no browser opened the pages");
+    }
+    found
 }
 
 #[test]
 fn a_browser_shows_the_pages_without_overflow_or_errors() {
-    if Command::new("chromium").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no chromium to open pages with");
+    if !has_browser() {
         return;
     }
     let workshop = Workshop::new();
@@ -177,11 +268,12 @@ fn a_browser_shows_the_pages_without_overflow_or_errors() {
             .expect("chromium runs");
         let (shown, said) = (text(&output.stdout), text(&output.stderr));
         assert!(!said.contains("CONSOLE"), "{said}");
-        for (name, _) in &pages {
-            for width in [390, 1440] {
-                let line = format!("[{name} {width} {scheme} fits]");
-                assert!(shown.contains(&line), "{line} is missing");
-            }
-        }
+        let lines = shown.split('[').filter_map(|part| part.split_once(']')).map(|(line, _)| line);
+        let found: Vec<&str> =
+            lines.filter(|line| line.contains(&format!(" {scheme}: "))).collect();
+        let expected = pages.iter().flat_map(|(name, _)| {
+            [390, 1440].map(|width| format!("{name} {width} {scheme}: fits"))
+        });
+        assert_eq!(found, expected.collect::<Vec<_>>());
     }
 }

@@ -35,6 +35,10 @@ pub(super) fn put_encoding(out: &mut Vec<u8>, encoding: &Encoding) {
                 out.push(2);
                 put_list(out, levels, text);
             }
+            Kind::Codes(levels) => {
+                out.push(3);
+                put_list(out, levels, text);
+            }
         }
     });
 }
@@ -53,6 +57,7 @@ pub(super) fn take_encoding(rest: &mut Bytes<'_>) -> Result<Encoding, String> {
             0 => Kind::Number(rest.f64()?),
             1 => Kind::Boolean(rest.f64()?),
             2 => Kind::Categorical(rest.list(Bytes::text)?),
+            3 => Kind::Codes(rest.list(Bytes::text)?),
             other => return Err(format!("kind {other} of column '{name}' is unknown")),
         };
         ColumnEncoding::new(name, kind, gaps).map_err(|error| error.to_string())

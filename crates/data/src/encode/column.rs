@@ -28,8 +28,20 @@ pub enum Kind {
     Number(f64),
     /// True and false, as 1 and 0, with their median.
     Boolean(f64),
-    /// Categories by their names, in the order of first sight.
+    /// Categories by their names, in the order of first sight; numbers are compared as numbers.
     Categorical(Vec<String>),
+    /// Categories by the texts of their cells, in the order of first sight.
+    Codes(Vec<String>),
+}
+
+impl Kind {
+    /// Returns the levels of categories, in the order of first sight; `None` of other columns.
+    pub fn levels(&self) -> Option<&[String]> {
+        match self {
+            Kind::Number(_) | Kind::Boolean(_) => None,
+            Kind::Categorical(levels) | Kind::Codes(levels) => Some(levels),
+        }
+    }
 }
 
 /// The features of a cell.
@@ -66,16 +78,30 @@ impl ColumnEncoding {
                 let value = |&row: &usize| truth(&words.names()[words.cells()[row]? as usize]);
                 (Kind::Boolean(median(rows.iter().filter_map(value))), gap(words.cells(), rows))
             }
-            Cells::Words(words) => (levels(&name, words, rows)?, gap(words.cells(), rows)),
+            Cells::Words(words) => {
+                (Kind::Categorical(levels(&name, words, rows)?), gap(words.cells(), rows))
+            }
+            Cells::Codes(words) => {
+                (Kind::Codes(levels(&name, words, rows)?), gap(words.cells(), rows))
+            }
             Cells::Numbers(_) => {
                 let words = column.to_words();
-                (levels(&name, &words, rows)?, gap(words.cells(), rows))
+                (Kind::Categorical(levels(&name, &words, rows)?), gap(words.cells(), rows))
             }
         };
         match gap {
             Some(row) if options.missing == Missing::Refuse => Err(refused_gap(row, &name)),
             gap => Ok(ColumnEncoding { name, kind, gaps: gap.is_some() }),
         }
+    }
+
+    /// Returns true if all rows of a column have more levels than it may have.
+    pub(super) fn is_crowded(column: &RawColumn, options: &EncodeOptions) -> bool {
+        let is_category = match column.content() {
+            Cells::Numbers(_) => options.categorical.iter().any(|name| name == column.name()),
+            Cells::Words(_) | Cells::Codes(_) => true,
+        };
+        is_category && column.distinct() > MOST_LEVELS
     }
 
     /// Makes the encoding of a column as it was learned.
@@ -91,7 +117,9 @@ impl ColumnEncoding {
             Kind::Number(median) | Kind::Boolean(median) if !median.is_finite() => {
                 format!("has the median {median}")
             }
-            Kind::Categorical(levels) if levels.len() > MOST_LEVELS => too_many(&self.name),
+            kind if kind.levels().is_some_and(|levels| levels.len() > MOST_LEVELS) => {
+                too_many(&self.name)
+            }
             _ => return Ok(()),
         };
         Err(Error::EncodedColumn { column: self.name.clone(), reason: fault })
@@ -119,19 +147,14 @@ impl ColumnEncoding {
 
     /// Returns the number of features without the indicator.
     fn own_width(&self) -> usize {
-        match &self.kind {
-            Kind::Number(_) | Kind::Boolean(_) => 1,
-            Kind::Categorical(levels) => levels.len(),
-        }
+        self.kind.levels().map_or(1, <[String]>::len)
     }
 
     pub(super) fn feature_names(&self) -> Vec<String> {
         let name = &self.name;
-        let mut names = match &self.kind {
-            Kind::Number(_) | Kind::Boolean(_) => vec![name.clone()],
-            Kind::Categorical(levels) => {
-                levels.iter().map(|level| format!("{name}={level}")).collect()
-            }
+        let mut names = match self.kind.levels() {
+            None => vec![name.clone()],
+            Some(levels) => levels.iter().map(|level| format!("{name}={level}")).collect(),
         };
         if self.gaps {
             names.push(format!("{name} (missing)"));
@@ -151,7 +174,7 @@ impl ColumnEncoding {
             Kind::Number(median) | Kind::Boolean(median) => {
                 Entries([(*median != 0.0).then_some((0, *median)), indicator])
             }
-            Kind::Categorical(_) => Entries([indicator, None]),
+            Kind::Categorical(_) | Kind::Codes(_) => Entries([indicator, None]),
         };
         let of_gap = |row| match options.missing {
             Missing::Median => Ok(gap),
@@ -175,7 +198,7 @@ impl ColumnEncoding {
                 .iter()
                 .map(|word| truth(word).map(one).ok_or_else(|| not(word, "true or false")))
                 .collect(),
-            Kind::Categorical(levels) => {
+            Kind::Categorical(levels) | Kind::Codes(levels) => {
                 let index: HashMap<&str, usize> =
                     levels.iter().map(String::as_str).zip(0..).collect();
                 let unknown = |word: &String| match options.unknown {
@@ -248,7 +271,7 @@ fn too_many(name: &str) -> String {
 }
 
 /// Returns the levels that occur in the rows, in the order of first sight there.
-fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Kind, Error> {
+fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Vec<String>, Error> {
     let mut seen = HashSet::new();
     let mut levels = Vec::new();
     for code in rows.iter().filter_map(|&row| words.cells()[row]) {
@@ -259,5 +282,5 @@ fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Kind, Error> {
     if levels.len() > MOST_LEVELS {
         return Err(Error::EncodedColumn { column: name.to_owned(), reason: too_many(name) });
     }
-    Ok(Kind::Categorical(levels))
+    Ok(levels)
 }

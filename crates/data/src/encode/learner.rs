@@ -23,6 +23,8 @@ struct Column {
     codes: bool,
     /// True if it has a word that is no number.
     words: bool,
+    /// True if its cells keep their texts.
+    texts: bool,
     gaps: u64,
     /// The numbers that are not zero.
     nonzero: u64,
@@ -130,6 +132,7 @@ impl Column {
             name: name.to_owned(),
             codes: options.categorical.iter().any(|column| column == name),
             words: false,
+            texts: false,
             gaps: 0,
             nonzero: 0,
             levels: Levels::default(),
@@ -143,8 +146,9 @@ impl Column {
         }
         self.gaps += column.missing() as u64;
         match column.content() {
-            Cells::Words(words) => {
+            Cells::Words(words) | Cells::Codes(words) => {
                 self.words = true;
+                self.texts |= matches!(column.content(), Cells::Codes(_));
                 for word in words.iter() {
                     self.levels.take(word);
                 }
@@ -172,7 +176,10 @@ impl Column {
 
     fn is_boolean(&self) -> bool {
         let levels = &self.levels.names;
-        !self.codes && self.words && levels.iter().all(|level| truth(level).is_some())
+        !self.codes
+            && !self.texts
+            && self.words
+            && levels.iter().all(|level| truth(level).is_some())
     }
 
     /// Returns true if the numbers of the rows have to be put in order.
@@ -221,6 +228,8 @@ impl Column {
             Kind::Number(self.median.value())
         } else if self.is_boolean() {
             Kind::Boolean(self.boolean_median())
+        } else if self.texts {
+            Kind::Codes(self.levels.names)
         } else {
             Kind::Categorical(self.levels.names)
         };

@@ -5,7 +5,7 @@ use crate::missing::{USUAL_WORDS, is_gap};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct EncodeOptions {
-    /// The columns whose numbers are codes.
+    /// The columns whose numbers are codes. Files are read so that their cells keep their texts.
     pub categorical: Vec<String>,
     /// The columns to leave out.
     pub drop: Vec<String>,

@@ -6,7 +6,8 @@ use crate::{Error, decimal};
 
 /// A table as people have it: named columns of numbers, or of words, with gaps.
 ///
-/// The cells of a column are numbers until the first word; from there on all of them are words.
+/// The cells of a column are numbers until the first word; from there on all of them are words. Those
+/// of a column of codes are texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawTable {
     rows: usize,
@@ -23,7 +24,10 @@ pub struct RawColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cells {
     Numbers(Vec<Option<f64>>),
+    /// Words, and numbers by their names.
     Words(Words),
+    /// Texts as they were written.
+    Codes(Words),
 }
 
 /// Words by their number in the order of first sight.
@@ -55,6 +59,12 @@ impl Words {
     fn append(&mut self, more: &Words) {
         let numbers: Vec<u32> = more.names.iter().map(|word| self.number_of(word)).collect();
         self.cells.extend(more.cells.iter().map(|cell| cell.map(|cell| numbers[cell as usize])));
+    }
+
+    /// Returns the words of some rows.
+    fn select(&self, indices: &[usize]) -> Self {
+        let cells = indices.iter().map(|&row| self.cells[row]).collect();
+        Words { cells, ..self.clone() }
     }
 
     /// Returns the words of the rows that have one.
@@ -140,6 +150,21 @@ impl RawColumn {
         Ok(column)
     }
 
+    /// Makes a column of codes, which keep their texts: `7`, `007` and `7.0` differ. `None` is a gap, as
+    /// the words for missing values are.
+    pub fn codes<S: AsRef<str>>(
+        name: impl Into<String>,
+        cells: impl IntoIterator<Item = Option<S>>,
+        missing: &MissingWords,
+    ) -> Self {
+        let mut all = Words::default();
+        for cell in cells {
+            let cell = cell.as_ref().map_or("", |cell| cell.as_ref().trim());
+            all.push((!missing.contains(cell)).then_some(cell));
+        }
+        RawColumn { name: name.into(), cells: Cells::Codes(all) }
+    }
+
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
@@ -149,7 +174,17 @@ impl RawColumn {
     pub fn missing(&self) -> usize {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().filter(|cell| cell.is_none()).count(),
-            Cells::Words(words) => words.cells.iter().filter(|cell| cell.is_none()).count(),
+            Cells::Words(words) | Cells::Codes(words) => {
+                words.cells.iter().filter(|cell| cell.is_none()).count()
+            }
+        }
+    }
+
+    /// Returns the number of different cells, without gaps.
+    pub fn distinct(&self) -> usize {
+        match &self.cells {
+            Cells::Words(words) | Cells::Codes(words) => words.names.len(),
+            numbers @ Cells::Numbers(_) => numbers.clone().into_words().names.len(),
         }
     }
 
@@ -157,7 +192,9 @@ impl RawColumn {
     pub(super) fn first_gap(&self) -> Option<usize> {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().position(Option::is_none),
-            Cells::Words(words) => words.cells.iter().position(Option::is_none),
+            Cells::Words(words) | Cells::Codes(words) => {
+                words.cells.iter().position(Option::is_none)
+            }
         }
     }
 
@@ -168,14 +205,14 @@ impl RawColumn {
     fn len(&self) -> usize {
         match &self.cells {
             Cells::Numbers(cells) => cells.len(),
-            Cells::Words(words) => words.cells.len(),
+            Cells::Words(words) | Cells::Codes(words) => words.cells.len(),
         }
     }
 
     /// Returns the cells as words, numbers by their names.
     pub(super) fn to_words(&self) -> Words {
         match &self.cells {
-            Cells::Words(words) => words.clone(),
+            Cells::Words(words) | Cells::Codes(words) => words.clone(),
             Cells::Numbers(cells) => words_of(cells),
         }
     }
@@ -184,8 +221,12 @@ impl RawColumn {
         if missing.contains(cell) {
             match &mut self.cells {
                 Cells::Numbers(cells) => cells.push(None),
-                Cells::Words(words) => words.push(None),
+                Cells::Words(words) | Cells::Codes(words) => words.push(None),
             }
+            return Ok(());
+        }
+        if let Cells::Codes(words) = &mut self.cells {
+            words.push(Some(cell));
             return Ok(());
         }
         let number = decimal::parse(cell).ok();
@@ -194,8 +235,10 @@ impl RawColumn {
         }
         match (&mut self.cells, number) {
             (Cells::Numbers(cells), Some(number)) => cells.push(Some(number)),
-            (Cells::Words(words), Some(number)) => words.push(Some(&name_of(number))),
-            (Cells::Words(words), None) => words.push(Some(cell)),
+            (Cells::Words(words) | Cells::Codes(words), Some(number)) => {
+                words.push(Some(&name_of(number)));
+            }
+            (Cells::Words(words) | Cells::Codes(words), None) => words.push(Some(cell)),
             (Cells::Numbers(_), None) => {
                 let mut words = self.to_words();
                 words.push(Some(cell));
@@ -209,9 +252,8 @@ impl RawColumn {
     fn append(&mut self, more: Self) {
         match (&mut self.cells, more.cells) {
             (Cells::Numbers(cells), Cells::Numbers(mut more)) => cells.append(&mut more),
-            (Cells::Words(words), Cells::Words(more)) => words.append(&more),
-            (Cells::Words(words), numbers) => words.append(&numbers.into_words()),
-            (numbers, Cells::Words(more)) => {
+            (Cells::Words(words) | Cells::Codes(words), more) => words.append(&more.into_words()),
+            (numbers, Cells::Words(more) | Cells::Codes(more)) => {
                 let mut words = std::mem::replace(numbers, Cells::Numbers(Vec::new())).into_words();
                 words.append(&more);
                 *numbers = Cells::Words(words);
@@ -224,7 +266,7 @@ impl Cells {
     /// Returns the cells as words, numbers by their names.
     fn into_words(self) -> Words {
         match self {
-            Cells::Words(words) => words,
+            Cells::Words(words) | Cells::Codes(words) => words,
             Cells::Numbers(cells) => words_of(&cells),
         }
     }
@@ -242,6 +284,19 @@ impl RawTable {
     pub fn new(names: Vec<String>) -> Self {
         let column = |name| RawColumn { name, cells: Cells::Numbers(Vec::new()) };
         RawTable { rows: 0, columns: names.into_iter().map(column).collect() }
+    }
+
+    /// Returns the same without rows, with columns of these names for codes, which keep their texts.
+    #[must_use]
+    pub fn with_codes(mut self, names: &[String]) -> Self {
+        self.rows = 0;
+        for column in &mut self.columns {
+            column.cells = match names.contains(&column.name) {
+                true => Cells::Codes(Words::default()),
+                false => Cells::Numbers(Vec::new()),
+            };
+        }
+        self
     }
 
     /// Makes a table of columns.
@@ -317,10 +372,8 @@ impl RawTable {
                 Cells::Numbers(cells) => {
                     Cells::Numbers(indices.iter().map(|&row| cells[row]).collect())
                 }
-                Cells::Words(words) => Cells::Words(Words {
-                    cells: indices.iter().map(|&row| words.cells[row]).collect(),
-                    ..words.clone()
-                }),
+                Cells::Words(words) => Cells::Words(words.select(indices)),
+                Cells::Codes(words) => Cells::Codes(words.select(indices)),
             };
             RawColumn { name: column.name.clone(), cells }
         });

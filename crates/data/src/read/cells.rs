@@ -1,6 +1,6 @@
 use nalgebra::DMatrix;
 
-use super::columns::{Features, RowPlaces};
+use super::columns::{FeatureColumns, Features, RowPlaces};
 use super::lines::{Lines, not_a_number};
 use crate::encode::{MissingWords, RawTable};
 use crate::error::quoted;
@@ -12,12 +12,29 @@ pub(super) enum Cells<'m> {
     Raw { table: RawTable, missing: &'m MissingWords },
 }
 
+/// What raw tables begin with.
+pub(super) struct RawStart {
+    /// The columns without rows.
+    empty: RawTable,
+    /// The words that stand for gaps.
+    missing: MissingWords,
+}
+
+impl RawStart {
+    /// Returns what features of these names begin with, if words and gaps are taken.
+    pub(super) fn new(names: &[String], columns: &FeatureColumns) -> Option<Self> {
+        let missing = columns.missing_words()?.clone();
+        let empty = RawTable::new(names.to_vec()).with_codes(&columns.codes());
+        Some(RawStart { empty, missing })
+    }
+}
+
 impl<'m> Cells<'m> {
-    /// Returns no rows; with the words that stand for gaps, words and gaps are taken.
-    pub(super) fn new(names: &[String], missing: Option<&'m MissingWords>) -> Self {
-        match missing {
+    /// Returns no rows; of a raw table words and gaps are taken.
+    pub(super) fn new(start: Option<&'m RawStart>) -> Self {
+        match start {
             None => Cells::Numbers(Vec::new()),
-            Some(missing) => Cells::Raw { table: RawTable::new(names.to_vec()), missing },
+            Some(RawStart { empty, missing }) => Cells::Raw { table: empty.clone(), missing },
         }
     }
 

@@ -10,6 +10,9 @@ pub enum FeatureColumns {
     Numbers,
     /// Columns with words and gaps, by an encoding that is learned from the rows read.
     Learn(EncodeOptions),
+    /// Columns with words and gaps by an encoding to be learned, which leaves out those of more levels than
+    /// it takes, to describe a table.
+    LearnUncrowded(EncodeOptions),
     /// Columns with words and gaps, by an encoding learned before.
     Known(Box<Encoding>),
 }
@@ -19,8 +22,21 @@ impl FeatureColumns {
     pub(super) fn options(&self) -> Option<&EncodeOptions> {
         match self {
             FeatureColumns::Numbers => None,
-            FeatureColumns::Learn(options) => Some(options),
+            FeatureColumns::Learn(options) | FeatureColumns::LearnUncrowded(options) => {
+                Some(options)
+            }
             FeatureColumns::Known(encoding) => Some(encoding.options()),
+        }
+    }
+
+    /// Returns the names of the columns whose cells keep their texts.
+    pub(super) fn codes(&self) -> Vec<String> {
+        match self {
+            FeatureColumns::Numbers => Vec::new(),
+            FeatureColumns::Learn(options) | FeatureColumns::LearnUncrowded(options) => {
+                options.categorical.clone()
+            }
+            FeatureColumns::Known(encoding) => encoding.codes(),
         }
     }
 

@@ -9,13 +9,12 @@ use memchr::memchr;
 
 use super::ReadOptions;
 use super::blocks::in_blocks;
-use super::cells::weight;
+use super::cells::{RawStart, weight};
 use super::header::{Role, check_feature_count, check_names, roles};
 use super::label_gaps::{LabelGaps, no_label};
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
 use super::table::{Buffer, LabelSink, Purpose, Table, collect_labels};
-use crate::encode::MissingWords;
 use crate::error::columns_in_words;
 use crate::{Column, Error};
 use part::{Gathered, Part};
@@ -44,8 +43,8 @@ struct Layout {
     header: Vec<String>,
     roles: Vec<Role>,
     feature_names: Vec<String>,
-    /// The words that stand for gaps, where words and gaps are taken.
-    missing_words: Option<MissingWords>,
+    /// What raw tables begin with, where words and gaps are taken.
+    raw: Option<RawStart>,
     gaps: LabelGaps,
 }
 
@@ -68,9 +67,9 @@ impl<'a> Rows<'a> {
             .map(|(name, _)| name.clone())
             .collect();
         check_feature_count(feature_names.len(), options, &wrong)?;
-        let missing_words = options.features.missing_words().cloned();
+        let raw = RawStart::new(&feature_names, &options.features);
         let gaps = LabelGaps::new(options, purpose);
-        let layout = Layout { header, roles, feature_names, missing_words, gaps };
+        let layout = Layout { header, roles, feature_names, raw, gaps };
         Ok(Rows { lines, layout, dropped: 0 })
     }
 

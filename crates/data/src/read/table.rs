@@ -7,6 +7,7 @@ use super::columns::Features;
 use super::folds::FileFolds;
 use super::labels::{PlacedLabels, in_file};
 use super::{FeatureColumns, ReadOptions, Unlabelled};
+use crate::encode::Encoding;
 use crate::{ClassLabels, Dataset, Error, Place};
 
 /// What rows are read from.
@@ -81,6 +82,11 @@ pub(super) fn assemble<Y: ClassLabels>(
     let mut data = match (table.features, columns) {
         (Features::Raw(raw, places), FeatureColumns::Learn(options)) => {
             let data = Dataset::encoded(raw, labels, options.clone());
+            data.map_err(|error| places.locate(error))?
+        }
+        (Features::Raw(raw, places), FeatureColumns::LearnUncrowded(options)) => {
+            let options = Encoding::uncrowded(&raw, options.clone());
+            let data = Dataset::encoded(raw, labels, options);
             data.map_err(|error| places.locate(error))?
         }
         (features, columns) => {

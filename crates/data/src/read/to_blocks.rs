@@ -94,7 +94,9 @@ fn write(
     let encoding = match &options.features {
         FeatureColumns::Numbers => None,
         FeatureColumns::Known(encoding) => Some(encoding.as_ref().clone()),
-        FeatureColumns::Learn(_) => return Err(read_twice(&name)),
+        FeatureColumns::Learn(_) | FeatureColumns::LearnUncrowded(_) => {
+            return Err(read_twice(&name));
+        }
     };
     let mut blocks = Blocks {
         rows: RowWriter::create(out, settings)?,

@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
+/// What bytes of ensembles say that they are.
+#[cfg(feature = "serde")]
+const KIND: &str = "an ensemble";
+
 /// The classifiers that a game leaves behind, of whatever kind its learner makes, which decide
 /// together. It has the traits of serde, so that a program can keep those that no model holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +46,24 @@ impl Committee {
             Committee::Kernel { sections, .. } => sections.members().len(),
             Committee::Networks(ensemble) => ensemble.members().len(),
         }
+    }
+
+    /// Returns the ensemble as bytes with a checksum.
+    ///
+    /// # Errors
+    /// [`Error::Model`]: an ensemble that cannot be written.
+    #[cfg(feature = "serde")]
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(margins_model::to_checked_bytes(KIND, self)?)
+    }
+
+    /// Returns the ensemble of the bytes that [`to_bytes`](Self::to_bytes) has made.
+    ///
+    /// # Errors
+    /// [`Error::Model`]: bytes that were altered, or are of something else.
+    #[cfg(feature = "serde")]
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Ok(margins_model::from_checked_bytes(KIND, bytes)?)
     }
 
     /// Returns true before the first classifier was taken.

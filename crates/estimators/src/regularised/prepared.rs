@@ -292,8 +292,16 @@ fn linear_cross_validate<L: MarginLoss + ?Sized>(
 }
 
 fn linear_scores_of(design: &Design, fits: &[Fit], rows: &[usize]) -> Vec<Vec<f64>> {
-    let chosen = design.select(rows);
-    fits.iter().map(|fit| fit.decision_function(&chosen)).collect()
+    /// The number of rows that are copied at a time.
+    const ROWS: usize = 1 << 13;
+    let mut scores = vec![Vec::with_capacity(rows.len()); fits.len()];
+    for rows in rows.chunks(ROWS) {
+        let chosen = design.select(rows);
+        for (scores, fit) in scores.iter_mut().zip(fits) {
+            scores.extend(fit.decision_function(&chosen));
+        }
+    }
+    scores
 }
 
 pub(super) fn linear_norm(fit: &Fit) -> f64 {

@@ -10,6 +10,7 @@ use margins_optim::online::LinearClassifier;
 use margins_optim::online::stochastic::{Averaging, Sampling, StochasticGradient};
 use margins_optim::{ClassWeights, Fit, Options, Training};
 
+use super::learner::State;
 use super::rescaling::data_driven_scale;
 use super::settings::{Settings, margin_pursuit};
 use crate::certificate::{evidence, summary};
@@ -29,6 +30,9 @@ pub struct Fitted {
     pub fit: Fit,
     /// The loss at the end: another one where the scale of margin pursuit was set from the data.
     pub loss: Arc<dyn MarginLoss>,
+    /// The state after the last step, from which a learner of chunks [goes on](Settings::resumed), if
+    /// the settings are for chunks as well.
+    pub state: Option<State>,
 }
 
 /// A classifier learnt from a stream by stochastic gradient.
@@ -48,6 +52,13 @@ pub struct Streamed {
     pub progressive_error: f64,
 }
 
+/// A fit with the loss and the state at its end.
+struct Solved {
+    fit: Fit,
+    loss: Arc<dyn MarginLoss>,
+    state: Option<State>,
+}
+
 impl Settings {
     /// Fits a classifier of two classes to data in memory.
     ///
@@ -59,7 +70,7 @@ impl Settings {
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         let gradient = self.gradient()?;
         let data = self.class_costs.weigh(data.clone())?;
-        let (fit, loss) = self.solve(&data, &gradient)?;
+        let Solved { fit, loss, state } = self.solve(&data, &gradient)?;
         let labels = data.labels();
         let classifier = LinearClassifier { intercept: fit.intercept, coef: fit.coef.clone() };
         let model = linear_model(
@@ -72,15 +83,11 @@ impl Settings {
         )?;
         let model = model.with_encoding(data.encoding().cloned())?;
         let evidence = evidence(std::slice::from_ref(&fit.report));
-        Ok(Fitted { model, evidence, fit, loss })
+        Ok(Fitted { model, evidence, fit, loss, state })
     }
 
-    /// Returns the fit with the loss at its end.
-    fn solve(
-        &self,
-        data: &Dataset,
-        gradient: &StochasticGradient,
-    ) -> Result<(Fit, Arc<dyn MarginLoss>), Error> {
+    /// Returns the fit with what it leaves.
+    fn solve(&self, data: &Dataset, gradient: &StochasticGradient) -> Result<Solved, Error> {
         let training = Training {
             intercept: self.intercept,
             standardize: self.standardize,
@@ -95,8 +102,9 @@ impl Settings {
             ..Training::new(&*self.loss)
         };
         let Some(at) = self.rescale_at else {
-            let fit = training.stochastic(data, self.lambda, gradient)?;
-            return Ok((fit, Arc::clone(&self.loss)));
+            let (fit, learner) = training.stochastic(data, self.lambda, gradient)?;
+            let state = self.check_chunks().is_ok().then(|| State::new(data.rows(), learner));
+            return Ok(Solved { fit, loss: Arc::clone(&self.loss), state });
         };
         let Some((gamma, scale)) = margin_pursuit(&*self.loss) else {
             return Err(Error::contradiction(
@@ -107,7 +115,7 @@ impl Settings {
         };
         let rule = data_driven_scale(gamma, scale, self.lambda);
         let (fit, loss) = training.stochastic_rescaled(data, self.lambda, gradient, at, rule)?;
-        Ok((fit, Arc::from(loss)))
+        Ok(Solved { fit, loss: Arc::from(loss), state: None })
     }
 
     /// Learns a classifier of two classes in one pass over a stream, in bounded memory.
@@ -118,6 +126,7 @@ impl Settings {
     /// [`Error::Optim`]: steps that diverge, with the row. [`Error::EmptyStream`],
     /// [`Error::ZeroWeights`]: no rows, or none that counts.
     pub fn fit_stream(&self, stream: &mut Stream<'_>) -> Result<Streamed, Error> {
+        self.check_stream()?;
         let mut learner = self.learner(stream.columns())?;
         let mut classes = None;
         let mut tally = MistakeTally::default();
@@ -143,26 +152,37 @@ impl Settings {
         Ok(Streamed { model, evidence: Evidence::None, rows, steps, progressive_error })
     }
 
+    /// Refuses the settings of a fit to data in memory that one pass over a stream has no use for.
+    fn check_stream(&self) -> Result<(), Error> {
+        refuse_for_streams(&[
+            (self.epochs.is_some_and(|epochs| epochs != 1), "several epochs", ONCE),
+            (self.sampling == Sampling::WithReplacement, "sampling with replacement", ONCE),
+            (self.history, "a history", ONCE),
+        ])
+    }
+
     /// Refuses the settings that need all rows at once.
-    pub(super) fn check_stream(&self) -> Result<(), Error> {
-        let once = "a stream passes by once: read the rows into memory";
+    pub(super) fn check_chunks(&self) -> Result<(), Error> {
         let suffix = "the mean of the last steps needs their number, which a stream does not tell";
-        let refused = [
-            (self.epochs.is_some_and(|epochs| epochs != 1), "several epochs", once),
-            (self.sampling == Sampling::WithReplacement, "sampling with replacement", once),
+        refuse_for_streams(&[
             (matches!(self.averaging, Averaging::Suffix(_)), "the mean of a suffix", suffix),
-            (self.early_stopping.is_some(), "early stopping", once),
-            (self.rescale_at.is_some(), "re-scaling", once),
-            (self.standardize, "standardisation", once),
-            (self.class_weights != ClassWeights::AsGiven, "balanced classes", once),
-            (self.class_costs != ClassCosts::default(), "costs of classes", once),
-            (self.history, "a history", once),
-        ];
-        match refused.into_iter().find(|(given, ..)| *given) {
-            Some((_, one, reason)) => {
-                Err(Error::contradiction(one.to_owned(), "a stream".to_owned(), reason))
-            }
-            None => Ok(()),
+            (self.early_stopping.is_some(), "early stopping", ONCE),
+            (self.rescale_at.is_some(), "re-scaling", ONCE),
+            (self.standardize, "standardisation", ONCE),
+            (self.class_weights != ClassWeights::AsGiven, "balanced classes", ONCE),
+            (self.class_costs != ClassCosts::default(), "costs of classes", ONCE),
+        ])
+    }
+}
+
+const ONCE: &str = "a stream passes by once: read the rows into memory";
+
+/// Refuses the first of the settings that is given, with the reason.
+fn refuse_for_streams(settings: &[(bool, &str, &'static str)]) -> Result<(), Error> {
+    match settings.iter().find(|(given, ..)| *given) {
+        Some((_, one, reason)) => {
+            Err(Error::contradiction((*one).to_owned(), "a stream".to_owned(), reason))
         }
+        None => Ok(()),
     }
 }

@@ -5,6 +5,8 @@ use margins_losses::MarginLoss;
 use margins_model::{Model, TrainingSummary};
 use margins_optim::online::stochastic;
 use margins_optim::online::{OnlineLearner, Scorer};
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use crate::{Error, linear_model};
@@ -33,14 +35,57 @@ pub struct Learner {
     rows: u64,
 }
 
+/// What bytes of states say that they are.
+#[cfg(feature = "serde")]
+const KIND: &str = "the state of a stream";
+
+/// All that a learner knows between two chunks but its settings.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
+pub struct State {
+    rows: u64,
+    gradient: stochastic::Learner<()>,
+}
+
+impl State {
+    /// Returns the state after the last step of a fit to so many rows.
+    pub(super) fn new(rows: usize, gradient: stochastic::Learner<()>) -> Self {
+        State { rows: rows as u64, gradient }
+    }
+
+    /// Returns the state as bytes with a checksum.
+    ///
+    /// # Errors
+    /// [`Error::Model`]: a state that cannot be written.
+    #[cfg(feature = "serde")]
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(margins_model::to_checked_bytes(KIND, self)?)
+    }
+
+    /// Returns the state of the bytes that [`to_bytes`](Self::to_bytes) has made.
+    ///
+    /// # Errors
+    /// [`Error::Model`]: bytes that were altered, or are of something else.
+    #[cfg(feature = "serde")]
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Ok(margins_model::from_checked_bytes(KIND, bytes)?)
+    }
+
+    /// Returns the number of rows taken; those of a fit count once, however many its epochs.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+}
+
 impl Settings {
-    /// Returns a learner of samples of so many features, before the first of them.
+    /// Returns a learner of samples of so many features, before the first of them. The epochs, the
+    /// sampling and the history are for [`fit`](Self::fit) alone.
     ///
     /// # Errors
     /// [`gradient`](Self::gradient) says which settings are refused. [`Error::Contradiction`]: a
     /// setting that is for data in memory alone.
     pub fn learner(&self, features: usize) -> Result<Learner, Error> {
-        self.check_stream()?;
+        self.check_chunks()?;
         let gradient = self.gradient()?;
         // Nothing of the settings for streams depends on the number of steps.
         let (loss, batch) = (Arc::clone(&self.loss), gradient.batch);
@@ -48,24 +93,23 @@ impl Settings {
         Ok(Learner { settings: self.clone(), batch, gradient, rows: 0 })
     }
 
-    /// Returns the learner whose [state](Learner::state) this text is, for the same settings and
-    /// features.
+    /// Returns the learner that goes on from the [state](Learner::state) of another or of a
+    /// [fit](Self::fit), for the same settings and features.
     ///
     /// # Errors
-    /// [`learner`](Self::learner) says which settings are refused. [`Error::State`]: a text of
-    /// another kind, or of other settings.
-    #[cfg(feature = "serde")]
-    pub fn resumed(&self, features: usize, state: &str) -> Result<Learner, Error> {
+    /// [`learner`](Self::learner) says which settings are refused. [`Error::State`]: a state of other
+    /// features, or of settings other than these.
+    pub fn resumed(&self, features: usize, state: State) -> Result<Learner, Error> {
         let fresh = self.learner(features)?;
-        let (rows, gradient): (u64, stochastic::Learner<()>) =
-            serde_json::from_str(state).map_err(|error| Error::State(error.to_string()))?;
+        let State { rows, gradient } = state;
         let gradient = gradient.map_loss(|()| Arc::clone(&self.loss));
         let found = gradient.snapshot().coef.len();
         if found != features {
             return Err(Error::State(format!("it has {found} features, not {features}")));
         }
-        if !gradient.is_of_method_of(&fresh.gradient) {
-            return Err(Error::State("it is of another method than the settings".to_owned()));
+        if !gradient.has_settings_of(&fresh.gradient) {
+            let reason = "its steps, lambda, intercept, ball or mean are not those of the settings";
+            return Err(Error::State(reason.to_owned()));
         }
         Ok(Learner { gradient, rows, ..fresh })
     }
@@ -121,7 +165,7 @@ impl Learner {
         design.samples().map(|x| self.gradient.score(&x)).collect()
     }
 
-    /// Returns the number of rows taken.
+    /// Returns the number of rows taken, as [`State::rows`] counts them.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -147,14 +191,8 @@ impl Learner {
         Ok(linear_model(&**loss, Some(*lambda), classes, feature_names, training, &classifier)?)
     }
 
-    /// Returns the state in which the learner goes on later, as text.
-    ///
-    /// # Errors
-    /// [`Error::State`]: a number that is not finite.
-    #[cfg(feature = "serde")]
-    pub fn state(&self) -> Result<String, Error> {
-        let gradient = self.gradient.clone().map_loss(drop);
-        serde_json::to_string(&(self.rows, gradient))
-            .map_err(|error| Error::State(error.to_string()))
+    /// Returns the state from which a learner [goes on](Settings::resumed) later.
+    pub fn state(&self) -> State {
+        State { rows: self.rows, gradient: self.gradient.clone().map_loss(drop) }
     }
 }

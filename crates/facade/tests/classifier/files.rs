@@ -31,7 +31,7 @@ fn saved_classifiers_decide_alike() {
     }
 }
 
-/// Those of each member, to the bit, in either format.
+/// The scalings of each member come back to the bit in either format.
 #[test]
 fn saved_classifiers_keep_their_scalings() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The same as the pieces that a classifier is made of.
+//! A classifier does what the pieces do that it is made of.
 
 use margins::data::split::fold_indices;
 use margins::data::{ClassLabels, Dataset};

@@ -9,7 +9,7 @@ use nalgebra::DMatrix;
 
 use crate::{all_coefs, build, corners, two, two_of_classes};
 
-/// Of several kernels each has the curve that it has alone, on the same folds, and the classifier
+/// Each of several kernels has the curve that it has alone, on the same folds, and the classifier
 /// is that of the least error alone.
 #[test]
 fn kernels_are_chosen_by_their_least_error() {

@@ -43,7 +43,7 @@ fn two_of_classes() -> Dataset<Classes> {
     data.relabelled(Classes::from(data.labels())).unwrap()
 }
 
-/// Of both formats.
+/// Model files of both formats.
 #[cfg(feature = "serde")]
 const FILES: [&str; 2] = ["model.json", "model.margins"];
 

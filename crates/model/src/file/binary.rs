@@ -16,6 +16,7 @@ use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 use serde::{Deserialize, Serialize};
 
+use super::frame::{self, Frame, PREFIX};
 use super::{FIRST_ENCODED, FIRST_SEVERAL, Format, Header, version_of};
 use crate::error::VERSION;
 use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSummary};
@@ -23,12 +24,6 @@ use crate::{Basis, Error, Functions, Member, Model, Registry, Scheme, TrainingSu
 /// The first bytes, made as those of PNG: a byte that no text has, the name, and line ends that a
 /// transfer as text would change.
 const MAGIC: [u8; 8] = *b"\x89MGN\r\n\x1a\n";
-
-/// The bytes of magic, version, checksum and the two lengths.
-const PREFIX: usize = 32;
-
-/// The place of the checksum, which does not cover itself.
-const CHECKSUM: std::ops::Range<usize> = 12..16;
 
 /// The most bytes that the description may have: 1 GiB.
 const MOST_DESCRIPTION: usize = 1 << 30;
@@ -129,14 +124,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>, Error> {
         )));
     }
     append(&mut bytes, &numbers, encoding::<MOST_NUMBERS>())?;
-    let numbers_length = bytes.len() - PREFIX - description_length;
-    bytes[..8].copy_from_slice(&MAGIC);
-    bytes[8..12].copy_from_slice(&version_of(model).to_le_bytes());
-    bytes[16..24].copy_from_slice(&(description_length as u64).to_le_bytes());
-    bytes[24..PREFIX].copy_from_slice(&(numbers_length as u64).to_le_bytes());
-    let checksum = checksum(&bytes).to_le_bytes();
-    bytes[CHECKSUM].copy_from_slice(&checksum);
-    Ok(bytes)
+    Ok(frame::close(bytes, &MAGIC, version_of(model), description_length))
 }
 
 fn borrowed(list: &[String]) -> Vec<&str> {
@@ -156,17 +144,9 @@ fn append<const MOST: usize>(
     written.map(drop).map_err(|error| Error::Invalid(error.to_string()))
 }
 
-/// Returns the CRC-32 (IEEE 802.3) of all bytes but those of the checksum.
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&bytes[..CHECKSUM.start]);
-    hasher.update(&bytes[CHECKSUM.end..]);
-    hasher.finalize()
-}
-
 pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model), Error> {
-    let (version, stored, [description, numbers]) = split(bytes)?;
-    let computed = checksum(bytes);
+    let (frame, [description, numbers]) = split(bytes)?;
+    let (version, stored, computed) = (frame.version, frame.stored, frame.computed());
     if stored != computed {
         return Err(Error::Checksum { stored, computed });
     }
@@ -193,20 +173,11 @@ pub(super) fn read(bytes: &[u8], registry: &Registry) -> Result<(Header, Model),
     Ok((header, model))
 }
 
-/// Returns version, checksum, and the bytes of description and numbers.
-fn split(bytes: &[u8]) -> Result<(u32, u32, [&[u8]; 2]), Error> {
+/// Returns the frame, and the bytes of description and numbers.
+fn split(bytes: &[u8]) -> Result<(Frame<'_>, [&[u8]; 2]), Error> {
+    let frame = Frame::of(bytes, &MAGIC).map_err(Error::NotAModel)?;
+    let (version, [description, _]) = (frame.version, frame.lengths);
     let refuse = |reason: String| Err(Error::NotAModel(reason));
-    let Some((prefix, rest)) = bytes.split_first_chunk::<PREFIX>() else {
-        return refuse(format!("it has {} bytes, fewer than {PREFIX}", bytes.len()));
-    };
-    if !prefix.starts_with(&MAGIC) {
-        return refuse(
-            "its first bytes are those of a file that was transferred as text".to_owned(),
-        );
-    }
-    let half = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| prefix[at + k]));
-    let whole = |at: usize| u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|k| prefix[at + k]));
-    let version = half(8);
     if version > VERSION {
         return Err(Error::Version { found: version.into() });
     }
@@ -215,21 +186,13 @@ fn split(bytes: &[u8]) -> Result<(u32, u32, [&[u8]; 2]), Error> {
             "its version is {version}, but binary models begin with {FIRST_SEVERAL}"
         ));
     }
-    let (description, numbers) = (whole(16), whole(24));
     if description > MOST_DESCRIPTION as u64 {
         return refuse(format!(
             "its description has {description} bytes, more than {MOST_DESCRIPTION}"
         ));
     }
-    if description.checked_add(numbers) != Some(rest.len() as u64) {
-        return refuse(format!(
-            "{PREFIX} + {description} + {numbers} bytes are announced, but it has {}",
-            bytes.len()
-        ));
-    }
-    // No larger than the rest, as has just been seen.
-    let (description, numbers) = rest.split_at(description as usize);
-    Ok((version, half(CHECKSUM.start), [description, numbers]))
+    let parts = frame.parts().map_err(Error::NotAModel)?;
+    Ok((frame, parts))
 }
 
 /// Reads a part, which must take up its bytes to the last.

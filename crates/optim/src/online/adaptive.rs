@@ -150,9 +150,12 @@ impl<L> Adaptive<L> {
         self.steps
     }
 
-    /// Returns the experts that learn.
-    pub fn experts(&self) -> Experts {
-        self.experts
+    /// Returns true if both have the same experts, penalty, intercept and mean.
+    pub(crate) fn has_settings_of<M>(&self, other: &Adaptive<M>) -> bool {
+        self.experts == other.experts
+            && self.penalty == other.penalty
+            && self.has_intercept == other.has_intercept
+            && self.average_after == other.average_after
     }
 
     fn features(&self) -> usize {

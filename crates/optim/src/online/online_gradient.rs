@@ -79,6 +79,15 @@ impl<L> OnlineGradient<L> {
             pulls: self.pulls,
         }
     }
+
+    /// Returns true if both have the same steps, penalty, projection, intercept and mean.
+    pub(crate) fn has_settings_of<M>(&self, other: &OnlineGradient<M>) -> bool {
+        self.schedule == other.schedule
+            && self.shrinkage == other.shrinkage
+            && self.radius == other.radius
+            && self.has_intercept == other.has_intercept
+            && self.average_after == other.average_after
+    }
 }
 
 impl<L: MarginLoss> OnlineGradient<L> {

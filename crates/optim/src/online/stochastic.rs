@@ -51,7 +51,7 @@ pub use settings::{Averaging, EarlyStopping, Sampling, Start, Steps, StochasticG
 /// Returns the fit of the method to an objective. The report counts epochs as iterations, two
 /// passes each; history and certificate are those of the samples trained on.
 ///
-/// Of `options` the method heeds the tolerance at which a fit counts as converged, the largest
+/// The method heeds these of the `options`: the tolerance at which a fit counts as converged, the largest
 /// number of epochs, the deadline, which it checks after each epoch, the history and the callback.
 /// The last two see one certificate an epoch, which costs as much as an epoch or two.
 ///
@@ -65,11 +65,26 @@ pub fn fit<L: MarginLoss + ?Sized>(
     settings: &StochasticGradient,
     options: &Options<'_>,
 ) -> Result<Fit, Error> {
+    fit_and_learner(objective, lambda, settings, options).map(|(fit, _)| fit)
+}
+
+/// Returns the fit of [`fit`], and the learner after the last step, without its loss, so that more
+/// steps can follow. Early stopping may keep the classifier of an epoch before.
+///
+/// # Errors
+/// The errors of [`fit`].
+pub fn fit_and_learner<L: MarginLoss + ?Sized>(
+    objective: &Objective<'_, L>,
+    lambda: Lambda,
+    settings: &StochasticGradient,
+    options: &Options<'_>,
+) -> Result<(Fit, Learner<()>), Error> {
     options.check()?;
     let (objective, held_out) = settings.set_aside(objective)?;
     let run = Run::new(&objective, held_out, lambda, settings, options);
-    let learner = run.learner(&objective)?;
-    run.finish(&objective, learner)
+    let mut learner = run.learner(&objective)?;
+    let fit = run.finish(&objective, &mut learner)?;
+    Ok((fit, learner.map_loss(drop)))
 }
 
 /// A loss that takes the place of another in the course of a run.
@@ -116,8 +131,8 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
         run.epochs.rows().map(|i| point.margin(i, &objective.risk.signs)).collect();
     let Rescaled { loss, step_factor } = rule(&margins)?;
     run.held_out = held_out;
-    let learner = learner.with_loss(&*loss, step_factor)?;
-    let fit = run.finish(&objective.with_loss(&*loss), learner)?;
+    let mut learner = learner.with_loss(&*loss, step_factor)?;
+    let fit = run.finish(&objective.with_loss(&*loss), &mut learner)?;
     Ok((fit, loss))
 }
 

@@ -77,6 +77,27 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
     }
 
+    /// Returns the fits to some of the rows at every lambda, largest first, from the features of all
+    /// rows in the place of those of the data: the other rows weigh nothing, and nothing is copied.
+    /// These features are fitted as they are, whether or not the training standardises.
+    ///
+    /// # Errors
+    /// The errors of [`path`](fn@crate::path) and [`risk_of_rows`](Self::risk_of_rows), and features of
+    /// another number of rows.
+    ///
+    /// # Panics
+    /// The function panics if a row is none of the data.
+    pub fn path_of_rows(
+        &self,
+        data: &Dataset,
+        rows: &[usize],
+        features: &Design,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Fit>, Error> {
+        let objective = Objective::from_risk(self.risk_of_rows(data, rows)?, features)?;
+        path(&objective, lambdas, &self.options, self.observer)
+    }
+
     /// Returns the fits that `solve` makes of the objective, with coefficients for the features as
     /// given.
     ///
@@ -94,7 +115,8 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         Ok(fits)
     }
 
-    /// Returns a fit by stochastic gradient, with coefficients for the features as given.
+    /// Returns a fit by stochastic gradient, with coefficients for the features as given, and the
+    /// learner after its last step, which knows the features as the fit scales them.
     ///
     /// # Errors
     /// The errors of [`stochastic::fit`] and [`Objective::of`].
@@ -103,13 +125,13 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         data: &Dataset,
         lambda: Lambda,
         settings: &StochasticGradient,
-    ) -> Result<Fit, Error> {
-        let (mut fit, scales) = self.on_scaled(data, |data| {
+    ) -> Result<(Fit, stochastic::Learner<()>), Error> {
+        let ((mut fit, learner), scales) = self.on_scaled(data, |data| {
             let objective = Objective::from_risk(self.risk(data)?, data.design())?;
-            stochastic::fit(&objective, lambda, settings, &self.options)
+            stochastic::fit_and_learner(&objective, lambda, settings, &self.options)
         })?;
         unscale(&mut fit, scales.as_ref());
-        Ok(fit)
+        Ok((fit, learner))
     }
 
     /// Returns a fit by stochastic gradient during which the loss is replaced once, and the new

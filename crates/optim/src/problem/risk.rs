@@ -24,7 +24,7 @@ pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
 /// The weights by which summaries count the samples.
 #[derive(Debug, Clone)]
 enum Counts<'a> {
-    /// Those of the risk.
+    /// The weights of the risk.
     OfRisk,
     /// One a sample.
     Ones,

@@ -365,7 +365,8 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         for rule in rules {
             let scores = rule.scores(&design)?;
             let wrong = chosen.iter().filter(|&&i| Rule::decide(&scores, i) != rows.class(i));
-            out.extend([total, wrong.map(given).sum()]);
+            // The sum of no numbers is -0.
+            out.extend([total, 0.0 + wrong.map(given).sum::<f64>()]);
         }
         Ok(out)
     }

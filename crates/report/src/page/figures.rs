@@ -4,8 +4,12 @@ use maud::{Markup, html};
 
 use super::chart::{Axis, Chart, Series, Style};
 use super::number::{percent, short};
+use super::tables;
 use crate::excess_risk::ExcessRisk;
+use crate::game::Game;
 use crate::measured::Measured;
+use crate::points::distribution;
+use crate::profile::Profile;
 use crate::report::{CandidateChoice, PathPoint};
 use crate::selection::{LambdaError, Selection};
 
@@ -120,7 +124,7 @@ fn kernels(selection: &Selection) -> Markup {
     }
 }
 
-pub(super) fn path(path: &[PathPoint]) -> Vec<Markup> {
+pub(super) fn path(path: &[PathPoint], profiles: &[Profile]) -> Vec<Markup> {
     if path.len() < 2 {
         return Vec::new();
     }
@@ -143,12 +147,66 @@ pub(super) fn path(path: &[PathPoint]) -> Vec<Markup> {
         series: vec![Series::line(y.label, along(value))],
     };
     let certified = path.iter().filter(|point| point.converged).count();
-    let (error, norm) = (Axis::new("training error"), Axis::log("norm"));
-    vec![
-        one("path-errors", "Training error", error, |point| point.training_error).figure(),
-        one("path-norms", "Norm", norm, |point| point.norm).figure(),
-        gap_chart("path-gaps", along(|point| point.relative_gap), certified).figure(),
-    ]
+    let (error, objective) = (Axis::new("training error"), Axis::new("objective"));
+    let mut charts = vec![
+        one("path-objectives", "Objective", objective, |point| point.objective),
+        one("path-errors", "Training error", error, |point| point.training_error),
+        one("path-norms", "Norm", Axis::log("norm"), |point| point.norm),
+    ];
+    charts.extend(coefficients(path, profiles));
+    charts.push(gap_chart("path-gaps", along(|point| point.relative_gap), certified));
+    charts.iter().map(Chart::figure).collect()
+}
+
+/// Returns the chart of the largest coefficients along a path, if there are any.
+fn coefficients(path: &[PathPoint], profiles: &[Profile]) -> Option<Chart> {
+    let last = path.last()?;
+    let at_the_end = |profile: &Profile| {
+        let coefficient = profile.coef.last().copied().unwrap_or_default();
+        format!("{} of {}", short(coefficient), profile.name)
+    };
+    let line = |profile: &Profile| {
+        let along = path.iter().zip(&profile.coef).map(|(point, &coef)| (point.lambda, coef));
+        Series::line(&*profile.name, along.collect())
+    };
+    let ends: Vec<String> = profiles.iter().map(at_the_end).collect();
+    (!profiles.is_empty()).then(|| Chart {
+        key: "path-coefficients".to_owned(),
+        title: "Largest coefficients along the path".to_owned(),
+        description: format!("At lambda {} they are {}.", short(last.lambda), ends.join(", ")),
+        x: Axis::log(LAMBDA),
+        y: Axis::new("coefficient"),
+        series: profiles.iter().map(line).collect(),
+    })
+}
+
+/// Returns the losses that a game leaves, and how it ended.
+pub(super) fn game(game: &Game) -> [Markup; 2] {
+    let Game { rounds, most_rounds, consistent_at, max_loss, mean_loss, mistakes, losses } = game;
+    let chart = Chart {
+        key: "game-losses".to_owned(),
+        title: "Distribution of losses".to_owned(),
+        description: format!(
+            "The share of samples with a loss of at most each value. The largest loss is {}, the mean loss {}.",
+            short(*max_loss),
+            short(*mean_loss)
+        ),
+        x: Axis::new("loss of the ensemble"),
+        y: Axis::share("share of samples"),
+        series: vec![Series::line("share of samples", distribution(losses))],
+    };
+    let consistent =
+        consistent_at.map_or_else(|| "never".to_owned(), |round| format!("after {round} rounds"));
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let rows = [
+        row("rounds", rounds.to_string()),
+        row("at most", most_rounds.to_string()),
+        row("right on all samples learnt from", consistent),
+        row("largest loss", short(*max_loss)),
+        row("mean loss", short(*mean_loss)),
+        row("samples on the wrong side", mistakes.to_string()),
+    ];
+    [chart.figure(), tables::table("The end of the game", &["", ""], &rows)]
 }
 
 pub(super) fn excess_risk(excess: &ExcessRisk) -> Markup {

@@ -7,6 +7,7 @@ use crate::data::DataSummary;
 use crate::evaluation::Evaluation;
 use crate::members::MemberSummary;
 use crate::report::CandidateChoice;
+use crate::suspect::{Deviation, Suspect};
 
 pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
     // A table of many columns takes the width of the page.
@@ -14,14 +15,26 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
     html! {
         div.scroll.wide[is_wide] { table {
             caption { (caption) }
-            thead { tr { @for name in header { th scope="col" { (name) } } } }
+            thead { tr { @for name in header { th.long[is_long(name)] scope="col" { (name) } } } }
             tbody { @for row in rows { tr {
                 @for (k, cell) in row.iter().enumerate() {
-                    @if k == 0 { th scope="row" { (cell) } } @else { td.number { (cell) } }
+                    @if k == 0 {
+                        th.long[is_long(cell)] scope="row" { (cell) }
+                    } @else if is_long(cell) {
+                        td.long { (cell) }
+                    } @else {
+                        td.number { (cell) }
+                    }
                 }
             } } }
         } }
     }
+}
+
+/// Returns true if a word of the text is too long for a column that leaves others room.
+fn is_long(text: &str) -> bool {
+    const LONGEST: usize = 12;
+    text.split(' ').any(|word| word.chars().count() > LONGEST)
 }
 
 pub(super) fn data(data: &DataSummary) -> Markup {
@@ -121,7 +134,7 @@ pub(super) fn coefficients(member: &MemberSummary) -> Markup {
                 th scope="col" { "size" }
             } }
             tbody { @for coefficient in largest { tr {
-                th scope="row" { (coefficient.name) }
+                th.long[is_long(&coefficient.name)] scope="row" { (coefficient.name) }
                 td.number { (short(coefficient.value)) }
                 td.bar { i.(if coefficient.value < 0.0 { "c1" } else { "c0" })
                     style={ "width:" (format!("{:.1}", 100.0 * coefficient.value.abs() / most)) "%" } {} }
@@ -147,17 +160,23 @@ pub(super) fn hardest(evaluation: &Evaluation) -> Markup {
     table(&caption, &header[..rows.first().map_or(header.len(), Vec::len)], &rows)
 }
 
-pub(super) fn outliers(rows: &[usize]) -> Markup {
-    const MOST: usize = 50;
-    let listed: Vec<String> = rows.iter().take(MOST).map(usize::to_string).collect();
-    html! {
-        @if rows.is_empty() {
-            p { "No sample has slack." }
-        } @else {
-            p {
-                (rows.len()) " rows have slack, the largest first: " (listed.join(", "))
-                @if rows.len() > MOST { ", ..." }
-            }
-        }
+/// Returns the number of rows with slack, and the first of them.
+pub(super) fn outliers(rows: &[usize], suspects: &[Suspect]) -> Markup {
+    if rows.is_empty() {
+        return html! { p { "No sample has slack." } };
     }
+    let unusual = |suspect: &Suspect| {
+        let column = |far: &Deviation| format!("{} {:+.1}", far.column, far.deviations);
+        suspect.columns.iter().map(column).collect::<Vec<String>>().join(", ")
+    };
+    let row =
+        |suspect: &Suspect| vec![suspect.row.to_string(), suspect.label.clone(), unusual(suspect)];
+    let described: Vec<Vec<String>> = suspects.iter().map(row).collect();
+    let first = match suspects.len() < rows.len() {
+        true => format!("the {} of them with the largest slack", suspects.len()),
+        false => "the largest slack first".to_owned(),
+    };
+    let caption = format!("Rows with slack: {}, {first}", rows.len());
+    let header = ["row", "label", "farthest from the mean, in standard deviations"];
+    table(&caption, &header, &described)
 }

@@ -3,31 +3,37 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use margins::data::encode::{ColumnEncoding, Kind};
+use margins::data::encode::{Kind, RawColumn};
 use margins::data::{ClassLabels, Classes, Dataset};
 
 use crate::output::inspection::RawColumnDocument;
 
-/// Returns the kinds of the raw columns, with their levels and gaps; `None` for data that were not
-/// encoded.
-pub(super) fn raw_columns(data: &Dataset<Classes>) -> Option<Vec<RawColumnDocument>> {
+/// Returns the kinds of the raw columns but those that were to be left out, with their levels and gaps;
+/// `None` for data that were not encoded.
+pub(super) fn raw_columns(
+    data: &Dataset<Classes>,
+    dropped: &[String],
+) -> Option<Vec<RawColumnDocument>> {
     let (encoding, table) = (data.encoding()?, data.raw_table()?);
-    let missing: HashMap<&str, usize> =
-        table.columns().iter().map(|column| (column.name(), column.missing())).collect();
-    let document = |column: &ColumnEncoding| RawColumnDocument {
-        name: column.name().to_owned(),
-        kind: match column.kind() {
-            Kind::Number(_) => "number",
-            Kind::Boolean(_) => "boolean",
-            Kind::Categorical(_) => "categorical",
-        },
-        levels: match column.kind() {
-            Kind::Number(_) | Kind::Boolean(_) => None,
-            Kind::Categorical(levels) => Some(levels.clone()),
-        },
-        missing: missing[column.name()],
+    let kinds: HashMap<&str, &Kind> =
+        encoding.columns().iter().map(|column| (column.name(), column.kind())).collect();
+    let document = |column: &RawColumn| {
+        let kind = kinds.get(column.name()).copied();
+        // Columns that were to be left out are not described, those of too many levels are.
+        let is_crowded = kind.is_none() && !dropped.iter().any(|name| name == column.name());
+        (kind.is_some() || is_crowded).then(|| RawColumnDocument {
+            name: column.name().to_owned(),
+            kind: match kind {
+                Some(Kind::Number(_)) => "number",
+                Some(Kind::Boolean(_)) => "boolean",
+                Some(Kind::Categorical(_) | Kind::Codes(_)) | None => "categorical",
+            },
+            levels: kind.and_then(Kind::levels).map(<[String]>::to_vec),
+            too_many_levels: is_crowded.then(|| column.distinct()),
+            missing: column.missing(),
+        })
     };
-    Some(encoding.columns().iter().map(document).collect())
+    Some(table.columns().iter().filter_map(document).collect())
 }
 
 /// Returns the pairs of columns with the same values, counted from 1, the first such column and a
@@ -81,7 +87,7 @@ pub(super) fn telling(data: &Dataset<Classes>) -> Vec<String> {
                 let width = 1 + usize::from(column.has_indicator());
                 (1, ranges[from..from + width].iter().any(|ranges| separates(ranges)))
             }
-            Kind::Categorical(levels) => {
+            Kind::Categorical(levels) | Kind::Codes(levels) => {
                 let width = levels.len() + usize::from(column.has_indicator());
                 let pure = |ranges: &Vec<Range>| {
                     ranges.iter().filter(|range| range.high > 0.0).count() == 1

@@ -27,7 +27,7 @@ impl<'m> Part<'m> {
     /// Returns no rows.
     pub(super) fn new(layout: &'m Layout) -> Self {
         Part {
-            cells: Cells::new(&layout.feature_names, layout.missing_words.as_ref()),
+            cells: Cells::new(layout.raw.as_ref()),
             weights: Vec::new(),
             labels: Words::default(),
             folds: Words::default(),
@@ -96,7 +96,7 @@ impl<'m> Gathered<'m> {
             (self.cells, self.places) = (part.cells, part.places);
         } else {
             self.cells.append(part.cells);
-            if self.layout.missing_words.is_some() {
+            if self.layout.raw.is_some() {
                 self.places.append(part.places);
             }
         }

@@ -18,7 +18,13 @@ const BATCH: usize = 1 << 13;
 /// The cells of a column that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    Number { is_signed: bool },
+    Number {
+        is_signed: bool,
+    },
+    /// Whole numbers by their texts.
+    Code {
+        is_signed: bool,
+    },
     Word,
 }
 
@@ -32,11 +38,11 @@ pub(super) enum Cells {
 
 impl Kind {
     pub(super) fn is_word(self) -> bool {
-        self == Kind::Word
+        !matches!(self, Kind::Number { .. })
     }
 
-    /// Returns the kind of a column, or why it is not read.
-    pub(super) fn of(column: &ColumnDescriptor) -> Result<Self, String> {
+    /// Returns the kind of a column, whose whole numbers may be codes, or why it is not read.
+    pub(super) fn of(column: &ColumnDescriptor, codes: bool) -> Result<Self, String> {
         if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
             return Err(not_read("nested values"));
         }
@@ -51,6 +57,7 @@ impl Kind {
         let is_signed = !matches!(converted, ConvertedType::UINT_32 | ConvertedType::UINT_64);
         match column.physical_type() {
             Type::FLOAT | Type::DOUBLE => Ok(Kind::Number { is_signed: true }),
+            Type::INT32 | Type::INT64 if is_integer && codes => Ok(Kind::Code { is_signed }),
             Type::INT32 | Type::INT64 if is_integer => Ok(Kind::Number { is_signed }),
             Type::BOOLEAN => Ok(Kind::Word),
             Type::BYTE_ARRAY if is_text => Ok(Kind::Word),
@@ -120,6 +127,20 @@ impl Cells {
                 ColumnReader::ByteArrayColumnReader(reader) => {
                     each(reader, rows, |value| words.push(value.cloned()))
                 }
+                ColumnReader::Int32ColumnReader(reader) => {
+                    let text = |&x: &i32| match kind {
+                        Kind::Code { is_signed: false } => (x as u32).to_string(),
+                        _ => x.to_string(),
+                    };
+                    each(reader, rows, |value| words.push(value.map(text).map(to_bytes)))
+                }
+                ColumnReader::Int64ColumnReader(reader) => {
+                    let text = |&x: &i64| match kind {
+                        Kind::Code { is_signed: false } => (x as u64).to_string(),
+                        _ => x.to_string(),
+                    };
+                    each(reader, rows, |value| words.push(value.map(text).map(to_bytes)))
+                }
                 _ => Err(ParquetError::General("the type of the column changed".to_owned())),
             },
         }
@@ -172,14 +193,23 @@ impl Cells {
         self.each(column, text).collect()
     }
 
-    /// Returns the cells as a column of a raw table.
-    pub(super) fn raw(&self, name: &str, missing: &MissingWords) -> Result<RawColumn, Error> {
+    /// Returns the cells as a column of a raw table, which may have codes.
+    pub(super) fn raw(
+        &self,
+        name: &str,
+        missing: &MissingWords,
+        codes: bool,
+    ) -> Result<RawColumn, Error> {
         match self {
             Cells::Numbers(values) => RawColumn::numbers(name, values),
             _ => {
                 let texts = self.each(name, |cell| Ok(cell.to_owned()));
                 let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
-                RawColumn::cells(name, texts.iter().map(Some), missing)
+                let texts = texts.iter().map(Some);
+                match codes {
+                    true => Ok(RawColumn::codes(name, texts, missing)),
+                    false => RawColumn::cells(name, texts, missing),
+                }
             }
         }
     }
@@ -200,6 +230,10 @@ impl Cells {
             },
         }
     }
+}
+
+fn to_bytes(text: String) -> ByteArray {
+    text.into_bytes().into()
 }
 
 fn retain<T>(cells: &mut Vec<T>, before: usize, keep: &[bool]) {

@@ -22,6 +22,8 @@ pub(super) struct Layout {
     feature_names: Vec<String>,
     /// The options of an encoding, where words and gaps are taken.
     encode: Option<EncodeOptions>,
+    /// The columns whose cells keep their texts.
+    codes: Vec<String>,
     gaps: LabelGaps,
 }
 
@@ -39,8 +41,9 @@ impl Layout {
         let feature_names: Vec<String> = features.map(|(name, _)| name.clone()).collect();
         check_feature_count(feature_names.len(), options, wrong)?;
         let encode = options.features.options().cloned();
+        let codes = options.features.codes();
         let gaps = LabelGaps::new(options, purpose);
-        Ok(Layout { header, roles, feature_names, encode, gaps })
+        Ok(Layout { header, roles, feature_names, encode, codes, gaps })
     }
 
     pub(super) fn header(&self) -> &[String] {
@@ -67,9 +70,14 @@ impl Layout {
     pub(super) fn kinds(&self, file: &ParquetFile) -> Result<Vec<Option<Kind>>, Error> {
         let kind = |(at, name): (usize, &String)| {
             let refuse = |reason| malformed(&file.name, Some(name), reason);
-            self.is_read(at).then(|| Kind::of(file.column(at)).map_err(refuse)).transpose()
+            let codes = self.has_codes(at);
+            self.is_read(at).then(|| Kind::of(file.column(at), codes).map_err(refuse)).transpose()
         };
         self.header.iter().enumerate().map(kind).collect()
+    }
+
+    fn has_codes(&self, at: usize) -> bool {
+        self.roles[at] == Role::Feature && self.codes.contains(&self.header[at])
     }
 
     fn is_read(&self, at: usize) -> bool {
@@ -151,7 +159,10 @@ impl Layout {
     /// Returns the features as they are, with words and gaps.
     fn raw(&self, part: &Part, options: &EncodeOptions) -> Result<RawTable, Error> {
         let raw = |(name, cells): (&str, Option<&Cells>)| match cells {
-            Some(cells) => cells.raw(name, &options.missing_words),
+            Some(cells) => {
+                let codes = self.codes.iter().any(|column| column == name);
+                cells.raw(name, &options.missing_words, codes)
+            }
             None => Ok(RawColumn::words(name, vec![None::<&str>; part.rows()])),
         };
         RawTable::from_columns(self.features(&part.columns).map(raw).collect::<Result<_, _>>()?)

@@ -28,11 +28,12 @@ impl<L> Learner<L> {
 }
 
 impl<L: MarginLoss> Learner<L> {
-    /// Returns true if both learn by steps of a schedule, or both by the same experts.
-    pub fn is_of_method_of<M: MarginLoss>(&self, other: &Learner<M>) -> bool {
+    /// Returns true if both learn in the same way, whatever their losses and what they have learnt: by
+    /// the same steps, with the same penalty, intercept, projection and mean.
+    pub fn has_settings_of<M: MarginLoss>(&self, other: &Learner<M>) -> bool {
         match (self, other) {
-            (Learner::Gradient(_), Learner::Gradient(_)) => true,
-            (Learner::Adaptive(one), Learner::Adaptive(other)) => one.experts() == other.experts(),
+            (Learner::Gradient(one), Learner::Gradient(other)) => one.has_settings_of(other),
+            (Learner::Adaptive(one), Learner::Adaptive(other)) => one.has_settings_of(other),
             _ => false,
         }
     }

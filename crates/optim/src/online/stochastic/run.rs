@@ -162,9 +162,9 @@ impl<'d> Run<'d> {
     pub(super) fn finish<L: MarginLoss + ?Sized>(
         mut self,
         objective: &Objective<'_, L>,
-        mut learner: Learner<&L>,
+        learner: &mut Learner<&L>,
     ) -> Result<Fit, Error> {
-        self.follow(objective, &mut learner, self.total_steps())?;
+        self.follow(objective, learner, self.total_steps())?;
         let LinearClassifier { intercept, coef } =
             self.held_out.take().map_or_else(|| learner.snapshot(), |held_out| held_out.best);
         let (point, certificate) = self.appraise(objective, intercept, coef);
