@@ -171,7 +171,7 @@ def main():
     parser.add_argument("--lambdas", type=numbers, default=[])
     parser.add_argument("--model", default="svm")
     parser.add_argument("--landmarks", type=int, default=0)
-    parser.add_argument("--passes", type=int, default=500)
+    parser.add_argument("--passes", type=int, default=2000)
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(THREADS)
     warnings.simplefilter("ignore")
