@@ -1,3 +1,5 @@
+use std::cell::OnceCell;
+
 use margins_data::Dataset;
 use margins_losses::{MarginLoss, SpecialCase};
 use margins_optim::problem::{EmpiricalRisk, Point};
@@ -8,8 +10,9 @@ use margins_optim::{
 };
 use nalgebra::DMatrix;
 
+use crate::gram::product;
 use crate::newton::SampleNewton;
-use crate::path::path;
+use crate::path::{Solved, path, path_until};
 use crate::svm::Scored;
 use crate::{Error, Gram, KernelFit, KernelObjective, svm};
 
@@ -38,16 +41,44 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     let is_hinge = training.loss.special_case() == Some(SpecialCase::Hinge);
     let squares = gram.diagonal();
     error_curve(training, data, folds, lambdas, |training, rows, held_out, lambdas| {
+        let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
         let (fits, scores) = if is_hinge && gram.has_columns() {
             svm_fold(training, data, gram, (rows, held_out), lambdas)?
         } else {
-            let fits = training_path(training, &data.select(rows), &gram.select(rows), lambdas)?;
-            let scores = scores_of(&fits, gram, rows, held_out);
+            let outside = HeldOut::new(gram, rows, held_out);
+            let fits = if is_hinge {
+                training_path(training, &data.select(rows), &gram.select(rows), lambdas)?
+            } else {
+                smooth_fold(training, data, &outside, lambdas, &sensitivity)?
+            };
+            let scores = outside.scores_of(&fits);
             (fits, scores)
         };
-        let sensitivity = Sensitivity::of_squares(&squares, rows, held_out);
         Ok(ScoredFold { fits, scores, sensitivity })
     })
+}
+
+/// Returns the path of a smooth loss on some of the rows. Fits that leave a row held out so near to
+/// the boundary that it may well be on the other side at the minimum go on to smaller gaps.
+fn smooth_fold<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    data: &Dataset,
+    outside: &HeldOut<'_>,
+    lambdas: &[Lambda],
+    sensitivity: &Sensitivity,
+) -> Result<Vec<KernelFit>, Error> {
+    let (data, part) = (data.select(outside.rows), outside.gram.select(outside.rows));
+    let objective = KernelObjective::from_risk(training.risk(&data)?, &part)?;
+    let are_open = |path: &[Solved]| -> Vec<bool> {
+        let functions = path.iter().map(|solved| (solved.point.intercept, &*solved.point.coef));
+        let scores = outside.scores(&functions.collect::<Vec<_>>());
+        let may_turn = |(solved, scores): (&Solved, &Vec<f64>)| {
+            let gap = solved.ending.certificate.duality_gap;
+            sensitivity.may_turn(gap, solved.lambda, training.intercept, scores)
+        };
+        path.iter().zip(&scores).map(may_turn).collect()
+    };
+    path_until(&objective, lambdas, &training.options, training.observer, &are_open)
 }
 
 /// Returns the path of support vector machines on some of the rows, and the scores of the rows held
@@ -79,19 +110,46 @@ fn svm_fold<L: MarginLoss + ?Sized>(
         scores.iter().all(|score| (score - fit.intercept).abs() <= SMALL)
     };
     let scores = if fits.iter().zip(&scores).any(is_small) {
-        scores_of(&fits, gram, rows, held_out)
+        HeldOut::new(gram, rows, held_out).scores_of(&fits)
     } else {
         scores
     };
     Ok((fits, scores))
 }
 
-/// Returns the scores of the samples held out by every fit to the samples of some rows.
-fn scores_of(fits: &[KernelFit], gram: &Gram, rows: &[usize], held_out: &[usize]) -> Vec<Vec<f64>> {
-    let coefs = DMatrix::from_fn(fits.len(), rows.len(), |k, j| fits[k].coef[j]);
-    let products = gram.combine(held_out, rows, &coefs);
-    let all = products.row_iter().zip(fits);
-    all.map(|(scores, fit)| scores.iter().map(|f| f + fit.intercept).collect()).collect()
+/// The samples that a fold holds out, which functions over those of its rows give scores.
+struct HeldOut<'a> {
+    gram: &'a Gram,
+    rows: &'a [usize],
+    held_out: &'a [usize],
+    /// The part of a matrix in memory between the two.
+    part: OnceCell<DMatrix<f64>>,
+}
+
+impl<'a> HeldOut<'a> {
+    fn new(gram: &'a Gram, rows: &'a [usize], held_out: &'a [usize]) -> Self {
+        HeldOut { gram, rows, held_out, part: OnceCell::new() }
+    }
+
+    fn scores_of(&self, fits: &[KernelFit]) -> Vec<Vec<f64>> {
+        let functions = fits.iter().map(|fit| (fit.intercept, &*fit.coef));
+        self.scores(&functions.collect::<Vec<_>>())
+    }
+
+    /// Returns the scores by functions, each an intercept and the coefficients of the rows.
+    fn scores(&self, functions: &[(f64, &[f64])]) -> Vec<Vec<f64>> {
+        let (rows, held_out) = (self.rows, self.held_out);
+        let coefs = DMatrix::from_fn(functions.len(), rows.len(), |k, j| functions[k].1[j]);
+        let products = match self.gram.matrix() {
+            Some(_) => {
+                let part = self.part.get_or_init(|| self.gram.cross_of(rows, held_out));
+                product(&coefs, part)
+            }
+            None => self.gram.combine(held_out, rows, &coefs),
+        };
+        let all = products.row_iter().zip(functions);
+        all.map(|(scores, (intercept, _))| scores.iter().map(|f| f + intercept).collect()).collect()
+    }
 }
 
 /// Fits all folds at once, by the eigenspace of the kernel matrix over all rows: a held-out sample

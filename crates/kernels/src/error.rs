@@ -219,6 +219,19 @@ pub enum Error {
     Data(#[from] margins_data::Error),
 }
 
+impl Error {
+    /// Returns the error of a block whose rows are those of a matrix from one on, as the error of the
+    /// matrix.
+    pub(crate) fn of_rows_from(self, first: usize) -> Self {
+        match self {
+            Error::KernelValue { kernel, one, other, value } => {
+                Error::KernelValue { kernel, one: first + one, other, value }
+            }
+            error => error,
+        }
+    }
+}
+
 /// Returns the names of parameters that are listed with their defaults.
 fn names_of(listed: &str) -> impl Iterator<Item = &str> {
     listed.split(", ").filter_map(|parameter| parameter.split(' ').next())

@@ -92,23 +92,25 @@ fn each_block(
     // Samples of both sides less the same centre, which sparse ones do not take.
     let center = if rows.is_sparse() { vec![0.0; columns.columns()] } else { center(columns) };
     let columns = Points::new(columns, &center)?;
-    let rows = Points::new(rows, &center)?;
     parallel::try_for_each_chunk(out, SIDE * width, |k, out| {
-        let first_row = k * SIDE;
-        let row_count = SIDE.min(rows.len() - first_row);
+        // A strip of rows at a time: to make all of them ready takes as long as some hundred columns.
+        let strip: Vec<usize> = (k * SIDE..rows.rows().min((k + 1) * SIDE)).collect();
+        let row_count = strip.len();
+        let strip = rows.select(&strip);
+        let strip = Points::new(&strip, &center)?;
         let mut values = vec![0.0; row_count * SIDE];
         for first_column in (0..columns.len()).step_by(SIDE) {
             let column_count = SIDE.min(columns.len() - first_column);
             let block = Block {
-                rows: &rows,
-                first_row,
+                rows: &strip,
+                first_row: 0,
                 row_count,
                 columns: &columns,
                 first_column,
                 column_count,
             };
             let values = &mut values[..block.len()];
-            fill(kernel, &block, values)?;
+            fill(kernel, &block, values).map_err(|error| error.of_rows_from(k * SIDE))?;
             take(out, first_column, row_count, values);
         }
         Ok(())

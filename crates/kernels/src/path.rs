@@ -42,6 +42,18 @@ pub fn path<L: MarginLoss + ?Sized>(
     options: &Options,
     observer: &Observer<'_>,
 ) -> Result<Vec<KernelFit>, Error> {
+    path_until(objective, lambdas, options, observer, &|solved| vec![false; solved.len()])
+}
+
+/// Returns [`path`], but that fits which are open go on to smaller gaps if they were found in sample
+/// space.
+pub(crate) fn path_until<L: MarginLoss + ?Sized>(
+    objective: &KernelObjective<'_, L>,
+    lambdas: &[Lambda],
+    options: &Options,
+    observer: &Observer<'_>,
+    are_open: &dyn Fn(&[Solved]) -> Vec<bool>,
+) -> Result<Vec<KernelFit>, Error> {
     options.check()?;
     objective.risk.check_loss()?;
     let lambdas = Lambda::descending(lambdas)?;
@@ -71,6 +83,9 @@ pub fn path<L: MarginLoss + ?Sized>(
         go_on(&mut solver, &mut path, options);
     }
     refine(objective, &mut solver, &mut path, options)?;
+    if factor.is_none() {
+        go_further(&mut solver, &mut path, options, are_open);
+    }
     objective.gram.check()?;
     Ok(path
         .into_iter()
@@ -96,10 +111,10 @@ fn unbounded<L: MarginLoss + ?Sized>(
 }
 
 /// A point with how the solver that reached it ended.
-struct Solved {
-    lambda: Lambda,
-    point: Point,
-    ending: Ending,
+pub(crate) struct Solved {
+    pub(crate) lambda: Lambda,
+    pub(crate) point: Point,
+    pub(crate) ending: Ending,
     passes: usize,
 }
 
@@ -182,6 +197,39 @@ fn go_on<L: MarginLoss + ?Sized>(
         let ending = Ending { history, ..ending.after(solved.ending.clone()) };
         solved.ending = ending.certified_by(certificate, options.tolerance);
         solved.passes += Minimizer::passes(solver) - before;
+    }
+}
+
+/// Goes on from points that are open to a hundredth of the tolerance, and again to a hundredth of that
+/// as long as they stay open.
+fn go_further<L: MarginLoss + ?Sized>(
+    solver: &mut SampleNewton<'_, '_, L>,
+    path: &mut [Solved],
+    options: &Options,
+    are_open: &dyn Fn(&[Solved]) -> Vec<bool>,
+) {
+    const SHARE: f64 = 0.01;
+    const MOST: i32 = 3;
+    for k in 1..=MOST {
+        let further = Options { tolerance: SHARE.powi(k) * options.tolerance, ..*options };
+        let open = are_open(path);
+        let is_open = |(solved, open): &(&mut Solved, bool)| {
+            *open && solved.ending.status == Status::Converged && !options.is_late()
+        };
+        let mut left = 0;
+        for (solved, _) in path.iter_mut().zip(open).filter(is_open) {
+            left += 1;
+            let before = Minimizer::passes(solver);
+            let mut point = solved.point.clone();
+            let ending = solver.minimize(solved.lambda, &mut point, &further);
+            let certificate = solver.certify_anew(solved.lambda, &mut point);
+            solved.ending.iterations += ending.iterations;
+            solved.take_if_better(point, certificate, options.tolerance);
+            solved.passes += Minimizer::passes(solver) - before;
+        }
+        if left == 0 {
+            return;
+        }
     }
 }
 

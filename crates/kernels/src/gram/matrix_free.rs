@@ -85,6 +85,9 @@ impl MatrixFree {
     /// Returns `K X`. Samples whose row of X is 0 cost nothing as columns of K, and pairs of the
     /// others are computed once.
     pub(super) fn multiply(&self, x: &DMatrix<f64>) -> DMatrix<f64> {
+        /// The samples for each one that is used from which on their pairs are computed twice, and no
+        /// sample is copied.
+        const FEW: usize = 16;
         let (n, count) = x.shape();
         let is_used = |i: &usize| x.row(*i).iter().any(|&x| x != 0.0);
         let (used, rest): (Vec<usize>, Vec<usize>) = (0..n).partition(is_used);
@@ -99,6 +102,11 @@ impl MatrixFree {
         }
         let coefs = DMatrix::from_fn(count, used.len(), |k, j| x[(used[j], k)]);
         let columns = self.design.select(&used);
+        if FEW * used.len() <= n {
+            let scores = combine_all(&*self.kernel, &self.design, &columns, &coefs);
+            let all: Vec<usize> = (0..n).collect();
+            return self.or_no_number(scores, &all, &used, count).transpose();
+        }
         let mut place = |rows: &[usize], products: &DMatrix<f64>| {
             for (&i, product) in rows.iter().zip(products.column_iter()) {
                 product.iter().enumerate().for_each(|(k, &p)| out[(i, k)] = p);

@@ -1,4 +1,5 @@
 use super::error_curve::Fitted;
+use crate::Lambda;
 
 /// How far scores of samples can move with the function that gives them:
 /// `|f(x) - g(x)| <= ||f - g|| ||x||`, in the norm that the penalty is the square of.
@@ -26,22 +27,42 @@ impl Sensitivity {
     /// Returns true for every sample held out whose class an exact minimiser might decide otherwise,
     /// given the scores of a fit.
     ///
-    /// With duality gap g the function of a fit lies within `sqrt(g/lambda)` of that of the minimiser,
-    /// for `lambda ||f||^2` makes the objective strongly convex. Scores of the fit that move by at
-    /// most r move the intercept that is best for them by at most r. So the class is certain if the
-    /// size of the score is above `sqrt(g/lambda)` times the sum of the norm of the sample and, if
-    /// there is an intercept, the largest norm of a sample of the fit.
+    /// The class is certain if the size of the score is above the distance to that of the minimiser.
     pub(super) fn unproven(
         &self,
         fit: &impl Fitted,
         has_intercept: bool,
         scores: &[f64],
     ) -> Vec<bool> {
-        let distance = (fit.report().duality_gap.max(0.0) / fit.lambda().get()).sqrt();
+        let distances = self.distances(fit.report().duality_gap, fit.lambda(), has_intercept);
+        let is_open = |(score, distance): (&f64, f64)| distance > 0.0 && score.abs() <= distance;
+        scores.iter().zip(distances).map(is_open).collect()
+    }
+
+    /// Returns true if a score is so small that it may well have another sign at the minimum: at
+    /// most a tenth of the distance that the gap allows it to have from there, for real distances are
+    /// far smaller than these bounds.
+    pub fn may_turn(&self, gap: f64, lambda: Lambda, has_intercept: bool, scores: &[f64]) -> bool {
+        const SHARE: f64 = 0.1;
+        let distances = self.distances(gap, lambda, has_intercept);
+        scores.iter().zip(distances).any(|(score, distance)| score.abs() < SHARE * distance)
+    }
+
+    /// Returns how far the score of every sample held out can be from that of the minimiser.
+    ///
+    /// With duality gap g the function of a fit lies within `sqrt(g/lambda)` of that of the minimiser,
+    /// for `lambda ||f||^2` makes the objective strongly convex. Scores of the fit that move by at
+    /// most r move the intercept that is best for them by at most r. So the distance is
+    /// `sqrt(g/lambda)` times the sum of the norm of the sample and, if there is an intercept, the
+    /// largest norm of a sample of the fit.
+    fn distances(
+        &self,
+        gap: f64,
+        lambda: Lambda,
+        has_intercept: bool,
+    ) -> impl Iterator<Item = f64> {
+        let distance = (gap.max(0.0) / lambda.get()).sqrt();
         let of_intercept = if has_intercept { self.training } else { 0.0 };
-        let is_certain = |(score, norm): (&f64, &f64)| {
-            distance == 0.0 || score.abs() > distance * (norm + of_intercept)
-        };
-        scores.iter().zip(&self.held_out).map(|pair| !is_certain(pair)).collect()
+        self.held_out.iter().map(move |norm| distance * (norm + of_intercept))
     }
 }
