@@ -66,6 +66,8 @@ fn main() -> Result<(), Failure> {
         return Err("usage: mutate WAY|all EXECUTIONS SEED".into());
     };
     let (executions, seed): (u64, u64) = (executions.parse()?, seed.parse()?);
+    // To hand so little work to another thread would take most of the time.
+    rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
     let ways = if name == "all" { ways() } else { find(name).into_iter().collect() };
     if ways.is_empty() {
         let names: Vec<&str> = margins_fuzz::ways().iter().map(|way| way.name).collect();

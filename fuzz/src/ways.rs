@@ -3,6 +3,7 @@ mod checkpoint;
 mod journal;
 mod messages;
 mod model;
+mod scratch;
 mod specification;
 mod text;
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -88,3 +89,19 @@ def test_models_of_raw_tables_go_both_ways(command, name, tmp_path):
     assert theirs.encoded_names_.tolist() == ours.encoded_names_.tolist()
     np.testing.assert_allclose(theirs.coef_, ours.coef_, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(theirs.predict_proba(X), ours.predict_proba(X), rtol=1e-4)
+
+
+@pytest.mark.parametrize("path", [path for path in FIXTURES if path.suffix == ".mgn"], ids=lambda path: path.name)
+def test_the_documented_layout_is_all_that_a_reader_needs(path):
+    reader = runpy.run_path(REPOSITORY / "examples/read_model.py")["read"]
+    found, expected = reader(path.read_bytes()), json.loads(path.with_suffix(".json").read_text())
+    for name in ["version", "loss", "scheme", "classes", "feature_names"]:
+        assert found[name] == expected[name]
+    assert found["encoding"] == expected.get("encoding")
+    assert found["kernel"] == (expected["basis"] or {}).get("kernel")
+    for one, other in zip(found["members"], expected["members"], strict=True):
+        assert [one[name] for name in ["lambda", "intercept", "coef"]] == [other[name] for name in ["lambda", "intercept", "coef"]]
+    damaged = bytearray(path.read_bytes())
+    damaged[-1] ^= 1
+    with pytest.raises(ValueError):
+        reader(bytes(damaged))

@@ -4,6 +4,7 @@ use margins_data::blocks::{self, BlockFile, BlockSettings, Precision};
 use margins_data::{ClassLabels, Classes, Dataset, Design, Error, Labels};
 
 use super::Way;
+use super::scratch::Scratch;
 
 const TAG: &[u8; 4] = b"BLCK";
 const INDEX: &[u8; 4] = b"INDX";
@@ -13,32 +14,25 @@ const BLOCK_HEAD: usize = 20;
 const FOOT: usize = 24;
 
 pub(super) fn way() -> Way {
+    let (to_read, to_check) = (Scratch::new(), Scratch::new());
     Way {
         name: "block-file",
         corpus: corpus(),
         words: &["BLCK", "INDX", "MGB end\n", "\u{89}MGB"],
         seal: sealed,
-        read: Box::new(|bytes| {
-            let file = written(bytes);
-            if let Ok(file) = BlockFile::open(file.path()) {
+        read: Box::new(move |bytes| {
+            if let Ok(file) = BlockFile::open(to_read.holding(bytes)) {
                 drop(file.dataset::<Classes>());
             }
         }),
         most_bytes_a_byte: 64,
-        check: Box::new(|bytes| check(bytes).map_err(|error| error.to_string())),
+        check: Box::new(move |bytes| check(bytes, &to_check).map_err(|error| error.to_string())),
     }
 }
 
-fn written(bytes: &[u8]) -> tempfile::NamedTempFile {
-    let file = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::write(file.path(), bytes).expect("a file");
-    file
-}
-
 /// What is a block file can be written again, and has the same rows then.
-fn check(bytes: &[u8]) -> Result<(), Error> {
-    let from = written(bytes);
-    let file = BlockFile::open(from.path())?;
+fn check(bytes: &[u8], scratch: &Scratch) -> Result<(), Error> {
+    let file = BlockFile::open(scratch.holding(bytes))?;
     for partition in 0..file.partitions() {
         let _ = file.read::<Labels>(partition);
     }
@@ -47,9 +41,9 @@ fn check(bytes: &[u8]) -> Result<(), Error> {
     if data.encoding().is_some() {
         return Ok(());
     }
-    let to = tempfile::NamedTempFile::new().expect("a file");
-    blocks::write(&data, to.path(), BlockSettings::default())?;
-    let again: Dataset<Classes> = BlockFile::open(to.path())?.dataset()?;
+    let to = scratch.path("again");
+    blocks::write(&data, &to, BlockSettings::default())?;
+    let again: Dataset<Classes> = BlockFile::open(&to)?.dataset()?;
     assert_eq!(again.design(), data.design());
     assert_eq!(again.labels().shared_indices(), data.labels().shared_indices());
     assert_eq!(again.weights(), data.weights());

@@ -8,6 +8,7 @@ use margins_estimators::regularised::{self, CrossValidation, Regularisation};
 use margins_optim::Lambda;
 
 use super::Way;
+use super::scratch::Scratch;
 
 pub(super) fn ways() -> Vec<Way> {
     vec![
@@ -38,8 +39,8 @@ fn data() -> Dataset {
 /// Returns the way in of a job that goes on from the file at a path.
 fn way(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> Way {
     let data = data();
-    let fresh = tempfile::tempdir().expect("a folder");
-    let path = fresh.path().join("state");
+    let scratch = Scratch::new();
+    let path = scratch.path("state");
     job(&data, path.clone()).expect("an undisturbed job");
     let state = std::fs::read(&path).expect("the state of the job");
     Way {
@@ -50,12 +51,7 @@ fn way(name: &'static str, job: fn(&Dataset, PathBuf) -> Result<(), String>) -> 
         // The job holds what a file says, and more of its own.
         read: Box::new(|_| ()),
         most_bytes_a_byte: 0,
-        check: Box::new(move |bytes| {
-            let folder = tempfile::tempdir().expect("a folder");
-            let path = folder.path().join("state");
-            std::fs::write(&path, bytes).expect("a file");
-            job(&data, path)
-        }),
+        check: Box::new(move |bytes| job(&data, scratch.holding(bytes))),
     }
 }
 

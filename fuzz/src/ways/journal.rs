@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use super::scratch::Scratch;
 use super::{Way, as_they_are};
 
 #[path = "../../../xtask/src/trials/journal.rs"]
@@ -21,7 +22,7 @@ const JOURNALS: [&str; 4] = [
 ];
 
 pub(super) fn way() -> Way {
-    let folder = tempfile::tempdir().expect("a folder");
+    let scratch = Scratch::new();
     Way {
         name: "journal",
         corpus: JOURNALS.map(|text| text.as_bytes().to_vec()).to_vec(),
@@ -30,7 +31,7 @@ pub(super) fn way() -> Way {
         // What is kept is a number for every line.
         read: Box::new(|_| ()),
         most_bytes_a_byte: 0,
-        check: Box::new(move |bytes| check(bytes, &folder.path().join("journal"))),
+        check: Box::new(move |bytes| check(bytes, &scratch.path("journal"))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! CSV, svmlight and raw tables, plain and compressed.
 
 use std::io::Write;
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -9,6 +10,7 @@ use margins_data::encode::EncodeOptions;
 use margins_data::read::{self, FeatureColumns, Format, ReadOptions, Stream};
 use margins_data::{Dataset, Error, write};
 
+use super::scratch::Scratch;
 use super::{Way, as_they_are};
 
 const CSV: [&str; 6] = [
@@ -67,6 +69,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 
 fn way(name: &'static str, corpus: Vec<Vec<u8>>, format: Format, options: ReadOptions) -> Way {
     let own = options.clone();
+    let scratch = Scratch::new();
     Way {
         name,
         corpus,
@@ -76,15 +79,20 @@ fn way(name: &'static str, corpus: Vec<Vec<u8>>, format: Format, options: ReadOp
         // Compressed bytes stand for up to a thousand others.
         most_bytes_a_byte: if name == "gzip" { 64 << 10 } else { 256 },
         check: Box::new(move |bytes| {
-            check(bytes, format, &options).map_err(|error| error.to_string())
+            check(bytes, format, &options, &scratch).map_err(|error| error.to_string())
         }),
     }
 }
 
 /// Reads two classes and any number of classes, and compares what else reads or writes the same.
-fn check(bytes: &[u8], format: Format, options: &ReadOptions) -> Result<(), Error> {
+fn check(
+    bytes: &[u8],
+    format: Format,
+    options: &ReadOptions,
+    scratch: &Scratch,
+) -> Result<(), Error> {
     let of_file = ReadOptions { format: Some(format), ..options.clone() };
-    let _ = read::features(write_to_file(bytes).path(), &of_file);
+    let _ = read::features(scratch.holding(bytes), &of_file);
     let _ = read::classes_from(bytes, "x", format, options);
     let data = read::dataset_from(bytes, "x", format, options)?;
     if let Some(encoding) = data.encoding() {
@@ -96,7 +104,7 @@ fn check(bytes: &[u8], format: Format, options: &ReadOptions) -> Result<(), Erro
     }
     streamed(bytes, format, options, &data);
     written(format, &data);
-    in_blocks(bytes, format, options, &data);
+    in_blocks(bytes, format, options, &data, &scratch.path("rows.blocks"));
     Ok(())
 }
 
@@ -147,12 +155,10 @@ fn written(format: Format, data: &Dataset) {
 }
 
 /// A block file that is made of the text has the same rows.
-fn in_blocks(bytes: &[u8], format: Format, options: &ReadOptions, data: &Dataset) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("rows.blocks");
+fn in_blocks(bytes: &[u8], format: Format, options: &ReadOptions, data: &Dataset, path: &Path) {
     let settings = BlockSettings { rows: Some(2), ..BlockSettings::default() };
-    read::to_blocks_from(bytes, "x", format, options, settings, &path).expect("what is read");
-    let file = BlockFile::open(&path).expect("what was written");
+    read::to_blocks_from(bytes, "x", format, options, settings, path).expect("what is read");
+    let file = BlockFile::open(path).expect("what was written");
     let again: Dataset = file.dataset().expect("what was written");
     assert_eq!(again.labels(), data.labels());
     assert_eq!(again.weights(), data.weights());
@@ -168,10 +174,4 @@ fn in_blocks(bytes: &[u8], format: Format, options: &ReadOptions, data: &Dataset
         }
         assert!(row.iter().all(|&x| x == 0.0), "another row: {row:?}");
     }
-}
-
-fn write_to_file(bytes: &[u8]) -> tempfile::NamedTempFile {
-    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a file");
-    file.write_all(bytes).expect("a file");
-    file
 }

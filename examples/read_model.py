@@ -1,0 +1,101 @@
+"""Reads a binary model file by docs/model-files.md alone, without any code of margins: python examples/read_model.py FILE..."""
+
+import json
+import struct
+import sys
+import zlib
+
+
+class Bytes:
+    """The bytes of a file, taken from the front."""
+
+    def __init__(self, content):
+        self.content, self.at = content, 0
+
+    def take(self, form):
+        (value,) = struct.unpack_from("<" + form, self.content, self.at)
+        self.at += struct.calcsize("<" + form)
+        return value
+
+    def integer(self):
+        return self.take("Q")
+
+    def number(self):
+        return self.take("d")
+
+    def text(self):
+        length = self.integer()
+        self.at += length
+        return self.content[self.at - length : self.at].decode()
+
+    def truth(self):
+        return {0: False, 1: True}[self.take("B")]
+
+    def option(self, of):
+        return of() if self.truth() else None
+
+    def list(self, of):
+        return [of() for _ in range(self.integer())]
+
+
+def read(content):
+    """Returns what a binary model of version 3 or 4 says, as a dictionary."""
+    magic, version, checksum, description, numbers = struct.unpack("<8sIIQQ", content[:32])
+    if magic != b"\x89MGN\r\n\x1a\n" or version not in (3, 4):
+        raise ValueError("no binary model of version 3 or 4")
+    if len(content) != 32 + description + numbers or zlib.crc32(content[:12] + content[16:]) != checksum:
+        raise ValueError("the file is damaged")
+    file = Bytes(content[32:])
+    model = {
+        "version": version,
+        "crate_version": file.text(),
+        "loss": file.text(),
+        "kernel": file.option(file.text),
+        "scheme": ["binary", "one-versus-rest", "one-versus-one"][file.take("I")],
+        "classes": file.list(file.text),
+        "feature_names": file.option(lambda: file.list(file.text)),
+        "members": file.list(lambda: member(file)),
+        "encoding": json.loads(file.text()) if version == 4 else None,
+    }
+    if file.at != description:
+        raise ValueError("the description ends elsewhere")
+    intercepts = file.list(file.number)
+    coefs = file.list(lambda: file.list(file.number))
+    for one, intercept, coef in zip(model["members"], intercepts, coefs, strict=True):
+        one |= {"intercept": intercept, "coef": coef}
+    model["scales"] = file.option(lambda: file.list(file.number))
+    model["functions"] = functions(file)
+    if file.at != description + numbers:
+        raise ValueError("the numbers end elsewhere")
+    return model
+
+
+def member(file):
+    scaling = lambda: [file.number(), file.number(), file.number(), file.number(), file.integer()]
+    return {
+        "lambda": file.number() or None,
+        "rows": file.integer(),
+        "standardized": file.truth(),
+        "objective": file.option(file.number),
+        "dual_objective": file.option(file.number),
+        "relative_gap": file.option(file.number),
+        "converged": file.truth(),
+        "platt": file.option(scaling),
+    }
+
+
+def functions(file):
+    kind = ["features", "dense", "sparse", "frequencies"][file.take("I")]
+    if kind == "features":
+        return {"kind": kind}
+    columns = file.take("I")
+    if kind == "sparse":
+        offsets, indices = file.list(file.integer), file.list(lambda: file.take("I"))
+        return {"kind": kind, "columns": columns, "offsets": offsets, "indices": indices, "values": file.list(file.number)}
+    return {"kind": kind, "columns": columns, "values": file.list(file.number)}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        with open(name, "rb") as opened:
+            print(json.dumps(read(opened.read()), indent=2))
