@@ -3,7 +3,7 @@
 use std::num::ParseFloatError;
 
 /// The most digits that a number of 64 bits surely holds, as it does the powers of ten up to them.
-const DIGITS: usize = 15;
+pub(crate) const DIGITS: usize = 15;
 
 /// The powers of ten that divide the digits for the point among them.
 const POWERS: [f64; DIGITS + 1] =

@@ -30,25 +30,25 @@
 
 mod column;
 mod encoded;
+mod features;
 mod learner;
 mod median;
 mod options;
 mod table;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 
-use nalgebra::DMatrix;
-use nalgebra_sparse::CsrMatrix;
-
 use crate::error::LABEL_ADVICE;
-use crate::{Design, Error};
+use crate::{Design, Error, parallel};
 
 pub use column::{ColumnEncoding, Kind, MOST_LEVELS};
 pub(crate) use encoded::Encoded;
+use features::{AllFeatures, Features};
 pub(crate) use learner::Learner;
 pub use options::{EncodeOptions, Missing, MissingWords, Unknown};
-pub(crate) use table::Words;
 pub use table::{RawColumn, RawTable};
+pub(crate) use words::Words;
 
 /// The way to make features of the columns of a raw table, learned from rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,9 +121,9 @@ impl Encoding {
             }
         };
         let taken = table.columns().iter().filter(|column| !options.drops(column.name()));
-        let columns: Vec<ColumnEncoding> = taken
-            .map(|column| ColumnEncoding::learn(column, rows, &options))
-            .collect::<Result<_, _>>()?;
+        let taken: Vec<&RawColumn> = taken.collect();
+        let learned = |k: usize| ColumnEncoding::learn(taken[k], rows, &options);
+        let columns = parallel::try_map(0..taken.len(), learned)?;
         Encoding::from_columns(options, columns)
     }
 
@@ -177,38 +177,13 @@ impl Encoding {
     /// asked for; an unknown level where [`Unknown::Refuse`] was; no rows.
     pub fn encode(&self, table: &RawTable) -> Result<Design, Error> {
         let raw = self.matched(table)?;
-        let mut features = Vec::with_capacity(raw.len());
-        let (mut width, mut stored) = (0, 0);
-        for (column, raw) in self.columns.iter().zip(raw) {
-            let entries = column.entries(raw, &self.options)?;
-            stored += entries.iter().map(|row| row.stored()).sum::<usize>();
-            features.push((width, entries));
-            width += column.width();
-        }
-        let rows = table.rows();
-        let each = |row: usize| {
-            features.iter().flat_map(move |(from, entries)| {
-                entries[row].values().map(move |(at, value)| (from + at, value))
-            })
-        };
-        if 4 * stored <= rows * width {
-            let mut offsets = vec![0];
-            let (mut indices, mut values) = (Vec::with_capacity(stored), Vec::new());
-            for row in 0..rows {
-                for (at, value) in each(row) {
-                    indices.push(at);
-                    values.push(value);
-                }
-                offsets.push(indices.len());
-            }
-            let matrix = CsrMatrix::try_from_csr_data(rows, width, offsets, indices, values);
-            return Design::sparse(matrix.expect("the features of a row ascend"));
-        }
-        let mut samples = DMatrix::zeros(width, rows);
-        for row in 0..rows {
-            each(row).for_each(|(at, value)| samples[(at, row)] = value);
-        }
-        Design::from_samples(samples)
+        let of_column = |k: usize| self.columns[k].features(raw[k], &self.options);
+        let columns = parallel::try_map(0..raw.len(), of_column)?;
+        let widths = self.columns.iter().map(ColumnEncoding::width);
+        let before = widths.scan(0, |end, width| Some(std::mem::replace(end, *end + width)));
+        let columns: Vec<(usize, Features<'_>)> = before.zip(columns).collect();
+        let width = self.columns.iter().map(ColumnEncoding::width).sum();
+        AllFeatures { rows: table.rows(), width, columns }.design()
     }
 
     /// Returns the columns of the table in the order of the encoding.

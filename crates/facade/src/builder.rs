@@ -186,7 +186,7 @@ impl ClassifierBuilder {
     }
 
     /// Takes raw tables, with words and gaps, by these rules: [`Estimator::fit_table`] learns the
-    /// encoding of the columns from the rows, for linear classifiers anew in every fold.
+    /// encoding of the columns from the rows, in a cross-validation anew in every fold.
     ///
     /// ```
     /// use margins::data::encode::{EncodeOptions, RawColumn, RawTable, Unknown};

@@ -79,7 +79,7 @@ impl Estimator {
 
     /// Fits a classifier to the rows of a raw table, with words and gaps, and their labels, as
     /// [`fit_samples`](Self::fit_samples) takes them. The encoding of the columns is learned from
-    /// the rows, for linear classifiers anew in every fold, and is part of the model:
+    /// the rows, in a cross-validation anew in every fold, and is part of the model:
     /// [`Classifier::encode`] makes features of raw rows by it. The rules are those of
     /// [`encode`](crate::ClassifierBuilder::encode) of the builder, or the default ones.
     ///

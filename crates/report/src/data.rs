@@ -1,3 +1,4 @@
+use margins_data::encode::{ColumnEncoding, Kind, RawColumn};
 use margins_data::{ClassLabels, Dataset, Design, Listed};
 use margins_model::Model;
 use serde::Serialize;
@@ -15,6 +16,8 @@ pub struct Labelled<'a> {
     pub classes: Vec<usize>,
     /// The weights of the samples, if they have any.
     pub weights: Option<&'a [f64]>,
+    /// The columns that the features were made of, if they were made of a raw table at hand.
+    pub raw_columns: Vec<RawColumnSummary>,
 }
 
 /// The data at a glance.
@@ -32,6 +35,21 @@ pub struct DataSummary {
     pub weighted: bool,
     /// The classes in order.
     pub classes: Vec<ClassShare>,
+    /// The columns of a raw table that features were made of; empty of other data.
+    pub raw_columns: Vec<RawColumnSummary>,
+}
+
+/// A column of a raw table that features were made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RawColumnSummary {
+    /// The name of the column.
+    pub name: String,
+    /// `number`, `boolean` or `categorical`.
+    pub kind: &'static str,
+    /// The number of rows that have a gap there.
+    pub missing: usize,
+    /// The levels in the order of first sight, of a categorical column.
+    pub levels: Option<Vec<String>>,
 }
 
 /// A class with its samples.
@@ -58,7 +76,8 @@ impl<'a> Labelled<'a> {
         let labels = data.labels();
         let of_model = known_classes(name, labels.names(), model)?;
         let classes = (0..data.rows()).map(|row| of_model[labels.index(row)]).collect();
-        Ok(Labelled { name, design: data.design(), classes, weights: data.own_weights() })
+        let (design, weights) = (data.design(), data.own_weights());
+        Ok(Labelled { name, design, classes, weights, raw_columns: RawColumnSummary::all(data) })
     }
 
     /// Returns samples with labels as they were read.
@@ -74,14 +93,19 @@ impl<'a> Labelled<'a> {
         model: &Model,
     ) -> Result<Self, Error> {
         let classes = known_classes(name, labels, model)?;
-        Ok(Labelled { name, design, classes, weights })
+        Ok(Labelled { name, design, classes, weights, raw_columns: Vec::new() })
     }
 
     /// Returns the data at a glance.
     pub fn summary(&self, model: &Model) -> DataSummary {
         let weighted = self.weights.is_some();
         let classes = self.classes.iter().copied();
-        DataSummary::new(self.name, self.design, weighted, model.classes(), classes)
+        let raw_columns = self.raw_columns.clone();
+        let names = model.classes();
+        DataSummary {
+            raw_columns,
+            ..DataSummary::new(self.name, self.design, weighted, names, classes)
+        }
     }
 
     /// Returns the sign of every sample: +1 for those of a class, -1 for the rest.
@@ -95,7 +119,12 @@ impl DataSummary {
     pub fn of<Y: ClassLabels>(name: &str, data: &Dataset<Y>) -> Self {
         let (labels, weighted) = (data.labels(), data.own_weights().is_some());
         let classes = (0..data.rows()).map(|row| labels.index(row));
-        DataSummary::new(name, data.design(), weighted, labels.names(), classes)
+        let raw_columns = RawColumnSummary::all(data);
+        let names = labels.names();
+        DataSummary {
+            raw_columns,
+            ..DataSummary::new(name, data.design(), weighted, names, classes)
+        }
     }
 
     fn new(
@@ -122,7 +151,31 @@ impl DataSummary {
             stored: design.is_sparse().then_some(stored),
             weighted,
             classes: names.iter().zip(counts).map(share).collect(),
+            raw_columns: Vec::new(),
         }
+    }
+}
+
+impl RawColumnSummary {
+    /// Returns the columns that the features of data were made of; none unless the raw table is at hand.
+    fn all<Y: ClassLabels>(data: &Dataset<Y>) -> Vec<Self> {
+        let Some((encoding, table)) = data.encoding().zip(data.raw_table()) else {
+            return Vec::new();
+        };
+        let find = |column: &ColumnEncoding| {
+            table.columns().iter().find(|raw| raw.name() == column.name())
+        };
+        let summary = |column: &ColumnEncoding| RawColumnSummary {
+            name: column.name().to_owned(),
+            kind: match column.kind() {
+                Kind::Number(_) => "number",
+                Kind::Boolean(_) => "boolean",
+                Kind::Categorical(_) | Kind::Codes(_) => "categorical",
+            },
+            missing: find(column).map_or(0, RawColumn::missing),
+            levels: column.kind().levels().map(<[String]>::to_vec),
+        };
+        encoding.columns().iter().map(summary).collect()
     }
 }
 

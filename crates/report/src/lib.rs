@@ -18,7 +18,7 @@ mod suspect;
 mod warnings;
 
 pub use class_evaluation::{ClassEvaluation, Curve, ReliabilityBin, ReliabilityDiagram};
-pub use data::{ClassShare, DataSummary, Labelled};
+pub use data::{ClassShare, DataSummary, Labelled, RawColumnSummary};
 pub use error::Error;
 pub use evaluation::{Confusion, Evaluation, HardSample};
 pub use excess_risk::{ExcessRisk, ExcessRiskPoint};

@@ -42,7 +42,7 @@ impl Report {
         html! {
             header {
                 h1 { (self.title) }
-                @if !origin.command.is_empty() { pre { code { (origin.command) } } }
+                @if !origin.command.is_empty() { pre { code { (unbroken(&origin.command)) } } }
                 p.origin {
                     (origin.program)
                     @if let Some(seed) = origin.seed { ", seed " (seed) }
@@ -66,7 +66,8 @@ impl Report {
                 sections.push(section(title, &html! { @for part in &parts { (part) } }));
             }
         };
-        add("Data", self.data.iter().map(tables::data).collect());
+        let raw_columns = self.data.iter().filter_map(tables::raw_columns);
+        add("Data", self.data.iter().map(tables::data).chain(raw_columns).collect());
         add("Choice of lambda", self.selection.iter().flat_map(figures::selection).collect());
         add("Path", figures::path(&self.path, &self.profiles));
         add("Game", self.game.iter().flat_map(figures::game).collect());
@@ -97,6 +98,16 @@ fn section(title: &str, content: &Markup) -> Markup {
 
 fn facts(facts: &[Fact]) -> Markup {
     html! {
-        dl { @for fact in facts { dt { (fact.name) } dd { (fact.value) } } }
+        dl { @for fact in facts { dt { (fact.name) } dd { (unbroken(&fact.value)) } } }
+    }
+}
+
+/// Returns words that no line breaks at a hyphen, such as `--loss` and `1e-6`.
+fn unbroken(text: &str) -> Markup {
+    html! {
+        @for (k, word) in text.split(' ').enumerate() {
+            @if k > 0 { " " }
+            @if word.contains('-') { span.word { (word) } } @else { (word) }
+        }
     }
 }

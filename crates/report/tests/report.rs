@@ -1,5 +1,6 @@
 //! Reports: their numbers against definitions, their page against what a page must be.
 
+use margins_data::encode::{EncodeOptions, RawTable};
 use margins_data::generate::{Example, GaussianMixture};
 use margins_data::metrics::Ranking;
 use margins_data::{ClassLabels, Classes, Dataset, Design, Labels};
@@ -9,8 +10,8 @@ use margins_model::{Model, Registry, Scheme};
 use margins_optim::{ErrorCurve, Lambda};
 use margins_report::page::chart::{Axis, Chart, Series, Style};
 use margins_report::{
-    CandidateChoice, Curve, Evaluation, Game, Labelled, Origin, PathPoint, Profile, Report,
-    Selection,
+    CandidateChoice, Curve, Evaluation, Game, Labelled, Origin, PathPoint, Profile,
+    RawColumnSummary, Report, Selection,
 };
 
 fn mixture(rows: usize, seed: u64) -> Dataset {
@@ -360,6 +361,66 @@ fn the_page_is_well_formed_and_every_picture_has_words() {
         assert!(page.contains(&format!("<td class=\"number\">{cell}</td>")), "{cell}");
     }
     assert!(!page.contains("@import") && !page.contains("url("));
+}
+
+/// The page of a raw table shows the columns that its features were made of.
+#[test]
+fn columns_of_a_raw_table_are_shown_as_they_came() {
+    let options = EncodeOptions::default();
+    let mut table = RawTable::new(vec!["age".to_owned(), "town".to_owned()]);
+    for i in 0..20 {
+        let age = if i == 3 { "NA".to_owned() } else { i.to_string() };
+        table.push(&[&*age, ["Bern", "Basel"][i / 5 % 2]], &options.missing_words).unwrap();
+    }
+    let labels = Labels::new(&["a", "b"].repeat(10)).unwrap();
+    let data = Dataset::encoded(table, labels, options).unwrap();
+    let model = fit(&data);
+    let mut report = Report::new("raw", Origin::default());
+    let sample = Labelled::new("training", &data, &model).unwrap();
+    report.evaluate(&sample, &model, &Registry::standard()).unwrap();
+    let column = |name: &str, kind, missing, levels| RawColumnSummary {
+        name: name.to_owned(),
+        kind,
+        missing,
+        levels,
+    };
+    let towns = Some(vec!["Bern".to_owned(), "Basel".to_owned()]);
+    let expected = [column("age", "number", 1, None), column("town", "categorical", 0, towns)];
+    assert_eq!(report.data[0].raw_columns, expected);
+    let page = report.page();
+    for text in ["Columns of training before they were encoded", "'Bern', 'Basel'"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!complete().page().contains("before they were encoded"));
+}
+
+/// An axis of whole numbers names all of them, and nothing between.
+#[test]
+fn an_axis_of_whole_numbers_names_no_fractions() {
+    for count in [1, 2, 8, 12] {
+        let points = (1..=count).map(|k| (0.5, k as f64)).collect();
+        let style = Style::Cells(vec![0.25; count]);
+        let chart = Chart {
+            key: "kernels".to_owned(),
+            title: "Kernels".to_owned(),
+            description: "All of them.".to_owned(),
+            x: Axis::share("lambda"),
+            y: Axis::whole("kernel", count),
+            series: vec![Series { name: "error".to_owned(), points, style }],
+        };
+        let figure = chart.figure().into_string();
+        let picture = figure.split("</svg>").next().unwrap();
+        let texts = picture.split("</text>").filter_map(|part| part.rsplit('>').next());
+        let named: Vec<&str> = texts.map(str::trim).filter(|text| !text.is_empty()).collect();
+        for k in 1..=count {
+            assert!(named.contains(&&*k.to_string()), "{k} of {count}: {named:?}");
+        }
+        for fraction in ["0.5", "1.5", "2.5"] {
+            let of_x = usize::from(fraction == "0.5");
+            let seen = named.iter().filter(|text| **text == fraction).count();
+            assert!(seen <= of_x, "{fraction} of {count}: {named:?}");
+        }
+    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ class MarginClassifierCV(Regularised, ModelClassifier):
     abandon_hopeless : bool, default=False
         True gives values of C up that the first folds show to be hopeless.
     encode : bool or dict, default=False
-        The encoding of a raw table, as `MarginClassifier` takes it; linear classifiers learn it anew in every fold.
+        The encoding of a raw table, as `MarginClassifier` takes it; it is learned anew in every fold.
     fit_intercept, standardize, class_weight, multi_class, probability, solver, tol, max_iter, random_state, n_jobs, \
 callback, progress
         The settings of every fit, as `MarginClassifier` takes them.

@@ -12,8 +12,7 @@ pub(crate) struct EncodeArguments {
     /// Columns of CSV with words become a feature for each level, columns of true and false one
     /// feature; gaps, which are empty cells and the usual words for missing values, become the
     /// median, with a feature that tells where they are. This is learned from the training rows, in
-    /// cv for linear classifiers anew in every fold, and kept in the model, so that predict takes
-    /// raw rows.
+    /// cv anew in every fold, and kept in the model, so that predict takes raw rows.
     #[arg(long)]
     encode: bool,
     /// Column of codes, whose cells keep their texts; may be repeated; it stands for --encode as well

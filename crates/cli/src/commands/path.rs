@@ -106,6 +106,9 @@ fn fill(report: &mut Report, path: &Path, rows: &Rows<Labels>) -> Result<(), Fai
         let coef: Vec<&[f64]> = path.fits.iter().flatten().map(|fit| &fit.coef[..]).collect();
         report.profiles = Profile::largest(names.as_deref(), &coef);
     }
+    let fits = path.fits.iter().flatten();
+    let certified = fits.clone().filter(|fit| fit.report.converged()).count();
+    report.add_facts([("certified", format!("{certified} of {} lambdas", fits.count()))]);
     for (at, fits) in path.fits.iter().enumerate() {
         let norm = path.norms(at)?.into_iter().sum();
         let training_error = path.training_error(at)?;

@@ -69,7 +69,8 @@ fn a_report_is_a_page_or_its_numbers() {
     assert_eq!(number(&evaluation["classes"][1]["roc"]["area"]["value"]), number(&metrics["auc"]));
     assert_eq!(document["members"][0]["largest"].as_array().map(Vec::len), Some(2));
     let page = workshop.output(&quiet);
-    assert!(page.contains("margins report --model m.json --data data.csv --quiet"), "{page}");
+    let command = "margins report <span class=\"word\">--model</span> m.json";
+    assert!(page.contains(command), "{page}");
 
     workshop.write("unlabelled.csv", b"height,width\n1,2\n");
     let output = workshop.run(&["report", "--model", "m.json", "--data", "unlabelled.csv"]);
@@ -227,11 +228,21 @@ fn frames(pages: &[(&str, String)]) -> String {
     let script = "onload = () => { for (const f of document.querySelectorAll('iframe')) { \
         const page = f.contentDocument, all = which => [...page.querySelectorAll(which)]; \
         const wide = element => element.scrollWidth > element.clientWidth; \
+        const has_words = picture => (picture.getAttribute('aria-labelledby') || 'none').split(' ') \
+            .every(id => page.getElementById(id)?.textContent.trim().length > 3); \
+        const beyond = text => { \
+            const [inner, outer] = [text, text.closest('svg')].map(e => e.getBoundingClientRect()); \
+            return inner.left < outer.left - 1 || inner.right > outer.right + 1 \
+                || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1; }; \
         const faults = { \
             'the page overflows': wide(page.documentElement) || wide(page.body), \
             'a table cannot scroll': all('table').some(table => !table.closest('.scroll')), \
             'a caption is cut': all('caption').some(c => c.getBoundingClientRect().right > f.clientWidth), \
             'coefficients are cut': all('td.bar').some(bar => wide(bar.closest('.scroll'))), \
+            'there is no picture': !page.querySelector('svg[role=img]'), \
+            'a picture has no words': !all('svg').every(has_words), \
+            'a picture has no numbers': all('svg').some(p => !p.closest('figure')?.querySelector('td')), \
+            'text in a picture is cut': all('svg text').some(beyond), \
         }; \
         const found = Object.keys(faults).filter(fault => faults[fault]).join(', ') || 'fits'; \
         const dark = f.contentWindow.matchMedia('(prefers-color-scheme: dark)').matches; \

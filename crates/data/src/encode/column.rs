@@ -1,6 +1,8 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::table::{Cells, Words};
+use super::features::{Entries, Features, Source};
+use super::table::Cells;
+use super::words::Words;
 use super::{EncodeOptions, Missing, RawColumn, Unknown};
 use crate::Error;
 use crate::error::quoted;
@@ -44,21 +46,6 @@ impl Kind {
     }
 }
 
-/// The features of a cell.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entries([Option<(usize, f64)>; 2]);
-
-impl Entries {
-    /// Returns the features that are not zero, in order, with their values.
-    pub(super) fn values(self) -> impl Iterator<Item = (usize, f64)> {
-        self.0.into_iter().flatten()
-    }
-
-    pub(super) fn stored(self) -> usize {
-        self.values().count()
-    }
-}
-
 impl ColumnEncoding {
     /// Learns from some rows of a column.
     pub(super) fn learn(
@@ -85,7 +72,7 @@ impl ColumnEncoding {
                 (Kind::Codes(levels(&name, words, rows)?), gap(words.cells(), rows))
             }
             Cells::Numbers(_) => {
-                let words = column.to_words();
+                let words = column.as_words();
                 (Kind::Categorical(levels(&name, &words, rows)?), gap(words.cells(), rows))
             }
         };
@@ -162,65 +149,75 @@ impl ColumnEncoding {
         names
     }
 
-    /// Returns the features of every cell.
-    pub(super) fn entries(
+    /// Returns the features of the cells of a raw column.
+    pub(super) fn features<'c>(
         &self,
-        column: &RawColumn,
+        column: &'c RawColumn,
         options: &EncodeOptions,
-    ) -> Result<Vec<Entries>, Error> {
-        let indicator = self.gaps.then(|| (self.own_width(), 1.0));
-        let one = |value: f64| Entries([(value != 0.0).then_some((0, value)), None]);
-        let gap = match &self.kind {
-            Kind::Number(median) | Kind::Boolean(median) => {
-                Entries([(*median != 0.0).then_some((0, *median)), indicator])
-            }
-            Kind::Categorical(_) | Kind::Codes(_) => Entries([indicator, None]),
-        };
-        let of_gap = |row| match options.missing {
-            Missing::Median => Ok(gap),
-            Missing::Refuse => Err(refused_gap(row, &self.name)),
-        };
+    ) -> Result<Features<'c>, Error> {
+        let refuses = options.missing == Missing::Refuse;
+        let gap = self.of_gap();
         if let (Kind::Number(_), Cells::Numbers(cells)) = (&self.kind, column.content()) {
-            let value = |(row, cell): (usize, &Option<f64>)| {
-                cell.map_or_else(|| of_gap(row), |x| Ok(one(x)))
+            return match column.first_gap() {
+                Some(row) if refuses => Err(refused_gap(row, &self.name)),
+                _ => Ok(Features { cells: Source::Numbers(cells), gap }),
             };
-            return cells.iter().enumerate().map(value).collect();
         }
-        let words = column.to_words();
-        let of_words: Vec<Result<Entries, String>> = match &self.kind {
+        let words = column.as_words();
+        let of_words = self.of_words(words.names(), options.unknown);
+        let fault = |(row, cell): (usize, &Option<u32>)| match cell {
+            None => refuses.then(|| refused_gap(row, &self.name)),
+            Some(word) => of_words[*word as usize].as_ref().err().map(|reason| Error::Cell {
+                row,
+                column: self.name.clone(),
+                reason: reason.clone(),
+            }),
+        };
+        match words.cells().iter().enumerate().find_map(fault) {
+            Some(error) => Err(error),
+            None => {
+                // Words that no row has may be wrong.
+                let entries = of_words.into_iter().map(Result::unwrap_or_default).collect();
+                Ok(Features { cells: Source::Words(words, entries), gap })
+            }
+        }
+    }
+
+    /// Returns the features of words, or why they have none.
+    fn of_words(&self, words: &[String], unknown: Unknown) -> Vec<Result<Entries, String>> {
+        match &self.kind {
             Kind::Number(_) => words
-                .names()
                 .iter()
-                .map(|word| word.parse().map(one).map_err(|_| not(word, "a number")))
+                .map(|word| word.parse().map(Entries::of_number).map_err(|_| not(word, "a number")))
                 .collect(),
             Kind::Boolean(_) => words
-                .names()
                 .iter()
-                .map(|word| truth(word).map(one).ok_or_else(|| not(word, "true or false")))
+                .map(|word| {
+                    truth(word).map(Entries::of_number).ok_or_else(|| not(word, "true or false"))
+                })
                 .collect(),
             Kind::Categorical(levels) | Kind::Codes(levels) => {
                 let index: HashMap<&str, usize> =
                     levels.iter().map(String::as_str).zip(0..).collect();
-                let unknown = |word: &String| match options.unknown {
-                    Unknown::None => Ok(Entries([None, None])),
-                    Unknown::Refuse => Err(not(word, LEVEL)),
+                let level = |word: &String| match (index.get(word.as_str()), unknown) {
+                    (Some(&level), _) => Ok(Entries([Some((level, 1.0)), None])),
+                    (None, Unknown::None) => Ok(Entries::default()),
+                    (None, Unknown::Refuse) => Err(not(word, LEVEL)),
                 };
-                let level = |word: &String| match index.get(word.as_str()) {
-                    Some(&level) => Ok(Entries([Some((level, 1.0)), None])),
-                    None => unknown(word),
-                };
-                words.names().iter().map(level).collect()
+                words.iter().map(level).collect()
             }
-        };
-        let value = |(row, cell): (usize, &Option<u32>)| match cell {
-            None => of_gap(row),
-            Some(word) => of_words[*word as usize].clone().map_err(|reason| Error::Cell {
-                row,
-                column: self.name.clone(),
-                reason,
-            }),
-        };
-        words.cells().iter().enumerate().map(value).collect()
+        }
+    }
+
+    /// Returns the features of a gap.
+    fn of_gap(&self) -> Entries {
+        let indicator = self.gaps.then(|| (self.own_width(), 1.0));
+        match self.kind {
+            Kind::Number(median) | Kind::Boolean(median) => {
+                Entries([(median != 0.0).then_some((0, median)), indicator])
+            }
+            Kind::Categorical(_) | Kind::Codes(_) => Entries([indicator, None]),
+        }
     }
 }
 
@@ -254,11 +251,15 @@ pub(super) fn truth(word: &str) -> Option<f64> {
 /// Returns the median, the mean of both if two are in the middle; 0 if there are no values.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
-    values.sort_unstable_by(f64::total_cmp);
-    match (values.len() / 2, values.len() % 2) {
-        (0, 0) => 0.0,
-        (half, 0) => values[half - 1].midpoint(values[half]),
-        (half, _) => values[half],
+    let half = values.len() / 2;
+    if values.is_empty() {
+        return 0.0;
+    }
+    let is_even = values.len() % 2 == 0;
+    let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    match below.iter().copied().max_by(f64::total_cmp).filter(|_| is_even) {
+        Some(lower) => lower.midpoint(upper),
+        None => upper,
     }
 }
 
@@ -272,10 +273,10 @@ fn too_many(name: &str) -> String {
 
 /// Returns the levels that occur in the rows, in the order of first sight there.
 fn levels(name: &str, words: &Words, rows: &[usize]) -> Result<Vec<String>, Error> {
-    let mut seen = HashSet::new();
+    let mut seen = vec![false; words.names().len()];
     let mut levels = Vec::new();
     for code in rows.iter().filter_map(|&row| words.cells()[row]) {
-        if seen.insert(code) {
+        if !std::mem::replace(&mut seen[code as usize], true) {
             levels.push(words.names()[code as usize].clone());
         }
     }

@@ -2,7 +2,8 @@ use std::collections::HashMap;
 
 use super::column::{Kind, MOST_LEVELS, refused_gap, truth};
 use super::median::Median;
-use super::table::{Cells, name_of};
+use super::table::Cells;
+use super::words::name_of;
 use super::{ColumnEncoding, EncodeOptions, Encoding, Missing, RawColumn, RawTable, check_columns};
 use crate::Error;
 

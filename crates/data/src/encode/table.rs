@@ -1,6 +1,7 @@
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use super::MissingWords;
+use super::words::{Words, name_of, names_itself};
 use crate::error::{check_count, quoted};
 use crate::{Error, decimal};
 
@@ -28,71 +29,6 @@ pub(super) enum Cells {
     Words(Words),
     /// Texts as they were written.
     Codes(Words),
-}
-
-/// Words by their number in the order of first sight.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Words {
-    names: Vec<String>,
-    index: HashMap<String, u32>,
-    cells: Vec<Option<u32>>,
-}
-
-impl Words {
-    /// Takes in the word of the next row; `None` for a gap.
-    pub(crate) fn push(&mut self, word: Option<&str>) {
-        let cell = word.map(|word| self.number_of(word));
-        self.cells.push(cell);
-    }
-
-    fn number_of(&mut self, word: &str) -> u32 {
-        if let Some(&number) = self.index.get(word) {
-            return number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(word.to_owned());
-        self.index.insert(word.to_owned(), number);
-        number
-    }
-
-    /// Takes in the words of further rows.
-    fn append(&mut self, more: &Words) {
-        let numbers: Vec<u32> = more.names.iter().map(|word| self.number_of(word)).collect();
-        self.cells.extend(more.cells.iter().map(|cell| cell.map(|cell| numbers[cell as usize])));
-    }
-
-    /// Returns the words of some rows.
-    fn select(&self, indices: &[usize]) -> Self {
-        let cells = indices.iter().map(|&row| self.cells[row]).collect();
-        Words { cells, ..self.clone() }
-    }
-
-    /// Returns the words of the rows that have one.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.cells.iter().flatten().map(|&number| self.names[number as usize].as_str())
-    }
-
-    /// Returns the word of every row, each of which has one, by its number, and forgets the rows but
-    /// for their words.
-    pub(crate) fn take_codes(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.cells).into_iter().flatten().collect()
-    }
-
-    /// Returns the words that occur.
-    pub(crate) fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// Returns the word of every row, by its number; `None` for a gap.
-    pub(crate) fn cells(&self) -> &[Option<u32>] {
-        &self.cells
-    }
-}
-
-/// Returns a number as the name of a level.
-pub(super) fn name_of(number: f64) -> String {
-    // Minus zero is zero.
-    (number + 0.0).to_string()
 }
 
 impl RawColumn {
@@ -175,7 +111,7 @@ impl RawColumn {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().filter(|cell| cell.is_none()).count(),
             Cells::Words(words) | Cells::Codes(words) => {
-                words.cells.iter().filter(|cell| cell.is_none()).count()
+                words.cells().iter().filter(|cell| cell.is_none()).count()
             }
         }
     }
@@ -183,8 +119,8 @@ impl RawColumn {
     /// Returns the number of different cells, without gaps.
     pub fn distinct(&self) -> usize {
         match &self.cells {
-            Cells::Words(words) | Cells::Codes(words) => words.names.len(),
-            numbers @ Cells::Numbers(_) => numbers.clone().into_words().names.len(),
+            Cells::Words(words) | Cells::Codes(words) => words.names().len(),
+            Cells::Numbers(cells) => Words::of_numbers(cells).names().len(),
         }
     }
 
@@ -193,7 +129,7 @@ impl RawColumn {
         match &self.cells {
             Cells::Numbers(cells) => cells.iter().position(Option::is_none),
             Cells::Words(words) | Cells::Codes(words) => {
-                words.cells.iter().position(Option::is_none)
+                words.cells().iter().position(Option::is_none)
             }
         }
     }
@@ -205,15 +141,15 @@ impl RawColumn {
     fn len(&self) -> usize {
         match &self.cells {
             Cells::Numbers(cells) => cells.len(),
-            Cells::Words(words) | Cells::Codes(words) => words.cells.len(),
+            Cells::Words(words) | Cells::Codes(words) => words.cells().len(),
         }
     }
 
     /// Returns the cells as words, numbers by their names.
-    pub(super) fn to_words(&self) -> Words {
+    pub(super) fn as_words(&self) -> Cow<'_, Words> {
         match &self.cells {
-            Cells::Words(words) | Cells::Codes(words) => words.clone(),
-            Cells::Numbers(cells) => words_of(cells),
+            Cells::Words(words) | Cells::Codes(words) => Cow::Borrowed(words),
+            Cells::Numbers(cells) => Cow::Owned(Words::of_numbers(cells)),
         }
     }
 
@@ -235,12 +171,13 @@ impl RawColumn {
         }
         match (&mut self.cells, number) {
             (Cells::Numbers(cells), Some(number)) => cells.push(Some(number)),
-            (Cells::Words(words) | Cells::Codes(words), Some(number)) => {
-                words.push(Some(&name_of(number)));
-            }
+            (Cells::Words(words) | Cells::Codes(words), Some(number)) => match names_itself(cell) {
+                true => words.push(Some(cell)),
+                false => words.push(Some(&name_of(number))),
+            },
             (Cells::Words(words) | Cells::Codes(words), None) => words.push(Some(cell)),
             (Cells::Numbers(_), None) => {
-                let mut words = self.to_words();
+                let mut words = self.as_words().into_owned();
                 words.push(Some(cell));
                 self.cells = Cells::Words(words);
             }
@@ -267,16 +204,9 @@ impl Cells {
     fn into_words(self) -> Words {
         match self {
             Cells::Words(words) | Cells::Codes(words) => words,
-            Cells::Numbers(cells) => words_of(&cells),
+            Cells::Numbers(cells) => Words::of_numbers(&cells),
         }
     }
-}
-
-/// Returns numbers by their names.
-fn words_of(numbers: &[Option<f64>]) -> Words {
-    let mut words = Words::default();
-    numbers.iter().for_each(|cell| words.push(cell.map(name_of).as_deref()));
-    words
 }
 
 impl RawTable {

@@ -56,6 +56,8 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// The names of the places 0, 1, 2, ..., where these are categories.
     pub names: &'static [&'static str],
+    /// True if values are whole numbers, between which there is nothing to name.
+    pub is_whole: bool,
 }
 
 /// Points under one name.
@@ -96,7 +98,7 @@ const LEAST: f64 = 1e-18;
 impl Axis {
     /// Returns a linear axis as long as its points need.
     pub fn new(label: &'static str) -> Self {
-        Axis { label, is_log: false, range: None, names: &[] }
+        Axis { label, is_log: false, range: None, names: &[], is_whole: false }
     }
 
     /// Returns a logarithmic axis as long as its points need.
@@ -109,6 +111,16 @@ impl Axis {
         Axis { range: Some((0.0, 1.0)), ..Self::new(label) }
     }
 
+    /// Returns an axis of the whole numbers from 1 on.
+    pub fn whole(label: &'static str, count: usize) -> Self {
+        Axis { range: Some((0.5, count as f64 + 0.5)), is_whole: true, ..Self::new(label) }
+    }
+
+    /// Returns the most places that are named on an axis with these ends.
+    fn most_named(&self, low: f64, high: f64) -> usize {
+        if self.is_whole { (high - low).round().clamp(1.0, 12.0) as usize } else { 6 }
+    }
+
     fn place(&self, x: f64) -> f64 {
         if self.is_log { x.max(LEAST).log10() } else { x }
     }
@@ -118,6 +130,9 @@ impl Axis {
             let is_middle = place >= 0.0 && place.fract() == 0.0;
             let name = self.names.get(place as usize).filter(|_| is_middle);
             return name.copied().unwrap_or_default().to_owned();
+        }
+        if self.is_whole && (place - place.round()).abs() > 1e-9 {
+            return String::new();
         }
         // Ticks are sums of steps, so that 0 comes with rounding.
         let is_zero = place.abs() < 1e-15;
@@ -277,7 +292,7 @@ impl Chart {
             .label_style(text.clone())
             .axis_desc_style(text)
             .x_labels(5)
-            .y_labels(6)
+            .y_labels(self.y.most_named(bottom, top))
             .draw()?;
         for (k, series) in self.series.iter().enumerate() {
             self.plot(&mut chart, series, COLOURS[k % COLOURS.len()])?;

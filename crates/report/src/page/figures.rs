@@ -103,7 +103,7 @@ fn kernels(selection: &Selection) -> Markup {
             percent(largest)
         ),
         x: Axis::log(LAMBDA),
-        y: Axis { range: Some((0.5, kernels.len() as f64 + 0.5)), ..Axis::new("kernel") },
+        y: Axis::whole("kernel", kernels.len()),
         series: vec![Series {
             name: format!("error, strong for {}, pale for {}", percent(least), percent(largest)),
             points,

@@ -2,8 +2,10 @@
 
 use maud::{Markup, html};
 
+use margins_data::Listed;
+
 use super::number::{percent, short};
-use crate::data::DataSummary;
+use crate::data::{DataSummary, RawColumnSummary};
 use crate::evaluation::Evaluation;
 use crate::members::MemberSummary;
 use crate::report::CandidateChoice;
@@ -23,7 +25,7 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
                     } @else if is_long(cell) {
                         td.long { (cell) }
                     } @else {
-                        td.number { (cell) }
+                        td.number { (in_two(cell)) }
                     }
                 }
             } } }
@@ -31,10 +33,19 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
     }
 }
 
-/// Returns true if a word of the text is too long for a column that leaves others room.
+/// Returns a cell of two parts, a number and what stands beside it, which narrow pages show on two lines.
+fn in_two(cell: &str) -> Markup {
+    let second = [" (", " ± "].iter().filter_map(|start| cell.find(start)).min();
+    let (first, rest) = cell.split_at(second.unwrap_or(cell.len()));
+    html! { (first) @if !rest.is_empty() { br.narrow; (rest) } }
+}
+
+/// Returns true if the text or a word of it is too long for a column that leaves others room.
 fn is_long(text: &str) -> bool {
-    const LONGEST: usize = 12;
-    text.split(' ').any(|word| word.chars().count() > LONGEST)
+    const LONGEST: usize = 24;
+    const LONGEST_WORD: usize = 12;
+    let length = |text: &str| text.chars().count();
+    length(text) > LONGEST || text.split(' ').any(|word| length(word) > LONGEST_WORD)
 }
 
 pub(super) fn data(data: &DataSummary) -> Markup {
@@ -49,6 +60,27 @@ pub(super) fn data(data: &DataSummary) -> Markup {
     let DataSummary { name, rows: count, columns, .. } = data;
     let caption = format!("{name}: {count} rows, {columns} columns{stored}{weights}");
     table(&caption, &["class", "rows", "share"], &rows)
+}
+
+/// The most columns of a raw table that are shown.
+const MOST_COLUMNS: usize = 30;
+
+/// Returns the columns that features were made of; `None` where they were not made of a raw table.
+pub(super) fn raw_columns(data: &DataSummary) -> Option<Markup> {
+    let all = &data.raw_columns;
+    let row = |column: &RawColumnSummary| {
+        let levels = column.levels.as_ref().map(|levels| Listed(levels).to_string());
+        let missing = column.missing.to_string();
+        vec![column.name.clone(), column.kind.to_owned(), missing, levels.unwrap_or_default()]
+    };
+    let rows: Vec<Vec<String>> = all.iter().take(MOST_COLUMNS).map(row).collect();
+    let first = match all.len() > MOST_COLUMNS {
+        true => format!(", the first {MOST_COLUMNS} of {}", all.len()),
+        false => String::new(),
+    };
+    let caption = format!("Columns of {} before they were encoded{first}", data.name);
+    let header = ["column", "kind", "missing", "levels"];
+    (!all.is_empty()).then(|| table(&caption, &header, &rows))
 }
 
 pub(super) fn candidates(choice: &CandidateChoice) -> Markup {
