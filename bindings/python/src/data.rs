@@ -96,11 +96,7 @@ pub(crate) struct SparseRows(Option<margins::data::SparseRows>);
 impl SparseRows {
     /// Makes room for rows of these numbers of entries.
     #[new]
-    fn new(
-        py: Python<'_>,
-        counts: PyReadonlyArray1<'_, i64>,
-        columns: usize,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, counts: PyReadonlyArray1<'_, i64>, columns: usize) -> PyResult<Self> {
         let counts: Vec<usize> = counts.as_array().iter().map(|&k| k as usize).collect();
         // The system hands out memory as it is written to, which takes long where there are many entries.
         let made = move || Ok(margins::data::SparseRows::new(counts, columns)?);

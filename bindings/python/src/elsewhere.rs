@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use margins::DEFAULT_FOLDS;
 use margins::data::blocks::BlockFile;
 use margins::data::{ClassLabels, Classes, Design};
-use margins::estimators::regularised::{DataSummary, Fitted, Path, Settings};
+use margins::estimators::regularised::{DataSummary, Fitted, LandmarkBlocks, Path, Settings};
 use margins::losses::MarginLoss;
 use margins::optim::shards;
 use margins::optim::shards::{Block, Failure, Message, Reply, Request, Resident, Workers};
+use margins::{Approximation, DEFAULT_FOLDS, Registry};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,16 +20,19 @@ use crate::encode::Encode;
 use crate::errors::{of_data, refuse};
 use crate::settings::loss_of;
 
-/// Partitions on a worker, which answer messages about their samples.
+/// Partitions on a worker, which answer messages about their samples. The features that a kernel makes
+/// of them are kept as well.
 #[pyclass(module = "margins_learn._native")]
-pub(crate) struct Shard(shards::Shard<Resident, dyn MarginLoss>);
+pub(crate) struct Shard(shards::Shard<LandmarkBlocks<Resident>, dyn MarginLoss>);
 
 #[pymethods]
 impl Shard {
     /// Makes a shard without partitions.
     #[new]
     fn new(loss: &str) -> PyResult<Self> {
-        Ok(Shard(shards::Shard::new(loss_of(loss)?, Resident::default())))
+        let registry = Registry::standard().kernels;
+        let blocks = LandmarkBlocks::new(Resident::default(), registry).kept();
+        Ok(Shard(shards::Shard::new(loss_of(loss)?, blocks)))
     }
 
     /// Takes a partition: samples, the indices of their classes, weights and folds.
@@ -53,7 +56,7 @@ impl Shard {
         if let Some(folds) = folds {
             block = block.with_folds(folds.as_array().to_vec()).map_err(wrong)?;
         }
-        self.0.blocks().insert(partition, block);
+        self.0.blocks().blocks().insert(partition, block);
         Ok(())
     }
 
@@ -62,7 +65,7 @@ impl Shard {
         let one = Design::from_sparse_rows(&[Vec::new()], features).map_err(of_data)?;
         let block = Block::new(one.select(&[]), Vec::new());
         let block = block.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        self.0.blocks().insert(partition, block);
+        self.0.blocks().blocks().insert(partition, block);
         Ok(())
     }
 
@@ -81,7 +84,7 @@ impl Shard {
             Ok((block, counts))
         };
         let (block, counts) = py.detach(read).map_err(of_data)?;
-        self.0.blocks().insert(partition, block);
+        self.0.blocks().blocks().insert(partition, block);
         Ok(counts)
     }
 
@@ -94,6 +97,16 @@ impl Shard {
         });
         let wrong = |error: Failure| PyValueError::new_err(error.to_string());
         Ok(PyBytes::new(py, &bytes.map_err(wrong)?))
+    }
+}
+
+/// Returns the number of landmarks that an approximation has, 0 if it has none.
+#[pyfunction]
+pub(crate) fn landmarks(approximation: &str) -> PyResult<usize> {
+    match approximation.parse() {
+        Ok(Approximation::Nystrom { landmarks, .. }) => Ok(landmarks),
+        Ok(_) => Ok(0),
+        Err(reason) => Err(PyValueError::new_err(format!("approximation: {reason}"))),
     }
 }
 
@@ -127,7 +140,7 @@ struct Given {
     class_rows: Vec<usize>,
     features: usize,
     sparse: bool,
-    partitions: usize,
+    partitions: Vec<usize>,
     folds: usize,
     names: Option<Vec<String>>,
     checkpoint: Option<PathBuf>,
@@ -255,12 +268,22 @@ impl Asked<'_> {
 
 impl Workers for Asked<'_> {
     fn round(&mut self, message: &Message<'_>) -> Result<Vec<Reply>, Failure> {
+        /// The number of times that workers may be lost before they have answered one message.
+        const PATIENCE: usize = 20;
         let mut replies = Vec::new();
         let mut anew = self.send(message.request(), None, &mut replies)?;
-        while !anew.is_empty() {
+        for _ in 0..PATIENCE {
+            if anew.is_empty() {
+                return Ok(replies);
+            }
             anew = self.send(&message.anew(), Some(anew), &mut replies)?;
         }
-        Ok(replies)
+        let names = anew.join(", ");
+        Err(format!(
+            "workers were lost {PATIENCE} times before they answered, {names} the last: do their \
+             partitions fit into memory?"
+        )
+        .into())
     }
 
     fn trials(&self) -> usize {

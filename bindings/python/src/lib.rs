@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::data::{DenseRows, Samples, SparseRows};
     #[pymodule_export]
-    use super::elsewhere::Shard;
+    use super::elsewhere::{Shard, landmarks};
     #[pymodule_export]
     use super::focused::{Ensemble, fit_focused};
     #[pymodule_export]

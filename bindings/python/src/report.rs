@@ -49,6 +49,8 @@ pub(crate) fn of_reports<'py, 'r>(
         "iterations",
         reports.clone().map(|report| report.iterations).collect::<Vec<_>>(),
     )?;
+    let rounds = reports.clone().map(|report| report.rounds).collect::<Vec<_>>();
+    result.set_item("rounds", rounds)?;
     let ends = |name: fn(Status) -> &'static str| -> Vec<_> {
         reports.clone().map(|report| name(report.status)).collect()
     };
@@ -92,6 +94,7 @@ pub(crate) fn of_path<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, 
     result.set_item("dual_gap", numbers(|fit| fit.report.duality_gap))?;
     result.set_item("relative_gap", numbers(|fit| fit.report.relative_gap))?;
     result.set_item("iterations", numbers(|fit| fit.report.iterations as f64))?;
+    result.set_item("rounds", numbers(|fit| fit.report.rounds as f64))?;
     let statuses = |name: fn(Status) -> &'static str| -> Vec<Vec<&'static str>> {
         let of_members = |fits: &Vec<Fit>| fits.iter().map(|fit| name(fit.report.status)).collect();
         path.fits.iter().map(of_members).collect()

@@ -68,10 +68,54 @@ def test_fits_are_the_local_ones(client, data, settings):
     settings = {"tol": 1e-9, **settings}
     here = local.MarginClassifier("logistic", **settings).fit(X, y, weights)
     there = elsewhere.MarginClassifier("logistic", client=client, **settings).fit(*split(data))
-    assert there.status_ == "converged" and there.classes_.tolist() == ["no", "yes"]
+    assert there.status_ == "converged" and there.classes_.tolist() == ["no", "yes"] and 5 < there.n_rounds_ < 40
     assert there.objective_ == pytest.approx(here.objective_, rel=2e-9)
     assert there.coef_ == pytest.approx(here.coef_, rel=1e-3)
     assert (there.to_local().predict(X) == here.predict(X)).mean() > 0.99
+
+
+LANDMARKS = {"approximation": "nystrom:m=50"}
+
+
+@pytest.mark.parametrize("settings", [{"loss": "logistic"}, {"loss": "hinge", "tol": 1e-7}, {"loss": "lhs", "standardize": True}])
+def test_kernels_on_landmarks_are_the_local_ones(client, data, settings):
+    X, y, weights = data
+    settings = {"tol": 1e-9, "kernel": "gaussian:sigma=0.1", **LANDMARKS, **settings}
+    here = local.MarginClassifier(**settings).fit(X, y, weights)
+    there = elsewhere.MarginClassifier(client=client, **settings).fit(*split(data))
+    assert there.status_ == "converged" and there.kernel_ == here.kernel_
+    assert there.objective_ == pytest.approx(here.objective_, rel=2 * settings["tol"])
+    assert there.decision_function(X) == pytest.approx(here.decision_function(X), abs=1e-2)
+    plain = there.to_local()
+    assert type(plain) is local.MarginClassifier and (plain.predict(X) == there.predict(X)).all()
+    assert plain.model_.basis is not None and plain.get_params()["kernel"] == settings["kernel"]
+    lazy = there.predict(split((X,))[0])
+    assert dask.is_dask_collection(lazy) and (lazy.compute() == plain.predict(X)).all()
+    with distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
+        with distributed.Client(cluster, set_as_default=False) as one:
+            other = elsewhere.MarginClassifier(client=one, **settings).fit(*split(data))
+    assert (other.dual_coef_ == there.dual_coef_).all() and other.objective_ == there.objective_
+
+
+def test_searches_and_paths_take_kernels_on_landmarks(client, data, tmp_path):
+    X, y, weights = data
+    folds, lambdas = np.arange(ROWS) % 4, np.geomspace(1, 1e-3, 4)
+    common = {"loss": "logistic", "lambdas": lambdas, "tol": 1e-9, **LANDMARKS}
+    here = local.MarginClassifierCV(kernels=["gaussian:sigma=0.1"], cv=folds, **common).fit(X, y, weights)
+    there = elsewhere.MarginClassifierCV(kernels="gaussian:sigma=0.1", client=client, **common)
+    there.fit(*split(data), folds=split((X, folds))[1])
+    assert there.errors_ == pytest.approx(here.errors_, abs=1e-12) and there.best_kernel_ == here.best_kernel_
+    path = elsewhere.MarginPath(kernel="gaussian:sigma=0.1", client=client, **common).fit(*split(data))
+    local_path = local.MarginPath(kernel="gaussian:sigma=0.1", **common).fit(X, y, weights)
+    assert path.objectives_ == pytest.approx(local_path.objectives_, rel=2e-9)
+    # A block file, and a Gaussian kernel that takes its sigma from the landmarks.
+    file = tmp_path / "rows.blocks"
+    local.blocks.write(file, X, y, weights, rows=64)
+    settings = {"loss": "logistic", "kernel": "gaussian", "client": client, **LANDMARKS}
+    of_file = elsewhere.MarginClassifier(**settings).fit(file)
+    blocks = [[dask.delayed(piece) for piece in np.split(part, range(64, ROWS, 64))] for part in data]
+    of_blocks = elsewhere.MarginClassifier(**settings).fit(*blocks)
+    assert of_file.kernel_ == of_blocks.kernel_ and (of_file.dual_coef_ == of_blocks.dual_coef_).all()
 
 
 def test_the_hinge_is_the_local_one(client, data):
@@ -189,6 +233,15 @@ def test_a_worker_that_is_killed_changes_no_bit(client, data):
     client.wait_for_workers(2, timeout=60)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="there is no signal that kills")
+def test_a_worker_that_is_killed_gets_the_landmarks_again(client, data):
+    settings = {"loss": "logistic", "tol": 1e-12, "kernel": "gaussian:sigma=0.1", "client": client, **LANDMARKS}
+    expected = elsewhere.MarginClassifier(**settings).fit(*split(data))
+    classifier = killed(client, lambda kill: elsewhere.MarginClassifier(**settings, callback=kill).fit(*split(data)))
+    assert (classifier.dual_coef_ == expected.dual_coef_).all()
+    client.wait_for_workers(2, timeout=60)
+
+
 def test_two_fits_at_once(client, data):
     expected = elsewhere.MarginClassifier("logistic", client=client).fit(*split(data)).coef_
     found = []
@@ -218,8 +271,11 @@ def test_what_is_wrong_is_named(client, data):
     bad[70, 3] = np.nan
     assert "partition 2: " in (text := message(ValueError, partitions(bad)[0], labels)) and "row 10" in text, text
     assert "one class" in message(ValueError, blocks, partitions(np.full(ROWS, "no"))[0])
-    kernel = elsewhere.MarginClassifier("logistic", kernel="gaussian", client=client)
-    assert "kernel is 'gaussian'" in message(ValueError, blocks, labels, estimator=kernel)
+    for kernel in ({"kernel": "gaussian"}, {"kernel": "gaussian", "approximation": "rff:m=5"}, {"kernel": np.dot, **LANDMARKS}):
+        estimator = elsewhere.MarginClassifier("logistic", client=client, **kernel)
+        assert "take one kernel, named by a text, on landmarks" in message(ValueError, blocks, labels, estimator=estimator), kernel
+    several = elsewhere.MarginClassifierCV("logistic", kernels=["gaussian:sigma=1", "laplacian:sigma=1"], client=client, **LANDMARKS)
+    assert "The kernel is 'gaussian:sigma=1', 'laplacian:sigma=1'" in message(ValueError, blocks, labels, estimator=several)
     assert "but must be a dask array" in message(TypeError, X, y)
     splits = elsewhere.MarginClassifierCV("logistic", cv=iter([]), client=client)
     assert "must be None or an int" in message(ValueError, blocks, labels, estimator=splits)

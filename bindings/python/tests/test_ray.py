@@ -42,6 +42,16 @@ def test_fits_are_the_local_ones(parts):
     assert search.best_lambda_ in (1e-1, 1e-2)
 
 
+def test_kernels_on_landmarks_are_the_local_ones(parts):
+    X, y, *blocks = parts
+    settings = {"loss": "logistic", "tol": 1e-9, "kernel": "gaussian:sigma=0.1", "approximation": "nystrom:m=50"}
+    here = local.MarginClassifier(**settings).fit(X, y)
+    one, two = (elsewhere.MarginClassifier(client=count, **settings).fit(*blocks) for count in (1, 2))
+    assert two.objective_ == pytest.approx(here.objective_, rel=2e-9) and two.kernel_ == here.kernel_
+    assert (one.dual_coef_ == two.dual_coef_).all()
+    assert type(two.to_local()) is local.MarginClassifier and (two.to_local().predict(X) == here.predict(X)).mean() > 0.99
+
+
 def test_an_actor_that_dies_changes_no_bit(parts):
     _, _, *blocks = parts
     settings = {"loss": "logistic", "tol": 1e-12}

@@ -88,7 +88,7 @@ impl<Y: ClassLabels> Rows<Y> {
     /// Returns the line on rows that are not all in memory.
     pub(crate) fn memory(&self) -> Option<(&'static str, String)> {
         let Rows::OnDisk(rows) = self else { return None };
-        let (kept, all) = (rows.kept(), rows.table().partitions);
+        let (kept, all) = (rows.kept(), rows.table().partitions.len());
         let text = if kept == all {
             format!("all {all} blocks")
         } else {

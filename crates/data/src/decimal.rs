@@ -20,14 +20,21 @@ pub(crate) fn parse(text: &str) -> Result<f64, ParseFloatError> {
 
 /// Returns the number before the first comma, or before the end, and its length; `None` where that takes
 /// more than a look at a few digits.
+#[inline]
+pub(crate) fn leading(text: &[u8]) -> Option<(f64, usize)> {
+    leading_before(text, |byte| byte == b',')
+}
+
+/// Returns the number before the first byte that ends it, or before the end of the text, as
+/// [`leading`] does.
 ///
 /// Digits and power are exact, so that their quotient is the nearest number to the decimal one.
 #[inline]
-pub(crate) fn leading(text: &[u8]) -> Option<(f64, usize)> {
+pub(crate) fn leading_before(text: &[u8], ends: impl Fn(u8) -> bool) -> Option<(f64, usize)> {
     let sign = usize::from(text.first() == Some(&b'-'));
     let (mut value, mut digits, mut point) = (0_u64, 0, None);
     let mut at = sign;
-    while let Some(&byte) = text.get(at).filter(|&&byte| byte != b',') {
+    while let Some(&byte) = text.get(at).filter(|&&byte| !ends(byte)) {
         match byte {
             b'0'..=b'9' if digits < DIGITS => {
                 value = 10 * value + u64::from(byte - b'0');

@@ -17,6 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod file;
+
 use std::time::Duration;
 
 use margins_data::read::Stream;
@@ -24,8 +26,8 @@ use margins_data::{Dataset, Design, Sample};
 use margins_losses::LeakyRelu;
 use margins_massart::cutting_planes::End;
 use margins_massart::{
-    CutOptions, Learned, OnePass, Plan, Problem, Projection, SphereSample, Target, learn,
-    learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
+    Adaptive, CutOptions, Learned, LearnedByCuts, OnePass, Plan, Problem, Projection, SphereSample,
+    Target, learn, learn_adaptively, learn_by_cuts, learn_by_projected_cuts,
 };
 use margins_model::{Model, TrainingSummary};
 use margins_optim::Status;
@@ -208,28 +210,11 @@ impl Settings {
                         learn_by_projected_cuts(&problem, &options, sample, &map)?
                     }
                 };
-                let (classifier, steps) = (learned.classifier, learned.calls);
-                let (evidence, end) = (Evidence::None, Some(learned.end));
-                let stopped = match learned.end {
-                    End::Stopped(status) => Some(status),
-                    _ => None,
-                };
-                let selection = None;
-                Ok(Answer {
-                    classifier,
-                    evidence,
-                    problem,
-                    selection,
-                    steps,
-                    dimensions,
-                    end,
-                    stopped,
-                })
+                Ok(Answer::by_cuts(problem, dimensions, learned))
             }
             Method::Adaptive { target } => {
                 let adaptive = learn_adaptively(target, sample, self.seed, limits)?;
-                let problem = Problem { noise: adaptive.noise, margin: adaptive.margin, target };
-                Ok(Answer::by_gradient(problem, adaptive.learned))
+                Ok(Answer::adaptively(target, adaptive))
             }
         }
     }
@@ -280,23 +265,7 @@ impl Settings {
 
 /// Returns the data with one more feature, which is 1 for every sample.
 fn with_constant(data: &Dataset) -> Result<Dataset, Error> {
-    let (rows, columns) = (data.rows(), data.columns());
-    let design = if data.design().is_sparse() {
-        let row = |sample: Sample<'_>| {
-            let mut row = Vec::new();
-            sample.for_each(|column, x| row.push((column, x)));
-            row.push((columns, 1.0));
-            row
-        };
-        let rows: Vec<Vec<(usize, f64)>> = data.design().samples().map(row).collect();
-        Design::from_sparse_rows(&rows, columns + 1)?
-    } else {
-        let mut values = vec![1.0; rows * (columns + 1)];
-        for (out, sample) in values.chunks_exact_mut(columns + 1).zip(data.design().samples()) {
-            sample.for_each(|column, x| out[column] = x);
-        }
-        Design::from_samples(DMatrix::from_vec(columns + 1, rows, values))?
-    };
+    let design = design_with_constant(data.design())?;
     let augmented = Dataset::new(design, data.labels().clone())?;
     Ok(match data.weights() {
         Some(weights) => augmented.with_weights(weights.to_vec())?,
@@ -304,7 +273,49 @@ fn with_constant(data: &Dataset) -> Result<Dataset, Error> {
     })
 }
 
+/// Returns samples with one more feature, which is 1 for all of them.
+fn design_with_constant(design: &Design) -> Result<Design, margins_data::Error> {
+    let (rows, columns) = (design.rows(), design.columns());
+    if design.is_sparse() {
+        let row = |sample: Sample<'_>| {
+            let mut row = Vec::new();
+            sample.for_each(|column, x| row.push((column, x)));
+            row.push((columns, 1.0));
+            row
+        };
+        let rows: Vec<Vec<(usize, f64)>> = design.samples().map(row).collect();
+        return Design::from_sparse_rows(&rows, columns + 1);
+    }
+    let mut values = vec![1.0; rows * (columns + 1)];
+    for (out, sample) in values.chunks_exact_mut(columns + 1).zip(design.samples()) {
+        sample.for_each(|column, x| out[column] = x);
+    }
+    Design::from_samples(DMatrix::from_vec(columns + 1, rows, values))
+}
+
 impl Answer {
+    fn by_cuts(problem: Problem, dimensions: Option<usize>, learned: LearnedByCuts) -> Self {
+        let stopped = match learned.end {
+            End::Stopped(status) => Some(status),
+            _ => None,
+        };
+        Answer {
+            classifier: learned.classifier,
+            evidence: Evidence::None,
+            problem,
+            selection: None,
+            steps: learned.calls,
+            dimensions,
+            end: Some(learned.end),
+            stopped,
+        }
+    }
+
+    fn adaptively(target: Target, found: Adaptive) -> Self {
+        let problem = Problem { noise: found.noise, margin: found.margin, target };
+        Answer::by_gradient(problem, found.learned)
+    }
+
     fn by_gradient(problem: Problem, learned: Learned) -> Self {
         let (bound, delta) = (learned.error_bound, problem.target.delta());
         Answer {

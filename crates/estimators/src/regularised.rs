@@ -54,6 +54,8 @@ pub use data_summary::DataSummary;
 pub use file_rows::FileRows;
 pub use fitted::{Fitted, Path};
 #[cfg(feature = "kernels")]
+pub use landmarks::LandmarkBlocks;
+#[cfg(feature = "kernels")]
 pub use margin_distribution::margin_distribution;
 #[cfg(feature = "kernels")]
 pub use prepared::PRECOMPUTED;

@@ -5,14 +5,16 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use margins_data::blocks::{self, BlockFile, BlockSettings};
 use margins_data::read::{Format, ReadOptions, Stream, dataset};
-use margins_data::{Dataset, Design};
-use margins_estimators::massart::{Method, Settings};
+use margins_data::{Dataset, Design, Memory};
+use margins_estimators::massart::{Fitted, Method, Settings};
 use margins_estimators::regularised::IterationObserver;
 use margins_estimators::{Error, Evidence};
 use margins_massart::{Problem, Target};
 use margins_model::Registry;
 use margins_optim::Status;
+use margins_optim::shards::OnDisk;
 
 /// Unit samples with a margin of 0.3 from the first axis, one label in ten flipped.
 fn text(rows: usize, weights: bool) -> String {
@@ -135,4 +137,44 @@ fn limits_end_every_learner() {
     let late = Settings { time_limit: Some(Duration::ZERO), ..gradient };
     let fitted = late.fit_stream(&mut stream(&text(20_000, false), None)).unwrap();
     assert_eq!(fitted.stopped, Some(Status::TimeLimit));
+}
+
+/// Rows of a file that memory does not hold give the halfspace that rows in memory give.
+#[test]
+fn block_files_need_not_be_held() {
+    let data = data(6000);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.blocks");
+    let of_blocks = BlockSettings { rows: Some(100), ..BlockSettings::default() };
+    blocks::write(&data, &path, of_blocks).unwrap();
+    let file = BlockFile::open(&path).unwrap();
+    let least = OnDisk::least(&file, 1).bytes();
+    for method in [
+        Method::Gradient { problem: problem() },
+        Method::Cuts { problem: problem(), dimensions: None },
+        Method::Cuts { problem: problem(), dimensions: Some(2) },
+        Method::Adaptive { target: problem().target },
+    ] {
+        for intercept in [false, true] {
+            let settings = Settings { intercept, ..Settings::new(method) };
+            let expected = settings.fit(&data).unwrap();
+            for beside in [8 * file.bytes_of(0), 1 << 20] {
+                let memory = Memory::from_bytes(least + beside);
+                let found = settings.fit_file(&file, memory).unwrap();
+                let coef = |fitted: &Fitted| fitted.model.members()[0].coef.clone();
+                if matches!(method, Method::Gradient { .. }) {
+                    assert_eq!(coef(&found), coef(&expected));
+                    assert_eq!(found.evidence, expected.evidence);
+                    assert_eq!(found.training_error, expected.training_error);
+                } else {
+                    // Less memory holds fewer rows out, and sums of blocks round otherwise.
+                    assert!(found.training_error.unwrap() < 0.35, "{method:?} {found:?}");
+                }
+                assert_eq!(found.model.classes(), expected.model.classes());
+            }
+        }
+    }
+    let settings = Settings::new(Method::Gradient { problem: problem() });
+    let too_little = settings.fit_file(&file, Memory::from_bytes(least / 2)).unwrap_err();
+    assert!(too_little.to_string().contains("cannot be used in"), "{too_little}");
 }

@@ -1,10 +1,13 @@
+use std::sync::{Mutex, PoisonError};
+
 use margins_data::parallel;
 use margins_losses::OutOfRange;
 use margins_optim::solve::Limits;
 
 use crate::Error;
+use crate::parted::{PartedSample, rows_of, walk_over_parts};
 use crate::selection::Candidates;
-use crate::sgd::{Learned, Plan, Trajectory, trajectory};
+use crate::sgd::{Learned, Plan, Trajectory, Walk, trajectory};
 use crate::split::Split;
 use crate::{MarginBound, NoiseRate, Problem, SphereSample, Target};
 
@@ -44,16 +47,66 @@ pub fn learn_adaptively(
     seed: u64,
     limits: &Limits<'_>,
 ) -> Result<Adaptive, Error> {
-    let half = Target::new(target.epsilon() / 2.0, target.delta() / 2.0)?;
-    let grid = grid(half, sample.rows())?;
-    let split = Split::new(sample, usize::MAX, seed)?;
-    let steps = PASSES * split.training_rows().len();
+    let grid = grid(target, sample.rows())?;
+    let split = Split::new(sample.weights(), usize::MAX, seed)?;
     let runs: Vec<Trajectory> = parallel::try_map(0..grid.len(), |k| {
-        let plan = Plan::practical(&grid[k]);
-        let plan = Plan { steps: plan.steps.min(steps), ..plan };
-        let draws = split.draws(sample, plan.steps, seed);
+        let plan = plan(&grid[k], &split);
+        let draws = split.draws(sample.weights(), sample.signs(), plan.steps, seed);
         trajectory(&grid[k], &plan, sample.points(), draws, seed, limits)
     })?;
+    let selection = split.selection_sample(sample)?;
+    Ok(best(&grid, runs, &selection, target, limits))
+}
+
+/// Returns the best halfspace of an unknown eta and gamma as [`learn_adaptively`] does, from samples
+/// that are read in parts.
+///
+/// # Errors
+/// The errors of [`learn_adaptively`]; a part that cannot be read.
+pub fn learn_adaptively_from_parts<S: PartedSample + ?Sized>(
+    target: Target,
+    sample: &mut S,
+    seed: u64,
+    limits: &Limits<'_>,
+) -> Result<Adaptive, Error> {
+    let grid = grid(target, sample.signs().len())?;
+    let split = Split::new(&sample.weights(), sample.most_rows(), seed)?;
+    let mut walks = Vec::with_capacity(grid.len());
+    for problem in &grid {
+        let plan = plan(problem, &split);
+        walks.push(Mutex::new(Walk::new(problem, &plan, sample.columns(), seed)?));
+    }
+    let longest = grid.iter().map(|problem| plan(problem, &split).steps).max().unwrap_or(0);
+    walk_over_parts(sample, &split, longest, seed, |points, draws| {
+        parallel::try_map(0..walks.len(), |k| {
+            let mut walk = walks[k].lock().unwrap_or_else(PoisonError::into_inner);
+            walk.take(points, draws.iter().copied(), limits)
+        })?;
+        Ok(walks
+            .iter_mut()
+            .all(|walk| walk.get_mut().unwrap_or_else(PoisonError::into_inner).is_complete()))
+    })?;
+    let finish = |walk: Mutex<Walk>| walk.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let runs = walks.into_iter().map(|walk| finish(walk).finish()).collect();
+    let (design, signs, weights) = rows_of(sample, split.into_selection())?;
+    let selection = SphereSample::new(&design, &signs)?.with_weights(weights)?;
+    Ok(best(&grid, runs, &selection, target, limits))
+}
+
+/// Returns the constants of a run: no more steps than so many passes take.
+fn plan(problem: &Problem, split: &Split) -> Plan {
+    let plan = Plan::practical(problem);
+    Plan { steps: plan.steps.min(PASSES * split.training_rows().len()), ..plan }
+}
+
+/// Returns the best halfspace of all runs, one a pair of the grid.
+fn best(
+    grid: &[Problem],
+    runs: Vec<Trajectory>,
+    selection: &SphereSample<'_>,
+    target: Target,
+    limits: &Limits<'_>,
+) -> Adaptive {
     let ends: Vec<usize> = runs
         .iter()
         .scan(0, |end, run| {
@@ -61,21 +114,21 @@ pub fn learn_adaptively(
             Some(*end)
         })
         .collect();
-    let candidates = Candidates::new(sample.columns());
+    let candidates = Candidates::new(selection.columns());
     let mut all = Trajectory { steps: 0, candidates, stopped: None };
     for run in runs {
         all.steps += run.steps;
         all.candidates.append(run.candidates);
         all.stopped = all.stopped.or(run.stopped);
     }
-    let selection = split.selection_sample(sample)?;
-    let learned = Learned::new(&all, &selection, target.delta(), limits);
+    let learned = Learned::new(&all, selection, target.delta(), limits);
     let problem = grid[ends.partition_point(|&end| end <= learned.selected.index)];
-    Ok(Adaptive { learned, noise: problem.noise, margin: problem.margin })
+    Adaptive { learned, noise: problem.noise, margin: problem.margin }
 }
 
-/// Returns every pair of the grid.
+/// Returns every pair of the grid, each with half of the target.
 fn grid(target: Target, rows: usize) -> Result<Vec<Problem>, Error> {
+    let target = Target::new(target.epsilon() / 2.0, target.delta() / 2.0)?;
     /// The largest number of etas; each is learned, and its iterates kept.
     const MOST_ETAS: f64 = 1000.0;
     if 0.5 / target.epsilon() > MOST_ETAS {

@@ -1,5 +1,5 @@
 use crate::Error;
-use crate::cutting_planes::{Cut, End, Method, localize};
+use crate::cutting_planes::{End, Method, localize};
 use crate::oracle::Separation;
 use crate::{Problem, Projection, SphereSample, separate};
 use margins_optim::online::LinearClassifier;
@@ -64,7 +64,7 @@ pub fn learn_by_cuts(
     options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
 ) -> LearnedByCuts {
-    search(problem, options, sample, separate)
+    search_sample(problem, options, sample, separate)
 }
 
 /// Returns the halfspace of [`learn_by_cuts`] in fewer dimensions, by remark B.2.
@@ -110,7 +110,23 @@ pub fn learn_by_projected_cuts(
     Ok(LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, ..found })
 }
 
-/// Returns the result of cutting planes with any oracle.
+/// Returns the result of cutting planes with an oracle over a sample in memory.
+pub(super) fn search_sample(
+    problem: &Problem,
+    options: &CutOptions<'_>,
+    sample: &SphereSample<'_>,
+    oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
+) -> LearnedByCuts {
+    search(problem, options, sample.columns(), |w| {
+        Ok(match w {
+            Some(w) => oracle(problem, sample, w),
+            None => Separation::by(sample.mean(&vec![0.0; sample.rows()], |_, y| -y)),
+        })
+    })
+}
+
+/// Returns the result of cutting planes with any oracle, which is asked about a halfspace, or for the
+/// average `mean -y x`.
 ///
 /// The zero vector, the first centre, is no halfspace: it decides nothing, and its error would
 /// depend on sign(0). The average cuts it off, because
@@ -118,23 +134,20 @@ pub fn learn_by_projected_cuts(
 pub(super) fn search(
     problem: &Problem,
     options: &CutOptions<'_>,
-    sample: &SphereSample<'_>,
-    oracle: impl Fn(&Problem, &SphereSample<'_>, &[f64]) -> Separation,
+    columns: usize,
+    mut oracle: impl FnMut(Option<&[f64]>) -> Result<Separation, End>,
 ) -> LearnedByCuts {
-    let columns = sample.columns();
     let mut best = (f64::INFINITY, vec![0.0; columns]);
     let most_calls = options.most_calls(problem, columns);
     let (end, calls) = localize(options.method, columns, most_calls, &options.limits, |w| {
-        if w.iter().all(|&w| w == 0.0) {
-            let normal = sample.mean(&vec![0.0; sample.rows()], |_, y| -y);
-            return Ok(Cut { normal, depth: 0.0 });
-        }
-        let Separation { error, cut } = oracle(problem, sample, w);
+        let is_zero = w.iter().all(|&w| w == 0.0);
+        let Separation { error, cut } = oracle((!is_zero).then_some(w))?;
         if error < best.0 {
             best = (error, w.to_vec());
         }
         let cut = cut.ok_or(End::Accepted)?;
-        options.limits.reached().map_or(Ok(cut), |status| Err(End::Stopped(status)))
+        let reached = if is_zero { None } else { options.limits.reached() };
+        reached.map_or(Ok(cut), |status| Err(End::Stopped(status)))
     });
     let (error, coef) = best;
     LearnedByCuts { classifier: LinearClassifier { intercept: 0.0, coef }, error, end, calls }

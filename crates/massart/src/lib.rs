@@ -13,6 +13,7 @@
 //!   [`learn_by_projected_cuts`]: cutting planes after a [`Projection`], if there are many
 //!   features.
 //! * [`learn_adaptively`]: for an unknown eta and gamma.
+//! * [`PartedSample`]: samples that memory does not hold, for all of these.
 //! * [`select`]: the best of many iterates.
 //! * [`baselines`]: the learners that came before these.
 //!
@@ -57,6 +58,7 @@ pub mod cutting_planes;
 mod error;
 mod one_pass;
 mod oracle;
+mod parted;
 mod problem;
 mod projection;
 mod selection;
@@ -64,11 +66,14 @@ mod sgd;
 mod sphere;
 mod split;
 
-pub use auto::{Adaptive, learn_adaptively};
+pub use auto::{Adaptive, learn_adaptively, learn_adaptively_from_parts};
 pub use cuts::{CutOptions, LearnedByCuts, learn_by_cuts, learn_by_projected_cuts};
 pub use error::Error;
 pub use one_pass::OnePass;
 pub use oracle::{Separation, separate};
+pub use parted::{
+    PartedSample, SeePart, error_of_parts, learn_by_cuts_from_parts, learn_from_parts,
+};
 pub use problem::{MarginBound, NoiseRate, Problem, Target};
 pub use projection::Projection;
 pub use selection::{Candidates, Selected, select, select_exhaustively};

@@ -22,11 +22,22 @@ pub struct Separation {
 pub fn separate(problem: &Problem, sample: &SphereSample<'_>, w: &[f64]) -> Separation {
     let scores = sample.points().scores(w);
     let error = sample.wrong(&scores) / sample.total();
-    let excess = error - problem.noise.get();
-    let epsilon = problem.target.epsilon();
-    let cut = (excess > epsilon / 2.0).then(|| Cut {
-        normal: sample.mean(&scores, |score, y| problem.gradient_factor(score, y)),
-        depth: (2.0 * excess - epsilon).max(0.0),
-    });
-    Separation { error, cut }
+    let factor = |score, y| problem.gradient_factor(score, y);
+    Separation::of(problem, error, || sample.mean(&scores, factor))
+}
+
+impl Separation {
+    /// Returns the answer about a halfspace with this error on the sample, and this mean G.
+    pub(super) fn of(problem: &Problem, error: f64, mean: impl FnOnce() -> Vec<f64>) -> Self {
+        let excess = error - problem.noise.get();
+        let epsilon = problem.target.epsilon();
+        let depth = (2.0 * excess - epsilon).max(0.0);
+        let cut = (excess > epsilon / 2.0).then(|| Cut { normal: mean(), depth });
+        Separation { error, cut }
+    }
+
+    /// Returns the cut by a normal through a point that is no halfspace.
+    pub(super) fn by(normal: Vec<f64>) -> Self {
+        Separation { error: f64::INFINITY, cut: Some(Cut { normal, depth: 0.0 }) }
+    }
 }

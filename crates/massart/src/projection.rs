@@ -58,9 +58,19 @@ impl Projection {
     /// Returns the [`dimension`](Self::dimension) for a problem on a sample, if that makes the
     /// sample smaller, which for a sparse one it seldom does.
     pub fn worthwhile(problem: &Problem, sample: &SphereSample<'_>) -> Option<usize> {
-        let dimension = Self::dimension(problem.margin, sample.rows(), problem.target.delta());
-        let stored = sample.points().design().stored();
-        (dimension.saturating_mul(sample.rows()) < stored).then_some(dimension)
+        Self::worthwhile_for(problem, sample.rows(), sample.points().design().stored())
+    }
+
+    /// Returns the [`dimension`](Self::dimension) for a problem on samples that store so many values, if
+    /// that makes them smaller.
+    pub fn worthwhile_for(problem: &Problem, rows: usize, stored: usize) -> Option<usize> {
+        let dimension = Self::dimension(problem.margin, rows, problem.target.delta());
+        (dimension.saturating_mul(rows) < stored).then_some(dimension)
+    }
+
+    /// Returns the number of features projected to.
+    pub fn dimensions(&self) -> usize {
+        self.dimension
     }
 
     /// Returns `A x` for every row.

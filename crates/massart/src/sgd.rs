@@ -1,4 +1,5 @@
 use std::cell::Cell;
+use std::iter::Peekable;
 
 use margins_data::Sample;
 use margins_losses::OutOfRange;
@@ -282,34 +283,80 @@ pub(super) fn trajectory(
     seed: u64,
     limits: &Limits<'_>,
 ) -> Result<Trajectory, Error> {
-    /// The number of steps between looks at the limits.
-    const STEPS_A_LOOK: u64 = 256;
-    let stopped = Cell::new(None);
-    let mut draws = draws.zip(0u64..).map_while(|(draw, at)| {
-        if at.is_multiple_of(STEPS_A_LOOK) {
-            stopped.set(limits.reached());
-        }
-        stopped.get().is_none().then_some(draw)
-    });
-    let mut sgd = Sgd::new(*problem, points.columns(), plan.step)?;
-    let mut candidates = Candidates::new(points.columns());
-    let mut steps = 0;
-    for time in plan.times(seed) {
-        let mut taken = 0;
-        sgd.run(points, draws.by_ref().take(time - steps).inspect(|_| taken += 1))?;
-        let ended = taken < time - steps;
-        steps += taken;
-        candidates.push(&sgd.coef());
-        if ended {
-            break;
-        }
+    let mut walk = Walk::new(problem, plan, points.columns(), seed)?;
+    walk.take(points, draws, limits)?;
+    Ok(walk.finish())
+}
+
+/// The online part on its way.
+pub(super) struct Walk {
+    sgd: Sgd,
+    /// The numbers of steps after which the iterate is a candidate.
+    times: Peekable<Box<dyn Iterator<Item = usize> + Send>>,
+    run: Trajectory,
+}
+
+impl Walk {
+    pub(super) fn new(
+        problem: &Problem,
+        plan: &Plan,
+        columns: usize,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let candidates = Candidates::new(columns);
+        let run = Trajectory { steps: 0, candidates, stopped: None };
+        let sgd = Sgd::new(*problem, columns, plan.step)?;
+        Ok(Walk { sgd, times: plan.times(seed).peekable(), run })
     }
-    Ok(Trajectory { steps, candidates, stopped: stopped.get() })
+
+    /// Takes steps on draws until these end, or a limit is reached, or all steps of the plan are
+    /// taken.
+    pub(super) fn take(
+        &mut self,
+        points: &Sphere<'_>,
+        draws: impl Iterator<Item = (usize, f64)>,
+        limits: &Limits<'_>,
+    ) -> Result<(), Error> {
+        /// The number of steps between looks at the limits.
+        const STEPS_A_LOOK: usize = 256;
+        let stopped = Cell::new(self.run.stopped);
+        let mut draws = draws.zip(self.run.steps..).map_while(|(draw, at)| {
+            if stopped.get().is_none() && at.is_multiple_of(STEPS_A_LOOK) {
+                stopped.set(limits.reached());
+            }
+            stopped.get().is_none().then_some(draw)
+        });
+        while let Some(&time) = self.times.peek() {
+            let (wanted, mut taken) = (time - self.run.steps, 0);
+            self.sgd.run(points, draws.by_ref().take(wanted).inspect(|_| taken += 1))?;
+            self.run.steps += taken;
+            if taken < wanted {
+                break;
+            }
+            self.times.next();
+            self.run.candidates.push(&self.sgd.coef());
+        }
+        self.run.stopped = stopped.get();
+        Ok(())
+    }
+
+    /// Returns true if no more draws are needed.
+    pub(super) fn is_complete(&mut self) -> bool {
+        self.run.stopped.is_some() || self.times.peek().is_none()
+    }
+
+    /// Returns the outcome, with the last iterate among the candidates.
+    pub(super) fn finish(mut self) -> Trajectory {
+        if self.times.next().is_some() {
+            self.run.candidates.push(&self.sgd.coef());
+        }
+        self.run
+    }
 }
 
 impl Plan {
     /// Returns the numbers of steps after which the iterate is a candidate, ascending.
-    fn times(&self, seed: u64) -> Box<dyn Iterator<Item = usize>> {
+    fn times(&self, seed: u64) -> Box<dyn Iterator<Item = usize> + Send> {
         match self.candidates {
             CandidateRule::All => Box::new(0..=self.steps),
             CandidateRule::Random(count) => {
@@ -361,8 +408,8 @@ pub fn learn(
     seed: u64,
     limits: &Limits<'_>,
 ) -> Result<Learned, Error> {
-    let split = Split::new(sample, plan.selection, seed)?;
-    let draws = split.draws(sample, plan.steps, seed);
+    let split = Split::new(sample.weights(), plan.selection, seed)?;
+    let draws = split.draws(sample.weights(), sample.signs(), plan.steps, seed);
     let run = trajectory(problem, plan, sample.points(), draws, seed, limits)?;
     let selection = split.selection_sample(sample)?;
     Ok(Learned::new(&run, &selection, problem.target.delta(), limits))

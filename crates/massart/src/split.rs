@@ -7,18 +7,17 @@ use rand_chacha::ChaCha8Rng;
 use crate::Error;
 use crate::sphere::SphereSample;
 
-/// Rows to learn from and rows to select with. The rows to select with stay in the sample, whose
-/// other rows have the weight 0.
+/// Rows to learn from and rows to select with.
 pub(crate) struct Split {
     training: Vec<usize>,
     selection: Vec<usize>,
 }
 
 impl Split {
-    pub(crate) fn new(sample: &SphereSample<'_>, most: usize, seed: u64) -> Result<Self, Error> {
+    /// Splits rows of these weights: a fifth of them, `most` at most, are held out.
+    pub(crate) fn new(weights: &[f64], most: usize, seed: u64) -> Result<Self, Error> {
         const SHARE: usize = 5;
-        let mut rows: Vec<usize> =
-            (0..sample.rows()).filter(|&row| sample.weights()[row] > 0.0).collect();
+        let mut rows: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         if rows.len() < 2 {
             let found = rows.len();
             return Err(Error::TooFew { what: "samples of positive weight", needed: 2, found });
@@ -32,6 +31,14 @@ impl Split {
         &self.training
     }
 
+    /// Returns the rows to select with, ascending.
+    pub(crate) fn into_selection(self) -> Vec<usize> {
+        let mut rows = self.selection;
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Returns the sample with the weight 0 for all rows but those to select with.
     pub(crate) fn selection_sample<'a>(
         &self,
         sample: &SphereSample<'a>,
@@ -41,18 +48,18 @@ impl Split {
         sample.clone().with_weights(weights)
     }
 
-    /// Returns `count` draws of training rows with their signs.
+    /// Returns `count` draws of training rows of these weights, with their signs.
     pub(crate) fn draws<'b>(
         &'b self,
-        sample: &'b SphereSample<'_>,
+        weights: &'b [f64],
+        signs: &'b [f64],
         count: usize,
         seed: u64,
     ) -> Box<dyn Iterator<Item = (usize, f64)> + 'b> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1);
-        let weights = sample.weights();
         let first = weights[self.training[0]];
-        let signed = |row: usize| (row, sample.signs()[row]);
+        let signed = |row: usize| (row, signs[row]);
         if self.training.iter().all(|&row| weights[row] == first) {
             let passes = std::iter::repeat_with(move || {
                 let mut order = self.training.clone();

@@ -13,11 +13,14 @@
 //!   memory or [`OnDisk`].
 //! * [`Request`], [`Ask`], [`Reply`]: the messages.
 //! * [`Threads`]: shards in this process.
+//! * [`OnLandmarks`]: shards that make features of [`Landmarks`] of their samples.
 //! * [`path_over_shards`]: the path of lambdas, with standardisation and class weights; [`Places`]:
 //!   where it keeps how far it has come.
 
 mod answer;
 mod block;
+mod few_samples;
+mod landmarks;
 mod on_disk;
 mod open;
 mod part;
@@ -27,22 +30,25 @@ mod shard;
 mod sharded;
 mod slots;
 mod start;
+mod stored_rows;
 mod threads;
 #[cfg(feature = "wire")]
 mod wire;
 mod workers;
 
 pub use block::{Block, Rows};
+pub use landmarks::{Landmarks, OnLandmarks, rows_over_shards};
 pub use on_disk::OnDisk;
-pub use open::{BinaryProblem, errors_over_shards, path_over_shards};
+pub use open::{BinaryProblem, errors_over_shards, path_over_shards, spreads_over_shards};
 pub use places::Places;
 pub use request::{
-    Answer, Ask, Definition, Description, DualStep, FoldDraw, Partial, Reply, Request, Rule,
-    SampledRows, Spot, Weighting,
+    Answer, Ask, Definition, Description, DualStep, Features, FoldDraw, Partial, Reply, Request,
+    Rule, SampledRows, Spot, Weighting,
 };
 pub use shard::{Blocks, Resident, Shard};
 pub use sharded::Sharded;
 pub use slots::Handle;
+pub use stored_rows::StoredRows;
 pub use threads::Threads;
 #[cfg(feature = "wire")]
 pub use wire::VERSION;

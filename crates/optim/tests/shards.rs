@@ -9,8 +9,8 @@ use margins_data::{Dataset, Design, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
-    Answer, Ask, BinaryProblem, Block, Failure, FoldDraw, Message, OnDisk, Places, Reply, Request,
-    Resident, Rule, Shard, Sharded, Threads, Weighting, Workers, errors_over_shards,
+    Answer, Ask, BinaryProblem, Block, Failure, Features, FoldDraw, Message, OnDisk, Places, Reply,
+    Request, Resident, Rule, Shard, Sharded, Threads, Weighting, Workers, errors_over_shards,
     path_over_shards,
 };
 use margins_optim::{Error, Fit, Lambda, Options, Training, lambda_grid, path};
@@ -407,7 +407,7 @@ fn histories_are_those_in_memory() {
 #[cfg(feature = "wire")]
 mod bytes {
     use margins_optim::shards::{
-        Answer, Ask, Definition, FoldDraw, Partial, Request, Spot, Weighting,
+        Answer, Ask, Definition, FoldDraw, Landmarks, Partial, Request, Spot, StoredRows, Weighting,
     };
 
     use super::*;
@@ -422,6 +422,18 @@ mod bytes {
             anew: true,
             define: vec![Definition { slot: 3, coef: Arc::new(vec![0.1, -2.0, 1e300]) }],
             forget: vec![1, 2],
+            features: Features::Of(Arc::new(Landmarks {
+                kernel: "gaussian:sigma=0.5".to_owned(),
+                features: 3,
+                scales: Some(vec![1.0, 0.5, 2.0]),
+                sparse: true,
+                samples: StoredRows {
+                    lengths: vec![1, 2],
+                    columns: vec![2, 0, 1],
+                    values: vec![0.25, -1.0, 3.5],
+                },
+                factor: vec![1.0, 0.5, 0.0, 0.75],
+            })),
             weighting: Weighting {
                 class: 3,
                 positive: 0.5,
@@ -453,7 +465,7 @@ mod bytes {
         assert_eq!(refusal(b"abcdefghij"), "the bytes are no message to or from a shard");
         let mut other = bytes.clone();
         other[4] = 9;
-        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 2"));
+        assert!(refusal(&other).starts_with("the message has version 9, this program speaks 3"));
         let mut longer = bytes.clone();
         longer.push(0);
         assert_eq!(refusal(&longer), "1 bytes stand behind the message");
@@ -529,6 +541,7 @@ fn factors_that_are_not_finite_are_refused() {
         anew: true,
         define: Vec::new(),
         forget: Vec::new(),
+        features: Features::Own,
         weighting: Weighting::default(),
         ask: Ask::Describe { factors },
     };

@@ -167,7 +167,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
             sample_weight,
             Cs=Cs_given(self.Cs),
             lambdas=numbers_of(self.lambdas, "lambdas"),
-            kernels=_specifications(self.kernels),
+            kernels=specifications(self.kernels),
             sigmas=self.sigmas if isinstance(self.sigmas, str) else numbers_of(self.sigmas, "sigmas"),
             cv=self._cv(X, y),
         )
@@ -195,7 +195,7 @@ exact_objective_, exact_lower_bound_, exact_dual_gap_, exact_relative_gap_, stat
         return _folds(self.cv, X, y)
 
 
-def _specifications(kernels: Any) -> list[str] | None:
+def specifications(kernels: Any) -> list[str] | None:
     """Returns the kernels for the native module."""
     if kernels is None or isinstance(kernels, str):
         return kernels if kernels is None else [kernels]

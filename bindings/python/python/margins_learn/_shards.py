@@ -17,6 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from . import _native
 from ._inputs import names_of, refuse_complex, samples_of, weights_of
+from ._regularised import PRECOMPUTED
+from ._search import specifications
 
 _BYTES_A_ROW = 64
 # The kinds of labels that compare with each other.
@@ -25,6 +27,9 @@ _KINDS = {**dict.fromkeys("biuf", "number"), **dict.fromkeys("US", "text"), **{k
 
 class Engine(Protocol):
     """What an engine does for a fit, from the first look at its partitions to the end."""
+
+    TRIALS: int
+    """The number of trial steps that a message asks for at once."""
 
     def each(self, function: Callable[..., Any], partitions: Sequence[Any]) -> list[Any]:
         """Returns what a function makes of each partition, called where the partition is."""
@@ -130,8 +135,11 @@ def facts_of(partition: Any, number: int) -> dict[str, Any]:
     }
 
 
-def ground_of(engine: Engine, loss: str, partitions: list[Any], trials: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """Places partitions on the workers of an engine; returns the classes, and the ground of the fit for the native module."""
+def ground_of(engine: Engine, loss: str, partitions: list[Any], landmarks: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Places partitions on the workers of an engine, with room for the features of so many landmarks.
+
+    Returns the classes, and the ground of the fit for the native module.
+    """
     facts = engine.each(facts_of, partitions)
     features = {fact["features"] for fact in facts}
     if len(features) != 1:
@@ -141,15 +149,16 @@ def ground_of(engine: Engine, loss: str, partitions: list[Any], trials: int) -> 
     check_classification_targets(classes)
     if len(classes) < 2:
         raise ValueError(f"y has one class, {classes.tolist()}, but a classifier needs samples of two classes.")
-    counts = np.sum(engine.place(loss, classes, partitions, [fact["bytes"] for fact in facts]), axis=0)
+    costs = [fact["bytes"] + 8 * landmarks * fact["rows"] for fact in facts]
+    counts = np.sum(engine.place(loss, classes, partitions, costs), axis=0)
     return classes, {
         "workers": engine.ask,
-        "trials": trials,
+        "trials": engine.TRIALS,
         "classes": names_of(classes),
         "class_rows": counts.tolist(),
         "features": features.pop(),
         "sparse": any(fact["sparse"] for fact in facts if fact["rows"]),
-        "partitions": len(partitions),
+        "partitions": [fact["rows"] for fact in facts],
         "folds": max(fact["folds"] for fact in facts),
         "names": facts[0]["names"],
     }
@@ -167,23 +176,23 @@ def _refuse_differences(facts: list[dict[str, Any]]) -> None:
             raise ValueError(f"partition {number}: y has labels of type {dtype}, but partition {first} has {of_first}.")
 
 
-def file_ground_of(engine: Engine, loss: str, path: str, trials: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """Places the partitions of a block file, which every worker reads by itself."""
+def file_ground_of(engine: Engine, loss: str, path: str, landmarks: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Places the partitions of a block file, which every worker reads by itself, as `ground_of` does."""
     from ._inputs import classes_named
 
     file = _native.block_file(path)
     partitions = [FilePart(path, number) for number in range(len(file["rows"]))]
-    costs = [bytes_ + _BYTES_A_ROW * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
+    costs = [bytes_ + (_BYTES_A_ROW + 8 * landmarks) * rows for bytes_, rows in zip(file["bytes"], file["rows"])]
     classes = classes_named(file["classes"])
     counts = np.sum(engine.place(loss, classes, partitions, costs), axis=0)
     return classes, {
         "workers": engine.ask,
-        "trials": trials,
+        "trials": engine.TRIALS,
         "classes": file["classes"],
         "class_rows": counts.tolist(),
         "features": file["features"],
         "sparse": file["sparse"],
-        "partitions": len(partitions),
+        "partitions": file["rows"],
         "folds": file["folds"],
         "names": file["names"],
     }
@@ -265,30 +274,49 @@ class Elsewhere:
         self : estimator
             The estimator, fitted.
         """
-        kernel = getattr(self, "kernel", None) or getattr(self, "kernels", None)
-        for name, value in (("kernel", kernel), ("encode", self.encode)):
-            if value:
-                raise ValueError(f"{name} is {value!r}, but samples that workers hold are fitted by linear functions of numbers.")
+        if self.encode:
+            raise ValueError(f"encode is {self.encode!r}, but samples that workers hold are fitted by functions of numbers.")
+        landmarks = self._landmarks()
         given = {"y": y, "sample_weight": sample_weight, "folds": folds}
         if _is_path(X) and (beside := [name for name, value in given.items() if value is not None]):
             raise ValueError(f"{beside[0]} is given beside the block file {str(X)!r}, which has labels, weights and folds of its own.")
         if folds is not None and not hasattr(self, "cv"):
             raise ValueError(f"folds are given, but {type(self).__name__} has no cross-validation.")
         self._engine = self._engine_of(self.client)
-        self._folds_given, self._checkpoint = folds, checkpoint
+        self._folds_given, self._checkpoint, self._room = folds, checkpoint, landmarks
         try:
             return super().fit(X, y, sample_weight)
         finally:
             self._engine.close()
-            del self._engine, self._folds_given, self._checkpoint
+            del self._engine, self._folds_given, self._checkpoint, self._room
+
+    def _landmarks(self) -> int:
+        """Returns the number of landmarks, 0 for linear functions; refuses kernels that workers cannot make features of."""
+        kernels = [self.kernel] if hasattr(self, "kernel") else specifications(self.kernels) or [None]
+        if kernels == [None]:
+            return 0
+        landmarks = _native.landmarks(self.approximation) if self.approximation else 0
+        if len(kernels) > 1 or not isinstance(kernels[0], str) or kernels[0] == PRECOMPUTED or not landmarks:
+            listed = ", ".join(map(repr, kernels))
+            raise ValueError(
+                f"The kernel is {listed} with approximation {self.approximation!r}, but samples that workers hold take one kernel, "
+                "named by a text, on landmarks: approximation='nystrom:m=1000'."
+            )
+        return landmarks
+
+    def _fit(self, *arguments: Any, **changed: Any) -> dict[str, Any]:
+        report = super()._fit(*arguments, **changed)
+        rounds = np.asarray(report["rounds"], dtype=int)
+        self.n_rounds_ = rounds[..., 0].tolist() if rounds.shape[-1] == 1 else rounds
+        return report
 
     def _data(self, X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
         engine = self._engine
         if _is_path(X):
-            self.classes_, ground = file_ground_of(engine, self.loss, str(X), engine.TRIALS)
+            self.classes_, ground = file_ground_of(engine, self.loss, str(X), self._room)
         else:
             partitions = engine.partitions(X, y, sample_weight, self._folds_given)
-            self.classes_, ground = ground_of(engine, self.loss, partitions, engine.TRIALS)
+            self.classes_, ground = ground_of(engine, self.loss, partitions, self._room)
         ground["checkpoint"] = self._checkpoint
         self.n_features_in_ = ground["features"]
         self.__dict__.pop("feature_names_in_", None)

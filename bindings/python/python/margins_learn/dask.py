@@ -8,12 +8,16 @@ lists of delayed blocks, or the path of a block file. Its result has the same bi
 
     classifier = MarginClassifier("logistic", C=10.0, client=Client(...)).fit(X, y)
     classifier.to_local().predict(rows)
+
+Functions are linear, or those of a kernel on landmarks (`kernel="gaussian", approximation="nystrom:m=1000"`), whose features the workers
+make of their samples.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,14 +59,27 @@ class _Cluster:
         self._actors: dict[str, Actor] = {}
         self._places: dict[str, str] = {}
         self._shares: dict[str, list[int]] = {}
-        if not self._workers():
+        workers = self._identity()
+        if not workers:
             self.close()
             raise ValueError("The Dask cluster has no workers: start some, or wait for them with client.wait_for_workers.")
+        if missing := _missing(given, workers):
+            warnings.warn(f"The fit begins without workers that the cluster was asked for: {', '.join(missing)}.", stacklevel=4)
+
+    def _ask_scheduler(self, what: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Returns what the scheduler answers, and says for what if it does not answer."""
+        try:
+            return self._client.sync(function, *arguments, callback_timeout=_PATIENCE, **named)
+        except TimeoutError:
+            raise TimeoutError(f"The scheduler of Dask has not answered for {_PATIENCE:.0f} s: {what}.") from None
+
+    def _identity(self) -> dict[str, Any]:
+        """Returns the workers with what is known of each."""
+        return self._ask_scheduler("who works", self._client.scheduler.identity, n_workers=-1)["workers"]
 
     def _workers(self) -> dict[str, int | None]:
         """Returns the workers with the bytes that each may take."""
-        workers = self._client.scheduler_info(n_workers=-1)["workers"]
-        return {address: worker["memory_limit"] for address, worker in workers.items()}
+        return {address: worker["memory_limit"] for address, worker in self._identity().items()}
 
     def partitions(self, *parts: Any) -> list[Delayed]:
         """Returns partitions that hold features, labels, weights and folds."""
@@ -95,7 +112,7 @@ class _Cluster:
             # Of several errors the first in order is raised.
             if future.status == "error":
                 future.result()
-        return self._client.gather(futures)
+        return self._ask_scheduler(what, self._client._gather, futures)
 
     def _await(self, futures: list[Any], what: str) -> None:
         """Waits for futures, and says for what if nothing comes for long."""
@@ -116,7 +133,8 @@ class _Cluster:
         if not hasattr(self, "_futures"):
             self._futures = [self._compute(part) for part in partitions]
         self._await(self._futures, "the workers compute the partitions")
-        where = self._client.who_has(self._futures)
+        keys = [future.key for future in self._futures]
+        where = self._ask_scheduler("where the partitions are", self._client.scheduler.who_has, keys=keys)
         homes = [next(iter(where.get(future.key, ())), None) for future in self._futures]
         self._costs = list(costs)
         for worker, numbers in shares_of(costs, homes, self._workers()).items():
@@ -226,6 +244,13 @@ class _Cluster:
         self._client.close()
 
 
+def _missing(client: Client, workers: dict[str, Any]) -> list[str]:
+    """Returns the names of the workers that a cluster was asked for and that are not there."""
+    names = {str(worker["name"]) for worker in workers.values()}
+    asked = getattr(client.cluster, "worker_spec", {})
+    return [str(name) for name, spec in asked.items() if "group" not in spec and str(name) not in names]
+
+
 def _delayed(name: str, part: Any) -> list[Any] | None:
     """Returns the partitions of a collection by rows."""
     if part is None:
@@ -277,14 +302,14 @@ class _Predicting(Elsewhere):
 
 @with_client(_regularised.MarginClassifier, _Cluster)
 class MarginClassifier(_Predicting, _regularised.MarginClassifier):
-    """`margins_learn.MarginClassifier`, linear, of samples that the workers of a Dask cluster hold."""
+    """`margins_learn.MarginClassifier`, of samples that the workers of a Dask cluster hold."""
 
 
 @with_client(_search.MarginClassifierCV, _Cluster)
 class MarginClassifierCV(_Predicting, _search.MarginClassifierCV):
-    """`margins_learn.MarginClassifierCV`, linear, of samples that the workers of a Dask cluster hold."""
+    """`margins_learn.MarginClassifierCV`, of samples that the workers of a Dask cluster hold."""
 
 
 @with_client(_path.MarginPath, _Cluster)
 class MarginPath(Elsewhere, _path.MarginPath):
-    """`margins_learn.MarginPath`, linear, of samples that the workers of a Dask cluster hold."""
+    """`margins_learn.MarginPath`, of samples that the workers of a Dask cluster hold."""

@@ -59,7 +59,12 @@ class _Cluster:
     def __init__(self, client: int | None) -> None:
         if not ray.is_initialized():
             raise ValueError("Ray is not running here: call ray.init first.")
-        self._count = client or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        has = ray.cluster_resources()
+        self._count = client or max(1, int(has.get("CPU", 1)))
+        if self._count > has.get("CPU", 0):
+            raise ValueError(f"client is {client}, but the Ray cluster has {has.get('CPU', 0):.0f} CPUs, and every actor takes one.")
+        # What an actor may take, in bytes.
+        self._limit = int(has["memory"] / self._count) if "memory" in has else None
         self._actors: dict[str, Any] = {}
         self._shares: dict[str, list[int]] = {}
         self._names = itertools.count()
@@ -96,7 +101,7 @@ class _Cluster:
     def place(self, loss: str, classes: Any, partitions: Sequence[Any], costs: Sequence[int]) -> list[list[int]]:
         """Makes the actors with their partitions."""
         self._made_of, self._partitions = (loss, classes), list(partitions)
-        limits = dict.fromkeys(map(str, range(self._count)))
+        limits = dict.fromkeys(map(str, range(self._count)), self._limit)
         names = [self._hold(numbers) for numbers in shares_of(costs, [None] * len(costs), limits).values()]
         return self._all([self._actors[name].call.remote("class_rows") for name in names])
 
@@ -129,14 +134,14 @@ class _Cluster:
 
 @with_client(_regularised.MarginClassifier, _Cluster)
 class MarginClassifier(Elsewhere, _regularised.MarginClassifier):
-    """`margins_learn.MarginClassifier`, linear, of samples that actors of Ray hold; `client` is the number of actors."""
+    """`margins_learn.MarginClassifier`, of samples that actors of Ray hold; `client` is the number of actors."""
 
 
 @with_client(_search.MarginClassifierCV, _Cluster)
 class MarginClassifierCV(Elsewhere, _search.MarginClassifierCV):
-    """`margins_learn.MarginClassifierCV`, linear, of samples that actors of Ray hold; `client` is the number of actors."""
+    """`margins_learn.MarginClassifierCV`, of samples that actors of Ray hold; `client` is the number of actors."""
 
 
 @with_client(_path.MarginPath, _Cluster)
 class MarginPath(Elsewhere, _path.MarginPath):
-    """`margins_learn.MarginPath`, linear, of samples that actors of Ray hold; `client` is the number of actors."""
+    """`margins_learn.MarginPath`, of samples that actors of Ray hold; `client` is the number of actors."""

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use margins::data::Memory;
 
 use super::data::{ClassesArguments, DataArguments, Source};
 use super::encode::EncodeArguments;
@@ -25,6 +26,18 @@ pub(crate) struct MassartArguments {
     /// Take the rows as they come, in bounded memory, and no more than are needed (sgd)
     #[arg(long, help_heading = "Data")]
     pub(crate) stream: bool,
+    /// Most memory for a block file, such as 2GB [default: half of what is free]
+    ///
+    /// Of a file that is larger in memory the rows that are drawn are read in some passes, and
+    /// cutting planes take a pass for every cut.
+    #[arg(
+        long,
+        value_name = "AMOUNT",
+        conflicts_with = "stream",
+        help_heading = "Data",
+        hide_short_help = true
+    )]
+    pub(crate) memory: Option<Memory>,
     #[command(flatten)]
     pub(crate) noise: NoiseArguments,
     #[command(flatten)]

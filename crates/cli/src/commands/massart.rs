@@ -21,6 +21,7 @@ use crate::output::model::save;
 use crate::output::table::facts;
 use crate::output::warnings::Warnings;
 use crate::output::{VERSION, write_json};
+use crate::rows::{COPIES, too_small};
 
 pub(super) fn massart(
     registry: &Registry,
@@ -99,6 +100,17 @@ fn fit(
 ) -> Result<(Fitted, usize, Option<Dataset>), Failure> {
     let source = arguments.source();
     if !arguments.stream {
+        let file = source.block_file()?;
+        if file.is_none() && arguments.memory.is_some() {
+            let reason = "a block file, which `margins blocks` makes of other data";
+            return Err(Failure::Usage(format!("--memory is for {reason}")));
+        }
+        if let Some(file) = file
+            && let Some(memory) = too_small(&file, arguments.memory, COPIES, None)
+        {
+            let fitted = step("fitting", || settings.fit_file(&file, memory))?;
+            return Ok((fitted, file.rows(), None));
+        }
         let data = source.dataset()?;
         let fitted = step("fitting", || settings.fit(&data))?;
         return Ok((fitted, data.rows(), Some(data)));

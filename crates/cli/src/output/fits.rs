@@ -27,6 +27,9 @@ pub(crate) struct FitDocument<'a> {
     gradient_norm: f64,
     iterations: usize,
     passes: usize,
+    /// The rounds of messages to rows that are not in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<usize>,
     converged: bool,
     status: &'static str,
     /// The certificate for the kernel that features approximate, if it was asked for.
@@ -61,6 +64,7 @@ impl<'a> FitDocument<'a> {
             gradient_norm: report.gradient_norm,
             iterations: report.iterations,
             passes: report.passes,
+            rounds: (report.rounds > 0).then_some(report.rounds),
             converged: report.converged(),
             status: status_name(report.status),
             intercept: fit.intercept,
@@ -172,8 +176,10 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
         ("relative gap", format!("{}{state}", gap(report.relative_gap))),
     ];
     lines.extend(exact.map(|exact| ("gap for kernel", gap(exact.relative_gap()))));
+    lines.push(("iterations", report.iterations.to_string()));
+    // Rows in memory are asked without messages.
+    lines.extend((report.rounds > 0).then(|| ("rounds", report.rounds.to_string())));
     lines.extend([
-        ("iterations", report.iterations.to_string()),
         ("training error", format!("{} %", percent(training_error))),
         ("intercept", number(fit.intercept)),
         ("coefficients", format!("{}, {zeros} of them zero", fit.coef.len())),
@@ -185,6 +191,10 @@ pub(crate) fn describe_fit(fit: &Fit, exact: Option<&Certificate>, training_erro
 pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
     let mut header =
         vec!["lambda", "objective", "relative gap", "iterations", "norm of w", "error %", ""];
+    let has_rounds = path.fits.iter().flatten().any(|fit| fit.report.rounds > 0);
+    if has_rounds {
+        header.insert(4, "rounds");
+    }
     if path.exact.is_some() {
         header.insert(3, "gap for kernel");
     }
@@ -199,6 +209,9 @@ pub(crate) fn path_table(path: &regularised::Path) -> Result<Table, Failure> {
             percent(path.training_error(at)?),
             state(fit.report.status),
         ];
+        if has_rounds {
+            row.insert(4, fit.report.rounds.to_string());
+        }
         if let Some(exact) = &path.exact {
             row.insert(3, gap(exact[at][0].relative_gap()));
         }

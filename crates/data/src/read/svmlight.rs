@@ -7,7 +7,7 @@ use super::lines::{Block, Lines, not_a_number};
 use super::table::{Buffer, LabelSink, Table, collect_labels};
 use super::{FeatureColumns, ReadOptions};
 use crate::error::quoted;
-use crate::{Column, Design, Error};
+use crate::{Column, Design, Error, decimal};
 
 /// The largest feature index. A vector of coefficients of that length takes 256 MiB, and a path
 /// holds many of them, so that a larger index is rather a slip than a feature.
@@ -73,6 +73,15 @@ impl<'a> Rows<'a> {
             check_label(lines, column(line, at), label)?;
             labels(label, &|| lines.place(column(line, at)))?;
 
+            let rest = &line.as_bytes()[at + label.len()..];
+            let before = columns.len();
+            if let Some(last) = push_plain(rest, *expected, &mut columns, &mut values) {
+                p = p.max(last);
+                offsets.push(columns.len());
+                continue;
+            }
+            columns.truncate(before);
+            values.truncate(before);
             features.clear();
             for (position, (at, token)) in tokens.enumerate() {
                 if position == 0 && token.starts_with("qid:") {
@@ -166,6 +175,44 @@ fn next_line(lines: &mut Lines<'_>) -> Result<bool, Error> {
         }
     }
     Ok(true)
+}
+
+/// Takes in features with ascending indices and plain decimal values, and returns the last index, 0 if
+/// there is none; `None` of any other text, and of features that are refused, of which some may have
+/// been taken in.
+#[inline]
+fn push_plain(
+    text: &[u8],
+    expected: Option<usize>,
+    columns: &mut Vec<usize>,
+    values: &mut Vec<f64>,
+) -> Option<usize> {
+    /// An index of more digits is too large.
+    const DIGITS: usize = 8;
+    let most = expected.unwrap_or(LARGEST_INDEX as usize).min(LARGEST_INDEX as usize);
+    let (mut at, mut last) = (0, 0);
+    loop {
+        at += text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if at == text.len() {
+            return Some(last);
+        }
+        let digits = text[at..].iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit());
+        let (length, index) =
+            digits.fold((0, 0), |(n, index), &byte| (n + 1, 10 * index + usize::from(byte - b'0')));
+        // An index of 0 does not ascend.
+        if text.get(at + length) != Some(&b':') || index <= last || index > most {
+            return None;
+        }
+        at += length + 1;
+        let (value, length) =
+            decimal::leading_before(&text[at..], |byte| byte.is_ascii_whitespace())?;
+        at += length;
+        last = index;
+        if value != 0.0 {
+            columns.push(index - 1);
+            values.push(value);
+        }
+    }
 }
 
 /// A feature `index:value` at byte `at` of its line.

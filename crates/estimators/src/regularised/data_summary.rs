@@ -12,8 +12,8 @@ pub struct DataSummary {
     pub features: usize,
     /// True if only nonzero features are stored.
     pub sparse: bool,
-    /// The number of partitions.
-    pub partitions: usize,
+    /// The number of rows of every partition.
+    pub partitions: Vec<usize>,
     /// The number of folds that the samples have; 0 if they have none.
     pub folds: usize,
     /// The names of the features, if they have any.
@@ -33,7 +33,7 @@ impl DataSummary {
             class_rows,
             features: data.columns(),
             sparse: data.design().is_sparse(),
-            partitions: 1,
+            partitions: vec![data.rows()],
             folds: data.folds().and_then(|folds| folds.iter().max()).map_or(0, |last| last + 1),
             feature_names: data.feature_names().map(<[String]>::to_vec),
             encoding: data.encoding().cloned(),

@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use margins_model::{Basis, Member, Model, Scheme};
 use margins_optim::path::{FoldError, FoldErrors};
+#[cfg(feature = "kernels")]
+use margins_optim::shards::OnLandmarks;
 use margins_optim::shards::{
     BinaryProblem, FoldDraw, Places, Rule, Workers, errors_over_shards, path_over_shards,
 };
@@ -29,6 +31,8 @@ struct Search<'s, W: ?Sized> {
     scheme: Scheme,
     members: Vec<String>,
     costs: Vec<f64>,
+    /// True if features are scaled; what kernels see has been.
+    standardize: bool,
     workers: &'s mut W,
     /// The points that an earlier run has reached, and this one.
     #[cfg(feature = "serde")]
@@ -38,17 +42,6 @@ struct Search<'s, W: ?Sized> {
     total: usize,
 }
 
-/// The functions that take the place of the features.
-pub(super) struct Functions<'f> {
-    /// The specification of their kernel.
-    pub(super) kernel: String,
-    /// Writes what a model of fits has to hold, and the coefficients of every fit.
-    pub(super) write: &'f WriteFits<'f>,
-}
-
-/// Returns the basis of a model of fits, and the coefficients of every fit.
-pub(super) type WriteFits<'f> = dyn Fn(&[Fit]) -> Result<(Basis, Vec<Vec<f64>>), Error> + 'f;
-
 /// The fits on all rows that a search has made.
 struct Found {
     /// The fits, largest lambda first, at each lambda one a member; those at the last were looked for.
@@ -56,13 +49,25 @@ struct Found {
     curve: Option<ErrorCurve>,
     /// The training error at each lambda.
     errors: Vec<f64>,
+    scheme: Scheme,
+    folds: Option<Folds>,
+}
+
+impl Found {
+    /// Returns the fits at the last lambda, one a member.
+    fn at_last(&self) -> &[Fit] {
+        self.path.last().map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Settings {
-    /// Fits a linear classifier to samples that workers hold, with a certificate over all of them.
+    /// Fits a classifier to samples that workers hold, with a certificate over all of them: a linear one,
+    /// or one in Nystrom features. Their landmarks are the rows that a fit in memory draws; every shard
+    /// gets them once, and makes the features where the samples are, for which it must hold
+    /// [`LandmarkBlocks`](super::LandmarkBlocks).
     ///
     /// # Errors
-    /// The settings ask for what needs the samples here: kernels, learners, Platt scaling, weights
+    /// The settings ask for what needs the samples here: other kernels, learners, Platt scaling, weights
     /// that are not those of the samples, leave-one-out, another solver than Newton's
     /// method, one-versus-one. A cross-validation with a number of folds for samples that have folds.
     /// A loss that is not convex. The workers fail, or a class has no samples.
@@ -71,28 +76,30 @@ impl Settings {
         workers: &mut W,
         table: &DataSummary,
     ) -> Result<Fitted, Error> {
-        self.fit_over(workers, table, None)
+        self.check()?;
+        self.check_elsewhere(table)?;
+        #[cfg(feature = "kernels")]
+        if let Some(features) = self.features_of(workers, table)? {
+            let workers = &mut OnLandmarks::new(workers, features.message());
+            let found = Search::new(self, workers, table)?.run()?;
+            let (basis, coefs) = features.basis(found.at_last())?;
+            return self.fitted(table, found, Some(basis), coefs);
+        }
+        let found = Search::new(self, workers, table)?.run()?;
+        let coefs = found.at_last().iter().map(|fit| fit.coef.clone()).collect();
+        self.fitted(table, found, None, coefs)
     }
 
-    /// Fits as [`fit_elsewhere`](Self::fit_elsewhere) does, to features that workers make of the
-    /// samples by the kernel of these functions, if there are any.
-    pub(super) fn fit_over<W: Workers + ?Sized>(
+    /// Returns the classifier of what was found, with the coefficients of its functions.
+    fn fitted(
         &self,
-        workers: &mut W,
         table: &DataSummary,
-        functions: Option<&Functions<'_>>,
+        found: Found,
+        basis: Option<Basis>,
+        coefs: Vec<Vec<f64>>,
     ) -> Result<Fitted, Error> {
-        let search = Search::new(self, workers, table, functions.is_some())?;
-        let (scheme, folds) = (search.scheme, search.folds());
-        let Found { mut path, curve, errors } = search.run()?;
+        let Found { mut path, curve, errors, scheme, folds } = found;
         let fits = path.pop().unwrap_or_default();
-        let (basis, coefs) = match functions {
-            None => (None, fits.iter().map(|fit| fit.coef.clone()).collect()),
-            Some(functions) => {
-                let (basis, coefs) = (functions.write)(&fits)?;
-                (Some(basis), coefs)
-            }
-        };
         let member = |(fit, coef): (&Fit, Vec<f64>)| Member {
             lambda: Some(fit.lambda.get()),
             intercept: fit.intercept,
@@ -101,12 +108,12 @@ impl Settings {
             platt: None,
         };
         let members = fits.iter().zip(coefs).map(member).collect();
+        let kernel = basis.as_ref().map(|basis| basis.kernel().to_owned());
         let (classes, names) = (table.classes.clone(), table.feature_names.clone());
         let model = Model::from_members(&*self.loss, classes, scheme, names, basis, members)?;
         let model = model.with_encoding(table.encoding.clone())?;
         let choice = Choice { curve, kernels: Vec::new(), folds };
         let errors = errors.last().copied().into_iter().collect();
-        let kernel = functions.map(|functions| functions.kernel.clone());
         let ground = Ground::Elsewhere { kernel: kernel.clone(), errors };
         Ok(Fitted::of_model(model, kernel, fits, choice, ground))
     }
@@ -121,38 +128,35 @@ impl Settings {
         workers: &mut W,
         table: &DataSummary,
     ) -> Result<Path, Error> {
-        self.path_over(workers, table, None)
-    }
-
-    /// Fits as [`path_elsewhere`](Self::path_elsewhere) does, to features that workers make of the
-    /// samples by a kernel, if there is one.
-    pub(super) fn path_over<W: Workers + ?Sized>(
-        &self,
-        workers: &mut W,
-        table: &DataSummary,
-        kernel: Option<String>,
-    ) -> Result<Path, Error> {
+        self.check()?;
         self.check_path()?;
-        let search = Search::new(self, workers, table, kernel.is_some())?;
-        let Found { path, errors, .. } = search.run()?;
-        Ok(Path::new(path, Ground::Elsewhere { kernel, errors }))
+        self.check_elsewhere(table)?;
+        #[cfg(feature = "kernels")]
+        if let Some(features) = self.features_of(workers, table)? {
+            let workers = &mut OnLandmarks::new(workers, features.message());
+            let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
+            let kernel = Some(features.specification());
+            return Ok(Path::new(path, Ground::Elsewhere { kernel, errors }));
+        }
+        let Found { path, errors, .. } = Search::new(self, workers, table)?.run()?;
+        Ok(Path::new(path, Ground::Elsewhere { kernel: None, errors }))
     }
 
     /// Refuses what needs the samples here.
-    fn check_elsewhere(&self, table: &DataSummary, is_mapped: bool) -> Result<(), Error> {
+    fn check_elsewhere(&self, table: &DataSummary) -> Result<(), Error> {
         let how = match &self.regularisation {
             Regularisation::CrossValidated(how) => Some(how),
             _ => None,
         };
-        let linear = "samples that are not in memory are fitted by linear functions of their features, in a \
-             block file also of Nystrom features with uniform landmarks";
+        let linear = "samples that are not in memory are fitted by linear functions of their features, or of \
+             Nystrom features with uniform landmarks, as nystrom:m=1000 has them";
         let folds = "without their samples in memory folds are judged by their errors alone";
+        #[cfg(feature = "kernels")]
+        let is_mapped = self.landmarks()?.is_some();
+        #[cfg(not(feature = "kernels"))]
+        let is_mapped = false;
         let refused = [
-            (
-                !is_mapped && self.spaces()?.iter().any(|space| space.kernel().is_some()),
-                "a kernel",
-                linear,
-            ),
+            (!is_mapped && self.has_kernel()?, "a kernel", linear),
             (self.learner.is_some(), "a robust learner", "it sorts all margins"),
             (
                 self.sample_weights.is_some(),
@@ -187,6 +191,11 @@ impl Settings {
         }
     }
 
+    /// Returns true if functions are those of a kernel.
+    fn has_kernel(&self) -> Result<bool, Error> {
+        Ok(self.spaces()?.iter().any(|space| space.kernel().is_some()))
+    }
+
     /// Returns the most fits of a member that there can be.
     fn fits_elsewhere(&self, table: &DataSummary) -> usize {
         match &self.regularisation {
@@ -207,10 +216,7 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
         settings: &'s Settings,
         workers: &'s mut W,
         table: &'s DataSummary,
-        is_mapped: bool,
     ) -> Result<Self, Error> {
-        settings.check()?;
-        settings.check_elsewhere(table, is_mapped)?;
         let scheme = settings.scheme_for(table.classes.len())?;
         let members = scheme.member_names(&table.classes);
         let total = members.len() * settings.fits_elsewhere(table);
@@ -223,6 +229,7 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
             scheme,
             members,
             costs,
+            standardize: settings.standardize && !settings.has_kernel()?,
             workers,
             #[cfg(feature = "serde")]
             places,
@@ -256,7 +263,7 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
         };
         let path = self.paths(None, &way, limit.and_then(|limit| limit.of_fit()))?;
         let (_, errors) = self.errors(&BinaryProblem::default(), &path)?;
-        Ok(Found { path, curve, errors })
+        Ok(Found { path, curve, errors, scheme: self.scheme, folds: self.folds() })
     }
 
     /// Returns the binary problem that holds out a fold.
@@ -312,8 +319,9 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
                 report: made.report,
             });
         };
-        let training =
-            Training { observer: &observer, ..settings.training(self.table.rows(), deadline) };
+        let standardize = self.standardize;
+        let training = settings.training(self.table.rows(), deadline);
+        let training = Training { observer: &observer, standardize, ..training };
         #[cfg(feature = "serde")]
         let kept = self.places.as_ref().map(|places| places.of(member, problem.held_out));
         #[cfg(feature = "serde")]
@@ -354,7 +362,8 @@ impl<'s, W: Workers + ?Sized> Search<'s, W> {
             Rule(fits.iter().map(|fit| (fit.intercept, fit.coef.clone())).collect())
         };
         let rules: Vec<Rule> = path.iter().map(rule).collect();
-        Ok(errors_over_shards(&mut *self.workers, self.table.partitions, problem, &rules)?)
+        let partitions = self.table.partitions.len();
+        Ok(errors_over_shards(&mut *self.workers, partitions, problem, &rules)?)
     }
 
     /// Returns the error along the lambdas, with one fold held out after another.

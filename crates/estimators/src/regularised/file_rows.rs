@@ -3,25 +3,15 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "kernels")]
-use margins_data::Design;
 use margins_data::blocks::BlockFile;
 use margins_data::{Memory, parallel};
-#[cfg(feature = "kernels")]
-use margins_kernels::features::NystromMap;
 use margins_losses::MarginLoss;
-#[cfg(feature = "kernels")]
-use margins_optim::Fit;
-#[cfg(feature = "kernels")]
-use margins_optim::shards::Blocks;
 use margins_optim::shards::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, OnDisk, Shard, Threads};
 
 use super::data_summary::DataSummary;
-#[cfg(feature = "kernels")]
-use super::elsewhere::Functions;
 use super::fitted::{Fitted, Path};
 #[cfg(feature = "kernels")]
-use super::landmarks::{LandmarkFeatures, Mapped};
+use super::landmarks::LandmarkBlocks;
 use super::settings::Settings;
 use crate::Error;
 
@@ -65,7 +55,7 @@ impl FileRows {
             class_rows,
             features: file.features(),
             sparse: file.is_sparse(),
-            partitions: file.partitions(),
+            partitions: (0..file.partitions()).map(|k| file.rows_of(k)).collect(),
             folds: file.folds(),
             feature_names: file.feature_names().map(<[String]>::to_vec),
             encoding: file.encoding().cloned(),
@@ -94,69 +84,35 @@ impl FileRows {
         (workers, &self.table)
     }
 
-    /// Returns the rows as workers that make features of landmarks of them.
+    /// Returns the rows as workers that make features of so many landmarks of them, with the kernels
+    /// that these settings may name.
     #[cfg(feature = "kernels")]
     fn mapped<'r>(
         &'r mut self,
-        loss: &Arc<dyn MarginLoss>,
-        features: &'r LandmarkFeatures,
+        settings: &Settings,
+        landmarks: usize,
     ) -> Result<(MappedThreads<'r>, &'r DataSummary), Error> {
         // Features are made of one block while those of the last are in use.
-        let largest = self.blocks().map(|(_, rows)| rows).max().unwrap_or(0);
-        let need = 2 * 8 * self.shares.len() * largest * features.count();
+        let largest = self.table.partitions.iter().copied().max().unwrap_or(0);
+        let count = landmarks.min(self.table.rows());
+        let need = (2 * 8 * self.shares.len()).saturating_mul(largest).saturating_mul(count);
         // The sample has its part whatever the number of threads leaves.
         let of_sample = self.for_sample / 4;
         let left = self.for_sample - of_sample;
         if need > left {
             let (need, left) = (Memory::from_bytes(need), Memory::from_bytes(left));
-            let count = features.count();
             let reason = format!(
                 "features of {count} landmarks take {need} for the blocks in use, and {left} are \
                  left: write fewer rows a block, or give more memory"
             );
             return Err(margins_optim::Error::Shards(reason.into()).into());
         }
-        let mapped = self.shares.iter_mut().map(|share| Mapped::new(share, features));
-        let shards = mapped.map(|blocks| Shard::new(Arc::clone(loss), blocks));
+        let registry = &settings.kernels.registry;
+        let blocks =
+            self.shares.iter_mut().map(|share| LandmarkBlocks::new(share, registry.clone()));
+        let shards = blocks.map(|blocks| Shard::new(Arc::clone(&settings.loss), blocks));
         let workers = Threads::new(shards.collect());
         Ok((workers.with_most_sampled(of_sample / BYTES_A_SAMPLED_VALUE), &self.table))
-    }
-
-    /// Returns the numbers of the partitions, with those of their rows.
-    #[cfg(feature = "kernels")]
-    fn blocks(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.shares.iter().flat_map(|share| {
-            let of = |(k, &partition): (usize, &usize)| (partition, share.rows(k).len());
-            share.partitions().iter().enumerate().map(of)
-        })
-    }
-
-    /// Returns the features of some rows, in the order that they are given in.
-    #[cfg(feature = "kernels")]
-    fn select(&mut self, rows: &[usize]) -> Result<Design, Error> {
-        let mut starts = vec![0; self.table.partitions + 1];
-        self.blocks().for_each(|(partition, count)| starts[partition + 1] = count);
-        (1..starts.len()).for_each(|k| starts[k] += starts[k - 1]);
-        let mut found: Vec<(usize, Vec<usize>, Design)> = Vec::new();
-        for share in &mut self.shares {
-            for k in 0..share.partitions().len() {
-                let partition = share.partitions()[k];
-                let within = starts[partition]..starts[partition + 1];
-                let places: Vec<usize> =
-                    (0..rows.len()).filter(|&i| within.contains(&rows[i])).collect();
-                if !places.is_empty() {
-                    let own: Vec<usize> = places.iter().map(|&i| rows[i] - within.start).collect();
-                    let design = share.design(k).map_err(margins_optim::Error::Shards)?;
-                    found.push((partition, places, design.select(&own)));
-                }
-            }
-        }
-        found.sort_by_key(|(partition, ..)| *partition);
-        let places = found.iter().flat_map(|(_, places, _)| places);
-        let mut order = vec![0; rows.len()];
-        places.enumerate().for_each(|(at, &place)| order[place] = at);
-        let parts: Vec<Design> = found.into_iter().map(|(.., design)| design).collect();
-        Ok(Design::stack(&parts)?.select(&order))
     }
 }
 
@@ -173,7 +129,7 @@ fn bytes_for_sample(memory: Memory) -> usize {
 
 /// Threads with features of landmarks.
 #[cfg(feature = "kernels")]
-type MappedThreads<'r> = Threads<Mapped<'r, &'r mut OnDisk>, dyn MarginLoss>;
+type MappedThreads<'r> = Threads<LandmarkBlocks<&'r mut OnDisk>, dyn MarginLoss>;
 
 impl Settings {
     /// Fits a classifier to the rows of a block file, with a certificate over all of them: a linear
@@ -205,11 +161,9 @@ impl Settings {
         self.check()?;
         self.on_threads(|| {
             #[cfg(feature = "kernels")]
-            if let Some(features) = self.features_of(rows)? {
-                let (mut workers, table) = rows.mapped(&self.loss, &features)?;
-                let write = |fits: &[Fit]| features.basis(fits);
-                let functions = Functions { kernel: features.specification(), write: &write };
-                return self.fit_over(&mut workers, table, Some(&functions));
+            if let Some((_, landmarks)) = self.landmarks()? {
+                let (mut workers, table) = rows.mapped(self, landmarks)?;
+                return self.fit_elsewhere(&mut workers, table);
             }
             let (mut workers, table) = rows.workers(&self.loss);
             self.fit_elsewhere(&mut workers, table)
@@ -225,21 +179,12 @@ impl Settings {
         self.check()?;
         self.on_threads(|| {
             #[cfg(feature = "kernels")]
-            if let Some(features) = self.features_of(rows)? {
-                let (mut workers, table) = rows.mapped(&self.loss, &features)?;
-                return self.path_over(&mut workers, table, Some(features.specification()));
+            if let Some((_, landmarks)) = self.landmarks()? {
+                let (mut workers, table) = rows.mapped(self, landmarks)?;
+                return self.path_elsewhere(&mut workers, table);
             }
             let (mut workers, table) = rows.workers(&self.loss);
             self.path_elsewhere(&mut workers, table)
         })
-    }
-
-    /// Returns the Nystrom features that take the place of those of the rows, if the settings name
-    /// such a kernel.
-    #[cfg(feature = "kernels")]
-    fn features_of(&self, rows: &mut FileRows) -> Result<Option<LandmarkFeatures>, Error> {
-        let Some((kernel, count)) = self.landmarks()? else { return Ok(None) };
-        let drawn = NystromMap::rows(rows.table.rows(), count, self.seed);
-        LandmarkFeatures::on(self, &kernel, &rows.select(&drawn)?).map(Some)
     }
 }

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use margins_data::Design;
-use margins_kernels::Kernel;
 use margins_kernels::features::NystromMap;
+use margins_kernels::{Kernel, KernelRegistry};
 use margins_model::{Basis, Functions};
 use margins_optim::Fit;
-use margins_optim::shards::{Blocks, Failure, Rows};
+use margins_optim::shards::{
+    Blocks, Failure, Landmarks, Rows, StoredRows, Workers, rows_over_shards, spreads_over_shards,
+};
 
 use super::approximation::Approximation;
+use super::data_summary::DataSummary;
 use super::settings::Settings;
 use super::space::Space;
 use crate::Error;
@@ -19,27 +22,55 @@ use crate::Error;
 #[derive(Debug)]
 pub(super) struct LandmarkFeatures {
     kernel: Arc<dyn Kernel>,
+    /// The factors that features are multiplied with before the kernel sees them.
+    scales: Option<Vec<f64>>,
+    /// The map of the landmarks, scaled.
     map: NystromMap,
 }
 
 impl LandmarkFeatures {
     /// Returns the features of a kernel with these landmarks; a Gaussian kernel without sigma takes
     /// it from them.
-    pub(super) fn on(
+    fn on(
         settings: &Settings,
         specification: &str,
-        landmarks: &Design,
+        mut landmarks: Design,
+        scales: Option<Vec<f64>>,
     ) -> Result<Self, Error> {
+        if let Some(scales) = &scales {
+            landmarks.scale_columns(scales);
+        }
         let registry = &settings.kernels.registry;
         let kernel: Arc<dyn Kernel> =
-            registry.parse_for(specification, landmarks, settings.seed)?.into();
-        let map = NystromMap::on(&*kernel, landmarks)?;
-        Ok(LandmarkFeatures { kernel, map })
+            registry.parse_for(specification, &landmarks, settings.seed)?.into();
+        let map = NystromMap::on(&*kernel, &landmarks)?;
+        Ok(LandmarkFeatures { kernel, scales, map })
     }
 
-    /// Returns the number of features.
-    pub(super) fn count(&self) -> usize {
-        self.map.features()
+    /// Returns the features that a message tells of.
+    fn told(landmarks: &Landmarks, registry: &KernelRegistry) -> Result<Self, Failure> {
+        let Landmarks { kernel, features, scales, sparse, samples, factor } = landmarks;
+        let wrong = |s: &Vec<f64>| s.len() != *features || !s.iter().all(|s| s.is_finite());
+        if scales.as_ref().is_some_and(wrong) {
+            return Err(format!("landmarks have no scales for {features} features").into());
+        }
+        let kernel: Arc<dyn Kernel> = registry.parse(kernel)?.into();
+        let samples = samples.clone().into_design(*features, *sparse)?;
+        let map = NystromMap::from_factor(samples, factor)?;
+        Ok(LandmarkFeatures { kernel, scales: scales.clone(), map })
+    }
+
+    /// Returns what shards must be told to make the features.
+    pub(super) fn message(&self) -> Landmarks {
+        let landmarks = self.map.landmarks();
+        Landmarks {
+            kernel: self.specification(),
+            features: landmarks.columns(),
+            scales: self.scales.clone(),
+            sparse: landmarks.is_sparse(),
+            samples: StoredRows::of(landmarks, 0..landmarks.rows()),
+            factor: self.map.factor(),
+        }
     }
 
     /// Returns the specification of the kernel.
@@ -50,27 +81,61 @@ impl LandmarkFeatures {
     /// Returns the functions that a model of fits has to hold, and the coefficients of every fit.
     pub(super) fn basis(&self, fits: &[Fit]) -> Result<(Basis, Vec<Vec<f64>>), Error> {
         let sections = Functions::Sections(self.map.landmarks().clone());
-        let basis = Basis::new(&*self.kernel, None, sections)?;
+        let basis = Basis::new(&*self.kernel, self.scales.clone(), sections)?;
         Ok((basis, fits.iter().map(|fit| self.map.kernel_coefficients(&fit.coef)).collect()))
     }
-}
 
-/// Partitions with the features of landmarks, which are made whenever they are asked for.
-pub(super) struct Mapped<'m, B> {
-    blocks: B,
-    features: &'m LandmarkFeatures,
-    /// The features that were asked for last, with their place.
-    last: Option<(usize, Arc<Design>)>,
-}
-
-impl<'m, B: Blocks> Mapped<'m, B> {
-    /// Returns partitions with the features of landmarks.
-    pub(super) fn new(blocks: B, features: &'m LandmarkFeatures) -> Self {
-        Mapped { blocks, features, last: None }
+    /// Returns the features of samples.
+    fn of(&self, samples: &Design) -> Result<Design, Failure> {
+        if samples.rows() == 0 {
+            // A map makes no features of no rows.
+            return Ok(Design::from_sparse_rows(&[Vec::new()], self.map.features())?.select(&[]));
+        }
+        let Some(scales) = &self.scales else {
+            return Ok(self.map.transform(&*self.kernel, samples)?);
+        };
+        let mut scaled = samples.clone();
+        if scales.len() != scaled.columns() {
+            return Err(format!("{} scales for {} features", scales.len(), scaled.columns()).into());
+        }
+        scaled.scale_columns(scales);
+        Ok(self.map.transform(&*self.kernel, &scaled)?)
     }
 }
 
-impl<B: Blocks> Blocks for Mapped<'_, B> {
+/// Partitions that make Nystrom features of their samples where a fit asks for that: a shard of them
+/// serves kernels and linear fits alike.
+#[derive(Debug)]
+pub struct LandmarkBlocks<B> {
+    blocks: B,
+    registry: KernelRegistry,
+    /// True if features are kept once they are made.
+    keeps: bool,
+    features: Option<LandmarkFeatures>,
+    /// The features that have been made, with their places: all of them, or those asked for last.
+    made: Vec<(usize, Arc<Design>)>,
+}
+
+impl<B: Blocks> LandmarkBlocks<B> {
+    /// Returns partitions that make their features anew whenever they are asked for others, with the
+    /// kernels that fits may name.
+    pub fn new(blocks: B, registry: KernelRegistry) -> Self {
+        LandmarkBlocks { blocks, registry, keeps: false, features: None, made: Vec::new() }
+    }
+
+    /// Returns partitions that keep the features of all samples, m numbers of 8 bytes a row.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        LandmarkBlocks { keeps: true, ..self }
+    }
+
+    /// Returns the partitions as they came.
+    pub fn blocks(&mut self) -> &mut B {
+        &mut self.blocks
+    }
+}
+
+impl<B: Blocks> Blocks for LandmarkBlocks<B> {
     fn partitions(&self) -> &[usize] {
         self.blocks.partitions()
     }
@@ -80,27 +145,48 @@ impl<B: Blocks> Blocks for Mapped<'_, B> {
     }
 
     fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure> {
-        if let Some((last, design)) = &self.last
-            && *last == k
-        {
+        let Some(features) = &self.features else { return self.blocks.design(k) };
+        if let Some((_, design)) = self.made.iter().find(|(place, _)| *place == k) {
             return Ok(Arc::clone(design));
         }
-        self.last = None;
-        let design = self.blocks.design(k)?;
-        let LandmarkFeatures { kernel, map } = self.features;
-        let features = if design.rows() == 0 {
-            // A map makes no features of no rows.
-            Design::from_sparse_rows(&[Vec::new()], map.features())?.select(&[])
-        } else {
-            map.transform(&**kernel, &design)?
-        };
-        let features = Arc::new(features);
-        self.last = Some((k, Arc::clone(&features)));
-        Ok(features)
+        if !self.keeps {
+            self.made.clear();
+        }
+        let design = Arc::new(features.of(&*self.blocks.design(k)?)?);
+        self.made.push((k, Arc::clone(&design)));
+        Ok(design)
+    }
+
+    fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
+        self.made.clear();
+        let told = |landmarks| LandmarkFeatures::told(landmarks, &self.registry);
+        self.features = landmarks.map(told).transpose()?;
+        Ok(())
     }
 }
 
 impl Settings {
+    /// Returns the Nystrom features that take the place of those of samples that workers hold, if the
+    /// settings name such a kernel. The landmarks are the rows that a fit in memory draws.
+    pub(super) fn features_of<W: Workers + ?Sized>(
+        &self,
+        workers: &mut W,
+        table: &DataSummary,
+    ) -> Result<Option<LandmarkFeatures>, Error> {
+        let Some((kernel, count)) = self.landmarks()? else { return Ok(None) };
+        if count == 0 {
+            return Err(margins_kernels::Error::TooFewFeatures { least: 1, found: 0 }.into());
+        }
+        let scales = match self.standardize {
+            true => spreads_over_shards(workers, &*self.loss)?.map(|spreads| spreads.factors()),
+            false => None,
+        };
+        let drawn = NystromMap::rows(table.rows(), count, self.seed);
+        let (features, sparse) = (table.features, table.sparse);
+        let landmarks = rows_over_shards(workers, &table.partitions, &drawn, features, sparse)?;
+        LandmarkFeatures::on(self, &kernel, landmarks, scales).map(Some)
+    }
+
     /// Returns the kernel with the number of landmarks that its features have, if it is one whose
     /// features can be made of samples that are not in memory.
     ///
@@ -113,7 +199,6 @@ impl Settings {
             return Ok(None);
         };
         let refused = [
-            (self.standardize, "standardize", "standardise the features before blocks are written"),
             (
                 self.certify_exact,
                 "certify_exact",

@@ -143,7 +143,11 @@ impl fmt::Display for MemberReport {
             (Some(report), false) => format!("NOT CERTIFIED: {}", status_in_words(report.status)),
             (None, false) => "NOT CERTIFIED".to_owned(),
         };
-        writeln!(f, "  relative gap  {gap}, {state}")
+        writeln!(f, "  relative gap  {gap}, {state}")?;
+        match &self.report {
+            Some(report) if report.rounds > 0 => writeln!(f, "  rounds        {}", report.rounds),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -117,6 +117,39 @@ impl NystromMap {
         Ok(NystromMap { landmarks, factor })
     }
 
+    /// Makes the map of landmarks of their [factor](Self::factor).
+    ///
+    /// # Errors
+    /// [`Error::Shape`]: the factor has not as many entries as pairs of landmarks.
+    /// [`Error::Indefinite`]: it is not lower triangular with a positive diagonal and finite entries.
+    pub fn from_factor(landmarks: Design, factor: &[f64]) -> Result<Self, Error> {
+        let (m, found) = (landmarks.rows(), factor.len());
+        if m.checked_mul(m) != Some(found) {
+            let expected = m.saturating_mul(m);
+            return Err(Error::Shape { what: "factor of landmarks", expected, found });
+        }
+        let factor = MatRef::from_column_major_slice(factor, m, m).to_owned();
+        let lower = |j: usize| {
+            let column = factor.col(j);
+            (0..m).all(|i| column[i].is_finite() && (i >= j || column[i] == 0.0)) && column[j] > 0.0
+        };
+        if !(0..m).all(lower) {
+            return Err(Error::Indefinite);
+        }
+        Ok(NystromMap { landmarks, factor })
+    }
+
+    /// Returns the Cholesky factor of the kernel matrix of the landmarks, lower triangular, column after
+    /// column.
+    pub fn factor(&self) -> Vec<f64> {
+        let m = self.features();
+        let entry = |at: usize| {
+            let (i, j) = (at % m, at / m);
+            if i >= j { self.factor[(i, j)] } else { 0.0 }
+        };
+        (0..m * m).map(entry).collect()
+    }
+
     /// Returns the number of features, that of the landmarks.
     pub fn features(&self) -> usize {
         self.factor.nrows()

@@ -3,7 +3,7 @@
 
 use margins_losses::{LeakyRelu, MarginLoss};
 
-use crate::cuts::search;
+use crate::cuts::search_sample;
 use crate::cutting_planes::Cut;
 use crate::sphere::is_wrong;
 use crate::{CutOptions, LearnedByCuts, Problem, Separation, SphereSample};
@@ -15,7 +15,7 @@ pub fn learn(
     options: &CutOptions<'_>,
     sample: &SphereSample<'_>,
 ) -> LearnedByCuts {
-    search(problem, options, sample, separate)
+    search_sample(problem, options, sample, separate)
 }
 
 /// Returns the error of a halfspace w and, if that is above `eta + epsilon/2`, a cut: the gradient

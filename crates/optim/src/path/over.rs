@@ -41,7 +41,8 @@ pub(crate) fn path_from<S: Samples>(
     let lambdas = Lambda::descending(lambdas)?;
     let system = System::for_features(samples.shape().1);
     let smoothing = Smoothing::new(start.is_some());
-    let mut walk = Walk { evaluator: Evaluator::new(samples), system, start, smoothing };
+    let evaluator = Evaluator::new(samples);
+    let mut walk = Walk { evaluator, system, start, smoothing, rounds: 0 };
     let mut fits = Vec::with_capacity(lambdas.len());
     let mut failure = None;
     let mut finish = |walk: &mut Walk<S>, lambda, point: &Point<S::Products>, ending, passes| {
@@ -71,6 +72,8 @@ struct Walk<S> {
     system: System,
     start: Option<(f64, Vec<f64>)>,
     smoothing: Smoothing,
+    /// The rounds of messages of all fits so far.
+    rounds: usize,
 }
 
 impl<S: Samples> Walk<S> {
@@ -82,7 +85,9 @@ impl<S: Samples> Walk<S> {
         passes: usize,
     ) -> Fit {
         let contradicted = || self.evaluator.samples.is_contradicted(point);
-        let report = ending.examined_by(contradicted).report(passes);
+        let mut report = ending.examined_by(contradicted).report(passes);
+        let rounds = self.evaluator.samples.rounds();
+        report.rounds = rounds - std::mem::replace(&mut self.rounds, rounds);
         Fit { lambda, intercept: point.intercept, coef: point.coef.clone(), report }
     }
 }

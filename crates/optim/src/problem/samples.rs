@@ -80,6 +80,12 @@ pub trait Samples {
         None
     }
 
+    /// Returns the features and the curvatures of some of the samples, weighted to stand for all, where
+    /// samples are elsewhere and some of them at hand.
+    fn sampled(&mut self) -> Option<(&Design, Vec<f64>)> {
+        None
+    }
+
     /// Returns `sum D_i`.
     fn curvature(&mut self) -> f64;
 
@@ -157,6 +163,11 @@ pub trait Samples {
     /// Returns true if every margin at a point, of the samples of positive weight, is at least
     /// `from`.
     fn all_beyond(&mut self, point: &Point<Self::Products>, from: f64) -> bool;
+
+    /// Returns the number of rounds of messages to samples elsewhere so far.
+    fn rounds(&self) -> usize {
+        0
+    }
 
     /// Returns the reason why samples elsewhere can no longer be asked, once: from then on every
     /// sum is not a number, which ends a solver at once.

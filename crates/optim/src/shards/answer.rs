@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use margins_data::Design;
@@ -12,7 +13,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::problem::{EmpiricalRisk, Extent, Margins, pulls, weighted};
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{
-    Answer, Ask, Description, DualStep, Failure, Partial, Rule, SampledRows, Spot, Weighting,
+    Answer, Ask, Description, DualStep, Failure, Partial, Rule, SampledRows, Spot, StoredRows,
+    Weighting,
 };
 
 /// What a question is about: a partition with what is kept of it and its weights.
@@ -56,6 +58,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
             Ask::Margins(at) => return self.margins(at),
             Ask::Errors { fold, rules } => self.errors(*fold, rules)?,
             Ask::Sample { share } => return self.sample(*share),
+            Ask::Rows(wanted) => return self.rows(wanted),
         };
         Ok(Answer::Sums(Partial { added: sums, ..Partial::default() }))
     }
@@ -336,22 +339,24 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         chosen.sort_unstable();
         let signs = chosen.iter().map(|&i| self.part.signs[i]).collect();
         let weights = chosen.iter().map(|&i| weights[i]).collect();
-        let mut sample = SampledRows { signs, weights, ..SampledRows::default() };
-        if chosen.is_empty() {
-            return Ok(Answer::Sampled(Box::new(sample)));
+        // Features are not read where none are asked for.
+        let rows = match &chosen[..] {
+            [] => StoredRows::default(),
+            _ => StoredRows::of(&*self.design()?, chosen),
+        };
+        Ok(Answer::Sampled(Box::new(SampledRows { rows, signs, weights })))
+    }
+
+    fn rows(&mut self, wanted: &BTreeMap<usize, Vec<u32>>) -> Result<Answer, Failure> {
+        let Some(wanted) = wanted.get(&self.part.number).filter(|rows| !rows.is_empty()) else {
+            return Ok(Answer::Rows(Box::default()));
+        };
+        let count = self.part.rows.len();
+        if let Some(row) = wanted.iter().find(|&&row| row as usize >= count) {
+            return Err(format!("row {row} is none of {count}").into());
         }
-        let design = self.design()?;
-        for i in chosen {
-            let before = sample.values.len();
-            design.sample(i).for_each(|column, x| {
-                if x != 0.0 {
-                    sample.columns.push(column as u32);
-                    sample.values.push(x);
-                }
-            });
-            sample.lengths.push((sample.values.len() - before) as u32);
-        }
-        Ok(Answer::Sampled(Box::new(sample)))
+        let rows = wanted.iter().map(|&row| row as usize);
+        Ok(Answer::Rows(Box::new(StoredRows::of(&*self.design()?, rows))))
     }
 
     fn errors(&mut self, fold: Option<u32>, rules: &[Rule]) -> Result<Vec<f64>, Failure> {

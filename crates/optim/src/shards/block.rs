@@ -121,7 +121,7 @@ impl Rows {
     }
 
     /// Returns +1 for every sample of a class and -1 for all others.
-    pub(super) fn signs(&self, class: u32) -> Vec<f64> {
+    pub fn signs(&self, class: u32) -> Vec<f64> {
         self.classes.iter().map(|&own| if own == class { 1.0 } else { -1.0 }).collect()
     }
 
@@ -130,10 +130,18 @@ impl Rows {
         self.classes[i] as usize
     }
 
+    /// Returns the weight with which a sample came, 1 unless it came with one.
+    ///
+    /// # Panics
+    /// The method panics if there is no such sample.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[i])
+    }
+
     /// Returns the weight with which a sample came, times the cost of its class.
     pub(super) fn given(&self, i: usize, costs: &[f64]) -> f64 {
         let cost = costs.get(self.class(i)).copied().unwrap_or(1.0);
-        cost * self.weights.as_ref().map_or(1.0, |weights| weights[i])
+        cost * self.weight(i)
     }
 }
 

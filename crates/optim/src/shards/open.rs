@@ -8,8 +8,8 @@ use crate::shards::sharded::State;
 use crate::shards::slots::Slots;
 use crate::shards::workers::sums;
 use crate::shards::{
-    Ask, Description, Failure, FoldDraw, Message, Places, Request, Rule, Sharded, Weighting,
-    Workers,
+    Ask, Description, Failure, Features, FoldDraw, Message, Places, Request, Rule, Sharded,
+    Weighting, Workers,
 };
 use crate::solve::Fit;
 
@@ -51,15 +51,30 @@ pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
     let (mut sharded, standardizer) = Sharded::open(workers, training, problem)?;
     let first = Lambda::descending(lambdas)?[0];
     sharded.places = places;
-    let start = match sharded.known(first) {
-        Some(point) => Some(point),
-        None => sharded.start(first, &training.options)?,
+    let sampled = sharded.sample()?;
+    let start = match (sharded.known(first), sampled) {
+        (Some(point), _) => Some(point),
+        (None, Some(sampled)) => sharded.start(sampled, first, &training.options),
+        (None, None) => None,
     };
     let mut fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;
     if let Some(standardizer) = standardizer {
         fits.iter_mut().for_each(|fit| fit.coef = standardizer.unscale_coefficients(&fit.coef));
     }
     Ok(fits)
+}
+
+/// Returns the means and deviations of the features of all samples, by their weights.
+///
+/// # Errors
+/// The errors of [`Sharded::open`].
+pub fn spreads_over_shards<W: Workers + ?Sized, L: MarginLoss + ?Sized>(
+    workers: &mut W,
+    loss: &L,
+) -> Result<Option<Standardizer>, Error> {
+    let training = Training { standardize: true, ..Training::new(loss) };
+    let (_, spreads) = Sharded::open(workers, &training, &BinaryProblem::default())?;
+    Ok(spreads)
 }
 
 /// Returns the weight of the samples that a problem holds out, of all if it holds out none, and the
@@ -84,6 +99,7 @@ pub fn errors_over_shards<W: Workers + ?Sized>(
             anew: false,
             define: Vec::new(),
             forget: Vec::new(),
+            features: Features::Same,
             weighting: Weighting {
                 costs: problem.costs.clone(),
                 draw: problem.draw,
@@ -91,8 +107,7 @@ pub fn errors_over_shards<W: Workers + ?Sized>(
             },
             ask: Ask::Errors { fold: problem.held_out, rules: some.to_vec() },
         };
-        let message = Message { request: &request, slots: Vec::new() };
-        let replies = workers.round(&message).map_err(Error::Shards)?;
+        let replies = workers.round(&Message::of(&request)).map_err(Error::Shards)?;
         let sums = sums(replies, partitions).map_err(Error::Shards)?;
         if sums.added.len() != 2 * some.len() {
             return Err(Error::Shards("a shard answered another question".into()));
@@ -145,6 +160,7 @@ impl<'a, W: Workers, L: MarginLoss + ?Sized> Sharded<'a, W, L> {
             factors: None,
             smoothing: 0.0,
             places: None,
+            few: None,
             slots: Slots::default(),
             state: State::default(),
             rounds: 0,
@@ -183,7 +199,8 @@ impl<'a, W: Workers, L: MarginLoss + ?Sized> Sharded<'a, W, L> {
             if one.loss != loss {
                 return Err(format!("partition {k} has loss '{}', not '{loss}'", one.loss).into());
             }
-            if held_out.is_some() && !one.has_folds {
+            // No rows need no folds.
+            if held_out.is_some() && !one.has_folds && one.rows > 0 {
                 return Err(format!("partition {k} has no fold numbers").into());
             }
         }

@@ -1,9 +1,11 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Extent;
+use crate::shards::{Landmarks, StoredRows};
 
 /// A message to all shards: what they are to keep and to drop, and a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,10 +17,25 @@ pub struct Request {
     pub define: Vec<Definition>,
     /// The slots to drop.
     pub forget: Vec<u64>,
+    /// The features that samples have from now on.
+    pub features: Features,
     /// The weights of the samples.
     pub weighting: Weighting,
     /// The question.
     pub ask: Ask,
+}
+
+/// The features that samples have.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+pub enum Features {
+    /// Those of the message before.
+    #[default]
+    Same,
+    /// Those that the samples came with.
+    Own,
+    /// Those that landmarks make of these.
+    Of(Arc<Landmarks>),
 }
 
 /// Products `X w` that shards keep in a numbered slot, one number a sample.
@@ -184,6 +201,8 @@ pub enum Ask {
         /// The share, between 0 and 1.
         share: f64,
     },
+    /// The features of these rows, counted from 0 in their partition, in the order given.
+    Rows(BTreeMap<usize, Vec<u32>>),
     /// The sums of the weights that samples come with, and of those of the samples whose class a rule
     /// does not decide: two numbers a rule, over the samples of a fold, or over all.
     Errors {
@@ -218,6 +237,8 @@ pub enum Answer {
     Described(Box<Description>),
     /// The answer to [`Ask::Sample`].
     Sampled(Box<SampledRows>),
+    /// The answer to [`Ask::Rows`].
+    Rows(Box<StoredRows>),
     /// The answer to any other question.
     Sums(Partial),
 }
@@ -238,12 +259,8 @@ pub struct Partial {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct SampledRows {
-    /// The number of values of every row that are not zero.
-    pub lengths: Vec<u32>,
-    /// The features of these values, row after row.
-    pub columns: Vec<u32>,
-    /// The values.
-    pub values: Vec<f64>,
+    /// The features.
+    pub rows: StoredRows,
     /// The signs.
     pub signs: Vec<f64>,
     /// The weights in the objective.

@@ -6,7 +6,7 @@ use margins_losses::MarginLoss;
 
 use crate::shards::answer::Question;
 use crate::shards::part::{Part, State};
-use crate::shards::{Block, Failure, Reply, Request, Rows};
+use crate::shards::{Block, Failure, Features, Landmarks, Reply, Request, Rows};
 
 /// The partitions that a shard answers for, in memory or on disk.
 pub trait Blocks {
@@ -22,6 +22,17 @@ pub trait Blocks {
     /// # Errors
     /// The partition cannot be read.
     fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure>;
+
+    /// Puts the features of landmarks in the place of those that the samples came with, or these back.
+    ///
+    /// # Errors
+    /// These partitions have no kernels, or not this one; the landmarks contradict themselves.
+    fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
+        match landmarks {
+            None => Ok(()),
+            Some(_) => Err("this shard makes no features of landmarks".into()),
+        }
+    }
 }
 
 impl<B: Blocks + ?Sized> Blocks for &mut B {
@@ -35,6 +46,10 @@ impl<B: Blocks + ?Sized> Blocks for &mut B {
 
     fn design(&mut self, k: usize) -> Result<Arc<Design>, Failure> {
         (**self).design(k)
+    }
+
+    fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
+        (**self).map(landmarks)
     }
 }
 
@@ -92,12 +107,24 @@ impl<B: Blocks, L: MarginLoss + ?Sized> Shard<B, L> {
         &mut self.blocks
     }
 
+    /// Puts other features in the place of those that the samples have; what followed from these is
+    /// dropped.
+    fn map(&mut self, landmarks: Option<&Landmarks>) -> Result<(), Failure> {
+        self.states.clear();
+        self.blocks.map(landmarks)
+    }
+
     /// Returns the answer for every partition of this shard, in ascending order.
     ///
     /// # Errors
     /// A partition cannot be read, the message is about a slot that the shard does not have, or
     /// vectors are not as long as the samples.
     pub fn answer(&mut self, request: &Request) -> Result<Vec<Reply>, Failure> {
+        match &request.features {
+            Features::Same => {}
+            Features::Own => self.map(None)?,
+            Features::Of(landmarks) => self.map(Some(landmarks))?,
+        }
         let mut replies = Vec::with_capacity(self.blocks.partitions().len());
         for k in 0..self.blocks.partitions().len() {
             let rows = Arc::clone(self.blocks.rows(k));

@@ -3,11 +3,12 @@ mod samples;
 use margins_losses::{Interval, MarginLoss};
 
 use crate::problem::{Extent, Sums};
+use crate::shards::few_samples::FewSamples;
 use crate::shards::slots::Slots;
 use crate::shards::workers::{descriptions, sums};
 use crate::shards::{
-    Ask, Description, DualStep, Failure, Handle, Message, Partial, Places, Reply, Request, Spot,
-    Weighting, Workers,
+    Ask, Description, DualStep, Failure, Features, Handle, Message, Partial, Places, Reply,
+    Request, Spot, Weighting, Workers,
 };
 
 /// The largest number of slots that make up the products of a point: a step adds one, and more are
@@ -36,6 +37,8 @@ pub struct Sharded<'a, W, L: ?Sized> {
     /// The strength with which the loss is smoothed.
     pub(super) smoothing: f64,
     pub(super) places: Option<&'a dyn Places>,
+    /// Some of the samples, where conjugate gradients are preconditioned by them.
+    pub(super) few: Option<FewSamples>,
     pub(super) slots: Slots,
     pub(super) state: State,
     pub(super) rounds: usize,
@@ -117,8 +120,10 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         let (define, forget) = self.slots.news();
         let weighting = self.weighting.clone();
         // What an earlier problem has left with the shards is dropped.
-        let request = Request { anew: self.rounds == 1, define, forget, weighting, ask };
-        self.workers.round(&Message { request: &request, slots: self.slots.all() })
+        let anew = self.rounds == 1;
+        let features = if anew { Features::Own } else { Features::Same };
+        let request = Request { anew, define, forget, features, weighting, ask };
+        self.workers.round(&Message { slots: self.slots.all(), ..Message::of(&request) })
     }
 
     /// Returns descriptions of all partitions.

@@ -103,7 +103,8 @@ impl Handle {
         Spot { terms, intercept, smoothing }
     }
 
-    fn coefficients(&self) -> Vec<f64> {
+    /// Returns the coefficients behind these products; none where all of them are 0.
+    pub(super) fn coefficients(&self) -> Vec<f64> {
         let terms = self.0.borrow();
         let mut coef = vec![0.0; terms.first().map_or(0, |(_, slot)| slot.coef.len())];
         for (t, slot) in terms.iter() {

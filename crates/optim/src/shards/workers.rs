@@ -1,5 +1,7 @@
 use crate::problem::MOST_OF_A_PART;
-use crate::shards::{Answer, Definition, Description, Partial, Reply, Request, SampledRows};
+use crate::shards::{
+    Answer, Definition, Description, Features, Partial, Reply, Request, SampledRows, StoredRows,
+};
 
 /// The reason why shards cannot answer.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -56,9 +58,16 @@ pub struct Message<'a> {
     pub(super) request: &'a Request,
     /// The definitions of all slots in use.
     pub(super) slots: Vec<Definition>,
+    /// The features that all samples have.
+    pub(super) features: Features,
 }
 
-impl Message<'_> {
+impl<'a> Message<'a> {
+    /// Returns the message of a request that is about no slots, to samples with their own features.
+    pub(super) fn of(request: &'a Request) -> Self {
+        Message { request, slots: Vec::new(), features: Features::Own }
+    }
+
     /// Returns the request for a shard that has answered all requests so far.
     pub fn request(&self) -> &Request {
         self.request
@@ -71,6 +80,7 @@ impl Message<'_> {
             anew: true,
             define: self.slots.clone(),
             forget: Vec::new(),
+            features: self.features.clone(),
             ..self.request.clone()
         }
     }
@@ -119,11 +129,21 @@ pub(super) fn sampled(replies: Vec<Reply>) -> Result<SampledRows, Failure> {
         let Answer::Sampled(some) = answer else {
             return Err("a shard answered another question".into());
         };
-        all.lengths.extend(some.lengths);
-        all.columns.extend(some.columns);
-        all.values.extend(some.values);
+        all.rows.append(some.rows);
         all.signs.extend(some.signs);
         all.weights.extend(some.weights);
+    }
+    Ok(all)
+}
+
+/// Returns the rows of all partitions, in order.
+pub(super) fn stored(replies: Vec<Reply>) -> Result<StoredRows, Failure> {
+    let mut all = StoredRows::default();
+    for answer in in_order(replies)? {
+        let Answer::Rows(some) = answer else {
+            return Err("a shard answered another question".into());
+        };
+        all.append(*some);
     }
     Ok(all)
 }

@@ -6,6 +6,7 @@
 
 mod curved;
 mod equation;
+mod sampled;
 mod system;
 
 use crate::certificate::{Evaluator, dual};

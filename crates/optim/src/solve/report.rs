@@ -82,6 +82,9 @@ pub struct Report {
     pub iterations: usize,
     /// Products of the design or its transpose with a vector, a Gram matrix counting as one.
     pub passes: usize,
+    /// Rounds of messages since the fit before, to samples that are elsewhere: on disk, or with workers;
+    /// 0 for samples in memory.
+    pub rounds: usize,
     /// The reason why the solver stopped.
     pub status: Status,
     /// The time that the solver took; work shared with other fits is not counted.
@@ -226,6 +229,7 @@ impl Ending {
             gradient_norm: certificate.gradient_norm,
             iterations: self.iterations,
             passes,
+            rounds: 0,
             status: self.status,
             elapsed: self.elapsed,
             history: self.history,

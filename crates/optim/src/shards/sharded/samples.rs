@@ -1,5 +1,6 @@
 use std::cell::Cell;
 
+use margins_data::Design;
 use margins_losses::{HomogeneousTail, MarginLoss};
 use nalgebra::DMatrix;
 
@@ -131,7 +132,20 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         self.state.kept = None;
     }
 
+    fn sampled(&mut self) -> Option<(&Design, Vec<f64>)> {
+        let (few, at) = (self.few.as_ref()?, self.state.kept.as_ref()?);
+        let mut coef = at.products.coefficients();
+        if let Some(factors) = &self.factors {
+            coef.iter_mut().zip(factors).for_each(|(w, factor)| *w /= factor);
+        }
+        Some((&few.design, few.curvatures(self.loss, &coef, at.intercept, at.smoothing)))
+    }
+
     fn curvature(&mut self) -> f64 {
+        // Sums where the margins are may have come already.
+        if let Some(sums) = self.state.sums.filter(|_| self.kept() == self.here()) {
+            return sums.curvature;
+        }
         let ask = Ask::Sums { at: self.kept(), gradient: false };
         sums_of(&self.sum(ask, OF_SUMS, 1)).curvature
     }
@@ -263,6 +277,10 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     fn all_beyond(&mut self, point: &Point<Handle>, from: f64) -> bool {
         let at = self.locate(&point.products, point.intercept, MOST_SLOTS);
         -self.sum(Ask::Margins(at.spot()), 0, 2).largest[1] >= from
+    }
+
+    fn rounds(&self) -> usize {
+        self.rounds
     }
 
     fn failure(&mut self) -> Option<Error> {

@@ -21,7 +21,7 @@ pub(crate) struct CurvedFactor {
     made: Option<Made>,
 }
 
-struct Made {
+pub(super) struct Made {
     /// The factor `2 lambda`.
     ridge: f64,
     /// The samples in the factor, in its order, with their features and curvatures.
@@ -51,7 +51,7 @@ struct Held {
 }
 
 /// Returns the samples that have curvature.
-fn curved(curvatures: &[f64]) -> Vec<usize> {
+pub(super) fn curved(curvatures: &[f64]) -> Vec<usize> {
     (0..curvatures.len()).filter(|&i| curvatures[i] > 0.0).collect()
 }
 
@@ -106,16 +106,17 @@ impl CurvedFactor {
         };
         let made = self.made.insert(made);
         let held = made.held(curvatures)?;
-        let mut inverse = Inverse { made, held, ones: None, is_fresh };
-        if moves_intercept {
-            inverse.ones = Some(inverse.substitute(vec![1.0; made.samples.len()]));
-        }
-        Some(inverse)
+        Some(Inverse::of(made, held, is_fresh, moves_intercept))
     }
 }
 
 impl Made {
-    fn new(design: &Design, curvatures: &[f64], ridge: f64, samples: Vec<usize>) -> Option<Self> {
+    pub(super) fn new(
+        design: &Design,
+        curvatures: &[f64],
+        ridge: f64,
+        samples: Vec<usize>,
+    ) -> Option<Self> {
         let design = design.select(&samples);
         let curvatures: Vec<f64> = samples.iter().map(|&i| curvatures[i]).collect();
         let products = design.sample_gram();
@@ -187,7 +188,21 @@ impl Made {
     }
 }
 
-impl Inverse<'_> {
+impl<'f> Inverse<'f> {
+    fn of(made: &'f Made, held: Held, is_fresh: bool, moves_intercept: bool) -> Self {
+        let mut inverse = Inverse { made, held, ones: None, is_fresh };
+        if moves_intercept {
+            inverse.ones = Some(inverse.substitute(vec![1.0; made.samples.len()]));
+        }
+        inverse
+    }
+
+    /// Returns the inverse at the curvatures that the factor was made of.
+    pub(super) fn as_made(made: &'f Made, moves_intercept: bool) -> Self {
+        let (places, columns, factor) = (Vec::new(), Vec::new(), GrowingCholesky::new(0));
+        Inverse::of(made, Held { places, columns, factor }, true, moves_intercept)
+    }
+
     /// Returns true if the factor is of the present curvatures.
     pub(super) fn is_fresh(&self) -> bool {
         self.is_fresh

@@ -9,6 +9,7 @@ use nalgebra::DMatrix;
 
 use super::curved::CurvedFactor;
 use super::equation::{Equation, Iterated};
+use super::sampled::SampledFactor;
 use crate::problem::Samples;
 
 /// The largest order of a dense system that is formed and factorised.
@@ -21,8 +22,16 @@ pub(crate) enum System {
     /// preconditioned by the factor of an earlier H.
     Dense(Factor),
     /// Conjugate gradients with products with X and X' solve the system, preconditioned by the
-    /// diagonal of H, or by the samples that have curvature where these are few.
-    ConjugateGradients(Box<CurvedFactor>),
+    /// diagonal of H, or by some of the samples.
+    ConjugateGradients(Box<Preconditioners>),
+}
+
+/// The samples by which conjugate gradients are preconditioned: those that have curvature where these are
+/// few, or some that stand for all.
+#[derive(Default)]
+pub(crate) struct Preconditioners {
+    curved: CurvedFactor,
+    sampled: SampledFactor,
 }
 
 /// The part of the gradient that a solution by conjugate gradients leaves.
@@ -68,7 +77,7 @@ impl System {
     ) -> (f64, Vec<f64>) {
         let factor = match self {
             System::Dense(factor) => factor,
-            System::ConjugateGradients(factor) => return iterate(factor, equation, passes),
+            System::ConjugateGradients(factors) => return iterate(factors, equation, passes),
         };
         if let Some(patience) = factor.patience(equation) {
             let precondition = |r: &[f64]| factor.solve(r.to_vec());
@@ -115,17 +124,37 @@ fn by_diagonal<S: Samples>(
     equation.iterate(precondition, target, most_steps, passes)
 }
 
+/// Returns the solution by conjugate gradients with samples that stand for all, or with the diagonal
+/// where none are at hand.
+fn by_sampled<S: Samples>(
+    factor: &mut SampledFactor,
+    equation: &mut Equation<'_, S>,
+    passes: &mut usize,
+) -> (f64, Vec<f64>) {
+    let (ridge, moves_intercept) = (equation.ridge, equation.samples.has_intercept());
+    let Some(inverse) = factor.prepare(equation.samples, ridge, moves_intercept) else {
+        return by_diagonal(equation, MOST_STEPS, passes).solution;
+    };
+    let target = target(equation);
+    let Iterated { solution, steps, .. } =
+        equation.iterate(|r| inverse.solve(r), target, MOST_STEPS, passes);
+    factor.took(steps);
+    solution
+}
+
 /// Returns the solution by conjugate gradients: with the diagonal until that has cost as much as a
-/// factor of the samples that have curvature, and with the factor from then on.
+/// factor of the samples that have curvature, and with the factor from then on; of samples that are
+/// elsewhere with those at hand.
 fn iterate<S: Samples>(
-    factor: &mut CurvedFactor,
+    factors: &mut Preconditioners,
     equation: &mut Equation<'_, S>,
     passes: &mut usize,
 ) -> (f64, Vec<f64>) {
     /// The steps that a factor of other curvatures may take before it is made anew.
     const PATIENCE: usize = 20;
+    let Preconditioners { curved: factor, sampled } = factors;
     let Some(price) = factor.price(equation.samples) else {
-        return by_diagonal(equation, MOST_STEPS, passes).solution;
+        return by_sampled(sampled, equation, passes);
     };
     if !factor.is_made() {
         let Iterated { solution, reached, .. } =

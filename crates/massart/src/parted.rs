@@ -1,0 +1,223 @@
+//! Samples that are read in parts, as those of a file that memory does not hold.
+
+use std::sync::Arc;
+
+use margins_data::Design;
+use margins_optim::online::LinearClassifier;
+use margins_optim::solve::Limits;
+
+use crate::cuts::search;
+use crate::cutting_planes::End;
+use crate::sgd::{Learned, Plan, Walk};
+use crate::sphere::is_wrong;
+use crate::split::Split;
+use crate::{
+    CutOptions, Error, LearnedByCuts, Problem, Projection, Separation, Sphere, SphereSample,
+};
+
+/// Samples whose features are read in parts; signs and weights are at hand.
+///
+/// The learners of such samples draw the rows that those in memory draw. Steps of the stochastic gradient
+/// are therefore the same, at the price of a pass over the samples for as many steps as memory holds rows.
+pub trait PartedSample {
+    /// Returns the number of features d.
+    fn columns(&self) -> usize;
+
+    /// Returns the signs, +1 or -1, one a row.
+    fn signs(&self) -> Arc<[f64]>;
+
+    /// Returns the weights, one a row: finite and at least 0.
+    fn weights(&self) -> Arc<[f64]>;
+
+    /// Returns the number of rows that may be in memory at once.
+    fn most_rows(&self) -> usize;
+
+    /// Returns the features of some rows, which ascend.
+    ///
+    /// # Errors
+    /// A part cannot be read.
+    fn select(&mut self, rows: &[usize]) -> Result<Design, Error>;
+
+    /// Shows the features of all rows, part after part, each with the number of its first row.
+    ///
+    /// # Errors
+    /// A part cannot be read; the errors of `see`.
+    fn each(&mut self, see: &mut SeePart<'_>) -> Result<(), Error>;
+}
+
+/// What is shown a part of the samples: the number of its first row and its features.
+pub type SeePart<'s> = dyn FnMut(usize, &Design) -> Result<(), Error> + 's;
+
+/// Returns the halfspace of algorithm 1 as [`learn`](crate::learn) does, from samples that are read in
+/// parts: the same halfspace.
+///
+/// # Errors
+/// The errors of [`learn`](crate::learn); a part that cannot be read.
+pub fn learn_from_parts<S: PartedSample + ?Sized>(
+    problem: &Problem,
+    plan: &Plan,
+    sample: &mut S,
+    seed: u64,
+    limits: &Limits<'_>,
+) -> Result<Learned, Error> {
+    let split = Split::new(&sample.weights(), plan.selection.min(sample.most_rows()), seed)?;
+    let mut walk = Walk::new(problem, plan, sample.columns(), seed)?;
+    walk_over_parts(sample, &split, plan.steps, seed, |points, draws| {
+        walk.take(points, draws.iter().copied(), limits)?;
+        Ok(walk.is_complete())
+    })?;
+    let (design, signs, weights) = rows_of(sample, split.into_selection())?;
+    let selection = SphereSample::new(&design, &signs)?.with_weights(weights)?;
+    Ok(Learned::new(&walk.finish(), &selection, problem.target.delta(), limits))
+}
+
+/// Shows the draws of a split, at most `count`, as many at once as memory holds, until `take` says that
+/// there were enough. Draws are rows of the points shown.
+pub(super) fn walk_over_parts<S: PartedSample + ?Sized>(
+    sample: &mut S,
+    split: &Split,
+    count: usize,
+    seed: u64,
+    mut take: impl FnMut(&Sphere<'_>, &[(usize, f64)]) -> Result<bool, Error>,
+) -> Result<(), Error> {
+    let (signs, weights, most) = (sample.signs(), sample.weights(), sample.most_rows().max(1));
+    let mut draws = split.draws(&weights, &signs, count, seed);
+    loop {
+        let some: Vec<(usize, f64)> = draws.by_ref().take(most).collect();
+        let mut rows: Vec<usize> = some.iter().map(|(row, _)| *row).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let design = sample.select(&rows)?;
+        let points = Sphere::new(&design).map_err(|error| of_row(error, |row| rows[row]))?;
+        let place = |row: &usize| rows.partition_point(|other| other < row);
+        let placed: Vec<(usize, f64)> = some.iter().map(|(row, y)| (place(row), *y)).collect();
+        if take(&points, &placed)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns the features, signs and weights of some rows, which ascend.
+pub(super) fn rows_of<S: PartedSample + ?Sized>(
+    sample: &mut S,
+    rows: Vec<usize>,
+) -> Result<(Design, Vec<f64>, Vec<f64>), Error> {
+    let design = sample.select(&rows)?;
+    let (signs, weights) = (sample.signs(), sample.weights());
+    let of = |all: &[f64]| rows.iter().map(|&row| all[row]).collect();
+    Ok((design, of(&signs), of(&weights)))
+}
+
+/// Returns an error of some rows with the number that a row has among all.
+fn of_row(error: Error, number: impl Fn(usize) -> usize) -> Error {
+    match error {
+        Error::Direction { row, norm } => Error::Direction { row: number(row), norm },
+        other => other,
+    }
+}
+
+/// Shows all samples, part after part, as points on the sphere with their signs and weights.
+fn each_on_sphere<S: PartedSample + ?Sized>(
+    sample: &mut S,
+    projection: Option<&Projection>,
+    mut see: impl FnMut(&Sphere<'_>, &[f64], &[f64]),
+) -> Result<(), Error> {
+    let (signs, weights) = (sample.signs(), sample.weights());
+    sample.each(&mut |first, design| {
+        let projected = projection.map(|projection| projection.project(design)).transpose()?;
+        let points = Sphere::new(projected.as_ref().unwrap_or(design));
+        let points = points.map_err(|error| of_row(error, |row| first + row))?;
+        let rows = first..first + design.rows();
+        see(&points, &signs[rows.clone()], &weights[rows]);
+        Ok(())
+    })
+}
+
+/// Returns the share of the samples that a halfspace gets wrong, by weight; sign(0) = +1.
+///
+/// # Errors
+/// [`Error::Direction`]: a row has no direction. A part that cannot be read.
+pub fn error_of_parts<S: PartedSample + ?Sized>(
+    sample: &mut S,
+    coef: &[f64],
+) -> Result<f64, Error> {
+    Ok(look(sample, None, coef, None)?.error)
+}
+
+/// Returns the error of a halfspace, and the mean of `factor(<w, x>, y) x` if a factor is given.
+fn look<S: PartedSample + ?Sized>(
+    sample: &mut S,
+    projection: Option<&Projection>,
+    w: &[f64],
+    factor: Option<&dyn Fn(f64, f64) -> f64>,
+) -> Result<Looked, Error> {
+    let total: f64 = sample.weights().iter().sum();
+    let (mut wrong, mut mean) = (0.0, vec![0.0; factor.map_or(0, |_| w.len())]);
+    each_on_sphere(sample, projection, |points, signs, weights| {
+        let scores = points.scores(w);
+        for ((&score, &y), &c) in scores.iter().zip(signs).zip(weights) {
+            wrong += if is_wrong(score, y) { c } else { 0.0 };
+        }
+        if let Some(factor) = factor {
+            let terms = scores.iter().zip(signs).zip(weights).zip(points.inverse_norms());
+            let z: Vec<f64> = terms
+                .map(|(((&score, &y), &c), &inverse)| c / total * inverse * factor(score, y))
+                .collect();
+            let mut part = vec![0.0; w.len()];
+            points.design().multiply_transposed(&z, &mut part);
+            mean.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        }
+    })?;
+    Ok(Looked { error: wrong / total, mean })
+}
+
+struct Looked {
+    error: f64,
+    mean: Vec<f64>,
+}
+
+/// Returns the halfspace of cutting planes as [`learn_by_cuts`](crate::learn_by_cuts) does, in the
+/// dimensions of a projection if there is one, from samples that are read in parts: a pass for every call
+/// of the oracle.
+///
+/// # Errors
+/// [`Error::Direction`]: a row has no direction. A part that cannot be read.
+pub fn learn_by_cuts_from_parts<S: PartedSample + ?Sized>(
+    problem: &Problem,
+    options: &CutOptions<'_>,
+    sample: &mut S,
+    projection: Option<&Projection>,
+) -> Result<LearnedByCuts, Error> {
+    let problem = match projection {
+        Some(_) => Problem { margin: problem.margin.half(), ..*problem },
+        None => *problem,
+    };
+    let columns = projection.map_or(sample.columns(), Projection::dimensions);
+    let mut failure = None;
+    let mut found = search(&problem, options, columns, |w| {
+        let factor = |score, y| problem.gradient_factor(score, y);
+        let looked = match w {
+            None => look(sample, projection, &vec![0.0; columns], Some(&|_, y| -y)),
+            Some(w) => look(sample, projection, w, Some(&factor)),
+        };
+        let Looked { error, mean } = looked.map_err(|error| {
+            failure = Some(error);
+            End::Empty
+        })?;
+        Ok(match w {
+            None => Separation::by(mean),
+            Some(_) => Separation::of(&problem, error, || mean),
+        })
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    if let Some(projection) = projection {
+        let coef = projection.pull_back(&found.classifier.coef);
+        found.classifier = LinearClassifier { intercept: 0.0, coef };
+    }
+    Ok(found)
+}
