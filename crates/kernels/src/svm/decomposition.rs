@@ -23,11 +23,14 @@ use super::sequential::SequentialMinimization;
 /// progress for the entries of K that they need.
 const LEAST_SIZE: usize = 256;
 const MOST_SIZE: usize = 4096;
+/// The number of samples in a working set for each coefficient that moved in the set before: the part of
+/// K of a set costs more than what few moves are worth.
+const PER_MOVE: usize = 16;
 
 /// The state that carries over from one lambda to the next.
 pub(super) struct Decomposition<'p, 'a> {
     problem: &'p Problem<'a>,
-    /// The number of samples of a working set.
+    /// The most samples of a working set.
     size: usize,
     cache_bytes: usize,
     last: Option<(Lambda, DualPoint)>,
@@ -80,6 +83,7 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         let n = self.problem.len();
         let mut monitor = Monitor::new(options, lambda, (100 * n).max(10_000_000));
         let mut point = start;
+        let mut size = self.size;
         loop {
             if !point.is_finite() {
                 let origin = DualPoint::origin(self.problem, lambda);
@@ -91,12 +95,13 @@ impl<'p, 'a> Decomposition<'p, 'a> {
             if let Some(status) = monitor.judge(self.passes(), &certificate, margins) {
                 return (point, monitor.end(status, certificate));
             }
-            let set = self.working_set(lambda, &point);
+            let set = self.working_set(lambda, &point, size);
             let (changes, steps) = self.improve(lambda, &point, &set, monitor.left());
             monitor.count(steps);
             if changes.is_empty() {
                 return (point, monitor.end(Status::Stalled, certificate));
             }
+            size = (PER_MOVE * changes.len()).clamp(LEAST_SIZE.min(self.size), self.size);
             point = self.moved(lambda, point, &changes);
         }
     }
@@ -139,27 +144,17 @@ impl<'p, 'a> Decomposition<'p, 'a> {
     /// Returns half a set of samples that can rise, those of the largest gradient, and half a set
     /// that can fall, those of the smallest: where they violate optimality they do so most, and
     /// where they do not they are next to it.
-    fn working_set(&self, lambda: Lambda, point: &DualPoint) -> Vec<usize> {
+    fn working_set(&self, lambda: Lambda, point: &DualPoint, size: usize) -> Vec<usize> {
         let samples = &self.problem.samples;
         let can_rise = |i: &&usize| point.coef[**i] < self.problem.bounds(**i, lambda).1;
         let can_fall = |i: &&usize| point.coef[**i] > self.problem.bounds(**i, lambda).0;
         let rising = samples.iter().filter(can_rise).map(|&i| (-point.gradient[i], i));
         let falling = samples.iter().filter(can_fall).map(|&i| (point.gradient[i], i));
-        let mut set = self.first_half(rising.collect());
-        set.extend(self.first_half(falling.collect()));
+        let mut set = least(size / 2, rising.collect());
+        set.extend(least(size / 2, falling.collect()));
         set.sort_unstable();
         set.dedup();
         set
-    }
-
-    /// Returns the samples of the smallest numbers, half as many as a set has.
-    fn first_half(&self, mut all: Vec<(f64, usize)>) -> Vec<usize> {
-        let half = self.size / 2;
-        if all.len() > half {
-            all.select_nth_unstable_by(half, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            all.truncate(half);
-        }
-        all.into_iter().map(|(_, i)| i).collect()
     }
 
     /// Moves the coefficients of the set; returns those that have changed, and the number of steps.
@@ -199,4 +194,13 @@ impl<'p, 'a> Decomposition<'p, 'a> {
         self.entries += self.problem.entries_read(&step);
         point.moved_to(self.problem, lambda, coef, &step)
     }
+}
+
+/// Returns the samples of the smallest numbers, at most so many.
+fn least(count: usize, mut all: Vec<(f64, usize)>) -> Vec<usize> {
+    if all.len() > count {
+        all.select_nth_unstable_by(count, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        all.truncate(count);
+    }
+    all.into_iter().map(|(_, i)| i).collect()
 }
