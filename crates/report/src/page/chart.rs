@@ -275,6 +275,7 @@ impl Chart {
         let (bottom, top) = self.y.ends(bars.map(|y| self.y.place(y)));
         let mut chart = ChartBuilder::on(area)
             .margin(8)
+            .margin_top(12)
             .margin_right(16)
             .x_label_area_size(44)
             .y_label_area_size(64)
