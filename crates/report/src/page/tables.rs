@@ -37,7 +37,7 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
 fn in_two(cell: &str) -> Markup {
     let second = [" (", " ± "].iter().filter_map(|start| cell.find(start)).min();
     let (first, rest) = cell.split_at(second.unwrap_or(cell.len()));
-    html! { (first) @if !rest.is_empty() { br.narrow; (rest) } }
+    html! { (first) @if !rest.is_empty() { span.narrow {} (rest) } }
 }
 
 /// Returns true if the text or a word of it is too long for a column that leaves others room.
