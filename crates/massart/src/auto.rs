@@ -88,7 +88,7 @@ pub fn learn_adaptively_from_parts<S: PartedSample + ?Sized>(
     })?;
     let finish = |walk: Mutex<Walk>| walk.into_inner().unwrap_or_else(PoisonError::into_inner);
     let runs = walks.into_iter().map(|walk| finish(walk).finish()).collect();
-    let (design, signs, weights) = rows_of(sample, split.into_selection())?;
+    let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
     let selection = SphereSample::new(&design, &signs)?.with_weights(weights)?;
     Ok(best(&grid, runs, &selection, target, limits))
 }

@@ -66,7 +66,7 @@ pub fn learn_from_parts<S: PartedSample + ?Sized>(
         walk.take(points, draws.iter().copied(), limits)?;
         Ok(walk.is_complete())
     })?;
-    let (design, signs, weights) = rows_of(sample, split.into_selection())?;
+    let (design, signs, weights) = rows_of(sample, &split.into_selection())?;
     let selection = SphereSample::new(&design, &signs)?.with_weights(weights)?;
     Ok(Learned::new(&walk.finish(), &selection, problem.target.delta(), limits))
 }
@@ -103,9 +103,9 @@ pub(super) fn walk_over_parts<S: PartedSample + ?Sized>(
 /// Returns the features, signs and weights of some rows, which ascend.
 pub(super) fn rows_of<S: PartedSample + ?Sized>(
     sample: &mut S,
-    rows: Vec<usize>,
+    rows: &[usize],
 ) -> Result<(Design, Vec<f64>, Vec<f64>), Error> {
-    let design = sample.select(&rows)?;
+    let design = sample.select(rows)?;
     let (signs, weights) = (sample.signs(), sample.weights());
     let of = |all: &[f64]| rows.iter().map(|&row| all[row]).collect();
     Ok((design, of(&signs), of(&weights)))

@@ -82,10 +82,10 @@ impl Parts {
 }
 
 /// Two selections of the same candidates may multiply different numbers of rows of weight zero.
-fn assert_same(found: Learned, expected: Learned) {
+fn assert_same(found: Learned, expected: &Learned) {
     let products = expected.selected.products;
     let selected = margins_massart::Selected { products, ..found.selected };
-    assert_eq!(Learned { selected, ..found }, expected);
+    assert_eq!(Learned { selected, ..found }, *expected);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn steps_are_those_in_memory_however_few_rows_it_holds() {
             for most in [ROWS, 333, 100] {
                 let mut few = parts(weighted, most);
                 let found = learn_from_parts(&problem, &plan, &mut few, 7, &limits);
-                assert_same(found.expect("a fit"), expected.clone());
+                assert_same(found.expect("a fit"), &expected);
                 assert_eq!(few.reads, steps.div_ceil(most) + 1);
                 let error = error_of_parts(&mut few, &expected.classifier.coef).expect("a pass");
                 assert_eq!(error, whole.in_memory().error(&expected.classifier.coef));
@@ -120,7 +120,7 @@ fn all_noise_rates_and_margins_are_tried_as_in_memory() {
         let mut few = parts(weighted, 200);
         let found = learn_adaptively_from_parts(target, &mut few, 2, &limits).expect("a fit");
         assert_eq!((found.noise, found.margin), (expected.noise, expected.margin));
-        assert_same(found.learned, expected.learned);
+        assert_same(found.learned, &expected.learned);
         // Fewer rows in memory than a fifth: fewer are held out.
         let mut fewer = parts(weighted, 50);
         let found = learn_adaptively_from_parts(target, &mut fewer, 2, &limits).expect("a fit");

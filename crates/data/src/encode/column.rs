@@ -255,7 +255,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     if values.is_empty() {
         return 0.0;
     }
-    let is_even = values.len() % 2 == 0;
+    let is_even = values.len().is_multiple_of(2);
     let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     match below.iter().copied().max_by(f64::total_cmp).filter(|_| is_even) {
         Some(lower) => lower.midpoint(upper),
