@@ -19,9 +19,11 @@
 
 mod answer;
 mod block;
+mod failure;
 mod few_samples;
 mod landmarks;
 mod on_disk;
+mod on_landmarks;
 mod open;
 mod part;
 mod places;
@@ -37,8 +39,10 @@ mod wire;
 mod workers;
 
 pub use block::{Block, Rows};
-pub use landmarks::{Landmarks, OnLandmarks, rows_over_shards};
+pub use failure::Failure;
+pub use landmarks::Landmarks;
 pub use on_disk::OnDisk;
+pub use on_landmarks::{OnLandmarks, rows_over_shards};
 pub use open::{BinaryProblem, errors_over_shards, path_over_shards, spreads_over_shards};
 pub use places::Places;
 pub use request::{
@@ -52,4 +56,4 @@ pub use stored_rows::StoredRows;
 pub use threads::Threads;
 #[cfg(feature = "wire")]
 pub use wire::VERSION;
-pub use workers::{BYTES_A_SAMPLED_VALUE, Failure, MOST_SAMPLED, Message, Workers};
+pub use workers::{BYTES_A_SAMPLED_VALUE, MOST_SAMPLED, Message, Workers};

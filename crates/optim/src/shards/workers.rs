@@ -1,10 +1,8 @@
 use crate::problem::MOST_OF_A_PART;
 use crate::shards::{
-    Answer, Definition, Description, Features, Partial, Reply, Request, SampledRows, StoredRows,
+    Answer, Definition, Description, Failure, Features, Partial, Reply, Request, SampledRows,
+    StoredRows,
 };
-
-/// The reason why shards cannot answer.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The number of values that a sample of the rows has at most, unless workers say otherwise.
 pub const MOST_SAMPLED: usize = MOST_OF_A_PART;

@@ -1,0 +1,2 @@
+/// The reason why shards cannot answer.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
