@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use maud::{Markup, PreEscaped, html};
-use pulldown_cmark::{Parser, html::push_html};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd, html::push_html};
 
 use crate::figure::Figure;
 use crate::{Failure, files};
@@ -233,9 +233,30 @@ impl Document {
     }
 }
 
-/// Returns Markdown as HTML.
+/// Returns Markdown as HTML. Of links to pages of the book, which are not beside the page, the words stay.
 fn formatted(text: &str) -> Markup {
+    let mut leads_out = false;
+    let events = Parser::new(text).filter(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            leads_out = dest_url.starts_with("../");
+            !leads_out
+        }
+        Event::End(TagEnd::Link) => !std::mem::take(&mut leads_out),
+        _ => true,
+    });
     let mut page = String::new();
-    push_html(&mut page, Parser::new(text));
+    push_html(&mut page, events);
     PreEscaped(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_into_the_book_are_words_on_a_page() {
+        let text = "See [errata](../errata.md) and [numbers](a.csv).";
+        let page = "<p>See errata and <a href=\"a.csv\">numbers</a>.</p>\n";
+        assert_eq!(formatted(text).into_string(), page);
+    }
 }

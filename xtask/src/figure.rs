@@ -68,13 +68,15 @@ pub(crate) fn line(name: impl Into<String>, points: Points) -> Series {
 }
 
 const PANEL: (u32, u32) = (470, 360);
-const COLOURS: [RGBColor; 6] = [
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 90, 181),
     RGBColor(220, 50, 32),
     RGBColor(0, 128, 96),
     RGBColor(230, 140, 0),
     RGBColor(117, 76, 168),
     RGBColor(90, 90, 90),
+    RGBColor(184, 48, 128),
+    RGBColor(32, 120, 144),
 ];
 
 impl Figure {

@@ -310,7 +310,7 @@ fn picture(rows: &[Row], means: &[Vec<Mean>]) -> Figure {
             key: name(data),
             title: format!("Outliers in {}", name(data)),
             x: Axis { label: "outliers, percent", range: (0.0, 20.0) },
-            y: Axis { label: "test error, percent", range: (0.0, 60.0) },
+            y: Axis { label: "test error, percent", range: (0.0, 100.0) },
             series: LEARNERS.iter().enumerate().map(series).collect(),
         })
     };

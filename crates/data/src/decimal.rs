@@ -18,6 +18,15 @@ pub(crate) fn parse(text: &str) -> Result<f64, ParseFloatError> {
     }
 }
 
+/// Returns the number that a text says, if it says one.
+#[inline]
+pub(crate) fn number(text: &str) -> Option<f64> {
+    // Besides digits, "inf" and "nan" say one.
+    let begins =
+        |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'i' | b'I' | b'n' | b'N');
+    text.as_bytes().first().filter(|byte| begins(byte)).and_then(|_| parse(text).ok())
+}
+
 /// Returns the number before the first comma, or before the end, and its length; `None` where that takes
 /// more than a look at a few digits.
 #[inline]
@@ -67,8 +76,20 @@ mod tests {
         }
 
         #[test]
+        fn a_text_is_a_number_as_the_standard_library_has_it(text in "[-+ .,0-9eEinfatyINFATY]{0,9}") {
+            prop_assert_eq!(number(&text).map(f64::to_bits), text.parse().ok().map(f64::to_bits));
+        }
+
+        #[test]
         fn any_text_is_what_the_standard_library_makes_of_it(text in "[-+.,0-9eE]{0,20}") {
             prop_assert_eq!(parse(&text).map(f64::to_bits), text.parse::<f64>().map(f64::to_bits));
+        }
+    }
+
+    #[test]
+    fn infinities_and_nan_are_numbers() {
+        for text in ["inf", "-inf", "+Infinity", "INF", "nan", "NaN", "-nan"] {
+            assert!(number(text).is_some_and(|x| !x.is_finite()), "{text}");
         }
     }
 

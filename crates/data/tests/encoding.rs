@@ -292,3 +292,67 @@ fn a_file_without_rows_does_not_end_a_table_in_several() {
         assert_eq!(data.design().to_dense().as_slice(), [2.0, 0.0, 0.0, 3.0], "{kind}");
     }
 }
+
+/// Tables of several blocks of rows have the features that the definition gives, dense and sparse, on any
+/// number of threads.
+#[test]
+fn long_tables_are_encoded_alike_on_any_number_of_threads() {
+    const ROWS: usize = 1300;
+    for levels in [2, 60] {
+        let number = |row: usize| (row % 7 != 3).then(|| (row * 37 % 101) as f64 / 8.0);
+        let level = |row: usize| (row % 11 != 5).then(|| row * 13 % levels);
+        let numbers: Vec<f64> = (0..ROWS).map(|row| number(row).unwrap_or(f64::NAN)).collect();
+        let words = (0..ROWS).map(|row| level(row).map(|k| format!("town {k}")));
+        let columns =
+            vec![RawColumn::numbers("size", &numbers).unwrap(), RawColumn::words("town", words)];
+        let table = RawTable::from_columns(columns).unwrap();
+
+        let mut sorted: Vec<f64> = (0..ROWS).filter_map(number).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (half, odd) = (sorted.len() / 2, sorted.len() % 2 == 1);
+        let median = if odd { sorted[half] } else { (sorted[half - 1] + sorted[half]) / 2.0 };
+        let mut seen: Vec<usize> = Vec::new();
+        for level in (0..ROWS).filter_map(level) {
+            if !seen.contains(&level) {
+                seen.push(level);
+            }
+        }
+        let is = |yes: bool| f64::from(u8::from(yes));
+        let row = |row: usize| -> Vec<f64> {
+            let size = [number(row).unwrap_or(median), is(number(row).is_none())];
+            let towns = seen.iter().map(|&town| is(level(row) == Some(town)));
+            size.into_iter().chain(towns).chain([is(level(row).is_none())]).collect()
+        };
+        let expected = Design::from_rows(&(0..ROWS).map(row).collect::<Vec<_>>()).unwrap();
+
+        for threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let encode = || Encoding::learn(&table, None, EncodeOptions::default())?.encode(&table);
+            let design = pool.install(encode).unwrap();
+            assert_eq!(design.is_sparse(), levels == 60);
+            assert_eq!(design.to_dense(), expected.to_dense());
+        }
+    }
+}
+
+/// The first fault in the order of the columns is told, and in it the first row.
+#[test]
+fn the_first_fault_of_several_columns_is_told() {
+    let column = |name: &str, cells: [&str; 4]| {
+        RawColumn::cells(name, cells.map(Some), &MissingWords::default()).unwrap()
+    };
+    let options = EncodeOptions { missing: Missing::Refuse, ..EncodeOptions::default() };
+    let known = [column("a", ["1", "2", "3", "4"]), column("b", ["x", "y", "x", "y"])];
+    let encoding =
+        Encoding::learn(&RawTable::from_columns(known.to_vec()).unwrap(), None, options).unwrap();
+    let of = |columns: [RawColumn; 2]| {
+        let table = RawTable::from_columns(columns.to_vec()).unwrap();
+        encoding.encode(&table).unwrap_err().to_string()
+    };
+    let message = of([column("a", ["1", "2", "3", ""]), column("b", ["x", "z", "x", "y"])]);
+    assert!(message.starts_with("row 3, column 'a': the cell is empty"), "{message}");
+    let message = of([column("a", ["1", "2", "3", "4"]), column("b", ["x", "", "z", "y"])]);
+    assert!(message.starts_with("row 1, column 'b': the cell is empty"), "{message}");
+    let message = of([column("a", ["1", "2", "w", "v"]), column("b", ["x", "", "z", "y"])]);
+    assert!(message.starts_with("row 2, column 'a': 'w' is not a number"), "{message}");
+}

@@ -57,12 +57,16 @@ impl ColumnEncoding {
         let codes = options.categorical.contains(&name);
         let (kind, gap) = match column.content() {
             Cells::Numbers(cells) if !codes => {
-                (Kind::Number(median(rows.iter().filter_map(|&row| cells[row]))), gap(cells, rows))
+                let median = median(rows.iter().filter_map(|&row| cells.get(row)));
+                let gap = rows.iter().copied().find(|&row| cells.get(row).is_none());
+                (Kind::Number(median), gap)
             }
             Cells::Words(words)
                 if !codes && words.names().iter().all(|word| truth(word).is_some()) =>
             {
-                let value = |&row: &usize| truth(&words.names()[words.cells()[row]? as usize]);
+                let truths: Vec<Option<f64>> =
+                    words.names().iter().map(|word| truth(word)).collect();
+                let value = |&row: &usize| truths[words.cells()[row]? as usize];
                 (Kind::Boolean(median(rows.iter().filter_map(value))), gap(words.cells(), rows))
             }
             Cells::Words(words) => {
@@ -235,7 +239,7 @@ pub(super) fn refused_gap(row: usize, name: &str) -> Error {
 }
 
 /// Returns the first of the rows that has a gap.
-fn gap<T>(cells: &[Option<T>], rows: &[usize]) -> Option<usize> {
+fn gap(cells: &[Option<u32>], rows: &[usize]) -> Option<usize> {
     rows.iter().copied().find(|&row| cells[row].is_none())
 }
 

@@ -1,9 +1,9 @@
 use std::borrow::Cow;
-use std::ops::Range;
 
 use nalgebra::DMatrix;
 use nalgebra_sparse::CsrMatrix;
 
+use super::numbers::Numbers;
 use super::words::Words;
 use crate::{Design, Error, parallel};
 
@@ -36,7 +36,7 @@ pub(super) struct Features<'c> {
 
 /// The cells of a column, and their features where these are not the cells.
 pub(super) enum Source<'c> {
-    Numbers(&'c [Option<f64>]),
+    Numbers(&'c Numbers),
     Words(Cow<'c, Words>, Vec<Entries>),
 }
 
@@ -45,7 +45,7 @@ impl Features<'_> {
     #[inline]
     fn of(&self, row: usize) -> Entries {
         let found = match &self.cells {
-            Source::Numbers(cells) => cells[row].map(Entries::of_number),
+            Source::Numbers(cells) => cells.get(row).map(Entries::of_number),
             Source::Words(words, entries) => words.cells()[row].map(|word| entries[word as usize]),
         };
         found.unwrap_or(self.gap)
@@ -80,17 +80,10 @@ impl AllFeatures<'_> {
         counts
     }
 
-    /// Returns the features of some rows that are not zero, row by row in their order.
-    fn entries(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, f64)> {
-        rows.flat_map(|row| self.columns.iter().map(move |column| (row, column))).flat_map(
-            |(row, (from, column))| {
-                column.of(row).values().map(move |(at, value)| (from + at, value))
-            },
-        )
-    }
-
     fn dense(&self) -> Result<Design, Error> {
-        let mut samples = DMatrix::zeros(self.width, self.rows);
+        // Memory that is zero as the system gives it is not written to twice.
+        let zeros = vec![0.0; self.width * self.rows];
+        let mut samples = DMatrix::from_vec(self.width, self.rows, zeros);
         let size = ROWS * self.width;
         parallel::for_each_chunk(samples.as_mut_slice(), size, |block, samples| {
             for (from, column) in &self.columns {
@@ -119,11 +112,15 @@ impl AllFeatures<'_> {
         }
         parallel::for_each_chunk(&mut blocks, 1, |block, parts| {
             let rows = block * ROWS..self.rows.min((block + 1) * ROWS);
-            let places = parts
-                .iter_mut()
-                .flat_map(|(indices, values)| indices.iter_mut().zip(&mut **values));
-            for ((index, value), entry) in places.zip(self.entries(rows)) {
-                (*index, *value) = entry;
+            for (indices, values) in parts {
+                let mut places = indices.iter_mut().zip(values.iter_mut());
+                for row in rows.clone() {
+                    for (from, column) in &self.columns {
+                        for ((at, value), place) in column.of(row).values().zip(&mut places) {
+                            (*place.0, *place.1) = (from + at, value);
+                        }
+                    }
+                }
             }
         });
         let matrix = CsrMatrix::try_from_csr_data(self.rows, self.width, offsets, indices, values);

@@ -155,7 +155,7 @@ impl Column {
                 }
             }
             Cells::Numbers(cells) => {
-                for &number in cells.iter().flatten() {
+                for number in cells.iter().flatten() {
                     // Numbers may turn out to be levels.
                     self.levels.take_number(number);
                     self.nonzero += u64::from(number != 0.0);
@@ -171,7 +171,7 @@ impl Column {
         if self.has_median()
             && let Cells::Numbers(cells) = column.content()
         {
-            cells.iter().flatten().for_each(|&number| self.median.take(number));
+            cells.iter().flatten().for_each(|number| self.median.take(number));
         }
     }
 

@@ -73,9 +73,62 @@ impl MissingWords {
     }
 }
 
+/// Words for gaps, prepared for many cells.
+pub(crate) struct Gaps {
+    words: MissingWords,
+    /// True for the bytes that a word may begin with.
+    begins: [bool; 256],
+    /// True if a number in digits may be a gap.
+    have_numbers: bool,
+}
+
+impl Gaps {
+    pub(crate) fn new(words: MissingWords) -> Self {
+        let mut begins = [false; 256];
+        for first in words.words().iter().filter_map(|word| word.bytes().next()) {
+            begins[usize::from(first.to_ascii_lowercase())] = true;
+            begins[usize::from(first.to_ascii_uppercase())] = true;
+        }
+        let have_numbers = b"-.0123456789".iter().any(|&first| begins[usize::from(first)]);
+        Gaps { words, begins, have_numbers }
+    }
+
+    /// Returns true if a cell, without blanks around it, is a gap.
+    #[inline]
+    pub(crate) fn contains(&self, cell: &str) -> bool {
+        cell.bytes()
+            .next()
+            .is_none_or(|first| self.begins[usize::from(first)] && self.words.contains(cell))
+    }
+
+    /// Returns true if a number in digits may be a gap.
+    pub(crate) fn have_numbers(&self) -> bool {
+        self.have_numbers
+    }
+}
+
 /// The usual words: `?`, `na`, `n/a`, `nan`, `null`, `none` and `missing`.
 impl Default for MissingWords {
     fn default() -> Self {
         MissingWords::new(&USUAL_WORDS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn prepared_words_are_those_told(cell in "[?nNaAuU/01. -]{0,4}", words in proptest::collection::vec("[nN0-2ü?.-]{0,3}", 0..4)) {
+            for words in [MissingWords::default(), MissingWords::new(&words)] {
+                let gaps = Gaps::new(words.clone());
+                prop_assert_eq!(gaps.contains(&cell), words.contains(&cell));
+                let is_number = cell.bytes().next().is_some_and(|byte| b"-.0123456789".contains(&byte));
+                prop_assert!(!(is_number && words.contains(&cell)) || gaps.have_numbers());
+            }
+        }
     }
 }

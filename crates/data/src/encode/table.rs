@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use super::MissingWords;
+use super::numbers::Numbers;
 use super::words::{Words, name_of, names_itself};
 use crate::error::{check_count, quoted};
 use crate::{Error, decimal};
@@ -24,7 +25,7 @@ pub struct RawColumn {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cells {
-    Numbers(Vec<Option<f64>>),
+    Numbers(Numbers),
     /// Words, and numbers by their names.
     Words(Words),
     /// Texts as they were written.
@@ -42,8 +43,7 @@ impl RawColumn {
             let reason = format!("{} is not finite", numbers[row]);
             return Err(Error::Cell { row, column: name, reason });
         }
-        let cells = numbers.iter().map(|&number| (!number.is_nan()).then_some(number)).collect();
-        Ok(RawColumn { name, cells: Cells::Numbers(cells) })
+        Ok(RawColumn { name, cells: Cells::Numbers(Numbers::new(numbers.to_vec())) })
     }
 
     /// Makes a column of words; `None` is a gap.
@@ -75,10 +75,10 @@ impl RawColumn {
         cells: impl IntoIterator<Item = Option<S>>,
         missing: &MissingWords,
     ) -> Result<Self, Error> {
-        let mut column = RawColumn { name: name.into(), cells: Cells::Numbers(Vec::new()) };
+        let mut column = RawColumn { name: name.into(), cells: Cells::Numbers(Numbers::default()) };
         for (row, cell) in cells.into_iter().enumerate() {
             let cell = cell.as_ref().map_or("", |cell| cell.as_ref().trim());
-            column.push(cell, missing).map_err(|reason| {
+            column.push((!missing.contains(cell)).then_some(cell)).map_err(|reason| {
                 let column = column.name.clone();
                 Error::Cell { row, column, reason }
             })?;
@@ -127,7 +127,7 @@ impl RawColumn {
     /// Returns the first row that has a gap.
     pub(super) fn first_gap(&self) -> Option<usize> {
         match &self.cells {
-            Cells::Numbers(cells) => cells.iter().position(Option::is_none),
+            Cells::Numbers(cells) => cells.iter().position(|cell| cell.is_none()),
             Cells::Words(words) | Cells::Codes(words) => {
                 words.cells().iter().position(Option::is_none)
             }
@@ -153,19 +153,20 @@ impl RawColumn {
         }
     }
 
-    fn push(&mut self, cell: &str, missing: &MissingWords) -> Result<(), String> {
-        if missing.contains(cell) {
+    /// Takes in a cell, without blanks around it; `None` is a gap.
+    fn push(&mut self, cell: Option<&str>) -> Result<(), String> {
+        let Some(cell) = cell else {
             match &mut self.cells {
                 Cells::Numbers(cells) => cells.push(None),
                 Cells::Words(words) | Cells::Codes(words) => words.push(None),
             }
             return Ok(());
-        }
+        };
         if let Cells::Codes(words) = &mut self.cells {
             words.push(Some(cell));
             return Ok(());
         }
-        let number = decimal::parse(cell).ok();
+        let number = decimal::number(cell);
         if number.is_some_and(|number| !number.is_finite()) {
             return Err(format!("{} is not a finite number", quoted(cell)));
         }
@@ -188,10 +189,11 @@ impl RawColumn {
     /// Takes in the cells of further rows.
     fn append(&mut self, more: Self) {
         match (&mut self.cells, more.cells) {
-            (Cells::Numbers(cells), Cells::Numbers(mut more)) => cells.append(&mut more),
+            (Cells::Numbers(cells), Cells::Numbers(more)) => cells.append(&more),
             (Cells::Words(words) | Cells::Codes(words), more) => words.append(&more.into_words()),
             (numbers, Cells::Words(more) | Cells::Codes(more)) => {
-                let mut words = std::mem::replace(numbers, Cells::Numbers(Vec::new())).into_words();
+                let mut words =
+                    std::mem::replace(numbers, Cells::Numbers(Numbers::default())).into_words();
                 words.append(&more);
                 *numbers = Cells::Words(words);
             }
@@ -212,7 +214,7 @@ impl Cells {
 impl RawTable {
     /// Makes a table without rows.
     pub fn new(names: Vec<String>) -> Self {
-        let column = |name| RawColumn { name, cells: Cells::Numbers(Vec::new()) };
+        let column = |name| RawColumn { name, cells: Cells::Numbers(Numbers::default()) };
         RawTable { rows: 0, columns: names.into_iter().map(column).collect() }
     }
 
@@ -223,7 +225,7 @@ impl RawTable {
         for column in &mut self.columns {
             column.cells = match names.contains(&column.name) {
                 true => Cells::Codes(Words::default()),
-                false => Cells::Numbers(Vec::new()),
+                false => Cells::Numbers(Numbers::default()),
             };
         }
         self
@@ -249,23 +251,32 @@ impl RawTable {
         check_count("cells", row.len(), "columns", self.columns.len())?;
         let number = self.rows;
         for (column, cell) in row.iter().enumerate() {
-            self.push_cell(column, cell.as_ref().trim(), missing).map_err(|reason| {
-                let column = self.columns[column].name.clone();
-                Error::Cell { row: number, column, reason }
-            })?;
+            let cell = cell.as_ref().trim();
+            self.push_cell(column, (!missing.contains(cell)).then_some(cell)).map_err(
+                |reason| {
+                    let column = self.columns[column].name.clone();
+                    Error::Cell { row: number, column, reason }
+                },
+            )?;
         }
         self.end_row();
         Ok(())
     }
 
-    /// Takes in a cell of the next row, without blanks around it.
-    pub(crate) fn push_cell(
-        &mut self,
-        column: usize,
-        cell: &str,
-        missing: &MissingWords,
-    ) -> Result<(), String> {
-        self.columns[column].push(cell, missing)
+    /// Takes in a cell of the next row, without blanks around it; `None` is a gap.
+    #[inline]
+    pub(crate) fn push_cell(&mut self, column: usize, cell: Option<&str>) -> Result<(), String> {
+        self.columns[column].push(cell)
+    }
+
+    /// Takes in a number before the next comma as a cell of the next row, and returns its length; `None` of
+    /// any other cell, and in a column that does not hold numbers.
+    #[inline]
+    pub(crate) fn push_leading(&mut self, column: usize, text: &[u8]) -> Option<usize> {
+        let Cells::Numbers(cells) = &mut self.columns[column].cells else { return None };
+        let (number, length) = decimal::leading(text)?;
+        cells.push(Some(number));
+        Some(length)
     }
 
     /// Ends a row of which every column has a cell.
@@ -299,9 +310,7 @@ impl RawTable {
     pub fn select(&self, indices: &[usize]) -> Self {
         let columns = self.columns.iter().map(|column| {
             let cells = match &column.cells {
-                Cells::Numbers(cells) => {
-                    Cells::Numbers(indices.iter().map(|&row| cells[row]).collect())
-                }
+                Cells::Numbers(cells) => Cells::Numbers(cells.select(indices)),
                 Cells::Words(words) => Cells::Words(words.select(indices)),
                 Cells::Codes(words) => Cells::Codes(words.select(indices)),
             };

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use super::numbers::Numbers;
 use crate::decimal;
 
 /// The most names that are compared one by one, which takes less time than a hash.
@@ -15,10 +16,10 @@ pub(crate) struct Words {
 
 impl Words {
     /// Returns numbers by their names.
-    pub(super) fn of_numbers(numbers: &[Option<f64>]) -> Self {
+    pub(super) fn of_numbers(numbers: &Numbers) -> Self {
         let mut words = Words::default();
         let mut known = HashMap::new();
-        for cell in numbers {
+        for cell in numbers.iter() {
             let number =
                 |x: f64| *known.entry(x.to_bits()).or_insert_with(|| words.number_of(&name_of(x)));
             let cell = cell.map(number);
@@ -122,7 +123,7 @@ mod tests {
             let expected: Vec<String> = cells.iter().map(ToString::to_string).collect();
             prop_assert_eq!(words.iter().collect::<Vec<_>>(), expected);
 
-            let numbers: Vec<Option<f64>> = cells.iter().map(|&cell| Some(f64::from(cell))).collect();
+            let numbers = Numbers::new(cells.iter().map(|&cell| f64::from(cell)).collect());
             prop_assert_eq!(Words::of_numbers(&numbers), words);
         }
     }

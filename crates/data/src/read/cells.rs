@@ -2,30 +2,29 @@ use nalgebra::DMatrix;
 
 use super::columns::{FeatureColumns, Features, RowPlaces};
 use super::lines::{Lines, not_a_number};
-use crate::encode::{MissingWords, RawTable};
+use crate::encode::{Gaps, RawTable};
 use crate::error::quoted;
 use crate::{Column, Design, Error, decimal};
 
 /// The features of rows, as they come.
 pub(super) enum Cells<'m> {
     Numbers(Vec<f64>),
-    Raw { table: RawTable, missing: &'m MissingWords },
+    Raw { table: RawTable, gaps: &'m Gaps },
 }
 
 /// What raw tables begin with.
 pub(super) struct RawStart {
     /// The columns without rows.
     empty: RawTable,
-    /// The words that stand for gaps.
-    missing: MissingWords,
+    gaps: Gaps,
 }
 
 impl RawStart {
     /// Returns what features of these names begin with, if words and gaps are taken.
     pub(super) fn new(names: &[String], columns: &FeatureColumns) -> Option<Self> {
-        let missing = columns.missing_words()?.clone();
+        let gaps = Gaps::new(columns.missing_words()?.clone());
         let empty = RawTable::new(names.to_vec()).with_codes(&columns.codes());
-        Some(RawStart { empty, missing })
+        Some(RawStart { empty, gaps })
     }
 }
 
@@ -34,7 +33,7 @@ impl<'m> Cells<'m> {
     pub(super) fn new(start: Option<&'m RawStart>) -> Self {
         match start {
             None => Cells::Numbers(Vec::new()),
-            Some(RawStart { empty, missing }) => Cells::Raw { table: empty.clone(), missing },
+            Some(RawStart { empty, gaps }) => Cells::Raw { table: empty.clone(), gaps },
         }
     }
 
@@ -56,18 +55,26 @@ impl<'m> Cells<'m> {
     ) -> Result<(), Error> {
         let pushed = match self {
             Cells::Numbers(values) => number(cell).map(|value| values.push(value)),
-            Cells::Raw { table, missing, .. } => table.push_cell(feature, cell, missing),
+            Cells::Raw { table, gaps } => {
+                table.push_cell(feature, (!gaps.contains(cell)).then_some(cell))
+            }
         };
         pushed.map_err(|reason| lines.malformed(Column::Name(name.to_owned()), reason))
     }
 
-    /// Takes in a number before the next comma, and returns its length; `None` of any other cell.
+    /// Takes in a number before the next comma as that of a feature, counted from 0, and returns its length;
+    /// `None` of any cell that has to be looked at.
     #[inline]
-    pub(super) fn push_leading(&mut self, text: &[u8]) -> Option<usize> {
-        let Cells::Numbers(values) = self else { return None };
-        let (value, length) = decimal::leading(text)?;
-        values.push(value);
-        Some(length)
+    pub(super) fn push_leading(&mut self, feature: usize, text: &[u8]) -> Option<usize> {
+        match self {
+            Cells::Numbers(values) => {
+                let (value, length) = decimal::leading(text)?;
+                values.push(value);
+                Some(length)
+            }
+            Cells::Raw { gaps, .. } if gaps.have_numbers() => None,
+            Cells::Raw { table, .. } => table.push_leading(feature, text),
+        }
     }
 
     /// Ends a row.

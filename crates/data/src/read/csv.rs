@@ -196,8 +196,11 @@ impl Layout {
             let mut rest = line;
             for column in 0..columns {
                 let is_feature = self.roles[column] == Role::Feature;
-                let taken =
-                    if is_feature { part.cells.push_leading(rest.as_bytes()) } else { None };
+                let taken = if is_feature {
+                    part.cells.push_leading(feature, rest.as_bytes())
+                } else {
+                    None
+                };
                 let length = if let Some(length) = taken {
                     feature += 1;
                     length
