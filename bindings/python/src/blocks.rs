@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::data::Samples;
+use crate::doorway::{Stop, run};
 use crate::errors::of_data;
 
 /// A block file that is being written.
@@ -31,7 +32,8 @@ impl BlockWriter {
         Ok(BlockWriter(Some(writer)))
     }
 
-    /// Writes rows with the names of their classes, and with weights and folds or without.
+    /// Writes rows with the names of their classes, and with weights and folds or without. The file
+    /// is given up where that fails or is interrupted.
     fn append(
         &mut self,
         py: Python<'_>,
@@ -40,24 +42,26 @@ impl BlockWriter {
         weights: Option<Vec<f64>>,
         folds: Option<Vec<String>>,
     ) -> PyResult<()> {
-        let writer = self.0.as_mut().ok_or_else(finished)?;
-        let design = &samples.0;
-        py.detach(|| {
-            let (labels, folds) = (&labels[..], folds.as_deref());
-            writer.push(&LabelledRows { design, labels, weights: weights.as_deref(), folds })
-        })
-        .map_err(of_data)
+        let mut writer = self.0.take().ok_or_else(finished)?;
+        let design = samples.0.clone();
+        let write = move || {
+            let (design, labels, folds) = (&design, &labels[..], folds.as_deref());
+            writer.push(&LabelledRows { design, labels, weights: weights.as_deref(), folds })?;
+            Ok(writer)
+        };
+        self.0 = Some(run(py, 1, &Stop::default(), write)?);
+        Ok(())
     }
 
     /// Completes the file.
     fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
         let writer = self.0.take().ok_or_else(finished)?;
-        py.detach(|| writer.finish(None)).map_err(of_data)
+        run(py, 1, &Stop::default(), move || Ok(writer.finish(None)?))
     }
 }
 
 fn finished() -> PyErr {
-    PyValueError::new_err("the file was finished before")
+    PyValueError::new_err("the file was finished or given up before")
 }
 
 /// Returns what the index of a block file says.

@@ -138,10 +138,17 @@ impl SparseRows {
 #[pyo3(from_item_all)]
 struct Given<'py> {
     samples: Bound<'py, PyAny>,
-    targets: PyReadonlyArray1<'py, u32>,
+    targets: Targets<'py>,
     classes: Vec<String>,
     names: Option<Vec<String>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
+}
+
+/// The class of every sample, in a byte where there are few classes.
+#[derive(FromPyObject)]
+enum Targets<'py> {
+    Bytes(PyReadonlyArray1<'py, u8>),
+    Words(PyReadonlyArray1<'py, u32>),
 }
 
 /// What a data set is made of, in memory of its own, so that the job of a fit makes it.
@@ -173,7 +180,10 @@ impl Data {
             _ => return Err(PyTypeError::new_err("columns are encoded, and nothing else is")),
         };
         drop(samples);
-        let targets = copied(py, &targets, |class| class)?;
+        let targets = match targets {
+            Targets::Bytes(targets) => copied(py, &targets, u32::from)?,
+            Targets::Words(targets) => copied(py, &targets, |class| class)?,
+        };
         Ok(Data {
             features,
             classes: Classes::from_indices(targets, classes).map_err(of_data)?,

@@ -63,8 +63,20 @@ impl From<Data> for Failure {
             Data::ThirdClassInFile { .. } => {
                 Failure::job(format!("{error}; fit and cv take more with --multi-class ovr or ovo"))
             }
-            _ => Failure::Job(format!("{error}{}", column_meant(&error))),
+            _ => Failure::Job(format!("{error}{}{}", column_meant(&error), in_parts(&error))),
         }
+    }
+}
+
+/// Returns the way around a table that memory has no room for.
+fn in_parts(error: &Data) -> &'static str {
+    match error {
+        Data::InFile { error, .. } => in_parts(error),
+        Data::Memory { .. } => {
+            "; margins stream reads rows in parts, and fit, path and cv do so with a file that margins \
+             blocks has made"
+        }
+        _ => "",
     }
 }
 

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -176,8 +177,13 @@ fn new_file_in(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
 fn new_unlocked_file_in(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(SUFFIX).rand_bytes(RANDOM);
-    let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
-    builder.make_in(directory, open)
+    let refusal = Cell::new(None);
+    let open = |path: &Path| {
+        let opened = File::options().read(true).write(true).create_new(true).open(path);
+        opened.inspect_err(|error| refusal.set(error.raw_os_error()))
+    };
+    let made = builder.make_in(directory, open);
+    made.map_err(|error| refusal.get().map_or(error, io::Error::from_raw_os_error))
 }
 
 /// Has the system write the new name of a file to the disk, which synchronising the file does not.
@@ -222,10 +228,14 @@ mod tests {
     #[test]
     fn an_error_does_not_show_the_name_of_the_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("missing").join("model.bin");
-        let error = AtomicFile::create(&path).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        assert!(!error.to_string().contains(SUFFIX), "{error}");
+        std::fs::write(folder.path().join("file"), "no folder").unwrap();
+        let refused =
+            [("missing", io::ErrorKind::NotFound), ("file", io::ErrorKind::NotADirectory)];
+        for (name, kind) in refused {
+            let error = AtomicFile::create(folder.path().join(name).join("model.bin")).unwrap_err();
+            assert_eq!(error.kind(), kind);
+            assert!(!error.to_string().contains(SUFFIX), "{error}");
+        }
     }
 
     #[test]

@@ -132,17 +132,17 @@ impl ClassCollector {
         self.numbers.as_ref().is_some_and(|numbers| numbers.fraction.is_some())
     }
 
-    /// Returns the labels so far as signs, with the names of the negative and of the positive
-    /// class. The labels are forgotten but for their classes, so that even one class will do where
+    /// Returns which labels so far are of the positive class, with the names of the negative and of
+    /// the positive class. The labels are forgotten but for their classes, so that even one class will do where
     /// two have been seen before.
     ///
     /// # Errors
     /// No label; other than two classes; a positive class that is neither; labels that are
     /// measurements.
-    pub(crate) fn take_signs(
+    pub(crate) fn take_positive(
         &mut self,
         positive: Option<&str>,
-    ) -> Result<(Vec<f64>, [String; 2]), Error> {
+    ) -> Result<(Vec<bool>, [String; 2]), Error> {
         self.check_whole()?;
         let indices = std::mem::take(&mut self.indices);
         let names = &self.names;
@@ -154,8 +154,8 @@ impl ClassCollector {
                 Error::UnknownClass { class: positive.to_owned(), classes }
             })?,
         };
-        let signs = indices.iter().map(|&c| if c == positive_class { 1.0 } else { -1.0 }).collect();
-        Ok((signs, [1 - positive_class, positive_class].map(|class| names[class].clone())))
+        let is_positive = indices.iter().map(|&class| class == positive_class).collect();
+        Ok((is_positive, [1 - positive_class, positive_class].map(|class| names[class].clone())))
     }
 
     /// Returns the labels so far as codes of their classes, in the order of first sight, and forgets

@@ -116,7 +116,7 @@ impl Classes {
             [first, second] => if class == 0 { second } else { first }.clone(),
             _ => format!("not {positive}"),
         };
-        Labels::from_parts(self.signs_of(class), negative, positive)
+        Labels::from_parts(self.are_of(class), negative, positive)
     }
 
     /// Returns the labels of two classes, of which the second is positive; rows of neither count as
@@ -126,11 +126,12 @@ impl Classes {
     /// If there is no such class.
     pub fn between(&self, negative: usize, positive: usize) -> Labels {
         let name = |class: usize| self.names[class].clone();
-        Labels::from_parts(self.signs_of(positive), name(negative), name(positive))
+        Labels::from_parts(self.are_of(positive), name(negative), name(positive))
     }
 
-    fn signs_of(&self, positive: usize) -> Vec<f64> {
-        (0..self.len()).map(|row| if self.index(row) == positive { 1.0 } else { -1.0 }).collect()
+    /// Returns which rows are of a class.
+    fn are_of(&self, class: usize) -> Vec<bool> {
+        (0..self.len()).map(|row| self.index(row) == class).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 mod dense_rows;
 mod grams;
 mod products;
+mod room;
 mod sparse_rows;
 mod stored;
 
@@ -11,10 +12,11 @@ use nalgebra_sparse::CsrMatrix;
 use prefetch_index::prefetch_index;
 
 pub use dense_rows::DenseRows;
+pub(crate) use room::LABEL;
 pub use sparse_rows::SparseRows;
 
 use crate::error::check_len;
-use crate::{Error, Memory, Sample};
+use crate::{Error, Sample};
 
 /// A samples x features matrix whose samples are contiguous in memory.
 ///
@@ -84,7 +86,7 @@ impl Design {
     /// there is no room for a vector with an entry for each, which everything that learns has.
     pub fn sparse(matrix: CsrMatrix<f64>) -> Result<Self, Error> {
         Self::check_size(matrix.nrows(), matrix.ncols())?;
-        Self::check_room(matrix.nrows(), matrix.ncols())?;
+        Self::check_vector(matrix.nrows(), matrix.ncols())?;
         match matrix.triplet_iter().find(|(_, _, x)| !x.is_finite()) {
             Some((row, column, &value)) => Err(Error::NotFinite { row, column, value }),
             None => Ok(Design { storage: Storage::Sparse(Arc::new(matrix)) }),
@@ -131,23 +133,6 @@ impl Design {
             Err(Error::Empty("columns"))
         } else {
             Ok(())
-        }
-    }
-
-    /// Refuses columns if a vector with an entry for each has no room: a system that promises more
-    /// memory than it has would end the program later.
-    fn check_room(rows: usize, columns: usize) -> Result<(), Error> {
-        /// The bytes that are there without a look.
-        const FEW: usize = 1 << 20;
-        /// The bytes that no process has addresses for.
-        const BEYOND: usize = 1 << 47;
-        let has_room = |bytes: usize| {
-            bytes <= FEW
-                || bytes < BEYOND && Memory::free().is_none_or(|free| bytes <= free.bytes())
-        };
-        match columns.checked_mul(size_of::<f64>()) {
-            Some(bytes) if has_room(bytes) => Ok(()),
-            _ => Err(Error::Memory { rows, columns }),
         }
     }
 
@@ -367,7 +352,9 @@ mod tests {
     fn columns_that_leave_no_room_for_a_vector_are_refused() {
         for columns in [10usize.pow(14), usize::MAX / 8, usize::MAX] {
             let refused = Design::from_sparse_rows(&[vec![(0, 1.0), (columns - 1, 2.0)]], columns);
-            assert!(matches!(refused, Err(Error::Memory { rows: 1, columns: p }) if p == columns));
+            assert!(
+                matches!(refused, Err(Error::Memory { rows: 1, columns: p, .. }) if p == columns)
+            );
         }
         assert!(Design::from_sparse_rows(&[vec![(0, 1.0)]], 1_000_000).is_ok());
     }

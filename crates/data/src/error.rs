@@ -5,6 +5,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::Shortage;
+
 pub use words::Listed;
 pub(crate) use words::{LABEL_ADVICE, columns_in_words, quoted};
 
@@ -67,12 +69,27 @@ pub enum Error {
         value: f64,
     },
     /// A table that the memory has no room for.
-    #[error("a table of {rows} rows and {columns} columns does not fit into memory")]
+    #[error("a table of {rows} rows and {columns} columns does not fit into memory: {shortage}")]
     Memory {
+        /// The number of rows, or an estimate of it.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+        /// What is missing.
+        shortage: Shortage,
+    },
+    /// Copies of a table that the memory has no room for.
+    #[error(
+        "what fits make of a table of {rows} rows and {columns} columns does not fit into memory beside it: \
+         {shortage}; fewer threads at the same time take less"
+    )]
+    Copies {
         /// The number of rows.
         rows: usize,
         /// The number of columns.
         columns: usize,
+        /// What is missing.
+        shortage: Shortage,
     },
     /// No rows or no columns.
     #[error("the data has no {0}")]

@@ -172,6 +172,7 @@ impl GaussianMixture {
         if n < 2 {
             return Err(Error::parameter("the number of samples", n, "at least 2"));
         }
+        Design::check_room(n, self.columns())?;
         let mut random = generator(seed, RandomStream::Samples);
         let mut signs: Vec<f64> = Vec::with_capacity(n);
         while signs.iter().all(|&y| y == signs[0]) {

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::class_collector::ClassCollector;
 use crate::class_labels::sealed;
@@ -8,12 +8,20 @@ use crate::{ClassLabels, Error};
 
 /// Labels of two classes as signs, +1 and -1, with the class names that they stand for. Clones share
 /// the signs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Labels {
-    /// The signs, each exactly 1.0 or -1.0.
-    signs: Arc<Vec<f64>>,
+    /// True for the samples of the positive class.
+    positive: Arc<Vec<bool>>,
+    /// The same as signs, made where somebody asks for them: they take eight times the memory.
+    signs: Arc<OnceLock<Vec<f64>>>,
     /// The names of the negative and of the positive class.
     names: [String; 2],
+}
+
+impl PartialEq for Labels {
+    fn eq(&self, other: &Self) -> bool {
+        self.positive == other.positive && self.names == other.names
+    }
 }
 
 impl Labels {
@@ -51,19 +59,19 @@ impl Labels {
         if values.is_empty() {
             return Err(Error::Empty("labels"));
         }
-        let sign = |(row, value): (usize, &S)| {
+        let is_positive = |(row, value): (usize, &S)| {
             let value = value.as_ref();
             if same_class(value, positive) {
-                Ok(1.0)
+                Ok(true)
             } else if same_class(value, negative) {
-                Ok(-1.0)
+                Ok(false)
             } else {
                 let classes = [negative.to_owned(), positive.to_owned()];
                 Err(Error::ThirdClass { row, value: value.to_owned(), classes })
             }
         };
-        let signs = values.iter().enumerate().map(sign).collect::<Result<_, _>>()?;
-        Ok(Self::from_parts(signs, negative.to_owned(), positive.to_owned()))
+        let is_positive = values.iter().enumerate().map(is_positive).collect::<Result<_, _>>()?;
+        Ok(Self::from_parts(is_positive, negative.to_owned(), positive.to_owned()))
     }
 
     /// Makes labels of signs, each 1 or -1 and both present; the classes are named "1" and "-1".
@@ -76,7 +84,9 @@ impl Labels {
         if signs.iter().all(|&s| s == first) {
             return Err(Error::OneClass { class: first.to_string(), rows: signs.len() });
         }
-        Ok(Self::from_parts(signs, "-1".to_owned(), "1".to_owned()))
+        let positive = signs.iter().map(|&sign| sign > 0.0).collect();
+        let labels = Self::from_parts(positive, "-1".to_owned(), "1".to_owned());
+        Ok(Labels { signs: Arc::new(OnceLock::from(signs)), ..labels })
     }
 
     /// Takes the labels that a collector has seen, and leaves it their classes.
@@ -87,28 +97,36 @@ impl Labels {
         collector: &mut ClassCollector,
         positive: Option<&str>,
     ) -> Result<Self, Error> {
-        let (signs, names) = collector.take_signs(positive)?;
-        Ok(Labels { signs: Arc::new(signs), names })
+        let (is_positive, [negative, positive]) = collector.take_positive(positive)?;
+        Ok(Self::from_parts(is_positive, negative, positive))
     }
 
-    /// Makes labels from signs and the names of two different classes.
-    pub(crate) fn from_parts(signs: Vec<f64>, negative: String, positive: String) -> Self {
-        Labels { signs: Arc::new(signs), names: [negative, positive] }
+    /// Makes labels of two different classes, given which samples are of the positive one.
+    pub(crate) fn from_parts(is_positive: Vec<bool>, negative: String, positive: String) -> Self {
+        let names = [negative, positive];
+        Labels { positive: Arc::new(is_positive), signs: Arc::default(), names }
     }
 
-    /// Returns +1.0 or -1.0 for every sample.
+    /// Returns +1.0 or -1.0 for every sample. The first call makes them, for all clones;
+    /// [`positive`](Self::positive) has them with a byte a sample.
     pub fn signs(&self) -> &[f64] {
-        &self.signs
+        let sign = |&positive: &bool| if positive { 1.0 } else { -1.0 };
+        self.signs.get_or_init(|| self.positive.iter().map(sign).collect())
+    }
+
+    /// Returns true for every sample of the positive class, and false for all others.
+    pub fn positive(&self) -> &[bool] {
+        &self.positive
     }
 
     /// Returns the number of labels.
     pub fn len(&self) -> usize {
-        self.signs.len()
+        self.positive.len()
     }
 
     /// Returns true if there are no labels, as after selecting none.
     pub fn is_empty(&self) -> bool {
-        self.signs.is_empty()
+        self.positive.is_empty()
     }
 
     /// Returns the name of the class with sign +1.
@@ -128,7 +146,7 @@ impl Labels {
 
     /// Returns the number of labels of the positive class.
     pub fn count_positive(&self) -> usize {
-        self.signs.iter().filter(|&&s| s > 0.0).count()
+        self.positive.iter().filter(|&&positive| positive).count()
     }
 
     /// Returns the labels with the given indices, in their order; an index may repeat. The class
@@ -137,10 +155,8 @@ impl Labels {
     /// # Panics
     /// If an index is not below the number of labels.
     pub fn select(&self, indices: &[usize]) -> Labels {
-        Labels {
-            signs: Arc::new(indices.iter().map(|&i| self.signs[i]).collect()),
-            names: self.names.clone(),
-        }
+        let [negative, positive] = self.names.clone();
+        Self::from_parts(indices.iter().map(|&i| self.positive[i]).collect(), negative, positive)
     }
 }
 
@@ -148,8 +164,8 @@ impl sealed::Sealed for Labels {
     const ONLY_TWO: bool = true;
 
     fn of_indices(indices: Vec<u32>, names: &[String]) -> Self {
-        let signs = indices.iter().map(|&class| if class == 1 { 1.0 } else { -1.0 }).collect();
-        Self::from_parts(signs, names[0].clone(), names[1].clone())
+        let positive = indices.iter().map(|&class| class == 1).collect();
+        Self::from_parts(positive, names[0].clone(), names[1].clone())
     }
 }
 
@@ -159,11 +175,11 @@ impl ClassLabels for Labels {
     }
 
     fn index(&self, row: usize) -> usize {
-        usize::from(self.signs[row] > 0.0)
+        usize::from(self.positive[row])
     }
 
     fn len(&self) -> usize {
-        self.signs.len()
+        self.positive.len()
     }
 
     fn select(&self, indices: &[usize]) -> Self {
@@ -171,7 +187,7 @@ impl ClassLabels for Labels {
     }
 
     fn shared_indices(&self) -> Arc<Vec<u32>> {
-        Arc::new(self.signs.iter().map(|&sign| u32::from(sign > 0.0)).collect())
+        Arc::new(self.positive.iter().map(|&positive| u32::from(positive)).collect())
     }
 }
 

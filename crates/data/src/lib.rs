@@ -53,6 +53,7 @@ pub mod metrics;
 mod missing;
 pub mod parallel;
 pub mod read;
+mod room;
 mod sample;
 pub mod split;
 mod standardize;
@@ -68,6 +69,7 @@ pub use design::{DenseRows, Design, SparseRows};
 pub use error::{Column, Error, Listed, Place, RowNumber};
 pub use labels::Labels;
 pub use memory::Memory;
+pub use room::Shortage;
 pub use sample::Sample;
 pub use standardize::Standardizer;
 

@@ -41,6 +41,7 @@ mod by_format;
 mod cells;
 mod columns;
 mod csv;
+mod estimate;
 mod folds;
 mod format;
 mod from_blocks;
@@ -138,6 +139,7 @@ pub fn dataset(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset,
         return blocks.dataset();
     }
     let (file, name, format) = open(path.as_ref(), options)?;
+    estimate::check_room(path.as_ref(), format, options)?;
     dataset_from(file, &name, format, options)
 }
 
@@ -173,6 +175,7 @@ pub fn classes(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset<
         return blocks.dataset();
     }
     let (file, name, format) = open(path.as_ref(), options)?;
+    estimate::check_room(path.as_ref(), format, options)?;
     classes_from(file, &name, format, options)
 }
 
@@ -225,6 +228,7 @@ pub fn features(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Unlabel
         return Ok(from_blocks::unlabelled(&blocks.dataset()?));
     }
     let (file, name, format) = open(path.as_ref(), options)?;
+    estimate::check_room(path.as_ref(), format, options)?;
     features_from(file, &name, format, options)
 }
 

@@ -171,6 +171,7 @@ impl Settings {
     }
 
     fn fit_here(&self, data: &Dataset) -> Result<Fitted, Error> {
+        data.design().check_fits(1, usize::from(self.intercept))?;
         let limits = self.iterations.limits(self.time_limit);
         let with_constant = match self.intercept {
             true => Some(with_constant(data)?),

@@ -160,7 +160,7 @@ fn solve<L: MarginLoss + ?Sized>(
         )
     } else {
         run(objective, extent, lambdas, options, dense_order, |lambda, point, _, ending, passes| {
-            let fit = assemble(&objective.risk, lambda, point.clone(), ending, passes);
+            let fit = assemble(&objective.risk, lambda, point, ending, passes);
             observer(&Observed::new(lambda, &fit.report));
             fit
         })

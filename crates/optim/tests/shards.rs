@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use margins_data::blocks::{BlockFile, BlockSettings};
 use margins_data::generate::{Example, GaussianMixture};
-use margins_data::{Dataset, Design, Memory};
+use margins_data::{Dataset, Design, Labels, Memory};
 use margins_losses::{LossRegistry, MarginLoss};
 use margins_optim::path::ClassWeights;
 use margins_optim::shards::{
@@ -606,6 +606,58 @@ fn many_samples_begin_with_some_of_them() {
     let (few, many) = (report(1000, 2), report(14_000, 2));
     assert!(many.1 < few.1, "{} and {}", many.1, few.1);
     assert_eq!(many, report(14_000, 3));
+}
+
+/// Returns texts of some topics: sparse samples with more features than Gram matrices take.
+fn texts() -> Dataset {
+    const TOPICS: usize = 16;
+    const WORDS: usize = 200;
+    const ROWS: usize = 1000;
+    let row = |i: usize| -> Vec<(usize, f64)> {
+        let (topic, other) = (i * 7 % TOPICS, i * i % TOPICS);
+        let word = |k: usize| {
+            let of = if k.is_multiple_of(3) { other } else { topic };
+            // A few words are in most texts of a topic, others in few.
+            of * WORDS + (i * (k + 1) * 31 % WORDS) * k / 40
+        };
+        let mut words: Vec<usize> = (0..40).map(word).collect();
+        words.sort_unstable();
+        words.dedup();
+        words.into_iter().map(|word| (word, 0.2 + (word % 5) as f64 * 0.1)).collect()
+    };
+    let rows: Vec<_> = (0..ROWS).map(row).collect();
+    let design = Design::from_sparse_rows(&rows, TOPICS * WORDS).expect("finite");
+    let sign =
+        |i: usize| if (i * 7 % TOPICS).is_multiple_of(2) == (i % 5 != 1) { 1.0 } else { -1.0 };
+    let labels = Labels::from_signs((0..ROWS).map(sign).collect()).expect("two classes");
+    Dataset::new(design, labels).expect("as many labels")
+}
+
+/// Where every product takes a round, samples that the driver has fetched save rounds.
+#[test]
+fn fetched_samples_precondition_products() {
+    let (data, loss) = (texts(), loss("logistic"));
+    let lambdas = [1e-4, 1e-6].map(|lambda| Lambda::new(lambda).expect("positive"));
+    let options = Options { tolerance: 1e-6, ..Options::default() };
+    let training = Training { options, ..Training::new(&*loss) };
+    let solve = |most: usize, count: usize| {
+        let workers = threads(&data, &loss, count).with_most_sampled(most);
+        path_over_shards(workers, &training, &BinaryProblem::default(), &lambdas, None)
+            .expect("a path")
+    };
+    let stored = data.design().stored();
+    let (without, with) = (solve(0, 2), solve(stored / 2, 2));
+    for (one, other) in with.iter().zip(&without) {
+        assert!(one.report.converged() && other.report.converged());
+        let (a, b) = (one.report.objective, other.report.objective);
+        assert!((a - b).abs() <= 2e-6 * a, "{a} and {b}");
+    }
+    let rounds = |fits: &[Fit]| fits.iter().map(|fit| fit.report.rounds).sum::<usize>();
+    let (few, many) = (rounds(&with), rounds(&without));
+    assert!(2 * few < many, "{few} rounds with samples, {many} without");
+    assert_eq!(bits(&solve(stored / 2, 1)), bits(&with));
+    // All of the samples: the fit begins at its end.
+    assert!(rounds(&solve(stored, 3)) < few);
 }
 
 /// Losses with kinks, which no sum is differentiable in, have the minimum that they have in memory.

@@ -47,13 +47,13 @@ type Line = (&'static str, &'static str, &'static [&'static str], Option<&'stati
 const COMMANDS: [Line; 7] = [
     (
         "`margins cv --checkpoint`",
-        "cv --data small.csv --loss logistic --kernel gaussian --sigmas auto:3 --lambdas 1:1e-4:8 --format json --checkpoint grid.json --out chosen.json",
+        "cv --data small.csv --loss logistic --kernel gaussian --sigmas auto:8 --lambdas 1:1e-5:20 --format json --checkpoint grid.json --out chosen.json",
         &["chosen.json"],
         Some("grid.json"),
     ),
     (
         "`margins focus --checkpoint`",
-        "focus --data small.csv --max-steps 200000 --format json --checkpoint game.json --out average.json",
+        "focus --data small.csv --max-steps 3000000 --format json --checkpoint game.json --out average.json",
         &["average.json"],
         Some("game.json"),
     ),
@@ -72,7 +72,7 @@ const COMMANDS: [Line; 7] = [
     ),
     (
         "`margins blocks --out`",
-        "blocks --data large.csv --rows 1000 --out rows.blocks",
+        "blocks --data wide.csv --rows 1000 --out rows.blocks",
         &["rows.blocks"],
         None,
     ),

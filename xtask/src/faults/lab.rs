@@ -11,6 +11,9 @@ use tempfile::TempDir;
 use super::process;
 use crate::{Failure, files};
 
+/// The names of the inputs.
+const INPUTS: [&str; 4] = ["small.csv", "large.csv", "wide.csv", "model.bin"];
+
 /// A folder with inputs, and the programs.
 pub(super) struct Lab {
     margins: PathBuf,
@@ -24,8 +27,15 @@ impl Lab {
         let margins = margins.canonicalize().map_err(files::naming(margins))?;
         let lab = Lab { margins, xtask: std::env::current_exe()?, folder: tempfile::tempdir()? };
         open_to_all(lab.folder.path())?;
-        for (name, rows) in [("small.csv", 400), ("large.csv", 60_000)] {
-            let data = GaussianMixture::example(Example::One, 1)?.sample(rows, 2)?;
+        let narrow = GaussianMixture::example(Example::One, 1)?;
+        let wide = GaussianMixture::example(Example::Three { p: 30 }, 1)?;
+        let inputs = [
+            ("small.csv", &narrow, 400),
+            ("large.csv", &narrow, 60_000),
+            ("wide.csv", &wide, 100_000),
+        ];
+        for (name, mixture, rows) in inputs {
+            let data = mixture.sample(rows, 2)?;
             files::write(&lab.input(name), &csv(&data))?;
         }
         let model = lab.input("model.bin");
@@ -54,7 +64,7 @@ impl Lab {
     pub(super) fn margins(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.margins);
         for argument in arguments {
-            let is_input = ["small.csv", "large.csv", "model.bin"].contains(argument);
+            let is_input = INPUTS.contains(argument);
             if is_input {
                 command.arg(self.input(argument))
             } else {
@@ -73,7 +83,7 @@ impl Lab {
             "--only",
             "example1-50-linear",
             "--trials",
-            "30",
+            "150",
         ]);
         command.args(["--out", out]);
         command

@@ -14,8 +14,13 @@ from sklearn.utils.validation import _num_samples, assert_all_finite, column_or_
 from ._native import DenseRows, Samples, SparseRows
 
 _BLOCK_BYTES = 1 << 25
-_BLOCK_ROWS = 1 << 16
+# The number of rows whose labels or cells are looked at between two looks for signals.
+BLOCK_ROWS = 1 << 16
 _BLOCK_ENTRIES = 1 << 16
+# The most things that a setting counts.
+_MOST = 10**9
+# The largest number of values of C to ask for by their number.
+_MOST_CS = 10_000
 # The number of values of C unless told.
 _DEFAULT_COUNT = 33
 
@@ -93,13 +98,14 @@ def blocks(X: Any) -> Iterator[Any]:
         yield X
         return
     for start in range(0, rows, step):
-        stop = min(start + step, rows)
-        if hasattr(X, "iloc"):
-            yield X.iloc[start:stop]
-        elif hasattr(X, "column_names"):
-            yield X.slice(start, stop - start)
-        else:
-            yield X[start:stop]
+        yield cut(X, start, min(start + step, rows))
+
+
+def cut(X: Any, start: int, stop: int) -> Any:
+    """Returns some rows of a matrix, a frame, a table or a column."""
+    if hasattr(X, "iloc"):
+        return X.iloc[start:stop]
+    return X.slice(start, stop - start) if hasattr(X, "slice") else X[start:stop]
 
 
 def is_frame(X: Any) -> bool:
@@ -141,16 +147,23 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 def _of_sparse(X: Any) -> Samples:
     """Returns a sparse matrix of rows, columns or triplets in the memory of the library, some entries at a time."""
-    counts = np.zeros(X.shape[0], dtype=np.int64)
-    if X.format == "csr":
-        counts[:] = np.diff(X.indptr)
-    else:
-        for rows, _, _ in _entries(X):
-            counts += np.bincount(rows, minlength=len(counts))
-    samples = SparseRows(counts, X.shape[1])
+    samples = SparseRows(_counts(X), X.shape[1])
     for rows, columns, values in _entries(X):
         samples.place(rows, columns, values)
     return samples.finish()
+
+
+def _counts(X: Any) -> np.ndarray:
+    """Returns the number of entries of every row of a sparse matrix."""
+    if X.format == "csr":
+        return np.diff(X.indptr).astype(np.int64)
+    rows = (X.row if X.format == "coo" else X.indices)[: X.nnz]
+    # A part of the entries costs as much as all rows do.
+    step = max(_BLOCK_ENTRIES, X.shape[0])
+    counts = np.zeros(X.shape[0], dtype=np.int64)
+    for start in range(0, len(rows), step):
+        counts += np.bincount(rows[start : start + step], minlength=len(counts))
+    return counts
 
 
 def _entries(X: Any) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -174,18 +187,36 @@ def targets_of(y: Any) -> tuple[np.ndarray, np.ndarray]:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(np.asarray(y) if not hasattr(y, "iloc") else without_gaps(y), warn=True)
-    assert_all_finite(y, input_name="y")
     try:
-        classes = np.unique(y)
+        classes = _distinct(y)
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in y})
         raise TypeError(f"y has labels of the types {', '.join(kinds)}, which have no order: make all of them text or numbers.") from error
-    # What tells labels from measurements shows in those that differ; many of them are compared with the samples.
-    check_classification_targets(classes if len(classes) <= 20 else y)
+    # What tells labels from measurements shows in those that differ, unless most samples have labels of their own.
+    check_classification_targets(y if 2 * len(classes) > len(y) else np.repeat(classes, 2))
     if len(classes) < 2:
         only = classes.tolist()[0] if len(classes) else None
         raise ValueError(f"y has one class, {only!r}, but a classifier needs samples of two classes.")
     return classes, _indices(classes, y)
+
+
+def _distinct(y: np.ndarray) -> np.ndarray:
+    """Returns the labels that differ, in order, and refuses gaps; some labels at a time, so that Ctrl-C is heard between them."""
+    parts = []
+    for start in range(0, len(y), BLOCK_ROWS):
+        part = y[start : start + BLOCK_ROWS]
+        assert_all_finite(part, input_name="y")
+        parts.append(np.unique(_once(part) if y.dtype == object else part))
+    return np.unique(np.concatenate(parts)) if parts else y
+
+
+def _once(labels: np.ndarray) -> np.ndarray:
+    """Returns objects once each, where they can be counted; to put them in order compares them one by one."""
+    try:
+        differing = set(labels.tolist())
+    except TypeError:
+        return labels
+    return np.fromiter(differing, dtype=object, count=len(differing))
 
 
 def without_gaps(y: Any) -> Any:
@@ -196,9 +227,9 @@ def without_gaps(y: Any) -> Any:
 
 def _indices(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Returns the index of the class of every sample, with nothing larger on the way."""
-    indices = np.empty(len(y), dtype=np.uint32)
-    for start in range(0, len(y), _BLOCK_ROWS):
-        stop = start + _BLOCK_ROWS
+    indices = np.empty(len(y), dtype=np.uint8 if len(classes) <= 256 else np.uint32)
+    for start in range(0, len(y), BLOCK_ROWS):
+        stop = start + BLOCK_ROWS
         indices[start:stop] = np.searchsorted(classes, y[start:stop])
     return indices
 
@@ -279,11 +310,18 @@ def numbers_of(values: Any, name: str) -> list[float] | None:
     return numbers
 
 
+def count_of(value: Any, name: str) -> int:
+    """Returns a number of things, and refuses more than there can be."""
+    if not isinstance(value, (int, np.integer)) or not 1 <= value <= _MOST:
+        raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 to {_MOST}.")
+    return int(value)
+
+
 def Cs_given(Cs: Any) -> list[float] | None:
     """Returns the values of C of a setting, which may be their number, as LogisticRegressionCV of scikit-learn has it."""
     if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
-        if Cs < 1:
-            raise ValueError(f"Cs is {Cs}, but must be at least one value of C, or a number of them of at least 1.")
+        if not 1 <= Cs <= _MOST_CS:
+            raise ValueError(f"Cs is {Cs}, but must be at least one value of C, or a number of them from 1 to {_MOST_CS}.")
         return np.logspace(-4, 4, Cs).tolist()
     return numbers_of(Cs, "Cs")
 

@@ -22,7 +22,7 @@ class FitData(TypedDict):
     """The samples with their classes."""
 
     samples: Samples | list[ColumnData]
-    targets: NDArray[np.uint32]
+    targets: NDArray[np.uint8] | NDArray[np.uint32]
     classes: list[str]
     names: list[str] | None
     weights: Array | None

@@ -46,3 +46,20 @@ def scores_shown(scores: Any, rows: int, classes: int) -> np.ndarray:
         raise ValueError(f"scores has the shape {scores.shape}, but must have the shape {expected}: {rows} samples of {classes} classes.")
     assert_all_finite(scores, input_name="scores")
     return scores
+
+
+def curve_shown(values: Any, name: str, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """Returns the numbers of a curve, or of a grid, of a shape if one is told; they may be infinite or NaN."""
+    numbers = floats_of(values, name)
+    if shape is None and (numbers.ndim != 1 or not len(numbers)):
+        raise ValueError(f"{name} has the shape {numbers.shape}, but must have one dimension and a number at least.")
+    if shape is not None and numbers.shape != shape:
+        raise ValueError(f"{name} has the shape {numbers.shape}, but must have the shape {shape}.")
+    return numbers
+
+
+def place_shown(place: Any, name: str, count: int) -> int:
+    """Returns a place on a curve of so many numbers."""
+    if not isinstance(place, (int, np.integer)) or not 0 <= place < count:
+        raise ValueError(f"{name} is {place!r}, but must be a whole number from 0 to {count - 1}.")
+    return int(place)

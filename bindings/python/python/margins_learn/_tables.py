@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ._inputs import is_frame
+from ._inputs import BLOCK_ROWS, cut, is_frame
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -68,10 +69,17 @@ def _cells(name: str, column: Any) -> Any:
     """Returns the cells of a column: numbers in which NaN is a gap, or texts and None."""
     if hasattr(column, "iloc") and column.dtype.kind in "iuf":
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    values = column if isinstance(column, np.ndarray) else column.to_numpy()
+    parts = [_part(name, column, start) for start in range(0, max(1, len(column)), BLOCK_ROWS)]
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else list(itertools.chain.from_iterable(parts))
+
+
+def _part(name: str, column: Any, start: int) -> Any:
+    """Returns some cells of a column from a row on; Ctrl-C is heard between one part and the next."""
+    part = cut(column, start, start + BLOCK_ROWS)
+    values = part if isinstance(part, np.ndarray) else part.to_numpy()
     if values.dtype.kind in "iuf":
         return values.astype(np.float64, copy=False)
-    return [_text(name, row, cell) for row, cell in enumerate(values)]
+    return [_text(name, start + row, cell) for row, cell in enumerate(values)]
 
 
 def _text(name: str, row: int, cell: Any) -> str | None:

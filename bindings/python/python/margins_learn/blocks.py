@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from . import _native
 from ._base import _Rows
-from ._inputs import floats_of, is_frame, refuse_complex, samples_of, weights_of, whole_folds, without_gaps
+from ._inputs import count_of, floats_of, is_frame, refuse_complex, samples_of, weights_of, whole_folds, without_gaps
 
 __all__ = ["Writer", "describe", "write"]
 
@@ -45,7 +45,7 @@ class Writer:
     """
 
     def __init__(self, path: str | PathLike[str], *, rows: int | None = None, dtype: Any = None) -> None:
-        self._path, self._rows = fspath(path), rows
+        self._path, self._rows = fspath(path), None if rows is None else count_of(rows, "rows")
         self._dtype = None if dtype is None else np.dtype(dtype)
         if self._dtype not in (None, np.float32, np.float64):
             raise ValueError(f"dtype is {dtype!r}, but must be 'float32', 'float64' or None.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._inputs import floats_of, refuse_complex, without_gaps
+from ._inputs import count_of, floats_of, refuse_complex, without_gaps
 from .losses import over_array
 
 __all__ = [
@@ -155,7 +155,7 @@ def reliability(probabilities: Any, outcomes: Any, *, bins: int = 10, strategy: 
     for name, array in (("probabilities", probabilities), ("outcomes", outcomes)):
         if array.ndim != 1:
             raise ValueError(f"{name} has the shape {array.shape}, but must have one dimension.")
-    return _native.reliability(np.ascontiguousarray(probabilities), _signs_of(outcomes), bins, strategy)
+    return _native.reliability(np.ascontiguousarray(probabilities), _signs_of(outcomes), count_of(bins, "bins"), strategy)
 
 
 def _signs_of(outcomes: np.ndarray) -> np.ndarray:

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import calibration
-from ._shown import geometric_edges, places, scores_shown, shortened
+from ._inputs import count_of
+from ._shown import curve_shown, geometric_edges, place_shown, places, scores_shown, shortened
 
 __all__ = ["ErrorPathDisplay", "KernelGridDisplay", "MarginDistributionDisplay", "PsiDisplay", "ReliabilityDisplay"]
 
@@ -27,6 +28,8 @@ class _Display:
                 raise ImportError("Displays need the package matplotlib: pip install matplotlib") from error
 
             ax = plt.subplots(layout="constrained")[1]
+        if not hasattr(ax, "figure"):
+            raise TypeError(f"ax is {ax!r}, but must be axes of matplotlib or None.")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -37,6 +40,12 @@ def _check_searched(estimator: Any) -> None:
     if not hasattr(estimator, "path_"):
         raise TypeError(f"The estimator is {estimator!r}, but must be a MarginClassifierCV, whose search has errors to show.")
 
+
+def _check_classifier(estimator: Any) -> None:
+    """Refuses what is no fitted classifier."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "classes_"):
+        raise TypeError(f"The estimator is {estimator!r}, but must be a classifier.")
 
 
 class ErrorPathDisplay(_Display):
@@ -102,18 +111,22 @@ class ErrorPathDisplay(_Display):
         display : ErrorPathDisplay
             The display.
         """
+        Cs = curve_shown(self.Cs, "Cs")
+        error, spread = (100 * curve_shown(getattr(self, name), name, Cs.shape) for name in ("mean_error", "standard_error"))
+        best, one_se = (place_shown(getattr(self, name), name, len(Cs)) for name in ("best", "one_se"))
+        certified = np.ones(Cs.shape) if self.certified is None else curve_shown(self.certified, "certified", Cs.shape)
+        selected = None if self.selected is None else place_shown(self.selected, "selected", len(Cs))
         ax = self._axes(ax)
-        error, spread = 100 * self.mean_error, 100 * self.standard_error
-        ax.fill_between(self.Cs, error - spread, error + spread, color=_BLUE, alpha=0.18, linewidth=0, label="± 1 standard error")
-        ax.plot(self.Cs, error, color=_BLUE, label="mean error")
-        if self.certified is not None and not np.all(self.certified):
-            open_ = ~np.asarray(self.certified)
-            ax.plot(self.Cs[open_], error[open_], "x", color=_GREY, label="not certified")
-        ax.axhline(error[self.best] + spread[self.best], color=_GREY, linestyle=":", linewidth=1)
-        ax.plot(self.Cs[self.best], error[self.best], "o", color=_ORANGE, label="least")
-        ax.plot(self.Cs[self.one_se], error[self.one_se], "s", color=_ORANGE, markerfacecolor="white", label="within one standard error")
-        if self.selected is not None:
-            ax.axvline(self.Cs[self.selected], color=_ORANGE, linewidth=1, label="selected")
+        ax.fill_between(Cs, error - spread, error + spread, color=_BLUE, alpha=0.18, linewidth=0, label="± 1 standard error")
+        ax.plot(Cs, error, color=_BLUE, label="mean error")
+        if not certified.all():
+            open_ = certified == 0
+            ax.plot(Cs[open_], error[open_], "x", color=_GREY, label="not certified")
+        ax.axhline(error[best] + spread[best], color=_GREY, linestyle=":", linewidth=1)
+        ax.plot(Cs[best], error[best], "o", color=_ORANGE, label="least")
+        ax.plot(Cs[one_se], error[one_se], "s", color=_ORANGE, markerfacecolor="white", label="within one standard error")
+        if selected is not None:
+            ax.axvline(Cs[selected], color=_ORANGE, linewidth=1, label="selected")
         ax.set(xscale="log", xlabel="C", ylabel="cross-validated error (%)")
         ax.legend(frameon=False, fontsize="small")
         return self
@@ -178,16 +191,17 @@ class KernelGridDisplay(_Display):
         display : KernelGridDisplay
             The display.
         """
+        Cs, kernels = curve_shown(self.Cs, "Cs"), [str(kernel) for kernel in self.kernels]
+        errors = curve_shown(self.errors, "errors", (len(kernels), len(Cs)))
+        row, column = (place_shown(place, "selected", count) for place, count in zip(self.selected, errors.shape, strict=True))
         ax = self._axes(ax)
-        rows = np.arange(len(self.kernels))
-        order = np.argsort(self.Cs)
-        edges = geometric_edges(np.asarray(self.Cs, dtype=np.float64)[order])
-        mesh = ax.pcolormesh(edges, np.arange(len(rows) + 1) - 0.5, 100 * self.errors[:, order], cmap=cmap)
-        row, column = self.selected
+        rows, order = np.arange(len(kernels)), np.argsort(Cs)
+        edges = geometric_edges(Cs[order])
+        mesh = ax.pcolormesh(edges, np.arange(len(rows) + 1) - 0.5, 100 * errors[:, order], cmap=cmap)
         # The cell of the least error has the lightest colour.
-        ax.plot(self.Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
+        ax.plot(Cs[column], row, "o", markersize=9, markerfacecolor="none", markeredgecolor="black", markeredgewidth=2)
         ax.set(xscale="log", xlabel="C", ylabel="kernel")
-        ax.set_yticks(rows, [shortened(kernel) for kernel in self.kernels])
+        ax.set_yticks(rows, [shortened(kernel) for kernel in kernels])
         ax.invert_yaxis()
         self.figure_.colorbar(mesh, ax=ax, label="cross-validated error (%)")
         return self
@@ -216,6 +230,7 @@ class MarginDistributionDisplay(_Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None) -> MarginDistributionDisplay:
         """Returns the display of a fitted classifier on samples with their classes, drawn."""
+        _check_classifier(estimator)
         scores = estimator.decision_function(X)
         return cls.from_predictions(y, scores, classes=estimator.classes_, name=name, ax=ax)
 
@@ -252,10 +267,11 @@ class MarginDistributionDisplay(_Display):
         display : MarginDistributionDisplay
             The display.
         """
+        margins = curve_shown(self.margins, "margins")
         ax = self._axes(ax)
-        wrong = np.mean(self.margins <= 0)
-        label = f"{self.name}: " if self.name else ""
-        ax.ecdf(self.margins, label=f"{label}{100 * wrong:.1f} % at most 0")
+        wrong = np.mean(margins <= 0)
+        label = "" if self.name is None else f"{self.name}: "
+        ax.ecdf(margins, label=f"{label}{100 * wrong:.1f} % at most 0")
         ax.axvline(0, color=_GREY, linewidth=1, linestyle=":")
         ax.set(xlabel="margin", ylabel="share of samples with at most this margin", ylim=(0, 1))
         ax.legend(frameon=False, fontsize="small")
@@ -296,7 +312,8 @@ class ReliabilityDisplay(_Display):
         ax: Any = None,
     ) -> ReliabilityDisplay:
         """Returns the display of a fitted classifier for one class, the last unless told, drawn."""
-        classes = list(estimator.classes_)
+        _check_classifier(estimator)
+        classes = estimator.classes_.tolist()
         positive = classes[-1] if positive is None else positive
         if positive not in classes:
             raise ValueError(f"positive is {positive!r}, but the classes are {classes}.")
@@ -332,9 +349,11 @@ class ReliabilityDisplay(_Display):
         display : ReliabilityDisplay
             The display.
         """
-        ax = self._axes(ax)
         found = self.reliability
-        label = f"{self.name}: " if self.name else ""
+        if not isinstance(found, dict) or not {"count", "calibration_error"} <= set(found):
+            raise TypeError(f"reliability is {found!r}, but must be what margins_learn.calibration.reliability returns.")
+        ax = self._axes(ax)
+        label = "" if self.name is None else f"{self.name}: "
         error, chance = found["calibration_error"], found["expected_if_calibrated"]
         (line,) = ax.plot(
             found["mean_probability"], found["observed_frequency"], label=f"{label}off by {error:.3f}, {chance:.3f} by chance"
@@ -371,7 +390,7 @@ class PsiDisplay(_Display):
     def from_losses(cls, losses: list[str] | str, *, points: int = 201, ax: Any = None) -> PsiDisplay:
         """Returns the display of losses or of one, all of which must be calibrated, drawn."""
         losses = [losses] if isinstance(losses, str) else losses
-        risks = np.linspace(0, 1, points)
+        risks = np.linspace(0, 1, count_of(points, "points"))
         return cls(risks=risks, curves={loss: calibration.psi(loss, risks) for loss in losses}).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> PsiDisplay:
@@ -387,9 +406,13 @@ class PsiDisplay(_Display):
         display : PsiDisplay
             The display.
         """
+        if not isinstance(self.curves, dict):
+            raise TypeError(f"curves is {self.curves!r}, but must be a dict with the values of every loss.")
+        risks = curve_shown(self.risks, "risks")
+        curves = {loss: curve_shown(values, f"The curve of {loss!r}", risks.shape) for loss, values in self.curves.items()}
         ax = self._axes(ax)
-        for loss, values in self.curves.items():
-            ax.plot(self.risks, values, label=loss)
+        for loss, values in curves.items():
+            ax.plot(risks, values, label=loss)
         ax.set(xlabel="excess misclassification risk", ylabel="least excess surrogate risk", xlim=(0, 1))
         ax.set_ylim(bottom=0)
         ax.legend(frameon=False, fontsize="small")

@@ -42,6 +42,8 @@ def to_onnx(model: Any, *, name: str = "margins") -> Any:
     except ImportError as error:
         raise ImportError("to_onnx needs the package onnx: pip install onnx") from error
 
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"name is {name!r}, but must be a text that is not empty.")
     fitted = _expressible(model)
     graph = _Graph()
     functions = _functions(graph, fitted, graph.input)

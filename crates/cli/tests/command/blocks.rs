@@ -156,6 +156,37 @@ fn hinge_and_nystrom_fits_read_blocks_in_each_pass() {
     }
 }
 
+/// Halfspaces are learned from rows that memory does not hold.
+#[test]
+fn massart_reads_blocks_in_some_passes() {
+    let workshop = Workshop::new();
+    workshop.write("two.csv", table(600, &["no", "yes"]).as_bytes());
+    let write = ["blocks", "--data", "two.csv", "--out", "two.blocks", "--rows", "50"];
+    workshop.output(&[&write[..], &COLUMNS].concat());
+    let noise = ["--eta", "0.3", "--gamma", "0.1", "--epsilon", "0.2", "--delta", "0.2"];
+    for (learner, same) in [("sgd", true), ("cuts", false), ("auto", false)] {
+        let noise = if learner == "auto" { &noise[4..] } else { &noise[..] };
+        let command =
+            &[&["massart", "--data", "two.blocks", "--learner", learner][..], noise].concat();
+        let here = workshop.output(command);
+        let disk =
+            workshop.output(&[&command[..], &["--memory", "60kB", "--threads", "1"]].concat());
+        assert!(disk.contains("training error"), "{disk}");
+        if same {
+            assert_eq!(here, disk);
+        }
+    }
+    let refusal = |arguments: &[&str]| {
+        let output = workshop.run(&[&["massart"][..], arguments, &noise].concat());
+        assert!(!output.status.success(), "{arguments:?}");
+        text(&output.stderr)
+    };
+    let message = refusal(&["--data", "two.blocks", "--memory", "10kB"]);
+    assert!(message.contains("labels, margins and blocks in use take"), "{message}");
+    let message = refusal(&[&["--data", "two.csv", "--memory", "1MB"][..], &COLUMNS].concat());
+    assert!(message.contains("--memory is for a block file"), "{message}");
+}
+
 /// A fit goes on from the points that it has reached, and other jobs are refused.
 #[test]
 fn fits_of_a_block_file_keep_their_points() {

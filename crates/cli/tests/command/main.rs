@@ -22,6 +22,7 @@ mod sessions;
 mod stochastic;
 #[cfg(unix)]
 mod terminals;
+mod threads;
 mod unlabelled;
 
 use std::io::Write;

@@ -8,7 +8,7 @@ use super::index::{Index, Place};
 use super::layout::{BLOCK_HEAD, BlockHead, Layout, MAGIC, check};
 use super::open::{Fault, damage, read_index, wrong};
 use crate::encode::Encoding;
-use crate::{ClassLabels, Dataset, Error};
+use crate::{ClassLabels, Dataset, Error, Memory};
 
 /// A block file that is open for reading. Clones are cheap, and threads may read different blocks at
 /// the same time: each read has a handle of its own.
@@ -216,6 +216,7 @@ impl BlockFile {
     /// The errors of [`read`](Self::read); a class in which all weights are zero.
     pub fn dataset<Y: ClassLabels>(&self) -> Result<Dataset<Y>, Error> {
         self.check_classes::<Y>()?;
+        self.check_room()?;
         let mut content = Content::with_room(self.layout, self.rows(), self.stored());
         (0..self.partitions()).try_for_each(|k| self.append(k, &mut content))?;
         let whole = self.part(content).and_then(|mut data| {
@@ -228,6 +229,15 @@ impl BlockFile {
             Ok(data)
         });
         whole.map_err(|error| Error::InFile { file: self.name(), error: Box::new(error) })
+    }
+
+    /// Refuses all rows together if memory has no room for them.
+    fn check_room(&self) -> Result<(), Error> {
+        let bytes = (0..self.partitions()).map(|partition| self.bytes_of(partition)).sum();
+        Memory::from_bytes(bytes).check_free().map_err(|shortage| {
+            let error = Error::Memory { rows: self.rows(), columns: self.features, shortage };
+            Error::InFile { file: self.name(), error: Box::new(error) }
+        })
     }
 
     /// Returns rows as a data set.

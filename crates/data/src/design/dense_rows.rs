@@ -30,11 +30,12 @@ impl DenseRows {
         if columns == 0 {
             return Err(Error::Empty("columns"));
         }
+        Design::check_room(rows, columns)?;
         let mut values = Vec::new();
-        let room = rows.checked_mul(columns).map(|count| values.try_reserve_exact(count));
-        match room {
-            Some(Ok(())) => Ok(DenseRows { columns, values }),
-            _ => Err(Error::Memory { rows, columns }),
+        let count = rows.saturating_mul(columns);
+        match values.try_reserve_exact(count) {
+            Ok(()) => Ok(DenseRows { columns, values }),
+            Err(_) => Err(Design::no_room(rows, columns, count.saturating_mul(size_of::<f64>()))),
         }
     }
 

@@ -36,7 +36,7 @@ impl Design {
         let q = self.columns() + 1;
         let strip = (BYTES / (size_of::<f64>() * q)).max(256);
         let mut weighted = self.samples().zip(d).filter(|(_, d)| **d > 0.0);
-        let mut scaled: Vec<f64> = Vec::new();
+        let mut scaled: Vec<f64> = Vec::with_capacity(q * strip.min(self.rows()));
         loop {
             scaled.clear();
             for (sample, &d) in weighted.by_ref().take(strip) {

@@ -1,5 +1,5 @@
 use super::Design;
-use crate::Error;
+use crate::{Error, Memory};
 
 /// Sparse samples whose entries come in any order, into memory that is reserved once. Entries of the
 /// same place are added up.
@@ -36,13 +36,19 @@ impl SparseRows {
         for count in counts {
             let rows = offsets.len();
             let end = offsets[rows - 1].checked_add(count);
-            offsets.push(end.ok_or(Error::Memory { rows, columns })?);
+            offsets.push(end.ok_or_else(|| Design::no_room(rows, columns, usize::MAX))?);
         }
         let rows = offsets.len() - 1;
         let stored = offsets[rows];
+        let bytes = stored.saturating_mul(size_of::<usize>() + size_of::<f64>());
         let (mut indices, mut values) = (Vec::new(), Vec::new());
+        Memory::from_bytes(bytes).check_free().map_err(|shortage| Error::Memory {
+            rows,
+            columns,
+            shortage,
+        })?;
         let room = indices.try_reserve_exact(stored).and(values.try_reserve_exact(stored));
-        room.map_err(|_| Error::Memory { rows, columns })?;
+        room.map_err(|_| Design::no_room(rows, columns, bytes))?;
         indices.resize(stored, 0);
         values.resize(stored, 0.0);
         let next = offsets[..rows].to_vec();

@@ -4,7 +4,7 @@ use super::MissingWords;
 use super::numbers::Numbers;
 use super::words::{Words, name_of, names_itself};
 use crate::error::{check_count, quoted};
-use crate::{Error, decimal};
+use crate::{Error, Memory, Shortage, decimal};
 
 /// A table as people have it: named columns of numbers, or of words, with gaps.
 ///
@@ -109,7 +109,7 @@ impl RawColumn {
     /// Returns the number of gaps.
     pub fn missing(&self) -> usize {
         match &self.cells {
-            Cells::Numbers(cells) => cells.iter().filter(|cell| cell.is_none()).count(),
+            Cells::Numbers(cells) => cells.iter().filter(Option::is_none).count(),
             Cells::Words(words) | Cells::Codes(words) => {
                 words.cells().iter().filter(|cell| cell.is_none()).count()
             }
@@ -282,6 +282,16 @@ impl RawTable {
     /// Ends a row of which every column has a cell.
     pub(crate) fn end_row(&mut self) {
         self.rows += 1;
+    }
+
+    /// Looks for the memory of further rows each time that the lists of cells become twice as long.
+    pub(crate) fn check_growth(&self, more: usize) -> Result<(), Shortage> {
+        let (before, after) = (self.rows.next_power_of_two(), self.rows.saturating_add(more));
+        if after <= before {
+            return Ok(());
+        }
+        let cells = after.saturating_mul(self.columns.len());
+        Memory::from_bytes(cells.saturating_mul(size_of::<Option<f64>>())).check_free()
     }
 
     /// Takes in further rows of the same columns.

@@ -48,6 +48,7 @@ impl MarginHalfspace {
     pub fn points(&self, n: usize, seed: u64) -> Result<Design, Error> {
         let d = self.normal.len();
         let mut random = generator(seed, RandomStream::Points);
+        Design::check_room(n, d)?;
         let mut values = Vec::with_capacity(n * d);
         for _ in 0..n {
             let along = if random.random() { 1.0 } else { -1.0 } * self.height(&mut random);
@@ -89,6 +90,7 @@ impl MarginHalfspace {
         let u = unit_vector(d, std::slice::from_ref(&self.normal), &mut random);
         let frame = [self.normal.clone(), u.clone()];
         let rest = (b * b - beta * beta).max(0.0).sqrt();
+        Design::check_room(n, d)?;
         let mut values = Vec::with_capacity(n * d);
         for _ in 0..n {
             let sign = if random.random() { 1.0 } else { -1.0 };

@@ -66,7 +66,7 @@ pub(super) fn each_table<T: Send, E: From<Error>>(
 
 /// The rows of a file and of those that follow it, some at a time.
 pub(super) enum Rows<'a> {
-    Csv(csv::Rows<'a>),
+    Csv(Box<csv::Rows<'a>>),
     Svmlight(svmlight::Rows<'a>),
     #[cfg(feature = "parquet")]
     Parquet(parquet::Rows),
@@ -82,7 +82,8 @@ impl<'a> Rows<'a> {
     ) -> Result<Self, Error> {
         match format {
             Format::Csv => {
-                csv::Rows::open(lines(source, name, options)?, options, purpose).map(Rows::Csv)
+                let rows = csv::Rows::open(lines(source, name, options)?, options, purpose)?;
+                Ok(Rows::Csv(Box::new(rows)))
             }
             Format::Svmlight => {
                 svmlight::Rows::open(lines(source, name, options)?, options).map(Rows::Svmlight)

@@ -4,7 +4,8 @@ use super::columns::{FeatureColumns, Features, RowPlaces};
 use super::lines::{Lines, not_a_number};
 use crate::encode::{Gaps, RawTable};
 use crate::error::quoted;
-use crate::{Column, Design, Error, decimal};
+use crate::room::make_room;
+use crate::{Column, Design, Error, Shortage, decimal};
 
 /// The features of rows, as they come.
 pub(super) enum Cells<'m> {
@@ -84,13 +85,20 @@ impl<'m> Cells<'m> {
         }
     }
 
-    /// Appends rows of the same columns.
-    pub(super) fn append(&mut self, more: Self) {
+    /// Appends rows of the same columns, if there is the memory.
+    pub(super) fn append(&mut self, more: Self) -> Result<(), Shortage> {
         match (self, more) {
-            (Cells::Numbers(values), Cells::Numbers(mut more)) => values.append(&mut more),
-            (Cells::Raw { table, .. }, Cells::Raw { table: more, .. }) => table.append(more),
+            (Cells::Numbers(values), Cells::Numbers(mut more)) => {
+                make_room(values, more.len())?;
+                values.append(&mut more);
+            }
+            (Cells::Raw { table, .. }, Cells::Raw { table: more, .. }) => {
+                table.check_growth(more.rows())?;
+                table.append(more);
+            }
             (Cells::Numbers(_), Cells::Raw { .. }) | (Cells::Raw { .. }, Cells::Numbers(_)) => {}
         }
+        Ok(())
     }
 
     pub(super) fn finish(

@@ -14,7 +14,7 @@ use super::header::{Role, check_feature_count, check_names, roles};
 use super::label_gaps::{LabelGaps, no_label};
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines};
-use super::table::{Buffer, LabelSink, Purpose, Table, collect_labels};
+use super::table::{Buffer, LabelSink, Purpose, Table, collect_labels, without_room};
 use crate::error::columns_in_words;
 use crate::{Column, Error};
 use part::{Gathered, Part};
@@ -97,12 +97,12 @@ impl<'a> Rows<'a> {
     /// Reads all rows, in blocks; `None` if there are none.
     fn all(&mut self, labels: &mut LabelSink<'_>) -> Result<Option<Table>, Error> {
         let Rows { lines, layout, dropped } = self;
-        let layout = &*layout;
+        let (layout, name) = (&*layout, lines.name().to_owned());
         let mut gathered = Gathered::new(layout);
         in_blocks(
             || next_block(lines, &layout.header),
             |block| layout.parse(&mut Lines::of(block), Buffer::UNLIMITED),
-            |part| gathered.take(part, labels),
+            |part| gathered.take(part, labels).map_err(|error| without_room(&name, error)),
         )?;
         *dropped = gathered.dropped.len();
         gathered.finish()

@@ -24,6 +24,7 @@ pub(super) fn read(
     labels: &mut LabelSink<'_>,
 ) -> Result<Table, Error> {
     let mut rows = Rows::open(source, name, options, purpose)?;
+    rows.check_room().map_err(|error| in_file(name, error))?;
     let table = rows.next(Buffer::UNLIMITED, labels);
     table.map_err(|error| in_file(name, error))?.ok_or_else(|| no_row(name, rows.dropped()))
 }

@@ -4,9 +4,10 @@ use super::blocks::in_blocks;
 use super::columns::Features;
 use super::labels::PlacedLabels;
 use super::lines::{Block, Lines, not_a_number};
-use super::table::{Buffer, LabelSink, Table, collect_labels};
+use super::table::{Buffer, LabelSink, Table, collect_labels, without_room};
 use super::{FeatureColumns, ReadOptions};
 use crate::error::quoted;
+use crate::room::make_room;
 use crate::{Column, Design, Error, decimal};
 
 /// The largest feature index. A vector of coefficients of that length takes 256 MiB, and a path
@@ -104,6 +105,12 @@ impl<'a> Rows<'a> {
             if let Some(last) = features.last() {
                 p = p.max(last.index);
             }
+            let room = make_room(&mut columns, features.len())
+                .and_then(|()| make_room(&mut values, features.len()));
+            room.map_err(|shortage| {
+                let error = Error::Memory { rows: offsets.len(), columns: p, shortage };
+                without_room(lines.name(), error)
+            })?;
             for feature in features.iter().filter(|feature| feature.value != 0.0) {
                 columns.push(feature.index - 1);
                 values.push(feature.value);
@@ -314,4 +321,66 @@ fn tokens(line: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Returns the column of byte `at` of a line.
 fn column(line: &str, at: usize) -> Column {
     Column::Character(line[..at].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Returns what the features of a line are one by one, unless one is refused.
+    fn one_by_one(text: &str, expected: Option<usize>) -> Option<(usize, Vec<(usize, u64)>)> {
+        let features = tokens(text).map(|(at, token)| feature(token, at, expected).ok());
+        let features = features.collect::<Option<Vec<_>>>()?;
+        let ascend = features.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let last = features.last().map_or(0, |feature| feature.0);
+        let stored = features.into_iter().filter(|(_, value)| *value != 0.0);
+        ascend.then(|| (last, stored.map(|(index, value)| (index - 1, value.to_bits())).collect()))
+    }
+
+    proptest! {
+        #[test]
+        fn plain_features_are_what_they_are_one_by_one(
+            text in "( {0,2}[1-9][0-9]{0,2}:-?[0-9]{0,6}[.]?[0-9]{0,11}[\t ]){0,6}",
+            expected in proptest::option::of(1usize..999)
+        ) {
+            let (mut columns, mut values) = (Vec::new(), Vec::new());
+            let last = push_plain(text.as_bytes(), expected, &mut columns, &mut values);
+            let found = last.map(|last| {
+                let bits = values.iter().map(|value| value.to_bits());
+                (last, columns.iter().copied().zip(bits).collect::<Vec<_>>())
+            });
+            // More digits than are plain are left to the other way.
+            if found.is_some() {
+                prop_assert_eq!(found, one_by_one(&text, expected));
+            }
+        }
+
+        #[test]
+        fn what_is_not_plain_is_left_alone(text in "[-+.:0-9 eqid]{0,12}") {
+            let (mut columns, mut values) = (Vec::new(), Vec::new());
+            if let Some(last) = push_plain(text.as_bytes(), None, &mut columns, &mut values) {
+                let bits = values.iter().map(|value| value.to_bits());
+                let found = (last, columns.iter().copied().zip(bits).collect::<Vec<_>>());
+                prop_assert_eq!(Some(found), one_by_one(&text, None));
+            }
+        }
+    }
+
+    #[test]
+    fn plain_features_end_with_the_text() {
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let last = push_plain(b"  3:0.25 7:-2  9:0\t12:1.", None, &mut columns, &mut values);
+        assert_eq!((last, columns, values), (Some(12), vec![2, 6, 11], vec![0.25, -2.0, 1.0]));
+        for text in
+            ["3:1 3:1", "2:1 1:1", "0:1", "1", "1:", "1:1e3", "1:x", "99999999:1", "qid:1 1:1"]
+        {
+            let (mut columns, mut values) = (Vec::new(), Vec::new());
+            assert_eq!(
+                push_plain(text.as_bytes(), None, &mut columns, &mut values),
+                None,
+                "{text}"
+            );
+        }
+    }
 }

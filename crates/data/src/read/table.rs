@@ -139,6 +139,11 @@ pub(super) fn unlabelled(
     })
 }
 
+/// Names the file of a table that memory has no room for.
+pub(super) fn without_room(name: &str, error: Error) -> Error {
+    if matches!(error, Error::Memory { .. }) { in_file(name, error) } else { error }
+}
+
 pub(super) fn check_columns(options: &ReadOptions) -> Result<(), Error> {
     match options.columns {
         Some(0) => Err(Error::parameter("the number of features to expect", 0, "at least 1")),

@@ -64,6 +64,7 @@ impl Settings {
     /// is not the state of this game.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         self.check()?;
+        data.design().check_fits(1, 0)?;
         let limits = self.iterations.limits(self.time_limit);
         let part = self.chosen_rows(data.rows())?.map(|rows| data.select(&rows));
         let chosen = part.as_ref().unwrap_or(data);

@@ -85,6 +85,7 @@ impl Settings {
     }
 
     fn fit_here<Y: ClassLabels>(&self, data: &Dataset<Y>) -> Result<Fitted, Error> {
+        data.design().check_fits(1, 0)?;
         let contests = self.contests(data)?;
         let limit = self.time_limit.map(TimeLimit::new);
         let folds = match &self.regularisation {

@@ -69,6 +69,7 @@ impl Settings {
     /// samples of a class to hold some out.
     pub fn fit(&self, data: &Dataset) -> Result<Fitted, Error> {
         let gradient = self.gradient()?;
+        data.design().check_fits(1, usize::from(self.standardize))?;
         let data = self.class_costs.weigh(data.clone())?;
         let Solved { fit, loss, state } = self.solve(&data, &gradient)?;
         let labels = data.labels();

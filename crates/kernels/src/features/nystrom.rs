@@ -179,6 +179,7 @@ impl NystromMap {
     /// Another number of features than the landmarks have; kernel values that are not finite.
     pub fn transform(&self, kernel: &dyn Kernel, design: &Design) -> Result<Design, Error> {
         let m = self.features();
+        Design::check_room(design.rows(), m)?;
         let mut samples = DMatrix::zeros(m, design.rows());
         let out = samples.as_mut_slice();
         fill_strips(kernel, &self.landmarks, design, out, |values| {

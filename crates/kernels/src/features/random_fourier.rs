@@ -63,6 +63,7 @@ impl RandomFourierMap {
             let found = design.columns();
             return Err(Error::Shape { what: "features", expected: p, found });
         }
+        Design::check_room(design.rows(), 2 * half)?;
         let scale = (1.0 / half as f64).sqrt();
         let mut samples = DMatrix::zeros(2 * half, design.rows());
         parallel::for_each_chunk(samples.as_mut_slice(), 2 * half * SIDE, |k, out| {

@@ -5,7 +5,7 @@ use margins_losses::MarginLoss;
 use crate::Lambda;
 use crate::certificate::Certificate;
 use crate::problem::summation::{dot, norm};
-use crate::problem::{Extent, InMemory, Objective, Point, Samples, Sums};
+use crate::problem::{Extent, InMemory, Objective, Point, Products, Samples, Sums};
 
 /// Evaluates an objective at one point after another, in memory of its own.
 ///
@@ -88,6 +88,17 @@ impl<S: Samples> Evaluator<S> {
         point.intercept = self.samples.settle(&point.products, point.intercept);
     }
 
+    /// Returns `point + t direction` at the minimum of F over its intercept.
+    pub(crate) fn settle_step(
+        &mut self,
+        point: &Point<S::Products>,
+        direction: &Point<S::Products>,
+        t: f64,
+    ) -> Point<()> {
+        let intercept = self.samples.settle_step(point, direction, t);
+        Point { intercept, coef: point.coef.plus(t, &direction.coef), products: () }
+    }
+
     /// Returns `F` at any point.
     pub fn value_at(&mut self, lambda: Lambda, point: &Point<S::Products>) -> f64 {
         let risk = self.samples.risk_at(&point.products, point.intercept);
@@ -96,18 +107,14 @@ impl<S: Samples> Evaluator<S> {
 
     /// Returns `F` of a point whose margins are set, how far rounding can have moved it, and the
     /// sums.
-    pub(crate) fn valued(
-        &mut self,
-        lambda: Lambda,
-        point: &Point<S::Products>,
-    ) -> (f64, f64, Sums) {
+    pub(crate) fn valued<P>(&mut self, lambda: Lambda, point: &Point<P>) -> (f64, f64, Sums) {
         let sums = self.samples.sums();
         let (objective, rounding) = valued(&sums, self.samples.extent(), lambda, &point.coef);
         (objective, rounding, sums)
     }
 
     /// Sets the gradient in the coefficients from the margins that are set.
-    pub(crate) fn set_gradient(&mut self, lambda: Lambda, point: &Point<S::Products>) {
+    pub(crate) fn set_gradient<P>(&mut self, lambda: Lambda, point: &Point<P>) {
         self.samples.gradient(&mut self.gradient);
         self.passes += 1;
         for (g, w) in self.gradient.iter_mut().zip(&point.coef) {
@@ -115,10 +122,10 @@ impl<S: Samples> Evaluator<S> {
         }
     }
 
-    /// Returns the certificate of a point whose intercept is settled.
-    pub fn certificate(&mut self, lambda: Lambda, point: &Point<S::Products>) -> Certificate {
+    /// Returns the certificate of a point whose intercept is settled, with or without its products.
+    pub fn certificate<P>(&mut self, lambda: Lambda, point: &Point<P>) -> Certificate {
         self.set_gradient(lambda, point);
-        self.samples.reached(lambda, point);
+        self.samples.reached(lambda, point.intercept, &point.coef);
         let sums = self.samples.sums();
         let score_error = self.samples.extent().score_error(&point.coef, sums.largest);
         self.drift = self.drift.hypot(score_error);

@@ -128,7 +128,7 @@ pub fn fit_rescaled<L: MarginLoss + ?Sized>(
     let classifier = learner.snapshot();
     let point = Point::at(&objective.design, classifier.intercept, classifier.coef);
     let margins: Vec<f64> =
-        run.epochs.rows().map(|i| point.margin(i, &objective.risk.signs)).collect();
+        run.epochs.rows().map(|i| point.margin(i, objective.risk.signs())).collect();
     let Rescaled { loss, step_factor } = rule(&margins)?;
     run.held_out = held_out;
     let mut learner = learner.with_loss(&*loss, step_factor)?;

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use margins_data::metrics::{MistakeTally, is_mistake};
-use margins_data::{ClassLabels, Dataset, parallel};
+use margins_data::{ClassLabels, Dataset, Design, parallel};
 use margins_losses::MarginLoss;
 
 use super::error_curve::{ErrorCurve, Fitted, FoldError, FoldErrors, least};
@@ -48,6 +48,7 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
     folds: &[usize],
     lambdas: &[Lambda],
 ) -> Result<CrossValidation, Error> {
+    check_room(training, data.design(), folds)?;
     let on_all = || training.path(data, lambdas);
     cross_validate_by(
         training,
@@ -64,6 +65,22 @@ pub fn cross_validate<L: MarginLoss + ?Sized>(
             Ok(ScoredFold { fits, scores, sensitivity })
         },
     )
+}
+
+/// Refuses paths in the folds if memory has no room for the copies of the table of those that run at the
+/// same time: each makes one of its rows, and others of that.
+fn check_room<L: MarginLoss + ?Sized>(
+    training: &Training<'_, L>,
+    design: &Design,
+    folds: &[usize],
+) -> Result<(), Error> {
+    let paths = folds.iter().max().map_or(1, |last| last.saturating_add(2));
+    let copies = 1 + training.copies(design);
+    Ok(match paths.min(parallel::threads()) {
+        0 | 1 => design.check_fits(1, copies),
+        // The path on all rows makes no copy of them.
+        several => design.check_fits(several, several.saturating_mul(copies) - 1),
+    }?)
 }
 
 /// Returns the cross-validated error of any solver, as [`error_curve`] does, and the path on all rows,
@@ -98,6 +115,8 @@ pub fn cross_validate_by<L: MarginLoss + ?Sized, E: From<Error> + Send>(
 /// Compared with the lambda of the least error so far, these are wrong on so many more of the
 /// samples that only one of the two gets right, that a fair coin would be four standard deviations
 /// off.
+///
+/// A fold that begins after the deadline of the options is judged by the largest class of its rows.
 ///
 /// # Errors
 /// The errors of [`cross_validate`] and of `solve`.
@@ -151,6 +170,9 @@ pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + S
         if let Some(found) = found {
             return Ok(found);
         }
+        if training.options.is_late() {
+            return Ok(vec![by_largest_class(data, rows, test); lambdas.len()]);
+        }
         let made = solve(rows, test, lambdas)?;
         if let Some(finished) = finished.filter(|_| !made.iter().any(|at| at.cut_short)) {
             finished.keep(fold, lambdas, &made)?;
@@ -176,6 +198,23 @@ pub fn held_out_curve<L: MarginLoss + ?Sized, Y: ClassLabels, E: From<Error> + S
         held_out.extend(hold_out_each(first..count, &of)?);
     }
     Ok(ErrorCurve::of_folds(lambdas, &held_out.iter().map(Fold::errors).collect::<Vec<_>>()))
+}
+
+/// Returns the outcome of the samples held out if every one is taken to be of the largest class of the
+/// rows, by weight, as a fit that the deadline ends at once takes them.
+fn by_largest_class<Y: ClassLabels>(data: &Dataset<Y>, rows: &[usize], test: &[usize]) -> HeldOut {
+    let labels = data.labels();
+    let mut weights = vec![0.0; labels.names().len()];
+    let weight_of = |i: usize| data.weights().map_or(1.0, |weights| weights[i]);
+    rows.iter().for_each(|&i| weights[labels.index(i)] += weight_of(i));
+    let largest = least(&weights.iter().map(|weight| -weight).collect::<Vec<_>>(), |_| true);
+    HeldOut {
+        wrong: test.iter().map(|&i| labels.index(i) != largest).collect(),
+        unproven: None,
+        relative_gap: f64::INFINITY,
+        converged: false,
+        cut_short: true,
+    }
 }
 
 /// Returns true for every lambda that is wrong on far more of the weight than the one of the least

@@ -155,11 +155,12 @@ pub(crate) fn fit_to_part<L: MarginLoss + ?Sized>(
 pub(super) fn assemble<L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'_, L>,
     lambda: Lambda,
-    point: Point,
+    point: &Point,
     ending: Ending,
     passes: usize,
 ) -> Fit {
     let Point { intercept, coef, products } = point;
-    let ending = ending.examined(risk, &products, intercept);
+    let ending = ending.examined(risk, products, *intercept);
+    let (intercept, coef) = (*intercept, coef.clone());
     Fit { lambda, intercept, coef, report: ending.report(passes) }
 }

@@ -51,7 +51,7 @@ impl<L: MarginLoss + ?Sized> Lift<'_, '_, L> {
             ending = Ending { history, ..polish.after(ending) };
         }
         let passes = passes + 2 + self.evaluator.passes - before;
-        assemble(&objective.risk, lambda, point, ending, passes)
+        assemble(&objective.risk, lambda, &point, ending, passes)
     }
 
     /// Returns the feasible duals of the slopes at a point in row-space coordinates, by the scores

@@ -74,6 +74,7 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
     /// # Errors
     /// The errors of [`path()`] and [`Objective::of`].
     pub fn path(&self, data: &Dataset, lambdas: &[Lambda]) -> Result<Vec<Fit>, Error> {
+        data.design().check_fits(1, self.copies(data.design()))?;
         self.path_with(data, |objective| path(objective, lambdas, &self.options, self.observer))
     }
 
@@ -153,6 +154,11 @@ impl<'a, L: MarginLoss + ?Sized> Training<'a, L> {
         })?;
         unscale(&mut fit, scales.as_ref());
         Ok((fit, loss))
+    }
+
+    /// Returns the number of copies that a path makes of a table at most: scaled, and shifted.
+    pub(super) fn copies(&self, design: &Design) -> usize {
+        usize::from(self.standardize) + usize::from(self.intercept && !design.is_sparse())
     }
 
     /// Returns how far scores can move with the functions of linear fits to these rows.

@@ -66,8 +66,8 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// equal do then not meet.
     pub fn is_unbounded(&self) -> bool {
         let weight_of = |sign: f64| {
-            let [total] = sum(self.signs.len(), &|i| {
-                [if self.signs[i] == sign { self.weights[i] } else { 0.0 }]
+            let [total] = sum(self.weights.len(), &|i| {
+                [if self.signs.get(i) == sign { self.weights.get(i) } else { 0.0 }]
             });
             total
         };
@@ -76,7 +76,8 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
 
     /// Returns `(1/n) sum c_i s_i y_i`.
     pub fn imbalance(&self, duals: &[f64]) -> f64 {
-        let [imbalance] = sum(duals.len(), &|i| [self.signs[i] * self.weights[i] * duals[i]]);
+        let term = |i: usize| [self.signs.get(i) * self.weights.get(i) * duals[i]];
+        let [imbalance] = sum(duals.len(), &term);
         imbalance
     }
 
@@ -117,13 +118,15 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns the sum of the distances of duals to the nearer ends of the domain,
     /// `(1/n) sum c_i room(s_i)`.
     pub(crate) fn room(&self, duals: &[f64]) -> f64 {
-        self.weights.iter().zip(duals).map(|(c, &s)| c * self.room_of(s)).sum()
+        let rooms = duals.iter().enumerate();
+        rooms.map(|(i, &s)| self.weights.get(i) * self.room_of(s)).sum()
     }
 
     /// Moves every dual by a factor times its distance to the nearer end of the domain.
     pub(crate) fn pull_in(&self, duals: &mut [f64], factor: f64) {
         let domain = self.domain();
-        for (s, y) in duals.iter_mut().zip(self.signs.iter()) {
+        for (i, s) in duals.iter_mut().enumerate() {
+            let y = self.signs.get(i);
             *s = (*s - factor * y * self.room_of(*s)).clamp(domain.lower, domain.upper);
         }
     }
@@ -131,8 +134,8 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Moves every dual by the same amount, as far as the domain lets it.
     pub(crate) fn shift(&self, duals: &mut [f64], by: f64) {
         let domain = self.domain();
-        for (s, y) in duals.iter_mut().zip(self.signs.iter()) {
-            *s = (*s - by * y).clamp(domain.lower, domain.upper);
+        for (i, s) in duals.iter_mut().enumerate() {
+            *s = (*s - by * self.signs.get(i)).clamp(domain.lower, domain.upper);
         }
     }
 
@@ -147,8 +150,8 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         let domain = self.domain();
         for (i, s) in duals.iter_mut().enumerate() {
             let curvature = curvatures[i];
-            let bend = if curvature > 0.0 { curvature / self.weights[i] } else { 0.0 };
-            *s = (*s - bend * (self.signs[i] * change(i))).clamp(domain.lower, domain.upper);
+            let bend = if curvature > 0.0 { curvature / self.weights.get(i) } else { 0.0 };
+            *s = (*s - bend * (self.signs.get(i) * change(i))).clamp(domain.lower, domain.upper);
         }
     }
 }

@@ -26,8 +26,9 @@ pub struct FenchelYoung {
 impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
     /// Returns `-(1/n) sum c_i L*(-s_i)`.
     pub(crate) fn dual_value(&self, duals: &[f64]) -> f64 {
-        let samples = self.weights.iter().zip(duals).filter(|(c, _)| **c > 0.0);
-        -samples.map(|(c, &s)| c * self.loss.conjugate(s)).sum::<f64>()
+        let samples = duals.iter().enumerate().map(|(i, s)| (self.weights.get(i), *s));
+        let counted = samples.filter(|(c, _)| *c > 0.0);
+        -counted.map(|(c, s)| c * self.loss.conjugate(s)).sum::<f64>()
     }
 
     /// Returns `(1/n) sum c_i (L(u_i) + L*(-s_i) + s_i u_i)`.
@@ -40,7 +41,7 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         self.values(0, margins, &mut values);
         let (least, largest) = (Cell::new(0.0f64), Cell::new(0.0f64));
         let [sum, size] = sum(margins.len(), &|i| {
-            let (c, s, value) = (self.weights[i], duals[i], values[i]);
+            let (c, s, value) = (self.weights.get(i), duals[i], values[i]);
             if c <= 0.0 {
                 return [0.0; 2];
             }

@@ -38,8 +38,8 @@ pub(crate) fn pulls<L: MarginLoss + ?Sized>(
     risk: &EmpiricalRisk<'_, L>,
     duals: &[f64],
 ) -> Vec<f64> {
-    let samples = risk.signs.iter().zip(&risk.weights).zip(duals);
-    samples.map(|((y, c), s)| y * c * s).collect()
+    let pull = |(i, s): (usize, &f64)| risk.signs.get(i) * risk.weights.get(i) * s;
+    duals.iter().enumerate().map(pull).collect()
 }
 
 impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
@@ -78,6 +78,10 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
 
     fn settle(&mut self, products: &Vec<f64>, intercept: f64) -> f64 {
         self.margins.settle(products, intercept)
+    }
+
+    fn settle_step(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
+        self.margins.settle_step(point, direction, t)
     }
 
     fn along(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
@@ -146,7 +150,7 @@ impl<L: MarginLoss + ?Sized> Samples for InMemory<'_, '_, L> {
 
     fn total_dual(&mut self, duals: &Vec<f64>) -> f64 {
         let weights = &self.objective.risk.weights;
-        let [total] = sum(duals.len(), &|i| [weighted(weights[i], duals[i].abs())]);
+        let [total] = sum(duals.len(), &|i| [weighted(weights.get(i), duals[i].abs())]);
         total
     }
 

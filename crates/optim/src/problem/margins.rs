@@ -1,8 +1,10 @@
 use margins_losses::MarginLoss;
 
+use std::ops::Range;
+
 use crate::problem::intercept::settle;
-use crate::problem::summation::{BLOCK, block_of_three, sum_of_blocks, sum_of_three};
-use crate::problem::{EmpiricalRisk, MarginSummary, Point, Sums};
+use crate::problem::summation::{BLOCK, block_of_three, sum_of_blocks};
+use crate::problem::{EmpiricalRisk, MarginSummary, Point, Room, Sums};
 
 /// The margins of one point after another, with the slopes of the loss there.
 pub struct Margins<'r, L: MarginLoss + ?Sized> {
@@ -15,6 +17,37 @@ pub struct Margins<'r, L: MarginLoss + ?Sized> {
     residual: f64,
     /// The mean size `(1/n) sum c_i |L(u_i)|` where the risk was evaluated last.
     size: f64,
+}
+
+/// The scores of a point, less the intercept, or of one ahead of it along a direction.
+#[derive(Clone, Copy)]
+pub(crate) struct Scores<'s> {
+    products: &'s [f64],
+    /// The length of the step and the products of the direction.
+    step: Option<(f64, &'s [f64])>,
+}
+
+impl<'s> Scores<'s> {
+    /// Returns the scores of a point with these products.
+    pub(crate) fn of(products: &'s [f64]) -> Self {
+        Scores { products, step: None }
+    }
+
+    /// Writes the scores of a block of samples.
+    fn write(&self, rows: Range<usize>, out: &mut [f64]) {
+        match self.step {
+            None => out.copy_from_slice(&self.products[rows]),
+            Some((t, direction)) => {
+                let pairs = self.products[rows.clone()].iter().zip(&direction[rows]);
+                out.iter_mut().zip(pairs).for_each(|(out, (f, d))| *out = f + t * d);
+            }
+        }
+    }
+}
+
+/// Returns the blocks of so many samples.
+fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(BLOCK).map(move |first| first..(first + BLOCK).min(count))
 }
 
 /// Returns `c l`, and 0 for a weight of 0, even if the loss overflows: a sample of weight 0 is
@@ -59,27 +92,49 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         self.risk.summary_of(&self.margins)
     }
 
-    pub(crate) fn set_margins(&mut self, scores: &[f64], intercept: f64) {
-        let pairs = scores.iter().zip(self.risk.signs.iter());
-        for (u, (score, sign)) in self.margins.iter_mut().zip(pairs) {
-            *u = sign * (score + intercept);
+    pub(crate) fn set_margins(&mut self, scores: Scores<'_>, intercept: f64) {
+        for rows in blocks(self.margins.len()) {
+            let margins = &mut self.margins[rows.clone()];
+            scores.write(rows.clone(), margins);
+            let room: &mut Room = &mut [0.0; BLOCK];
+            let signs = self.risk.signs.of(rows, room);
+            margins.iter_mut().zip(signs).for_each(|(u, y)| *u = y * (*u + intercept));
         }
     }
 
     /// Sets margins and slopes and returns the derivative of the risk in the intercept.
     pub fn set(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        self.set_to(Scores::of(scores), intercept)
+    }
+
+    fn set_to(&mut self, scores: Scores<'_>, intercept: f64) -> f64 {
         self.set_margins(scores, intercept);
         self.risk.derivatives(&self.margins, &mut self.slopes);
-        let (signs, weights) = (&self.risk.signs, &self.risk.weights);
-        let [slope] = sum_of_three(signs, weights, &self.slopes, |y, c, l| [y * weighted(c, l)]);
+        let (signs, slopes) = (&self.risk.signs, &self.slopes);
+        let [slope] = self.sum(|rows, weights| {
+            let room: &mut Room = &mut [0.0; BLOCK];
+            let signs = signs.of(rows.clone(), room);
+            block_of_three(signs, weights, &slopes[rows], &|y, c, l| [y * weighted(c, l)])
+        });
         slope
+    }
+
+    /// Returns the sums over all samples of what `block` makes of some and of their weights, added
+    /// pairwise.
+    fn sum<const N: usize>(&self, block: impl Fn(Range<usize>, &[f64]) -> [f64; N]) -> [f64; N] {
+        sum_of_blocks(self.margins.len(), |rows| {
+            let room: &mut Room = &mut [0.0; BLOCK];
+            block(rows.clone(), self.risk.weights.of(rows, room))
+        })
     }
 
     /// Returns `(1/n) sum c_i |L'(u_i)|`, to which the rounding of the sum of the slopes is
     /// relative.
     pub(crate) fn total_slope(&self) -> f64 {
-        let (weights, slopes) = (&self.risk.weights, &self.slopes);
-        let [total] = sum_of_three(weights, slopes, slopes, |c, l, _| [weighted(c, l.abs())]);
+        let [total] = self.sum(|rows, weights| {
+            let slopes = &self.slopes[rows];
+            block_of_three(weights, slopes, slopes, &|c, l, _| [weighted(c, l.abs())])
+        });
         total
     }
 
@@ -87,8 +142,8 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     pub fn curvatures(&self) -> Vec<f64> {
         let mut curvatures = vec![0.0; self.margins.len()];
         self.risk.second_derivatives(0, &self.margins, &mut curvatures);
-        for (d, c) in curvatures.iter_mut().zip(&self.risk.weights) {
-            *d = weighted(*c, *d);
+        for (i, d) in curvatures.iter_mut().enumerate() {
+            *d = weighted(self.risk.weights.get(i), *d);
         }
         curvatures
     }
@@ -96,10 +151,11 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Returns the sum of the curvatures, none of which it holds.
     pub(crate) fn curvature(&self) -> f64 {
         let mut total = 0.0;
-        let blocks = self.margins.chunks(BLOCK).zip(self.risk.weights.chunks(BLOCK));
-        for (k, (margins, weights)) in blocks.enumerate() {
-            let bends = &mut [0.0; BLOCK][..margins.len()];
-            self.risk.second_derivatives(k * BLOCK, margins, bends);
+        for rows in blocks(self.margins.len()) {
+            let bends = &mut [0.0; BLOCK][..rows.len()];
+            self.risk.second_derivatives(rows.start, &self.margins[rows.clone()], bends);
+            let room: &mut Room = &mut [0.0; BLOCK];
+            let weights = self.risk.weights.of(rows, room);
             bends.iter().zip(weights).for_each(|(d, c)| total += weighted(*c, *d));
         }
         total
@@ -117,7 +173,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         const APART: f64 = 0.5;
         // A chord of 0 says no more than that the curvature is smaller.
         const SHRINK: f64 = 0.125;
-        let moved = |(i, u): (usize, &f64)| u + self.risk.signs[i] * change(i);
+        let moved = |(i, u): (usize, &f64)| u + self.risk.signs.get(i) * change(i);
         let ahead: Vec<f64> = self.margins.iter().enumerate().map(moved).collect();
         let mut slopes = vec![0.0; ahead.len()];
         self.risk.derivatives(&ahead, &mut slopes);
@@ -125,7 +181,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         for i in 0..ahead.len() {
             let step = ahead[i] - self.margins[i];
             let change = slopes[i] - self.slopes[i];
-            let chord = weighted(self.risk.weights[i], change / step);
+            let chord = weighted(self.risk.weights.get(i), change / step);
             let before = curvatures[i];
             let largest = before.max(chord);
             total += (largest * step).powi(2);
@@ -142,12 +198,22 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// `intercept` kept inside a bracket; the risk is convex and its derivative monotone. Margins
     /// and slopes are set to it. A risk without intercept has the minimiser 0.
     pub fn settle(&mut self, scores: &[f64], intercept: f64) -> f64 {
+        self.settle_at(Scores::of(scores), intercept)
+    }
+
+    /// Does what [`settle`](Self::settle) does at `point + t direction`, whose products nobody keeps.
+    pub(crate) fn settle_step(&mut self, point: &Point, direction: &Point, t: f64) -> f64 {
+        let scores = Scores { products: &point.products, step: Some((t, &direction.products)) };
+        self.settle_at(scores, point.intercept + t * direction.intercept)
+    }
+
+    fn settle_at(&mut self, scores: Scores<'_>, intercept: f64) -> f64 {
         if !self.risk.intercept {
-            self.set(scores, 0.0);
+            self.set_to(scores, 0.0);
             self.residual = 0.0;
             return 0.0;
         }
-        let set = |margins: &mut Self, b| [margins.set(scores, b), margins.total_slope()];
+        let set = |margins: &mut Self, b| [margins.set_to(scores, b), margins.total_slope()];
         let curvature = |margins: &mut Self| margins.curvature();
         let (b, residual) = settle(self, intercept, set, curvature);
         self.residual = residual;
@@ -156,10 +222,10 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Returns the risk at the margins that are set.
     pub fn risk(&mut self) -> f64 {
-        let [risk, size] = sum_of_blocks(self.margins.len(), |rows| {
+        let [risk, size] = self.sum(|rows, weights| {
             let values = &mut [0.0; BLOCK][..rows.len()];
-            self.risk.values(rows.start, &self.margins[rows.clone()], values);
-            block_of_three(&self.risk.weights[rows], values, values, &|c, l, _| {
+            self.risk.values(rows.start, &self.margins[rows], values);
+            block_of_three(weights, values, values, &|c, l, _| {
                 let term = weighted(c, l);
                 [term, term.abs()]
             })
@@ -171,10 +237,12 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
     /// Returns the sums at the margins that are set.
     pub fn sums(&mut self) -> Sums {
         let risk = self.risk();
-        let weights = &self.risk.weights;
-        let [arguments, slopes] = sum_of_three(weights, &self.slopes, &self.margins, |c, l, u| {
-            let slope = weighted(c, l.abs());
-            [slope * (1.0 + u.abs()), slope]
+        let [arguments, slopes] = self.sum(|rows, weights| {
+            let (slopes, margins) = (&self.slopes[rows.clone()], &self.margins[rows]);
+            block_of_three(weights, slopes, margins, &|c, l, u| {
+                let slope = weighted(c, l.abs());
+                [slope * (1.0 + u.abs()), slope]
+            })
         });
         let curvature = self.curvature();
         let largest = self.margins.iter().fold(0.0f64, |size, u| size.max(u.abs()));
@@ -193,13 +261,14 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
             self.risk.derivatives(&ahead, &mut slopes);
             steepest.iter_mut().zip(&slopes).for_each(|(s, l)| *s = s.max(l.abs()));
         }
-        let weights = self.risk.weights.iter().enumerate();
-        weights.zip(steepest).map(|((i, &c), slope)| weighted(c, slope * reach(i))).sum()
+        let weight = |i: usize| self.risk.weights.get(i);
+        let steepest = steepest.into_iter().enumerate();
+        steepest.map(|(i, slope)| weighted(weight(i), slope * reach(i))).sum()
     }
 
     /// Returns the risk at any point; the slopes are not set.
     pub fn risk_at(&mut self, scores: &[f64], intercept: f64) -> f64 {
-        self.set_margins(scores, intercept);
+        self.set_margins(Scores::of(scores), intercept);
         self.risk()
     }
 
@@ -210,7 +279,7 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
 
     /// Returns the derivative of the risk in the score of a sample.
     pub(crate) fn pull(&self, i: usize) -> f64 {
-        self.risk.signs[i] * weighted(self.risk.weights[i], self.slopes[i])
+        self.risk.signs.get(i) * weighted(self.risk.weights.get(i), self.slopes[i])
     }
 
     /// Returns the derivative of the risk along a line of points, at `point + t direction`, to
@@ -220,13 +289,13 @@ impl<L: MarginLoss + ?Sized> Margins<'_, L> {
         for i in 0..self.margins.len() {
             let score = point.products[i] + point.intercept;
             let change = direction.products[i] + direction.intercept;
-            self.margins[i] = signs[i] * (score + t * change);
+            self.margins[i] = signs.get(i) * (score + t * change);
         }
         self.risk.derivatives(&self.margins, &mut self.slopes);
         let mut slope = 0.0;
         for i in 0..self.slopes.len() {
             let change = direction.products[i] + direction.intercept;
-            slope += signs[i] * weighted(self.risk.weights[i], self.slopes[i]) * change;
+            slope += self.pull(i) * change;
         }
         slope
     }

@@ -39,7 +39,7 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
             None => numbers.next(),
         };
         let places: Vec<usize> = members.iter().filter_map(place).collect();
-        let EmpiricalRisk { signs, weights, .. } = &self.risk;
+        let (signs, weights) = (self.risk.signs(), self.risk.weights());
         let mut totals = vec![0.0; rows];
         places.iter().zip(weights).for_each(|(&place, c)| totals[place] += c);
         let share = |(&place, c): (&usize, &f64)| if *c > 0.0 { c / totals[place] } else { 1.0 };
@@ -86,10 +86,10 @@ impl<L: MarginLoss + ?Sized> EmpiricalRisk<'_, L> {
         let mut lines: Vec<(f64, f64)> = Vec::new();
         let members = (0..margins.len())
             .map(|i| {
-                if left[i] != right[i] || self.weights[i] == 0.0 {
+                if left[i] != right[i] || self.weights.get(i) == 0.0 {
                     return None;
                 }
-                let line = (self.signs[i], left[i]);
+                let line = (self.signs.get(i), left[i]);
                 Some(lines.iter().position(|known| *known == line).unwrap_or_else(|| {
                     lines.push(line);
                     lines.len() - 1

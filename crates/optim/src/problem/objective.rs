@@ -120,8 +120,8 @@ impl<'a, L: MarginLoss + ?Sized> Objective<'a, L> {
 
     /// Returns `(1/n) sum c_i ||x_i||^2`.
     pub(crate) fn mean_square(&self) -> f64 {
-        let samples = self.design.samples().zip(&self.risk.weights);
-        samples.map(|(x, c)| weighted(*c, x.squared_norm())).sum()
+        let samples = self.design.samples().enumerate();
+        samples.map(|(i, x)| weighted(self.risk.weights.get(i), x.squared_norm())).sum()
     }
 
     /// Returns the objective over another design of as many rows.

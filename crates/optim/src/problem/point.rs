@@ -10,6 +10,11 @@ pub trait Products: Clone {
     /// Returns `factor self`.
     #[must_use]
     fn times(&self, factor: f64) -> Self;
+
+    /// Adds `t other`: self is what [`plus`](Self::plus) returns.
+    fn add(&mut self, t: f64, other: &Self) {
+        *self = self.plus(t, other);
+    }
 }
 
 impl Products for Vec<f64> {
@@ -19,6 +24,10 @@ impl Products for Vec<f64> {
 
     fn times(&self, factor: f64) -> Self {
         self.iter().map(|x| factor * x).collect()
+    }
+
+    fn add(&mut self, t: f64, other: &Self) {
+        self.iter_mut().zip(other).for_each(|(a, d)| *a += t * d);
     }
 }
 
@@ -52,7 +61,20 @@ impl Point {
     }
 }
 
+impl<P> Point<P> {
+    /// Returns the point without its products.
+    pub(crate) fn bare(self) -> Point<()> {
+        Point { intercept: self.intercept, coef: self.coef, products: () }
+    }
+}
+
 impl<P: Products> Point<P> {
+    /// Makes it `self + t direction`, whose coefficients and best intercept are known.
+    pub(crate) fn advance(&mut self, t: f64, direction: &Self, to: Point<()>) {
+        self.products.add(t, &direction.products);
+        (self.intercept, self.coef) = (to.intercept, to.coef);
+    }
+
     /// Returns `self + t direction`.
     #[must_use]
     pub fn step(&self, t: f64, direction: &Self) -> Self {

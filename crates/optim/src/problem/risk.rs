@@ -4,7 +4,7 @@ use margins_data::Labels;
 use margins_losses::MarginLoss;
 
 use crate::Error;
-use crate::problem::MarginSummary;
+use crate::problem::{MarginSummary, Signs, Weights};
 
 /// The first part of every objective, `(1/n) sum_i c_i L(y_i (b + f_i))`, as a function of the
 /// intercept `b` and of scores `f` from anywhere.
@@ -13,9 +13,8 @@ use crate::problem::MarginSummary;
 #[derive(Debug)]
 pub struct EmpiricalRisk<'a, L: MarginLoss + ?Sized> {
     pub(crate) loss: &'a L,
-    pub(crate) signs: Cow<'a, [f64]>,
-    /// The weights `c_i / n`.
-    pub(crate) weights: Vec<f64>,
+    pub(crate) signs: Signs<'a>,
+    pub(crate) weights: Weights,
     counts: Counts<'a>,
     pub(crate) intercept: bool,
     smoothing: Option<Smoothing>,
@@ -60,8 +59,8 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     pub(crate) fn of_part(loss: &'a L, signs: &'a [f64], weights: Vec<f64>) -> Self {
         EmpiricalRisk {
             loss,
-            signs: Cow::Borrowed(signs),
-            weights,
+            signs: Signs::Given(Cow::Borrowed(signs)),
+            weights: Weights::Each(weights),
             counts: Counts::OfRisk,
             intercept: true,
             smoothing: None,
@@ -73,15 +72,15 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     /// # Errors
     /// [`Error::OneClass`]: the labels are of one class only.
     pub fn new(loss: &'a L, labels: &'a Labels) -> Result<Self, Error> {
-        for (sign, class) in [(1.0, labels.positive_class()), (-1.0, labels.negative_class())] {
-            if !labels.signs().contains(&sign) {
+        for (side, class) in [(true, labels.positive_class()), (false, labels.negative_class())] {
+            if !labels.positive().contains(&side) {
                 return Err(Error::OneClass(class.to_owned()));
             }
         }
         Ok(EmpiricalRisk {
             loss,
-            signs: Cow::Borrowed(labels.signs()),
-            weights: vec![1.0 / labels.len() as f64; labels.len()],
+            signs: Signs::Of(labels),
+            weights: Weights::equal(1.0 / labels.len() as f64, labels.len()),
             counts: Counts::OfRisk,
             intercept: true,
             smoothing: None,
@@ -104,12 +103,10 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         if let Some(row) = weights.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             return Err(Error::Weight { row, value: weights[row] });
         }
-        for (ours, c) in self.weights.iter_mut().zip(weights) {
-            *ours *= c;
-        }
+        self.weights = self.weights.times(weights);
         for sign in [1.0, -1.0] {
-            let present = |(y, c): (&f64, &f64)| *y == sign && *c > 0.0;
-            if !self.signs.iter().zip(&self.weights).any(present) {
+            let present = |i: usize| self.signs.get(i) == sign && self.weights.get(i) > 0.0;
+            if !(0..weights.len()).any(present) {
                 return Err(Error::OneClass(format!("{sign:+}")));
             }
         }
@@ -126,7 +123,7 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     /// Returns the weights by which summaries of margins count the samples.
     pub fn counts(&self) -> Cow<'_, [f64]> {
         match &self.counts {
-            Counts::OfRisk => Cow::Borrowed(&self.weights),
+            Counts::OfRisk => Cow::Borrowed(self.weights()),
             Counts::Ones => Cow::Owned(vec![1.0; self.weights.len()]),
             Counts::Given(counts) => Cow::Borrowed(counts),
         }
@@ -136,16 +133,16 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     /// loss is smoothed.
     pub(crate) fn select(&self, rows: &[usize]) -> Option<Self> {
         let share = rows.len() as f64 / self.weights.len() as f64;
-        let signs: Vec<f64> = rows.iter().map(|&i| self.signs[i]).collect();
-        let weights: Vec<f64> = rows.iter().map(|&i| self.weights[i] / share).collect();
+        let signs: Vec<f64> = rows.iter().map(|&i| self.signs.get(i)).collect();
+        let weights: Vec<f64> = rows.iter().map(|&i| self.weights.get(i) / share).collect();
         let weight_of = |sign: f64| {
             signs.iter().zip(&weights).filter(|(y, _)| **y == sign).map(|(_, c)| c).sum::<f64>()
         };
         let usable = self.smoothing.is_none() && weight_of(1.0) > 0.0 && weight_of(-1.0) > 0.0;
         usable.then_some(EmpiricalRisk {
             loss: self.loss,
-            signs: Cow::Owned(signs),
-            weights,
+            signs: Signs::Given(Cow::Owned(signs)),
+            weights: Weights::Each(weights),
             counts: match &self.counts {
                 Counts::Given(all) => Counts::Given(rows.iter().map(|&i| all[i]).collect()),
                 counts => counts.clone(),
@@ -157,7 +154,8 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
 
     /// Returns the risk of other samples, not smoothed, with their weights over n.
     pub(crate) fn of_samples(&self, signs: Vec<f64>, weights: Vec<f64>) -> Self {
-        EmpiricalRisk { signs: Cow::Owned(signs), weights, smoothing: None, ..self.clone() }
+        let signs = Signs::Given(Cow::Owned(signs));
+        EmpiricalRisk { signs, weights: Weights::Each(weights), smoothing: None, ..self.clone() }
     }
 
     /// Returns the risk with another loss, not smoothed.
@@ -256,14 +254,14 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
         self.loss
     }
 
-    /// Returns the signs `y_i`.
+    /// Returns the signs `y_i`; the first call makes them.
     pub fn signs(&self) -> &[f64] {
-        &self.signs
+        self.signs.all()
     }
 
-    /// Returns the weights `c_i / n`.
+    /// Returns the weights `c_i / n`; the first call makes them.
     pub fn weights(&self) -> &[f64] {
-        &self.weights
+        self.weights.all()
     }
 
     /// Returns a summary of the margins of scores, of the samples of positive weight.
@@ -272,21 +270,24 @@ impl<'a, L: MarginLoss + ?Sized> EmpiricalRisk<'a, L> {
     }
 
     pub(crate) fn margins_of(&self, scores: &[f64], intercept: f64) -> Vec<f64> {
-        scores.iter().zip(self.signs.iter()).map(|(f, y)| y * (f + intercept)).collect()
+        let margin = |(i, f): (usize, &f64)| self.signs.get(i) * (f + intercept);
+        scores.iter().enumerate().map(margin).collect()
     }
 
     pub(crate) fn summary_of(&self, margins: &[f64]) -> MarginSummary {
         let counted = |values: &[f64]| -> Vec<f64> {
-            let pairs = values.iter().zip(&self.weights);
-            pairs.filter(|(_, c)| **c > 0.0).map(|(value, _)| *value).collect()
+            let pairs = values.iter().enumerate();
+            pairs.filter(|(i, _)| self.weights.get(*i) > 0.0).map(|(_, value)| *value).collect()
         };
-        MarginSummary::new(&counted(margins), &counted(&self.signs), &counted(&self.counts()))
+        MarginSummary::new(&counted(margins), &counted(self.signs()), &counted(&self.counts()))
     }
 
     /// Returns true if every margin, of the samples of positive weight, is at least `from`.
     pub fn all_beyond(&self, scores: &[f64], intercept: f64, from: f64) -> bool {
-        let samples = scores.iter().zip(self.signs.iter()).zip(&self.weights);
-        samples.into_iter().all(|((f, y), &c)| c == 0.0 || y * (f + intercept) >= from)
+        let is_beyond = |(i, f): (usize, &f64)| {
+            self.weights.get(i) == 0.0 || self.signs.get(i) * (f + intercept) >= from
+        };
+        scores.iter().enumerate().all(is_beyond)
     }
 }
 

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use margins_data::Design;
 use margins_losses::HomogeneousTail;
 use nalgebra::DMatrix;
@@ -49,6 +51,17 @@ pub trait Samples {
     /// given one, and returns it; 0 if the problem has no intercept.
     fn settle(&mut self, products: &Self::Products, intercept: f64) -> f64;
 
+    /// Does what [`settle`](Self::settle) does at `point + t direction`, from the intercept there.
+    fn settle_step(
+        &mut self,
+        point: &Point<Self::Products>,
+        direction: &Point<Self::Products>,
+        t: f64,
+    ) -> f64 {
+        let products = point.products.plus(t, &direction.products);
+        self.settle(&products, point.intercept + t * direction.intercept)
+    }
+
     /// Sets the margins to those at `point + t direction` and returns the derivative of the risk in
     /// t.
     fn along(
@@ -80,9 +93,8 @@ pub trait Samples {
         None
     }
 
-    /// Returns the features and the curvatures of some of the samples, weighted to stand for all, where
-    /// samples are elsewhere and some of them at hand.
-    fn sampled(&mut self) -> Option<(&Design, Vec<f64>)> {
+    /// Returns some of the samples where others are elsewhere and these at hand.
+    fn sampled(&mut self) -> Option<SampledCurvatures> {
         None
     }
 
@@ -141,8 +153,9 @@ pub trait Samples {
         None
     }
 
-    /// Hears of a point that was certified, from which another search could go on.
-    fn reached(&mut self, _lambda: Lambda, _point: &Point<Self::Products>) {}
+    /// Hears of the intercept and the coefficients of a point that was certified, from which another
+    /// search could go on.
+    fn reached(&mut self, _lambda: Lambda, _intercept: f64, _coef: &[f64]) {}
 
     /// Puts `max_s -L*(-s) - s u - (strength/2) s^2` in the place of the loss for all that is asked
     /// from now on, the loss itself for a strength of 0. Samples that are [never
@@ -174,6 +187,17 @@ pub trait Samples {
     fn failure(&mut self) -> Option<Error> {
         None
     }
+}
+
+/// Some of the samples, weighted to stand for all.
+#[derive(Debug, Clone)]
+pub struct SampledCurvatures {
+    /// The features.
+    pub design: Arc<Design>,
+    /// The curvatures where those of all samples are kept.
+    pub curvatures: Vec<f64>,
+    /// The share of all samples, by weight.
+    pub share: f64,
 }
 
 /// The units of roundoff to which a loss is taken to compute its value, relative to that value, and

@@ -54,19 +54,6 @@ fn sum_of_block<const N: usize>(
     lanes.map(of_lanes)
 }
 
-/// Returns the sums of the entries of `term(a_i, b_i, c_i)` over three vectors of one length, added
-/// pairwise.
-pub fn sum_of_three<const N: usize>(
-    a: &[f64],
-    b: &[f64],
-    c: &[f64],
-    term: impl Fn(f64, f64, f64) -> [f64; N],
-) -> [f64; N] {
-    sum_of_blocks(a.len(), |range| {
-        block_of_three(&a[range.clone()], &b[range.clone()], &c[range], &term)
-    })
-}
-
 /// Returns the sums over blocks of `0..count`, at most [`BLOCK`] each, added pairwise.
 pub fn sum_of_blocks<const N: usize>(
     count: usize,
@@ -155,7 +142,10 @@ mod tests {
     fn three_vectors_are_added_up_like_one() {
         for count in [0, 1, 7, 64, 65, 200, 4097] {
             let a: Vec<f64> = (0..count).map(|i| f64::from(i % 7)).collect();
-            let [total, twice] = sum_of_three(&a, &a, &a, |a, b, c| [a + b * c, 2.0 * b]);
+            let [total, twice] = sum_of_blocks(count as usize, |rows| {
+                let a = &a[rows];
+                block_of_three(a, a, a, &|a, b, c| [a + b * c, 2.0 * b])
+            });
             assert_eq!(total, a.iter().map(|a| a + a * a).sum::<f64>());
             assert_eq!(twice, 2.0 * a.iter().sum::<f64>());
         }

@@ -10,7 +10,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::problem::{EmpiricalRisk, Extent, Margins, pulls, weighted};
+use crate::problem::{EmpiricalRisk, Extent, Margins, Scores, pulls, weighted};
 use crate::shards::part::{Part, State, check_coefficients};
 use crate::shards::{
     Answer, Ask, Description, DualStep, Failure, Partial, Rule, SampledRows, Spot, StoredRows,
@@ -117,7 +117,7 @@ impl<'q, L: MarginLoss + ?Sized> Question<'q, L> {
         });
         if !is_kept {
             let mut margins = self.risk_of(spot)?.margins();
-            margins.set_margins(&self.scores(spot)?, spot.intercept);
+            margins.set_margins(Scores::of(&self.scores(spot)?), spot.intercept);
             let curvatures = margins.curvatures();
             self.state.curvatures = Some((spot.clone(), self.weighting.clone(), curvatures));
         }

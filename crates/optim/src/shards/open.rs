@@ -51,12 +51,10 @@ pub fn path_over_shards<W: Workers, L: MarginLoss + ?Sized>(
     let (mut sharded, standardizer) = Sharded::open(workers, training, problem)?;
     let first = Lambda::descending(lambdas)?[0];
     sharded.places = places;
-    let sampled = sharded.sample()?;
-    let start = match (sharded.known(first), sampled) {
-        (Some(point), _) => Some(point),
-        (None, Some(sampled)) => sharded.start(sampled, first, &training.options),
-        (None, None) => None,
-    };
+    let few = sharded.sample()?;
+    let start = sharded.known(first);
+    let start = start.or_else(|| sharded.start(few.as_ref()?, first, &training.options));
+    sharded.few = few.filter(|_| sharded.has_many_features());
     let mut fits = path_from(sharded, start, lambdas, &training.options, training.observer)?;
     if let Some(standardizer) = standardizer {
         fits.iter_mut().for_each(|fit| fit.coef = standardizer.unscale_coefficients(&fit.coef));

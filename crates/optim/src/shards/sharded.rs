@@ -2,7 +2,7 @@ mod samples;
 
 use margins_losses::{Interval, MarginLoss};
 
-use crate::problem::{Extent, Sums};
+use crate::problem::{Extent, Point, Sums};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::slots::Slots;
 use crate::shards::workers::{descriptions, sums};
@@ -166,6 +166,12 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     fn locate(&self, products: &Handle, intercept: f64, most: usize) -> Located {
         self.slots.compact(products, most);
         Located { products: products.clone(), intercept, smoothing: self.smoothing }
+    }
+
+    /// Lets the products of `point + t direction` be in few enough slots.
+    fn make_room(&self, point: &Point<Handle>, direction: &Point<Handle>) {
+        self.slots.compact(&point.products, MOST_SLOTS - 1);
+        self.slots.compact(&direction.products, 1);
     }
 
     /// Goes to scores.

@@ -103,6 +103,11 @@ impl Handle {
         Spot { terms, intercept, smoothing }
     }
 
+    /// Returns true if the coefficients behind these products are zeros.
+    pub(super) fn is_zero(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
     /// Returns the coefficients behind these products; none where all of them are 0.
     pub(super) fn coefficients(&self) -> Vec<f64> {
         let terms = self.0.borrow();

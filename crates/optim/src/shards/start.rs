@@ -2,31 +2,22 @@
 //! that for all of them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use margins_data::Design;
 use margins_losses::MarginLoss;
 
 use crate::Error;
 use crate::path::{fit, fit_to_part};
-use crate::problem::{EmpiricalRisk, Lambda, Objective, part_of};
+use crate::problem::{Lambda, Objective, part_of};
 use crate::shards::few_samples::FewSamples;
 use crate::shards::workers::sampled;
 use crate::shards::{Ask, Failure, SampledRows, Sharded, StoredRows, Workers};
 use crate::solve::{LARGEST_DENSE_ORDER, Options};
 
-/// Some of the samples, or all, that the driver has fetched.
-pub(super) struct Fetched {
-    design: Design,
-    signs: Vec<f64>,
-    weights: Vec<f64>,
-    is_all: bool,
-}
-
 impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
-    /// Fetches some of the samples, if that is worth it: where features are many, all of them if the
-    /// driver may hold so many, and else as many as it may. Some of those are kept for conjugate
-    /// gradients.
-    pub(super) fn sample(&mut self) -> Result<Option<Fetched>, Error> {
+    /// Fetches some of the samples, if that is worth it. Where features are many, so that every product
+    /// takes a round, these are all samples if the driver may hold so many, and else as many as it may.
+    pub(super) fn sample(&mut self) -> Result<Option<FewSamples>, Error> {
         let Some(share) = self.share() else { return Ok(None) };
         let sampled = self.ask(Ask::Sample { share }).and_then(sampled).map_err(Error::Shards)?;
         sampled.check(self.shape.1).map_err(Error::Shards)?;
@@ -40,26 +31,29 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
         if let Some(factors) = &self.factors {
             design.scale_columns(factors);
         }
-        if self.has_many_features() {
-            self.few = Some(FewSamples::of(&design, &sampled.signs, &weights));
-        }
-        Ok(Some(Fetched { design, signs: sampled.signs, weights, is_all: share == 1.0 }))
+        let share = if share < 1.0 { found / all } else { 1.0 };
+        Ok(Some(FewSamples { design: Arc::new(design), signs: sampled.signs, weights, share }))
     }
 
     /// Returns intercept and coefficients of a fit to samples that were fetched: a few steps there take
-    /// the place of as many over all of them.
+    /// the place of as many over all of them. `None` of few samples beside the features, to which a fit
+    /// is no start for all.
     pub(super) fn start(
         &self,
-        fetched: Fetched,
+        few: &FewSamples,
         lambda: Lambda,
         options: &Options<'_>,
     ) -> Option<(f64, Vec<f64>)> {
         /// The share of the tolerance that a fit to all samples goes to.
         const SHARE: f64 = 0.5;
-        let Fetched { design, signs, weights, is_all } = fetched;
-        let risk = EmpiricalRisk::of_part(self.loss, &signs, weights);
+        const FEWEST_A_FEATURE: usize = 4;
+        let is_all = few.share == 1.0;
+        if !is_all && few.signs.len() < FEWEST_A_FEATURE * (self.shape.1 + 1) {
+            return None;
+        }
+        let risk = few.risk(self.loss);
         let risk = if self.intercept { risk } else { risk.without_intercept() };
-        let part = Objective { risk, design: Cow::Owned(design) };
+        let part = Objective { risk, design: Cow::Borrowed(&*few.design) };
         let fit = if is_all {
             let tolerance = SHARE * options.tolerance;
             fit(&part, lambda, &Options { tolerance, watch: None, history: false, ..*options })
@@ -70,7 +64,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Sharded<'_, W, L> {
     }
 
     /// Returns true if features are too many for Gram matrices, so that every product takes a round.
-    fn has_many_features(&self) -> bool {
+    pub(super) fn has_many_features(&self) -> bool {
         self.shape.1 > LARGEST_DENSE_ORDER
     }
 

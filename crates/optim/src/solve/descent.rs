@@ -11,9 +11,23 @@ pub trait Descent {
     /// Moves the intercept of a point to the minimum of F over it, and certifies the result.
     fn certify(&mut self, lambda: Lambda, point: &mut Point<Self::Products>) -> Certificate;
 
-    /// Returns the certificate of `next`, certified already, at the end of the last direction, by
-    /// the duals that the quadratic model behind that direction predicts, `s - L''(u) du`; `None`
-    /// if the method has no such model.
+    /// Returns `point + t direction` at the intercept of the least F, without products, and its
+    /// certificate.
+    fn certify_step(
+        &mut self,
+        lambda: Lambda,
+        point: &Point<Self::Products>,
+        direction: &Point<Self::Products>,
+        t: f64,
+    ) -> (Point<()>, Certificate) {
+        let mut next = point.step(t, direction);
+        let certificate = self.certify(lambda, &mut next);
+        (next.bare(), certificate)
+    }
+
+    /// Returns the certificate of `next = from + direction`, certified already, by the duals that
+    /// the quadratic model behind that direction predicts, `s - L''(u) du`; `None` if the method has
+    /// no such model.
     ///
     /// The slopes at a point carry the rounding of its scores; a feature of large scale, all but
     /// unpenalised, magnifies it in the gradient, whose square the gap divides by lambda. The
@@ -23,7 +37,7 @@ pub trait Descent {
         _lambda: Lambda,
         _from: &Point<Self::Products>,
         _direction: &Point<Self::Products>,
-        _next: &Point<Self::Products>,
+        _next: &Point<()>,
         _tolerance: f64,
     ) -> Option<Certificate> {
         None
@@ -76,7 +90,7 @@ pub fn descend<D: Descent>(
         monitor.count(1);
         let (direction, slope) = problem.direction(lambda, &certificate, options.tolerance);
         let step = Step { direction: &direction, slope, from: &certificate, least_gap };
-        let Some(Taken { length, point: next, certificate: reached }) =
+        let Some(Taken { length, next, certificate: reached }) =
             step.take(problem, lambda, point, options.tolerance)
         else {
             break step.reason(options.tolerance);
@@ -84,7 +98,7 @@ pub fn descend<D: Descent>(
         monitor.stepped(length);
         creeping = if step.creeps(&reached) { creeping + 1 } else { 0 };
         let reason = step.reason(options.tolerance);
-        *point = next;
+        point.advance(length, &direction, next);
         certificate = reached;
         least_gap = least_gap.min(certificate.duality_gap);
         if creeping == PATIENCE {
@@ -95,10 +109,11 @@ pub fn descend<D: Descent>(
 }
 
 /// A step that was taken.
-struct Taken<P> {
+struct Taken {
     /// The length of the step along the direction.
     length: f64,
-    point: Point<P>,
+    /// The point after it.
+    next: Point<()>,
     certificate: Certificate,
 }
 
@@ -146,7 +161,7 @@ impl<P: Products> Step<'_, P> {
         lambda: Lambda,
         point: &Point<P>,
         tolerance: f64,
-    ) -> Option<Taken<P>> {
+    ) -> Option<Taken> {
         /// The share of its gap that a step leaves near the minimum, unless rounding keeps it up.
         const EXPECTED: f64 = 0.1;
         if self.slope >= 0.0 || self.slope.is_nan() {
@@ -176,9 +191,8 @@ impl<P: Products> Step<'_, P> {
         point: &Point<P>,
         tolerance: f64,
         least: f64,
-    ) -> Option<Taken<P>> {
-        let mut next = point.step(1.0, self.direction);
-        let mut certificate = problem.certify(lambda, &mut next);
+    ) -> Option<Taken> {
+        let (next, mut certificate) = problem.certify_step(lambda, point, self.direction, 1.0);
         if certificate.relative_gap() > tolerance
             && certificate.duality_gap > least
             && let Some(by_model) =
@@ -188,11 +202,8 @@ impl<P: Products> Step<'_, P> {
             certificate = Certificate { gradient_norm, ..certificate.or(by_model) };
         }
         let solved = certificate.relative_gap() <= tolerance && self.is_no_rise(&certificate);
-        (solved || self.is_progress(&certificate)).then_some(Taken {
-            length: 1.0,
-            point: next,
-            certificate,
-        })
+        let is_taken = solved || self.is_progress(&certificate);
+        is_taken.then_some(Taken { length: 1.0, next, certificate })
     }
 
     /// Returns true if F has decreased by enough; or, where rounding blurs that, if the gap, which
@@ -222,7 +233,7 @@ impl<P: Products> Step<'_, P> {
         problem: &mut impl Descent<Products = P>,
         lambda: Lambda,
         point: &Point<P>,
-    ) -> Option<Taken<P>> {
+    ) -> Option<Taken> {
         let coarse = self.length(problem, lambda, point, Accept::Near);
         for attempt in 0..3 {
             let t = match attempt {
@@ -231,10 +242,9 @@ impl<P: Products> Step<'_, P> {
                 1 => 1.0,
                 _ => self.length(problem, lambda, point, Accept::Before),
             };
-            let mut next = point.step(t, self.direction);
-            let certificate = problem.certify(lambda, &mut next);
+            let (next, certificate) = problem.certify_step(lambda, point, self.direction, t);
             if self.is_progress(&certificate) {
-                return Some(Taken { length: t, point: next, certificate });
+                return Some(Taken { length: t, next, certificate });
             }
         }
         None

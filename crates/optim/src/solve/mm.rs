@@ -46,7 +46,7 @@ pub(crate) struct Majorizer {
 impl Majorizer {
     pub(crate) fn of<L: MarginLoss + ?Sized>(objective: &Objective<'_, L>) -> Result<Self, Error> {
         let Objective { risk, design } = objective;
-        Self::new(design, risk.loss, &risk.weights, risk.intercept)
+        Self::new(design, risk.loss, risk.weights(), risk.intercept)
     }
 
     /// Returns the majoriser of all objectives whose `c_i/n` are at most `weights[i]`.

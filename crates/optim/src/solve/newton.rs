@@ -11,7 +11,7 @@ mod system;
 
 use crate::certificate::{Evaluator, dual};
 use crate::problem::summation::dot;
-use crate::problem::{MarginSummary, Point, Samples};
+use crate::problem::{MarginSummary, Point, Products, Samples};
 use crate::solve::Ending;
 use crate::solve::descent::{Descent, descend};
 use crate::{Certificate, Lambda, Options};
@@ -101,12 +101,25 @@ impl<S: Samples> Descent for Newton<'_, S> {
         self.evaluator.certificate(lambda, point)
     }
 
+    fn certify_step(
+        &mut self,
+        lambda: Lambda,
+        point: &Point<S::Products>,
+        direction: &Point<S::Products>,
+        t: f64,
+    ) -> (Point<()>, Certificate) {
+        self.witness = None;
+        let next = self.evaluator.settle_step(point, direction, t);
+        let certificate = self.evaluator.certificate(lambda, &next);
+        (next, certificate)
+    }
+
     fn certify_by_model(
         &mut self,
         lambda: Lambda,
         from: &Point<S::Products>,
         direction: &Point<S::Products>,
-        next: &Point<S::Products>,
+        next: &Point<()>,
         tolerance: f64,
     ) -> Option<Certificate> {
         /// The largest number of corrections of the duals, each at the cost of three products with
@@ -123,6 +136,8 @@ impl<S: Samples> Descent for Newton<'_, S> {
         let slopes = samples.duals();
         let mut duals = samples.predict(slopes, direction);
         samples.balance(&mut duals);
+        let products = from.products.plus(1.0, &direction.products);
+        let next = &Point { intercept: next.intercept, coef: next.coef.clone(), products };
         let (mut certificate, mut apart) = dual::certify(self.evaluator, lambda, next, &duals);
         for _ in 0..MOST_CORRECTIONS {
             if certificate.relative_gap() <= tolerance {

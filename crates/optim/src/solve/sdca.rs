@@ -218,12 +218,13 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         start: &DualPoint,
     ) -> Self {
         let risk = &objective.risk;
-        let samples: Vec<usize> = (0..squares.len()).filter(|&i| risk.weights[i] > 0.0).collect();
+        let samples: Vec<usize> =
+            (0..squares.len()).filter(|&i| risk.weights.get(i) > 0.0).collect();
         // The constant becomes a feature of the size of a sample.
         let square = samples.iter().map(|&i| squares[i]).sum::<f64>() / samples.len() as f64;
         let hold = lambda.get() * if square > 0.0 { square } else { 1.0 };
         let constant = if risk.intercept { 0.5 / hold } else { 0.0 };
-        let curvatures = (squares.iter().zip(&risk.weights))
+        let curvatures = (squares.iter().zip(risk.weights()))
             .map(|(square, c)| c * (0.5 * square / lambda.get() + constant))
             .collect();
         Ascent {
@@ -284,7 +285,7 @@ impl<'o, 'a, L: MarginLoss + ?Sized> Ascent<'o, 'a, L> {
         let mut largest = 0.0f64;
         active.retain(|&i| {
             let x = self.objective.design.sample(i);
-            let (y, c, curvature) = (risk.signs[i], risk.weights[i], self.curvatures[i]);
+            let (y, c, curvature) = (risk.signs.get(i), risk.weights.get(i), self.curvatures[i]);
             let margin = y * (x.dot(&self.coef) + self.intercept);
             let dual = self.duals[i];
             let next = risk.loss.dual_step(dual, margin, curvature);

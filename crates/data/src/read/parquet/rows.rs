@@ -10,10 +10,10 @@ use super::column::{Cells, Kind};
 use super::file::{ParquetFile, malformed};
 use super::layout::Layout;
 use super::part::Part;
-use crate::Error;
 use crate::error::columns_in_words;
 use crate::read::ReadOptions;
 use crate::read::table::{Buffer, LabelSink, Purpose, Source, Table};
+use crate::{Design, Error};
 
 /// The rows of a file and of those that follow it.
 pub(in crate::read) struct Rows {
@@ -58,6 +58,15 @@ impl Rows {
     /// Returns the names of the features, where no column is left out.
     pub(in crate::read) fn feature_names(&self) -> &[String] {
         self.layout.feature_names()
+    }
+
+    /// Refuses the rows of the first file if memory has no room for their cells and the table of them.
+    pub(super) fn check_room(&self) -> Result<(), Error> {
+        let rows = (0..self.file.groups())
+            .map(|group| self.file.rows_of(group))
+            .sum::<Result<usize, _>>()?;
+        let columns = self.kinds.iter().flatten().count();
+        Design::check_room(rows, columns.saturating_mul(2))
     }
 
     /// Reads the next rows, as many as the buffer takes; `None` after the last.

@@ -72,8 +72,8 @@ impl<'d> Epochs<'d> {
         let count = rows.len() as f64;
         Epochs {
             design: &objective.design,
-            signs: &objective.risk.signs,
-            weights: objective.risk.weights.iter().map(|c| c * count).collect(),
+            signs: objective.risk.signs(),
+            weights: objective.risk.weights().iter().map(|c| c * count).collect(),
             order: rows.clone(),
             rows,
             batch: settings.batch,

@@ -46,7 +46,7 @@ impl Validation {
         now: LinearClassifier,
     ) {
         let EmpiricalRisk { loss, signs, .. } = &objective.risk;
-        let value = |i: usize| loss.value(signs[i] * now.score(&objective.design.sample(i)));
+        let value = |i: usize| loss.value(signs.get(i) * now.score(&objective.design.sample(i)));
         let counted = self.rows.iter().filter(|(_, c)| *c > 0.0);
         let total: f64 = counted.map(|&(i, c)| c * value(i)).sum();
         if total < self.least_loss || self.best.coef.is_empty() {
@@ -66,7 +66,7 @@ impl StochasticGradient {
     ) -> Result<(Objective<'a, L>, Weighed), Error> {
         self.check()?;
         let Some(early) = self.early_stopping else { return Ok((objective.clone(), Vec::new())) };
-        let labels = Labels::from_signs(objective.risk.signs.to_vec())?;
+        let labels = Labels::from_signs(objective.risk.signs().to_vec())?;
         let (train, held_out) = split::hold_out(&labels, early.hold_out, self.seed)?;
         let mut weights = vec![labels.len() as f64 / train.len() as f64; labels.len()];
         held_out.iter().for_each(|&i| weights[i] = 0.0);

@@ -1,6 +1,5 @@
 use std::cell::Cell;
 
-use margins_data::Design;
 use margins_losses::{HomogeneousTail, MarginLoss};
 use nalgebra::DMatrix;
 
@@ -8,8 +7,8 @@ use super::{DualMove, Located, MOST_SLOTS, OF_SUMS, Sharded, Slopes, steps, sums
 use crate::Error;
 use crate::certificate::contradicts_itself;
 use crate::problem::{
-    Balance, Extent, FenchelYoung, Lambda, MarginSummary, Need, Point, Products, Samples, Sums,
-    is_unbounded, settle,
+    Balance, Extent, FenchelYoung, Lambda, MarginSummary, Need, Point, Products, SampledCurvatures,
+    Samples, Sums, is_unbounded, settle,
 };
 use crate::shards::{Ask, Handle, Workers};
 
@@ -74,9 +73,14 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         b
     }
 
+    fn settle_step(&mut self, point: &Point<Handle>, direction: &Point<Handle>, t: f64) -> f64 {
+        self.make_room(point, direction);
+        let products = point.products.plus(t, &direction.products);
+        self.settle(&products, point.intercept + t * direction.intercept)
+    }
+
     fn along(&mut self, point: &Point<Handle>, direction: &Point<Handle>, t: f64) -> f64 {
-        self.slots.compact(&point.products, MOST_SLOTS - 1);
-        self.slots.compact(&direction.products, 1);
+        self.make_room(point, direction);
         let smoothing = self.smoothing;
         let at = |t: f64| Located {
             products: point.products.plus(t, &direction.products),
@@ -98,6 +102,11 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
     }
 
     fn risk_at(&mut self, products: &Handle, intercept: f64) -> f64 {
+        if products.is_zero() {
+            // All scores are the intercept.
+            let [positive, negative] = self.totals;
+            return positive * self.loss.value(intercept) + negative * self.loss.value(-intercept);
+        }
         let spot = self.locate(products, intercept, MOST_SLOTS).spot();
         self.added(Ask::Risks(vec![spot]), 1)[0]
     }
@@ -132,13 +141,13 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         self.state.kept = None;
     }
 
-    fn sampled(&mut self) -> Option<(&Design, Vec<f64>)> {
+    fn sampled(&mut self) -> Option<SampledCurvatures> {
         let (few, at) = (self.few.as_ref()?, self.state.kept.as_ref()?);
         let mut coef = at.products.coefficients();
         if let Some(factors) = &self.factors {
             coef.iter_mut().zip(factors).for_each(|(w, factor)| *w /= factor);
         }
-        Some((&few.design, few.curvatures(self.loss, &coef, at.intercept, at.smoothing)))
+        Some(few.curved(self.loss, &coef, at.intercept, at.smoothing))
     }
 
     fn curvature(&mut self) -> f64 {
@@ -242,9 +251,9 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         })
     }
 
-    fn reached(&mut self, lambda: Lambda, point: &Point<Handle>) {
+    fn reached(&mut self, lambda: Lambda, intercept: f64, coef: &[f64]) {
         let Some(places) = self.places.filter(|_| self.failure.is_none()) else { return };
-        self.failure = places.keep(lambda, point.intercept, &point.coef).err();
+        self.failure = places.keep(lambda, intercept, coef).err();
     }
 
     fn smooth(&mut self, strength: f64) {
@@ -261,7 +270,7 @@ impl<W: Workers, L: MarginLoss + ?Sized> Samples for Sharded<'_, W, L> {
         let answer = self.sum(Ask::Margins(at.spot()), 0, 2);
         let mut margins = answer.listed;
         margins.extend([answer.largest[0], -answer.largest[1]]);
-        self.loss.is_convex() && contradicts_itself(self.loss, &margins)
+        self.loss.is_convex() && contradicts_itself(self.loss, &margins.into_iter())
     }
 
     fn summary(&mut self) -> MarginSummary {

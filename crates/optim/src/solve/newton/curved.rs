@@ -21,7 +21,7 @@ pub(crate) struct CurvedFactor {
     made: Option<Made>,
 }
 
-pub(super) struct Made {
+struct Made {
     /// The factor `2 lambda`.
     ridge: f64,
     /// The samples in the factor, in its order, with their features and curvatures.
@@ -51,7 +51,7 @@ struct Held {
 }
 
 /// Returns the samples that have curvature.
-pub(super) fn curved(curvatures: &[f64]) -> Vec<usize> {
+fn curved(curvatures: &[f64]) -> Vec<usize> {
     (0..curvatures.len()).filter(|&i| curvatures[i] > 0.0).collect()
 }
 
@@ -106,17 +106,16 @@ impl CurvedFactor {
         };
         let made = self.made.insert(made);
         let held = made.held(curvatures)?;
-        Some(Inverse::of(made, held, is_fresh, moves_intercept))
+        let mut inverse = Inverse { made, held, ones: None, is_fresh };
+        if moves_intercept {
+            inverse.ones = Some(inverse.substitute(vec![1.0; made.samples.len()]));
+        }
+        Some(inverse)
     }
 }
 
 impl Made {
-    pub(super) fn new(
-        design: &Design,
-        curvatures: &[f64],
-        ridge: f64,
-        samples: Vec<usize>,
-    ) -> Option<Self> {
+    fn new(design: &Design, curvatures: &[f64], ridge: f64, samples: Vec<usize>) -> Option<Self> {
         let design = design.select(&samples);
         let curvatures: Vec<f64> = samples.iter().map(|&i| curvatures[i]).collect();
         let products = design.sample_gram();
@@ -188,21 +187,7 @@ impl Made {
     }
 }
 
-impl<'f> Inverse<'f> {
-    fn of(made: &'f Made, held: Held, is_fresh: bool, moves_intercept: bool) -> Self {
-        let mut inverse = Inverse { made, held, ones: None, is_fresh };
-        if moves_intercept {
-            inverse.ones = Some(inverse.substitute(vec![1.0; made.samples.len()]));
-        }
-        inverse
-    }
-
-    /// Returns the inverse at the curvatures that the factor was made of.
-    pub(super) fn as_made(made: &'f Made, moves_intercept: bool) -> Self {
-        let (places, columns, factor) = (Vec::new(), Vec::new(), GrowingCholesky::new(0));
-        Inverse::of(made, Held { places, columns, factor }, true, moves_intercept)
-    }
-
+impl Inverse<'_> {
     /// Returns true if the factor is of the present curvatures.
     pub(super) fn is_fresh(&self) -> bool {
         self.is_fresh

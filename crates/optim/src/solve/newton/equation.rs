@@ -13,6 +13,15 @@ pub(super) struct Equation<'a, S> {
     pub(super) enough: f64,
 }
 
+/// How a preconditioner is applied.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Exactness {
+    /// The same matrix multiplies every residual.
+    Exact,
+    /// Nearly the same matrix: directions are made conjugate by products of residuals and their changes.
+    Rough,
+}
+
 /// The result of conjugate gradients.
 pub(super) struct Iterated {
     pub(super) solution: (f64, Vec<f64>),
@@ -53,6 +62,7 @@ impl<S: Samples> Equation<'_, S> {
     pub(super) fn iterate(
         &mut self,
         precondition: impl Fn(&[f64]) -> Vec<f64>,
+        exactness: Exactness,
         target: f64,
         most_steps: usize,
         passes: &mut usize,
@@ -84,9 +94,17 @@ impl<S: Samples> Equation<'_, S> {
                 residual[j] -= step * image[j];
             }
             reached = dot(&residual, &residual).sqrt() <= target;
+            if reached {
+                break;
+            }
             conditioned = precondition(&residual);
             let next = dot(&residual, &conditioned);
-            let ratio = next / energy;
+            // The residual before was this one and what the step took away.
+            let old = match exactness {
+                Exactness::Exact => 0.0,
+                Exactness::Rough => next + step * dot(&image, &conditioned),
+            };
+            let ratio = (next - old) / energy;
             energy = next;
             for (d, c) in direction.iter_mut().zip(&conditioned) {
                 *d = c + ratio * *d;

@@ -1,52 +1,91 @@
-use super::curved::{Inverse, Made, curved};
-use crate::problem::Samples;
+use margins_data::Design;
+
+use crate::problem::SampledCurvatures;
+use crate::problem::summation::dot;
 
 /// The inverse of H of some of the samples, for which those stand that are at hand where the others are
 /// elsewhere. It preconditions conjugate gradients, of which every step takes a round of messages
 /// (Zhang and Lin, *DiSCO: distributed optimization for self-concordant empirical loss*, 2015).
 ///
-/// Of m samples each counts for n/m, so that H of these samples has about `d_i ||x_i||^2` along sample i
-/// that H of all has not. The ridge of the preconditioner is larger by their mean, or else directions
-/// that only the drawn samples have would spread the spectrum.
-#[derive(Default)]
-pub(super) struct SampledFactor {
-    made: Option<(f64, Made)>,
-    /// The steps that the first solution with the factor took.
-    first_steps: Option<usize>,
-    is_worn: bool,
+/// Equations with it are solved by conjugate gradients as well, here and as exactly as a preconditioner
+/// needs to be.
+pub(super) struct SampledInverse {
+    sample: SampledCurvatures,
+    /// The factor of the penalty, and what stands for the samples that are not at hand.
+    ridge: f64,
+    /// The diagonal of H; infinite where the intercept does not move.
+    diagonal: Vec<f64>,
 }
 
-impl SampledFactor {
-    /// Makes ready for an equation; `None` if no samples are at hand, or their matrix is numerically
-    /// singular. A factor at hand serves as long as it is not worn, for lambdas near that of its own.
-    pub(super) fn prepare<S: Samples>(
-        &mut self,
-        samples: &mut S,
-        ridge: f64,
-        moves_intercept: bool,
-    ) -> Option<Inverse<'_>> {
-        /// The ratio from which on a ridge is another one.
-        const RATIO: f64 = 2.0;
-        let serves = |&(own, _): &(f64, Made)| ridge <= RATIO * own && own <= RATIO * ridge;
-        if self.is_worn || !self.made.as_ref().is_some_and(serves) {
-            let (design, curvatures) = samples.sampled()?;
-            let of = curved(&curvatures);
-            if of.is_empty() {
-                return None;
-            }
-            let norms = of.iter().map(|&i| curvatures[i] * design.sample(i).squared_norm());
-            let own = norms.sum::<f64>() / of.len() as f64;
-            let made = Made::new(design, &curvatures, ridge + own, of)?;
-            *self = SampledFactor { made: Some((ridge, made)), first_steps: None, is_worn: false };
+impl SampledInverse {
+    /// Returns the inverse for a penalty with this factor.
+    ///
+    /// Each of m samples of n stands for n/m. Along a sample that is not at hand H has its share
+    /// `d_i ||x_i||^2` and this matrix has not: the mean of these shares is added to the ridge.
+    pub(super) fn new(sample: SampledCurvatures, ridge: f64, moves_intercept: bool) -> Self {
+        let SampledCurvatures { design, curvatures, share } = &sample;
+        let mut diagonal = vec![0.0; design.columns() + 1];
+        let (mut own, mut count) = (0.0, 0);
+        for (x, &d) in design.samples().zip(curvatures).filter(|(_, d)| **d > 0.0) {
+            x.for_each(|column, value| diagonal[column + 1] += d * value * value);
+            (own, count) = (own + d * x.squared_norm(), count + 1);
         }
-        self.made.as_ref().map(|(_, made)| Inverse::as_made(made, moves_intercept))
+        let total: f64 = curvatures.iter().sum();
+        let of_one = share * own / count.max(1) as f64;
+        let ridge = ridge + (1.0 - share) * of_one;
+        diagonal[1..].iter_mut().for_each(|entry| *entry += ridge);
+        diagonal[0] = if moves_intercept && total > 0.0 { total } else { f64::INFINITY };
+        SampledInverse { sample, ridge, diagonal }
     }
 
-    /// Hears how many steps a solution took: a factor of other curvatures is worn when that becomes much
-    /// more than at first.
-    pub(super) fn took(&mut self, steps: usize) {
-        const FREE: usize = 5;
-        let first = *self.first_steps.get_or_insert(steps);
-        self.is_worn = steps > 2 * first + FREE;
+    /// Returns `H^(-1) right`, roughly.
+    pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
+        /// The part of the right side that may be left.
+        const SHARE: f64 = 0.05;
+        const MOST_STEPS: usize = 50;
+        let condition = |r: &[f64]| -> Vec<f64> {
+            r.iter().zip(&self.diagonal).map(|(r, entry)| r / entry).collect()
+        };
+        let mut solution = vec![0.0; right.len()];
+        let mut residual = right.to_vec();
+        if self.diagonal[0].is_infinite() {
+            residual[0] = 0.0;
+        }
+        let target = SHARE * SHARE * dot(&residual, &residual);
+        let mut conditioned = condition(&residual);
+        let mut direction = conditioned.clone();
+        let mut energy = dot(&residual, &conditioned);
+        let mut image = vec![0.0; right.len()];
+        for _ in 0..MOST_STEPS {
+            self.multiply(&direction, &mut image);
+            let step = energy / dot(&direction, &image);
+            if !step.is_finite() {
+                break;
+            }
+            solution.iter_mut().zip(&direction).for_each(|(x, d)| *x += step * d);
+            residual.iter_mut().zip(&image).for_each(|(r, h)| *r -= step * h);
+            if dot(&residual, &residual) <= target {
+                break;
+            }
+            conditioned = condition(&residual);
+            let next = dot(&residual, &conditioned);
+            let ratio = next / energy;
+            energy = next;
+            direction.iter_mut().zip(&conditioned).for_each(|(d, c)| *d = c + ratio * *d);
+        }
+        solution
+    }
+
+    /// Writes `H direction`.
+    fn multiply(&self, direction: &[f64], out: &mut [f64]) {
+        let design: &Design = &self.sample.design;
+        let (first, rest) = out.split_at_mut(1);
+        rest.fill(0.0);
+        let curvatures = &self.sample.curvatures;
+        first[0] = design.multiply_normal(curvatures, direction[0], &direction[1..], rest);
+        if self.diagonal[0].is_infinite() {
+            first[0] = 0.0;
+        }
+        rest.iter_mut().zip(&direction[1..]).for_each(|(o, d)| *o += self.ridge * d);
     }
 }

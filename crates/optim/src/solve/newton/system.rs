@@ -8,8 +8,8 @@ use faer::{MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 
 use super::curved::CurvedFactor;
-use super::equation::{Equation, Iterated};
-use super::sampled::SampledFactor;
+use super::equation::{Equation, Exactness, Iterated};
+use super::sampled::SampledInverse;
 use crate::problem::Samples;
 
 /// The largest order of a dense system that is formed and factorised.
@@ -22,16 +22,9 @@ pub(crate) enum System {
     /// preconditioned by the factor of an earlier H.
     Dense(Factor),
     /// Conjugate gradients with products with X and X' solve the system, preconditioned by the
-    /// diagonal of H, or by some of the samples.
-    ConjugateGradients(Box<Preconditioners>),
-}
-
-/// The samples by which conjugate gradients are preconditioned: those that have curvature where these are
-/// few, or some that stand for all.
-#[derive(Default)]
-pub(crate) struct Preconditioners {
-    curved: CurvedFactor,
-    sampled: SampledFactor,
+    /// diagonal of H, or by some of the samples: those that have curvature where these are few, or those
+    /// at hand where the others are elsewhere.
+    ConjugateGradients(Box<CurvedFactor>),
 }
 
 /// The part of the gradient that a solution by conjugate gradients leaves.
@@ -77,13 +70,13 @@ impl System {
     ) -> (f64, Vec<f64>) {
         let factor = match self {
             System::Dense(factor) => factor,
-            System::ConjugateGradients(factors) => return iterate(factors, equation, passes),
+            System::ConjugateGradients(factor) => return iterate(factor, equation, passes),
         };
         if let Some(patience) = factor.patience(equation) {
             let precondition = |r: &[f64]| factor.solve(r.to_vec());
             let target = SHARE * equation.gradient_norm();
             let Iterated { solution, steps, reached } =
-                equation.iterate(precondition, target, patience, passes);
+                equation.iterate(precondition, Exactness::Exact, target, patience, passes);
             factor.pay(steps);
             if reached {
                 return solution;
@@ -121,40 +114,32 @@ fn by_diagonal<S: Samples>(
     *passes += 1;
     let precondition = |r: &[f64]| r.iter().zip(&diagonal).map(|(r, d)| r / d).collect();
     let target = target(equation);
-    equation.iterate(precondition, target, most_steps, passes)
+    equation.iterate(precondition, Exactness::Exact, target, most_steps, passes)
 }
 
 /// Returns the solution by conjugate gradients with samples that stand for all, or with the diagonal
 /// where none are at hand.
-fn by_sampled<S: Samples>(
-    factor: &mut SampledFactor,
-    equation: &mut Equation<'_, S>,
-    passes: &mut usize,
-) -> (f64, Vec<f64>) {
-    let (ridge, moves_intercept) = (equation.ridge, equation.samples.has_intercept());
-    let Some(inverse) = factor.prepare(equation.samples, ridge, moves_intercept) else {
+fn by_sampled<S: Samples>(equation: &mut Equation<'_, S>, passes: &mut usize) -> (f64, Vec<f64>) {
+    let Some(sample) = equation.samples.sampled() else {
         return by_diagonal(equation, MOST_STEPS, passes).solution;
     };
+    let inverse = SampledInverse::new(sample, equation.ridge, equation.samples.has_intercept());
     let target = target(equation);
-    let Iterated { solution, steps, .. } =
-        equation.iterate(|r| inverse.solve(r), target, MOST_STEPS, passes);
-    factor.took(steps);
-    solution
+    equation.iterate(|r| inverse.solve(r), Exactness::Rough, target, MOST_STEPS, passes).solution
 }
 
 /// Returns the solution by conjugate gradients: with the diagonal until that has cost as much as a
 /// factor of the samples that have curvature, and with the factor from then on; of samples that are
 /// elsewhere with those at hand.
 fn iterate<S: Samples>(
-    factors: &mut Preconditioners,
+    factor: &mut CurvedFactor,
     equation: &mut Equation<'_, S>,
     passes: &mut usize,
 ) -> (f64, Vec<f64>) {
     /// The steps that a factor of other curvatures may take before it is made anew.
     const PATIENCE: usize = 20;
-    let Preconditioners { curved: factor, sampled } = factors;
     let Some(price) = factor.price(equation.samples) else {
-        return by_sampled(sampled, equation, passes);
+        return by_sampled(equation, passes);
     };
     if !factor.is_made() {
         let Iterated { solution, reached, .. } =
@@ -175,7 +160,7 @@ fn iterate<S: Samples>(
         };
         *passes += 1;
         let Iterated { solution, reached, .. } =
-            equation.iterate(|r| inverse.solve(r), target, PATIENCE, passes);
+            equation.iterate(|r| inverse.solve(r), Exactness::Exact, target, PATIENCE, passes);
         if reached || inverse.is_fresh() {
             return solution;
         }

@@ -1,0 +1,97 @@
+//! Every command that works on several threads prints and writes the same bytes on 1, 2 and 8.
+
+use std::collections::BTreeSet;
+
+use super::{Workshop, text, three_classes};
+
+/// A command line, and the file that it writes.
+type Line = (&'static str, Option<&'static str>);
+
+/// Samples enough for several parts, blocks and rounds.
+const LINES: [Line; 21] = [
+    ("fit --data two.csv --loss logistic --lambda 1e-3 --out fit.json", Some("fit.json")),
+    ("fit --data two.csv --loss hinge --lambda 1e-3 --standardize", None),
+    ("fit --data two.csv --loss lhs --kernel gaussian --lambda 1e-3 --out k.mgn", Some("k.mgn")),
+    ("fit --data two.csv --objective catoni --lambda 0.1", None),
+    ("fit --data two.csv --loss hinge --lambda 0.1 --probability platt --out p.mgn", Some("p.mgn")),
+    (
+        "fit --data two.blocks --loss logistic --lambda 1e-3 --memory 300kB --out b.mgn",
+        Some("b.mgn"),
+    ),
+    ("path --data two.csv --loss lhs --lambdas 1:1e-3:5", None),
+    ("path --data two.csv --loss hinge --kernel gaussian --lambdas 1:1e-2:3", None),
+    ("cv --data two.csv --loss lhs --lambdas 1:1e-3:5 --out cv.json", Some("cv.json")),
+    ("cv --data two.csv --loss hinge --kernel gaussian --sigmas auto:2 --lambdas 1:1e-2:3", None),
+    (
+        "cv --data two.csv --loss logistic --kernel gaussian --approx nystrom:m=20 --lambdas 1:1e-2:3",
+        None,
+    ),
+    ("cv --data three.csv --multi-class ovo --lambdas 1:1e-2:3 --out ovo.mgn", Some("ovo.mgn")),
+    ("stream --data two.csv --loss logistic --lambda 1e-3 --epochs 3 --out s.json", Some("s.json")),
+    ("massart --data two.csv --eta 0.2 --gamma 0.1 --out m.json", Some("m.json")),
+    ("massart --data two.csv --learner auto", None),
+    ("massart --data two.csv --learner cuts --eta 0.2 --gamma 0.1", None),
+    ("focus --data two.csv --max-steps 2000 --out f.json", Some("f.json")),
+    ("predict --model model.json --data two.csv --out p.csv", Some("p.csv")),
+    ("report --model model.json --data two.csv --format json", None),
+    ("inspect --data two.csv", None),
+    ("blocks --data two.csv --rows 100 --out again.blocks", Some("again.blocks")),
+];
+
+#[test]
+fn no_bit_depends_on_the_number_of_threads() {
+    let workshop = Workshop::new();
+    workshop.write("three.csv", three_classes().as_bytes());
+    workshop.write("two.csv", samples().as_bytes());
+    workshop.output(&["blocks", "--data", "two.csv", "--rows", "50", "--out", "two.blocks"]);
+    workshop.output(&["fit", "--data", "two.csv", "--lambda", "0.01", "--out", "model.json"]);
+    for (line, file) in LINES {
+        let on = |threads: &str| {
+            let words: Vec<&str> = line.split(' ').chain(["--threads", threads]).collect();
+            let output = workshop.run(&words);
+            assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+            let written = file.map(|name| std::fs::read(workshop.path(name)).expect("a file"));
+            (without_origin(text(&output.stdout)), text(&output.stderr), written)
+        };
+        let one = on("1");
+        for threads in ["2", "8"] {
+            assert!(on(threads) == one, "{line} differs on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn every_command_that_takes_threads_is_in_the_table() {
+    let workshop = Workshop::new();
+    let help = workshop.output(&["--help"]);
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = commands.take_while(|line| !line.is_empty()).filter_map(|line| {
+        let is_name = line.starts_with("  ") && !line.starts_with("   ");
+        line.split_whitespace().next().filter(|_| is_name)
+    });
+    let takes =
+        |name: &&str| *name != "help" && workshop.output(&[name, "--help"]).contains("--threads");
+    let expected: BTreeSet<&str> = names.filter(takes).collect();
+    let tried = LINES.iter().filter_map(|(line, _)| line.split(' ').next());
+    assert_eq!(tried.collect::<BTreeSet<_>>(), expected);
+}
+
+/// Two overlapping classes.
+fn samples() -> String {
+    let mut text = "x1,x2,label\n".to_owned();
+    for i in 0..1500 {
+        let t = f64::from(i);
+        let (x, y) = (2.0 * (1.3 * t).sin(), 1.5 * (0.7 * t + 1.0).cos());
+        let label = if x + 0.5 * y + 0.8 * (2.9 * t).sin() > 0.6 { 1 } else { -1 };
+        text += &format!("{x},{y},{label}\n");
+    }
+    text
+}
+
+/// Leaves out the time of the run and its command, in which the number of threads stands.
+fn without_origin(text: String) -> String {
+    match text.split_once("\"facts\"") {
+        Some((_, rest)) => rest.to_owned(),
+        None => text,
+    }
+}

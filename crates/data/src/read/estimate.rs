@@ -1,0 +1,209 @@
+//! The memory that a table will take, told by the beginning of its file, so that one that has no room
+//! is refused before it is read.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use memchr::memchr_iter;
+
+use super::labels::in_file;
+use super::{FeatureColumns, Format, ReadOptions};
+use crate::design::LABEL;
+use crate::{Error, Memory};
+
+/// The text that is looked at.
+const SAMPLE: u64 = 1 << 20;
+
+/// The bytes that a byte of text takes at most: a digit and a comma make a number, or a number with a
+/// mark for gaps.
+const STEEPEST: u64 = 8;
+
+/// The bytes that a byte of gzip stands for at most.
+const DENSEST: u64 = 1032;
+
+/// The rows and columns that a file seems to have, and the bytes that they take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Estimate {
+    rows: usize,
+    columns: usize,
+    bytes: usize,
+}
+
+/// Refuses a file of text, and those that follow it, if memory has no room for the table in them. What
+/// is no regular file tells nothing, and what cannot be read is the business of its reader.
+///
+/// # Errors
+/// [`Error::Memory`] in the file, with an estimate of what is needed.
+pub(super) fn check_room(path: &Path, format: Format, options: &ReadOptions) -> Result<(), Error> {
+    let sizes = [path].into_iter().chain(options.further_files.iter().map(|path| &**path));
+    let Some(size) = sizes.map(size_of_regular).sum::<Option<u64>>() else { return Ok(()) };
+    let Some(free) = Memory::free() else { return Ok(()) };
+    check_within(path, size, format, options, free)
+}
+
+/// Refuses files of so many bytes together if so much memory has no room for their table.
+fn check_within(
+    path: &Path,
+    size: u64,
+    format: Format,
+    options: &ReadOptions,
+    free: Memory,
+) -> Result<(), Error> {
+    let with_work = |bytes: u64| Memory::from_bytes(bytes.saturating_add(of_work(size)) as usize);
+    let largest = with_work(size.saturating_mul(STEEPEST).saturating_mul(DENSEST));
+    if largest.check_within(Some(free)).is_ok() {
+        return Ok(());
+    }
+    let Ok(Some(estimate)) = estimate(path, size, format, options) else { return Ok(()) };
+    let Estimate { rows, columns, bytes } = estimate;
+    let refused = |shortage| {
+        let error = Error::Memory { rows, columns, shortage };
+        in_file(&path.display().to_string(), error)
+    };
+    with_work(bytes as u64).check_within(Some(free)).map_err(refused)
+}
+
+/// Returns the bytes that reading and the threads take beside the table.
+fn of_work(size: u64) -> u64 {
+    /// The blocks of text on their way, and what was read of them.
+    const BLOCKS: u64 = 48 << 20;
+    const LEAST: u64 = 8 << 20;
+    const STACK: u64 = 2 << 20;
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    LEAST + threads * STACK + size.saturating_mul(1 + STEEPEST).min(BLOCKS)
+}
+
+fn size_of_regular(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+}
+
+/// Returns what the beginning of a file says of files of so many bytes together; nothing of one that
+/// has no rows, or is no text.
+fn estimate(
+    path: &Path,
+    size: u64,
+    format: Format,
+    options: &ReadOptions,
+) -> io::Result<Option<Estimate>> {
+    let (text, read) = beginning(path)?;
+    let lines = memchr_iter(b'\n', &text).count();
+    if lines < 2 || read == 0 {
+        return Ok(None);
+    }
+    let times = size as f64 / read as f64;
+    let all = |count: usize| (count as f64 * times) as usize;
+    let count = |byte: u8| memchr_iter(byte, &text).count();
+    Ok(Some(match format {
+        Format::Csv => {
+            let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            // As many commas as features beside a label.
+            let columns = memchr_iter(b',', header).count().max(1);
+            let cell = match options.features {
+                FeatureColumns::Numbers => size_of::<f64>(),
+                _ => size_of::<Option<f64>>(),
+            };
+            let rows = two_digits(all(lines - 1));
+            Estimate { rows, columns, bytes: rows.saturating_mul(columns * cell + LABEL) }
+        }
+        Format::Svmlight => {
+            let (rows, stored) = (two_digits(all(lines)), all(count(b':')));
+            let columns = options.columns.unwrap_or(1);
+            Estimate { rows, columns, bytes: stored * 16 + rows * (size_of::<usize>() + LABEL) }
+        }
+        Format::Parquet => return Ok(None),
+    }))
+}
+
+/// Returns the beginning of a text, plain or compressed, and the number of bytes that it takes in the
+/// file.
+fn beginning(path: &Path) -> io::Result<(Vec<u8>, u64)> {
+    let mut file = File::open(path)?;
+    let mut start = Vec::new();
+    file.by_ref().take(2).read_to_end(&mut start)?;
+    file.rewind()?;
+    let mut text = Vec::new();
+    if start != [0x1f, 0x8b] {
+        let read = file.take(SAMPLE).read_to_end(&mut text)?;
+        return Ok((text, read as u64));
+    }
+    let mut unpacked = MultiGzDecoder::new(BufReader::new(file));
+    unpacked.by_ref().take(SAMPLE).read_to_end(&mut text)?;
+    let mut buffered = unpacked.into_inner();
+    let ahead = buffered.buffer().len() as u64;
+    Ok((text, buffered.get_mut().stream_position()? - ahead))
+}
+
+/// Returns a number of which no more than two digits are meant.
+fn two_digits(number: usize) -> usize {
+    let unit = 10_usize.pow(number.max(1).ilog10().saturating_sub(1));
+    (number + unit / 2) / unit * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn text(rows: usize) -> String {
+        let row = |k: usize| format!("{}.5,{},{},a\n", k % 7, k % 1000, k * k % 91);
+        ["x,y,z,label\n".to_owned()].into_iter().chain((0..rows).map(row)).collect()
+    }
+
+    fn of(bytes: &[u8], format: Format) -> Option<Estimate> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        let options = ReadOptions::default();
+        estimate(file.path(), bytes.len() as u64, format, &options).unwrap()
+    }
+
+    #[test]
+    fn the_beginning_tells_the_whole() {
+        let text = text(300_000);
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(text.as_bytes()).unwrap();
+        for bytes in [text.into_bytes(), packed.finish().unwrap()] {
+            let Estimate { rows, columns, bytes } = of(&bytes, Format::Csv).unwrap();
+            assert!((280_000..=320_000).contains(&rows) && columns == 3, "{rows} x {columns}");
+            assert_eq!(bytes, rows * (3 * 8 + LABEL));
+        }
+        let lines = "1 2:0.5 7:1\n-1 3:1\n".repeat(100_000);
+        let Estimate { rows, bytes, .. } = of(lines.as_bytes(), Format::Svmlight).unwrap();
+        assert_eq!(rows, 200_000);
+        assert!(bytes.abs_diff(300_000 * 16 + 200_000 * (8 + LABEL)) < 100_000, "{bytes}");
+    }
+
+    #[test]
+    fn a_table_without_room_is_refused_by_its_file() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let text = text(300_000);
+        file.write_all(text.as_bytes()).unwrap();
+        let check = |megabytes: usize| {
+            let (options, free) = (ReadOptions::default(), Memory::from_bytes(megabytes << 20));
+            check_within(file.path(), text.len() as u64, Format::Csv, &options, free)
+        };
+        assert!(check(2000).is_ok());
+        let refused = check(5).unwrap_err().to_string();
+        assert!(refused.starts_with(&file.path().display().to_string()), "{refused}");
+        assert!(refused.contains("00000 rows and 3 columns does not fit"), "{refused}");
+        assert!(refused.ends_with("and 5.2 MB are free"), "{refused}");
+    }
+
+    #[test]
+    fn a_file_without_rows_tells_nothing() {
+        assert_eq!(of(b"", Format::Csv), None);
+        assert_eq!(of(b"a,b\n", Format::Csv), None);
+    }
+
+    #[test]
+    fn estimates_have_two_digits() {
+        for (number, expected) in [(0, 0), (7, 7), (99, 99), (123, 120), (9960, 10_000)] {
+            assert_eq!(two_digits(number), expected);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Room in memory, which is looked for before it is taken: a system promises more than it has, and
+//! ends a program that takes it.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::Memory;
+
+/// More memory than this process can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub struct Shortage {
+    /// What is needed.
+    pub needed: Memory,
+    /// What is free, where the system tells it.
+    pub free: Option<Memory>,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "about {} are needed", self.needed)?;
+        match self.free {
+            Some(free) => write!(f, ", and {free} are free"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Memory {
+    /// What is there without a look.
+    const FEW: usize = 8 << 20;
+    /// What everything else takes beside a large table.
+    const REST: usize = 16 << 20;
+
+    /// Refuses an amount that this process cannot have beside what it has already. A few megabytes
+    /// are always there, and so is everything where the system does not tell what is free.
+    ///
+    /// ```
+    /// use margins_data::Memory;
+    ///
+    /// assert!(Memory::from_bytes(1000).check_free().is_ok());
+    /// # #[cfg(target_os = "linux")]
+    /// assert!("1000000TB".parse::<Memory>()?.check_free().is_err());
+    /// # Ok::<(), String>(())
+    /// ```
+    ///
+    /// # Errors
+    /// There is not so much.
+    pub fn check_free(self) -> Result<(), Shortage> {
+        if self.bytes() <= Self::FEW {
+            return Ok(());
+        }
+        let with_rest = Memory::from_bytes(self.bytes().saturating_add(Self::REST));
+        with_rest.check_within(Memory::free())
+    }
+
+    /// Refuses an amount that so much memory has no room for.
+    pub(crate) fn check_within(self, free: Option<Memory>) -> Result<(), Shortage> {
+        /// The bytes that no process has addresses for.
+        const BEYOND: usize = 1 << 47;
+        let fits = self.bytes() < BEYOND && free.is_none_or(|free| self <= free);
+        if fits { Ok(()) } else { Err(Shortage { needed: self, free }) }
+    }
+}
+
+/// Makes room for more items of a list that grows: twice as much as there is, or little more than what
+/// is needed if memory has no room for that.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, more: usize) -> Result<(), Shortage> {
+    let needed = list.len().saturating_add(more);
+    if needed <= list.capacity() {
+        return Ok(());
+    }
+    let twice = needed.max(list.capacity().saturating_mul(2));
+    grow_to(list, twice).or_else(|_| grow_to(list, needed.saturating_add(needed / 8)))
+}
+
+fn grow_to<T>(list: &mut Vec<T>, length: usize) -> Result<(), Shortage> {
+    let bytes = |items: usize| Memory::from_bytes(items.saturating_mul(size_of::<T>()));
+    bytes(length - list.capacity()).check_free()?;
+    let refused = |_| Shortage { needed: bytes(length), free: Memory::free() };
+    list.try_reserve_exact(length - list.len()).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_amounts() {
+        let needed = Memory::from_bytes(100 << 20);
+        let free = |megabytes: usize| Some(Memory::from_bytes(megabytes << 20));
+        assert!(needed.check_within(None).is_ok());
+        assert!(needed.check_within(free(100)).is_ok());
+        let shortage = needed.check_within(free(99)).unwrap_err();
+        let words = "about 104.9 MB are needed, and 103.8 MB are free";
+        assert_eq!(shortage.to_string(), words);
+        assert_eq!(Shortage { needed, free: None }.to_string(), "about 104.9 MB are needed");
+    }
+
+    #[test]
+    fn lists_grow_by_what_is_there() {
+        let mut list = vec![0_u64; 10];
+        make_room(&mut list, 1).unwrap();
+        assert!(list.capacity() >= 20 && list.len() == 10);
+        make_room(&mut list, 100).unwrap();
+        assert!(list.capacity() >= 110);
+        let refused = make_room(&mut list, usize::MAX / 8).unwrap_err();
+        assert!(refused.needed.bytes() >= usize::MAX / 8, "{refused}");
+        assert_eq!(list, [0; 10]);
+    }
+}

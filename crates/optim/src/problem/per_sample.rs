@@ -1,0 +1,145 @@
+//! Numbers that every sample has and that few bits tell most often: signs and weights.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use margins_data::Labels;
+
+use crate::problem::summation::BLOCK;
+
+/// Room for the numbers of a block of samples.
+pub(crate) type Room = [f64; BLOCK];
+
+/// The signs `y_i` of samples.
+#[derive(Debug, Clone)]
+pub(crate) enum Signs<'a> {
+    /// Those of labels, which have a byte for each.
+    Of(&'a Labels),
+    /// These.
+    Given(Cow<'a, [f64]>),
+}
+
+impl Signs<'_> {
+    /// Returns the sign of a sample.
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> f64 {
+        match self {
+            Signs::Of(labels) => sign(labels.positive()[i]),
+            Signs::Given(signs) => signs[i],
+        }
+    }
+
+    /// Returns the signs of a block of samples.
+    #[inline(always)]
+    pub(crate) fn of<'r>(&'r self, rows: Range<usize>, room: &'r mut Room) -> &'r [f64] {
+        match self {
+            Signs::Of(labels) => {
+                let room = &mut room[..rows.len()];
+                let positive = labels.positive()[rows].iter();
+                room.iter_mut().zip(positive).for_each(|(y, &positive)| *y = sign(positive));
+                room
+            }
+            Signs::Given(signs) => &signs[rows],
+        }
+    }
+
+    /// Returns all signs, in memory that the first call of all takes.
+    pub(crate) fn all(&self) -> &[f64] {
+        match self {
+            Signs::Of(labels) => labels.signs(),
+            Signs::Given(signs) => signs,
+        }
+    }
+}
+
+#[inline(always)]
+fn sign(positive: bool) -> f64 {
+    if positive { 1.0 } else { -1.0 }
+}
+
+/// The weights `c_i / n` of samples.
+#[derive(Debug, Clone)]
+pub(crate) enum Weights {
+    /// The same weight for so many samples, and the weights of all where somebody has asked for them.
+    Equal(f64, usize, OnceLock<Vec<f64>>),
+    /// One a sample.
+    Each(Vec<f64>),
+}
+
+impl Weights {
+    /// Returns the same weight for so many samples.
+    pub(crate) fn equal(weight: f64, count: usize) -> Self {
+        Weights::Equal(weight, count, OnceLock::new())
+    }
+
+    /// Returns the number of samples.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Weights::Equal(_, count, _) => *count,
+            Weights::Each(weights) => weights.len(),
+        }
+    }
+
+    /// Returns the weight of a sample.
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> f64 {
+        match self {
+            Weights::Equal(weight, ..) => *weight,
+            Weights::Each(weights) => weights[i],
+        }
+    }
+
+    /// Returns the weights of a block of samples.
+    #[inline(always)]
+    pub(crate) fn of<'r>(&'r self, rows: Range<usize>, room: &'r mut Room) -> &'r [f64] {
+        match self {
+            Weights::Equal(weight, ..) => {
+                let room = &mut room[..rows.len()];
+                room.fill(*weight);
+                room
+            }
+            Weights::Each(weights) => &weights[rows],
+        }
+    }
+
+    /// Returns all weights, in memory that the first call takes.
+    pub(crate) fn all(&self) -> &[f64] {
+        match self {
+            Weights::Equal(weight, count, all) => all.get_or_init(|| vec![*weight; *count]),
+            Weights::Each(weights) => weights,
+        }
+    }
+
+    /// Returns the weights times one factor a sample.
+    pub(crate) fn times(&self, factors: &[f64]) -> Self {
+        let product = |(i, factor): (usize, &f64)| self.get(i) * factor;
+        Weights::Each(factors.iter().enumerate().map(product).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_ways_to_numbers_agree() {
+        let signs: Vec<f64> = (0..100).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let labels = Labels::from_signs(signs.clone()).expect("two classes");
+        let weights = Weights::equal(0.01, 100);
+        let each = Weights::Each(vec![0.01; 100]);
+        for of_labels in [Signs::Of(&labels), Signs::Given(Cow::Borrowed(&signs))] {
+            let mut room = [0.0; BLOCK];
+            assert_eq!(of_labels.of(30..94, &mut room), &signs[30..94]);
+            assert!((0..100).all(|i| of_labels.get(i) == signs[i]));
+            assert_eq!(of_labels.all(), signs);
+        }
+        for weights in [weights, each] {
+            let mut room = [0.0; BLOCK];
+            assert_eq!(weights.of(98..100, &mut room), [0.01; 2]);
+            assert_eq!((weights.len(), weights.get(99)), (100, 0.01));
+            assert_eq!(weights.times(&signs).get(1), -0.01);
+            assert_eq!(weights.all(), [0.01; 100]);
+        }
+    }
+}
