@@ -1,10 +1,16 @@
 //! Counts the messages of fits over shards: `cargo run --release -p margins-benches --example rounds
-//! -- FILE LOSS LAMBDA[,LAMBDA...] [standardize] [sampled=VALUES]`, over eight partitions, to a relative
-//! gap of 1e-6. The driver may fetch so many values of a sample.
+//! -- FILE LOSS LAMBDA[,LAMBDA...] [standardize] [sampled=VALUES] [copies=COUNT] [turns=COUNT]`, over eight
+//! partitions on two threads, to a relative gap of 1e-6. The driver may fetch so many values of a sample,
+//! and the rows are repeated so many times. With turns, the same fits in memory and
+//! these take turns, and the medians of their times are printed (RAYON_NUM_THREADS=2 gives both as many
+//! threads).
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::sync::Arc;
+use std::time::Instant;
 
+use margins::data::Dataset;
 use margins::data::read::{self, ReadOptions};
 use margins::losses::{LossRegistry, MarginLoss};
 use margins::optim::shards::{
@@ -14,6 +20,7 @@ use margins::optim::shards::{
 use margins::optim::{Fit, Lambda, Training};
 
 const PARTITIONS: usize = 8;
+const WORKERS: usize = 2;
 
 /// Workers that count the messages of each kind.
 struct Counted<'c> {
@@ -50,35 +57,113 @@ fn kind(ask: &Ask) -> &'static str {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, loss, lambdas, rest @ ..] = &arguments[..] else {
-        return Err("FILE LOSS LAMBDA[,LAMBDA...] [standardize] [sampled=VALUES]".into());
-    };
-    let (mut standardize, mut most_sampled) = (false, MOST_SAMPLED);
-    for option in rest {
-        match option.strip_prefix("sampled=") {
-            Some(values) => most_sampled = values.parse()?,
-            None if option == "standardize" => standardize = true,
-            None => return Err(format!("what is {option}?").into()),
+/// What is counted and timed.
+struct Settings {
+    loss: Arc<dyn MarginLoss>,
+    lambdas: Vec<Lambda>,
+    standardize: bool,
+    most_sampled: usize,
+    copies: usize,
+    turns: usize,
+}
+
+impl Settings {
+    fn of(loss: &str, lambdas: &str, options: &[String]) -> Result<Self, Box<dyn Error>> {
+        let lambdas = lambdas.split(',').map(|lambda| Ok(Lambda::new(lambda.parse()?)?));
+        let mut settings = Settings {
+            loss: Arc::from(LossRegistry::standard().parse(loss)?),
+            lambdas: lambdas.collect::<Result<_, Box<dyn Error>>>()?,
+            standardize: false,
+            most_sampled: MOST_SAMPLED,
+            copies: 1,
+            turns: 0,
+        };
+        for option in options {
+            match option.split_once('=') {
+                None if option == "standardize" => settings.standardize = true,
+                Some(("sampled", values)) => settings.most_sampled = values.parse()?,
+                Some(("copies", count)) => settings.copies = count.parse()?,
+                Some(("turns", count)) => settings.turns = count.parse()?,
+                _ => return Err(format!("what is {option}?").into()),
+            }
         }
+        Ok(settings)
     }
-    let data = read::dataset(path, &ReadOptions::default())?;
-    let loss: Arc<dyn MarginLoss> = Arc::from(LossRegistry::standard().parse(loss)?);
-    let mut resident = Resident::default();
-    for k in 0..PARTITIONS {
-        let bounds = [k, k + 1].map(|k| k * data.rows() / PARTITIONS);
-        let rows: Vec<usize> = (bounds[0]..bounds[1]).collect();
-        resident.insert(k, Block::of(data.select(&rows)));
+
+    fn training(&self) -> Training<'_, dyn MarginLoss> {
+        Training { standardize: self.standardize, ..Training::new(&*self.loss) }
     }
-    let mut messages = BTreeMap::new();
-    let workers = Threads::new(vec![Shard::new(Arc::clone(&loss), resident)]);
-    let workers = workers.with_most_sampled(most_sampled);
-    let counted = Counted { workers, messages: &mut messages };
-    let training = Training { standardize, ..Training::new(&*loss) };
-    let lambdas = lambdas.split(',').map(|lambda| Ok(Lambda::new(lambda.parse()?)?));
-    let lambdas = lambdas.collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()?;
-    let fits = path_over_shards(counted, &training, &BinaryProblem::default(), &lambdas, None)?;
+
+    /// Deals the partitions of the data to two threads, whose shards keep theirs.
+    fn workers(&self, data: &Dataset) -> Threads<Resident, dyn MarginLoss> {
+        let shard = |worker: usize| {
+            let mut resident = Resident::default();
+            for k in (worker..PARTITIONS).step_by(WORKERS) {
+                let bounds = [k, k + 1].map(|k| k * data.rows() / PARTITIONS);
+                let rows: Vec<usize> = (bounds[0]..bounds[1]).collect();
+                resident.insert(k, Block::of(data.select(&rows)));
+            }
+            Shard::new(Arc::clone(&self.loss), resident)
+        };
+        let workers = Threads::new((0..WORKERS).map(shard).collect());
+        workers.with_most_sampled(self.most_sampled)
+    }
+
+    /// Fits over the workers, and counts the messages.
+    fn fits(
+        &self,
+        workers: Threads<Resident, dyn MarginLoss>,
+    ) -> Result<(Vec<Fit>, BTreeMap<&'static str, usize>), Box<dyn Error>> {
+        let mut messages = BTreeMap::new();
+        let counted = Counted { workers, messages: &mut messages };
+        let problem = BinaryProblem::default();
+        let fits = path_over_shards(counted, &self.training(), &problem, &self.lambdas, None)?;
+        Ok((fits, messages))
+    }
+
+    /// Times the fits in memory and those over shards by turns.
+    fn time(&self, data: &Dataset) -> Result<(), Box<dyn Error>> {
+        let mut times = [Vec::new(), Vec::new()];
+        for _ in 0..self.turns {
+            let began = Instant::now();
+            let fits = self.training().path(data, &self.lambdas)?;
+            times[0].push(began.elapsed().as_secs_f64());
+            let workers = self.workers(data);
+            let began = Instant::now();
+            let (shared, _) = self.fits(workers)?;
+            times[1].push(began.elapsed().as_secs_f64());
+            for (fit, shared) in fits.iter().zip(&shared) {
+                println!(
+                    "F {} in memory, {} over shards",
+                    fit.report.objective, shared.report.objective
+                );
+            }
+        }
+        let [memory, shards] = times.map(median);
+        println!(
+            "medians of {}: {memory:.2} s in memory, {shards:.2} s over two shards, {:.2} times",
+            self.turns,
+            shards / memory
+        );
+        Ok(())
+    }
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [path, loss, lambdas, options @ ..] = &arguments[..] else {
+        return Err("FILE LOSS LAMBDA[,LAMBDA...] [OPTION...]".into());
+    };
+    let settings = Settings::of(loss, lambdas, options)?;
+    let data: Dataset = read::dataset(path, &ReadOptions::default())?;
+    let rows: Vec<usize> = (0..settings.copies).flat_map(|_| 0..data.rows()).collect();
+    let data = data.select(&rows);
+    let (fits, messages) = settings.fits(settings.workers(&data))?;
     for Fit { lambda, report, .. } in &fits {
         let (status, gap, rounds) = (report.status, report.relative_gap, report.rounds);
         println!(
@@ -87,5 +172,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
     }
     println!("{} messages: {messages:?}", messages.values().sum::<usize>());
-    Ok(())
+    if settings.turns > 0 { settings.time(&data) } else { Ok(()) }
 }

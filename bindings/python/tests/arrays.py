@@ -2,6 +2,7 @@
 
     python tests/arrays.py 100000 1                     # So many random ones of a seed.
     python tests/arrays.py --atheris -runs=100000       # Guided by coverage, with the package atheris.
+    python tests/arrays.py --native 10000000 1          # To the compiled library itself, without a fit.
 
 What is no ValueError, TypeError or TimeoutError is a finding, and ends the run with the bytes in `artifacts/`.
 """
@@ -24,6 +25,7 @@ if sys.argv[1:2] == ["--atheris"]:
 else:
     import margins_learn as ml
 
+native_module = ml._native
 REFUSALS = (ValueError, TypeError, TimeoutError)
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-3, 1e300, -1e300, 1e-300, 5e-324, np.nan, np.inf, -np.inf, 2.0**53, 1e16]
 TYPES = ["f8", "f4", "f2", ">f8", "i8", "i4", "u1", "?", "c16", "O", "U3", "M8[D]", "longdouble"]
@@ -154,14 +156,92 @@ def check(estimator, samples, reader):
         assert str(refusal)
 
 
+MODEL = ml.MarginClassifier("logistic").fit([[0.0, 1.0], [1.0, 0.5], [2.0, -1.0]], [0, 1, 1]).model_
+LOSSES = ["lhs", "logistic", "hinge", "squared-hinge", "dwd:q=1", "catoni", "", "lhs:x=1"]
+
+
+def any_array(reader, size):
+    """Returns an array of one or two dimensions, of any type and order, or something else than an array."""
+    values = np.array([reader.number() for _ in range(size)])
+    kind = reader.below(16)
+    if kind == 0:
+        return reader.choice([None, 3, "a", [1.0, 2.0], values.astype("U3")])
+    values = values.astype(reader.choice(TYPES)) if kind == 1 else values
+    values = values.astype("f4") if kind == 2 else values
+    values = values[::-1] if kind == 3 else values
+    return values.reshape(-1, reader.choice([1, 2, 3])) if size % 6 == 0 and kind > 3 else values
+
+
+def indices(reader, size):
+    values = np.array([reader.below(8) for _ in range(size)], dtype=np.int64)
+    if size and reader.below(8) == 0:
+        values[reader.below(size)] = reader.choice([-1, 8, 2**31, 2**62, -(2**63)])
+    return values
+
+
+def dense_in(reader):
+    rows, columns = reader.below(8), reader.below(4)
+    table = native_module.DenseRows(rows, columns)
+    for _ in range(reader.below(3)):
+        table.append(any_array(reader, reader.choice([rows * columns, 6, reader.below(9)])))
+    return table.finish()
+
+
+def sparse_in(reader):
+    columns = reader.below(8)
+    rows = native_module.SparseRows(indices(reader, reader.below(8)), columns)
+    for _ in range(reader.below(3)):
+        size = reader.below(6)
+        rows.place(indices(reader, size), indices(reader, size), any_array(reader, reader.choice([size, reader.below(6)])))
+    return rows.finish()
+
+
+def enter(reader):
+    """Hands arrays to a function of the compiled library."""
+    match reader.below(6):
+        case 0 | 1:
+            samples = dense_in(reader) if reader.below(2) else sparse_in(reader)
+            rows, columns = samples.shape
+            assert rows > 0 and columns > 0
+            assert MODEL.scores(samples, 1).shape == (rows, 1) and columns == 2
+        case 2:
+            function = reader.choice([native_module.value, native_module.derivative, native_module.conjugate, native_module.psi])
+            at = any_array(reader, reader.below(9))
+            assert np.shape(function(reader.choice(LOSSES), at)) == np.shape(at)
+        case 3:
+            scores = any_array(reader, 6)
+            assert set(MODEL.decide(scores).tolist()) <= {0, 1}
+            probabilities = MODEL.probabilities(scores)
+            assert probabilities.shape == (len(scores), 2)
+            assert ((probabilities >= 0) & (probabilities <= 1) | np.isnan(scores.astype("f8"))).all()
+        case 4:
+            location = native_module.catoni_location(any_array(reader, reader.below(9)), reader.choice([None, 1.0, reader.number()]), None, 0.05)
+            assert np.isfinite(location["estimate"])
+        case 5:
+            size = reader.below(9)
+            native_module.reliability(any_array(reader, size), any_array(reader, size), reader.below(5), "uniform")
+
+
+def attempt_native(data):
+    """Returns in a word what came of arrays that the bytes describe, in the compiled library."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            enter(Reader(data))
+        except (*REFUSALS, OverflowError) as refusal:
+            assert str(refusal)
+            return "refused"
+    return "fitted"
+
+
 def keep(data):
     folder = Path("artifacts")
     folder.mkdir(exist_ok=True)
     (folder / f"arrays-{abs(hash(data)):x}").write_bytes(data)
 
 
-def at_random(executions, seed):
-    """Tries random bytes, half of them a change of bytes that gave a fit."""
+def at_random(executions, seed, attempt=attempt):
+    """Tries random bytes, half of them a change of bytes that were taken."""
     random, start = np.random.default_rng(seed), time.monotonic()
     outcomes, fitted = Counter(), [bytes(200)]
     for _ in range(executions):
@@ -198,6 +278,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--atheris"]:
         guided(sys.argv[2:])
     else:
-        executions, seed = map(int, sys.argv[1:3])
-        outcomes, seconds = at_random(executions, seed)
+        arguments = [argument for argument in sys.argv[1:] if argument != "--native"]
+        executions, seed = map(int, arguments)
+        outcomes, seconds = at_random(executions, seed, attempt_native if len(arguments) < len(sys.argv) - 1 else attempt)
         print(f"{executions} executions, seed {seed}, {seconds:.0f} s: {dict(outcomes)}")

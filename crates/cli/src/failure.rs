@@ -125,6 +125,7 @@ fn of_kernel(error: &Kernels) -> bool {
         | Kernels::UnknownParameter { .. }
         | Kernels::MissingParameter { .. }
         | Kernels::MaybeIndefinite(_)
+        | Kernels::NotHeld { .. }
         | Kernels::Syntax { .. } => true,
         _ => false,
     }

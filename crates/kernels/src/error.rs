@@ -1,6 +1,7 @@
 use margins_losses::{OutOfRange, did_you_mean_of};
 use thiserror::Error;
 
+use crate::OtherWays;
 use crate::elsewhere::{ELSEWHERE, PARAMETERS_ELSEWHERE};
 
 /// The reason why a kernel, a Gram matrix or a kernel classifier cannot be made.
@@ -116,14 +117,16 @@ pub enum Error {
     /// Something needs the kernel matrix in memory, which computes its entries where they are
     /// needed.
     #[error(
-        "{purpose} needs the kernel matrix of {n} rows in memory, which takes {:.2} GB, more than allowed: allow \
-         more, or approximate the kernel", 8e-9 * (*n as f64).powi(2)
+        "{purpose} needs the kernel matrix of {n} rows in memory, more than it may have. {}",
+        ways.map_or("Approximate the kernel".to_owned(), |ways| ways.to_string())
     )]
     NotHeld {
         /// The purpose, in words.
-        purpose: &'static str,
+        purpose: String,
         /// Number of samples.
         n: usize,
+        /// The time and the memory of other ways, where they are known.
+        ways: Option<OtherWays>,
     },
     /// The trace of a kernel matrix is infinite.
     #[error(

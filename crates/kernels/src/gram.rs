@@ -121,8 +121,8 @@ impl Gram {
     /// keep beside vectors of n numbers should take no more than this memory.
     ///
     /// # Errors
-    /// A kernel that is not known to be positive semidefinite, which takes a factor to know; a
-    /// value of a sample with itself that is not finite. Other values are looked at when they are
+    /// [`Error::NotHeld`]: a kernel that is not known to be positive semidefinite, which takes a factor to
+    /// know. A value of a sample with itself that is not finite. Other values are looked at when they are
     /// computed: [`path`](crate::path) says if one is not finite.
     pub fn matrix_free(
         kernel: Arc<dyn Kernel>,
@@ -205,7 +205,11 @@ impl Gram {
 
     /// Returns the matrix for a purpose that needs all of it.
     pub(crate) fn held_for(&self, purpose: &'static str) -> Result<&DMatrix<f64>, Error> {
-        self.matrix().ok_or(Error::NotHeld { purpose, n: self.len() })
+        self.matrix().ok_or_else(|| Error::NotHeld {
+            purpose: purpose.to_owned(),
+            n: self.len(),
+            ways: self.entries.other_ways(),
+        })
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -294,7 +298,7 @@ impl Gram {
     /// Returns the numerically nonzero eigenspace, which is computed once.
     ///
     /// # Errors
-    /// An eigendecomposition that does not converge; a matrix that is not held.
+    /// An eigendecomposition that does not converge; [`Error::NotHeld`]: a matrix that is not held.
     pub fn eigenspace(&self) -> Result<&Eigenspace, Error> {
         let matrix = self.held_for("its eigenspace")?;
         let eigenspace = self.eigenspace.get_or_init(|| Eigenspace::of(matrix).ok());

@@ -68,6 +68,7 @@ mod newton_equation;
 mod number;
 #[cfg(feature = "solvers")]
 mod objective;
+mod other_ways;
 #[cfg(feature = "solvers")]
 mod path;
 #[cfg(feature = "solvers")]
@@ -97,6 +98,7 @@ pub use kernel::{
     Anova, Gaussian, Kernel, Laplacian, Linear, Matern32, Matern52, Polynomial, Product, Sigmoid,
     Sum, Watched,
 };
+pub use other_ways::OtherWays;
 pub use registry::KernelRegistry;
 #[cfg(feature = "solvers")]
 pub use {

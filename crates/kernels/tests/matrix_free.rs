@@ -162,6 +162,7 @@ fn what_needs_the_matrix_says_so() {
     let (_, free) = both(Gaussian::new(1.0).unwrap(), &design);
     let refused = free.eigenspace().unwrap_err().to_string();
     assert!(refused.contains("its eigenspace needs the kernel matrix of 40 rows"), "{refused}");
+    assert!(refused.contains("take another solver, which computes it anew"), "{refused}");
     let objective = KernelObjective::new(&Logistic, &free, &labels).unwrap();
     let options = Options::default();
     let fit = margins_kernels::fit(&objective, lambda(0.01), &options).unwrap();
@@ -210,7 +211,13 @@ fn the_memory_decides_what_is_held() {
     assert!(within(79_999).matrix().is_none());
     let sigmoid: Arc<dyn Kernel> = Arc::new(margins_kernels::Sigmoid::new(1.0, 0.0).unwrap());
     let refused = Gram::within(&sigmoid, &design, Some(Memory::from_bytes(1))).unwrap_err();
-    assert!(matches!(refused, Error::MaybeIndefinite(_)), "{refused}");
+    assert!(matches!(refused, Error::NotHeld { n: 100, .. }), "{refused}");
+    let words = refused.to_string();
+    assert!(
+        words.contains("Allow 80 kB, and the matrix takes") && words.contains("Nystrom"),
+        "{words}"
+    );
+    assert!(!words.contains("another solver"), "{words}");
 }
 
 /// A function of other coefficients than the best is a function of the space, whose norm is known.

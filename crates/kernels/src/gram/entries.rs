@@ -6,6 +6,7 @@ use nalgebra::DMatrix;
 use super::feature_products::FeatureProducts;
 use super::matrix_free::MatrixFree;
 use super::product;
+use crate::OtherWays;
 use crate::rkhs_norm::dot;
 use crate::symmetric::{self, SingleColumns, SingleHalf};
 
@@ -49,6 +50,15 @@ impl Entries {
     /// Returns true if the matrix is in memory.
     pub(crate) fn is_held(&self) -> bool {
         self.held().is_some()
+    }
+
+    /// Returns what ways without the matrix in memory take, where its entries are kernel values that are
+    /// computed when they are needed.
+    pub(crate) fn other_ways(&self) -> Option<OtherWays> {
+        match self {
+            Entries::Held { .. } | Entries::Features(_) => None,
+            Entries::Computed(matrix) => matrix.other_ways(),
+        }
     }
 
     /// Returns the memory that solvers may take for parts of the matrix, beside vectors; `None` for

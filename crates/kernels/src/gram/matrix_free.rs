@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 
 use crate::block::{Points, center};
 use crate::expansion::{SIDE, combine_all, diagonal, fill, fill_strips};
-use crate::{Block, Error, Kernel};
+use crate::{Block, Error, Kernel, OtherWays};
 
 /// The number of blocks that one task computes, in the same room.
 const TOGETHER: usize = 8;
@@ -44,7 +44,14 @@ impl MatrixFree {
         memory: Memory,
     ) -> Result<Self, Error> {
         if !kernel.is_positive_semidefinite() {
-            return Err(Error::MaybeIndefinite(kernel.specification()));
+            let specification = kernel.specification();
+            return Err(Error::NotHeld {
+                purpose: format!(
+                    "kernel '{specification}', not known to be positive semidefinite,"
+                ),
+                n: design.rows(),
+                ways: OtherWays::measured(&*kernel, &design).ok(),
+            });
         }
         let diagonal = diagonal(&*kernel, &design)?;
         Ok(MatrixFree { kernel, design, diagonal, memory, fault: OnceLock::new() })
@@ -52,6 +59,11 @@ impl MatrixFree {
 
     pub(super) fn memory(&self) -> Memory {
         self.memory
+    }
+
+    /// Returns what ways without the matrix in memory take.
+    pub(super) fn other_ways(&self) -> Option<OtherWays> {
+        OtherWays::measured(&*self.kernel, &self.design).ok()
     }
 
     pub(super) fn diagonal(&self) -> &[f64] {

@@ -1,0 +1,87 @@
+//! The time and the memory of the ways to a classifier that need no kernel matrix in memory.
+
+use std::fmt;
+use std::time::Instant;
+
+use margins_data::{Design, Memory};
+
+use crate::expansion::fill_strips;
+use crate::{Error, Kernel};
+
+/// What other ways to a classifier would take where a kernel matrix has no room: estimates from the
+/// time that some kernel values took on this machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherWays {
+    n: usize,
+    /// The seconds of a kernel value on all threads.
+    value: f64,
+    /// True if solvers may compute the values anew for every product.
+    matrix_free: bool,
+}
+
+impl OtherWays {
+    /// The largest number of landmarks of the approximation that is told, which has a tenth of the rows
+    /// at most.
+    const LANDMARKS: usize = 1000;
+
+    /// Measures some values of a kernel. A kernel that is not known to be positive semidefinite has no
+    /// way without the matrix but the approximation.
+    ///
+    /// # Errors
+    /// Kernel values that are not finite.
+    pub(crate) fn measured(kernel: &dyn Kernel, design: &Design) -> Result<Self, Error> {
+        const SIDE: usize = 256;
+        let n = design.rows();
+        let few: Vec<usize> = (0..n).step_by(n.div_ceil(SIDE).max(1)).collect();
+        let few = design.select(&few);
+        let mut values = vec![0.0; few.rows() * few.rows()];
+        let began = Instant::now();
+        fill_strips(kernel, &few, &few, &mut values, |_| {})?;
+        let value = began.elapsed().as_secs_f64() / values.len() as f64;
+        Ok(OtherWays { n, value, matrix_free: kernel.is_positive_semidefinite() })
+    }
+
+    /// Returns the memory of the matrix.
+    fn matrix(&self) -> Memory {
+        Memory::from_bytes(8_usize.saturating_mul(self.n).saturating_mul(self.n))
+    }
+
+    /// Returns the seconds that all values take, pairs once.
+    fn all_values(&self) -> f64 {
+        0.5 * self.value * (self.n as f64).powi(2)
+    }
+}
+
+impl fmt::Display for OtherWays {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// The seconds of a multiplication and an addition in a factorisation.
+        const MULTIPLICATION: f64 = 1e-10;
+        let (matrix, all) = (self.matrix(), Seconds(self.all_values()));
+        write!(f, "Allow {matrix}, and the matrix takes {all} once")?;
+        if self.matrix_free {
+            write!(
+                f,
+                "; take another solver, which computes it anew for every product, {all} each"
+            )?;
+        }
+        let m = Self::LANDMARKS.min(self.n / 10).max(1);
+        let features = Memory::from_bytes(8_usize.saturating_mul(self.n).saturating_mul(m));
+        let (n, m) = (self.n as f64, m as f64);
+        let time = Seconds(self.value * n * m + MULTIPLICATION * n * m * m);
+        write!(f, "; or take Nystrom features with {m} landmarks, {features} and {time}")
+    }
+}
+
+/// A time of which one or two digits are meant.
+struct Seconds(f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            seconds if seconds < 1.0 => write!(f, "less than a second"),
+            seconds if seconds < 90.0 => write!(f, "about {seconds:.0} s"),
+            seconds if seconds < 5400.0 => write!(f, "about {:.0} min", seconds / 60.0),
+            seconds => write!(f, "about {:.0} h", seconds / 3600.0),
+        }
+    }
+}
